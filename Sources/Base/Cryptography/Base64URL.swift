@@ -23,10 +23,10 @@ public enum Base64URL {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Returns the bytes of `text`; `nil` for a character outside of the alphabet, an impossible
-  /// length, or non-zero bits after the last byte.
+  /// Returns the bytes of `text`; `nil` if a character is not in the alphabet, the length is
+  /// impossible, or the bits after the last byte are not all 0.
   ///
-  /// Padding is refused. So each value has exactly one text.
+  /// Padding is refused too. So exactly one text decodes to the same bytes.
   public static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count * 3 / 4)
@@ -49,7 +49,7 @@ public enum Base64URL {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  /// The number of a character of the alphabet; `nil` for others.
+  /// Returns the value of a character of the alphabet, 0 to 63; `nil` for other characters.
   private static func value(of character: UInt8) -> UInt32? {
     switch character {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// The failure to use or create a key, signature, certificate or encrypted text.
+/// The error of an operation on a key, signature, certificate, password or encrypted text.
 public struct CryptographyError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure. Later versions may add codes.
+  /// The kind of failure. Later versions may add codes, so a `switch` needs a `default`.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
@@ -15,18 +15,17 @@ public struct CryptographyError: Error, Sendable, Hashable, CustomStringConverti
     public static let invalidCertificate = Code(description: "invalidCertificate")
     /// A name is neither a host name nor an IP address.
     public static let invalidHostName = Code(description: "invalidHostName")
-    /// An encrypted text does not fit its key, or was changed.
+    /// An encrypted text was changed, or was encrypted with another key or nonce.
     public static let notAuthentic = Code(description: "notAuthentic")
     /// A file could not be written.
     public static let fileNotWritten = Code(description: "fileNotWritten")
-    /// OpenSSL or libsodium failed where only a lack of memory or entropy is expected.
+    /// OpenSSL or libsodium failed in a way that is expected only without enough memory or entropy.
     public static let libraryFailure = Code(description: "libraryFailure")
   }
 
   /// The kind of failure.
   public var code: Code
-  /// The description of the failure, with the refused value, for a person to read. It never
-  /// contains a secret.
+  /// The description of the failure, for a person to read. It never contains a secret.
   public var reason: String
 
   /// Creates an error.

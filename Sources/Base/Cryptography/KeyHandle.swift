@@ -2,12 +2,12 @@ import COpenSSL
 
 /// A reference to a key of OpenSSL, which this object owns.
 ///
-/// Unchecked: keys are not changed after their creation here, and several threads may read one at a
-/// time (openssl-threads(7)).
+/// Unchecked: a key is not changed after its creation here, and several threads may read a key at
+/// the same time (openssl-threads(7)).
 final class KeyHandle: @unchecked Sendable {
   let pointer: OpaquePointer
 
-  /// Takes over the caller's reference.
+  /// Becomes the owner of the caller's reference and releases it in `deinit`.
   init(owning pointer: OpaquePointer) {
     self.pointer = pointer
   }
@@ -20,8 +20,10 @@ final class KeyHandle: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - role: the name of the key in errors, such as "private key".
-  ///   - read: reads the key from an OpenSSL stream with the text.
-  /// - Throws: ``CryptographyError/Code/invalidKey`` for another text, kind of key or curve.
+  ///   - read: reads the key from an OpenSSL stream that contains the text; returns `nil` if it
+  ///     cannot.
+  /// - Throws: ``CryptographyError/Code/invalidKey`` for a text that is no such key, and for
+  ///   another kind of key or another curve.
   static func reading(
     _ pem: String, as role: String, _ read: (OpaquePointer) -> OpaquePointer?
   ) throws(CryptographyError) -> KeyHandle {
@@ -41,7 +43,7 @@ final class KeyHandle: @unchecked Sendable {
     return key
   }
 
-  /// OpenSSL's name of the key's curve; empty if it has none.
+  /// OpenSSL's name of the key's curve; empty if the curve has no name.
   private var curveName: String {
     var name = [CChar](repeating: 0, count: 64)
     var length = 0

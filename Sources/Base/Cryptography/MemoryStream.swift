@@ -12,7 +12,7 @@ struct MemoryStream: ~Copyable {
     self.pointer = pointer
   }
 
-  /// Creates a stream to read `text` from.
+  /// Creates a stream that contains `text`, for reading.
   init(containing text: String) throws(CryptographyError) {
     try self.init()
     var text = text
@@ -25,7 +25,7 @@ struct MemoryStream: ~Copyable {
     BIO_free(pointer)
   }
 
-  /// The text that was written and not read.
+  /// The part of the written text that was not yet read.
   var text: String {
     var start: UnsafeMutablePointer<CChar>?
     let count = petrel_bio_memory(pointer, &start)

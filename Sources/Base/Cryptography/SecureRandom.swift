@@ -1,11 +1,10 @@
 import COpenSSL
 
-/// The generator of unpredictable random bytes, OpenSSL's.
+/// A source of unpredictable random bytes: the generator of OpenSSL.
 public enum SecureRandom {
   /// Returns `count` random bytes, for keys, tokens and identifiers.
   ///
-  /// The process ends if the system has no entropy, because a predictable secret is worse than
-  /// none.
+  /// The process stops if the system has no entropy, because a secret must not be predictable.
   ///
   /// - Precondition: `count` is not negative.
   public static func bytes(count: Int) -> [UInt8] {

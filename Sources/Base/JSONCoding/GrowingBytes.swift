@@ -1,19 +1,20 @@
 import Foundation
 
-/// A buffer for a text that is being written. It only grows, and gives its bytes to `Data` without
-/// a copy.
+/// A buffer for a text that is being written. The text can only be appended to. ``takeData()``
+/// passes the memory to a `Data` without a copy.
 ///
-/// It has memory of its own instead of an array. `Data` cannot take over an array's memory, and
-/// code cannot write past the end of an array. No other type has a pointer to the memory.
+/// The buffer uses memory from `malloc` and not an array. `Data` cannot become the owner of an
+/// array's memory. And ``appendDigits(of:)`` writes behind the written bytes, which an array does
+/// not allow. No other type has a pointer to the memory.
 struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its memory.
   /// The first byte of the memory, which `malloc` allocated.
   private var start: UnsafeMutableRawPointer
   /// The number of written bytes.
   private(set) var count = 0
-  /// The number of bytes that fit.
+  /// The number of bytes that fit into the memory.
   private var capacity: Int
 
-  /// Allocates memory for `capacity` bytes, at least 64.
+  /// Creates an empty buffer with memory for `capacity` bytes, but at least for 64.
   init(reserving capacity: Int) {
     self.capacity = max(capacity, 64)
     start = Self.allocated(nil, self.capacity)
@@ -21,7 +22,8 @@ struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its 
 
   deinit { free(start) }
 
-  /// Returns the bytes without a copy. `Data` then owns the memory.
+  /// Returns the bytes without a copy. The `Data` then owns the memory, and the buffer cannot be
+  /// used any more.
   consuming func takeData() -> Data {
     let data = Data(bytesNoCopy: start, count: count, deallocator: .free)
     discard self
@@ -81,19 +83,20 @@ struct GrowingBytes: ~Copyable, @unchecked Sendable {  // The only owner of its 
     if capacity - count < additional { grow(by: additional) }
   }
 
-  /// Doubles the memory, or more if `additional` bytes need it.
+  /// Doubles the memory, or enlarges it more if `additional` bytes do not fit otherwise.
   @inline(never)
   private mutating func grow(by additional: Int) {
     capacity = max(2 * capacity, count + additional)
     start = Self.allocated(start, capacity)
   }
 
-  /// Allocates or enlarges memory.
+  /// Allocates `capacity` bytes of memory, or enlarges the memory `old` to `capacity` bytes. Stops
+  /// the process if the system has no memory.
   private static func allocated(
     _ old: UnsafeMutableRawPointer?, _ capacity: Int
   ) -> UnsafeMutableRawPointer {
     guard let memory = realloc(old, capacity) else {
-      // Swift's own collections also stop the process without memory.
+      // Without memory, Swift's own collections also stop the process.
       fatalError("out of memory: cannot allocate \(capacity) bytes for JSON")
     }
     return memory

@@ -2,8 +2,9 @@ import Foundation
 
 /// A parsed JSON text (RFC 8259) whose values are decoded only when code reads them.
 ///
-/// It has the bytes of the text and one flat list of the values' places. So a message of many small
-/// values costs two allocations, and finding a member costs none:
+/// A document has the bytes of the text and one flat list with the place of each value. So a text
+/// with many small values needs only two blocks of memory, and a search for a member allocates
+/// none:
 ///
 /// ```swift
 /// let document = try JSONDocument(parsing: body)
@@ -11,14 +12,15 @@ import Foundation
 /// ```
 ///
 /// Beyond RFC 8259, the parser accepts a byte order mark, and a comma after the last element or
-/// member. If members have the same name, the first counts. A whole number beyond `Int64` becomes
-/// the nearest double.
+/// member. If an object has several members with the same name, the first one counts. A whole
+/// number that does not fit `Int64` becomes the nearest double.
 public final class JSONDocument: Sendable {
-  /// The place and kind of one value or name in the text. The entries of a container's contents
-  /// follow its own: elements, or names and values in turn.
+  /// The place and the kind of one value in the text, or of one name of a member. A container is an
+  /// array or an object. After the entry of an array come the entries of its elements. After the
+  /// entry of an object come the entries of its members, each a name and then a value.
   struct Entry {
-    /// The kind of a value. A string with escapes has a kind of its own, because reading it needs
-    /// decoding.
+    /// The kind of a value. A string with escapes is an `escapedString`, because code that reads
+    /// the string must decode it.
     enum Kind: UInt8 {
       case null, bool, int, double, string, escapedString, array, object
     }
@@ -26,9 +28,10 @@ public final class JSONDocument: Sendable {
     var kind: Kind
     /// The offset of the value's first byte. For a string, it is the byte after the quote.
     var start: UInt32
-    /// The index of the next entry after this one and its contents.
+    /// The index in ``entries`` of the first entry after this value and its contents.
     var end: UInt32
-    /// A number's bits, a boolean's 0 or 1, a string's length in bytes, or a container's number of
+    /// For a number, its 64 bits as an `Int64` or a `Double`. For a boolean, 0 or 1. For a string,
+    /// its length in bytes between the quotes, escapes included. For a container, its number of
     /// elements or members.
     var content: UInt64
   }
@@ -40,10 +43,10 @@ public final class JSONDocument: Sendable {
 
   /// Parses a text.
   ///
-  /// - Throws: ``JSONError`` with the broken rule and the position in bytes. It also refuses a text
-  ///   over 4 GiB, nesting deeper than 512, names of members over 512 bytes, and numbers beyond the
-  ///   range of doubles.
-  /// - Complexity: O(*n*) in the text's length.
+  /// - Throws: ``JSONError`` with the broken rule and the position in bytes. The parser also
+  ///   refuses texts of 4 GiB and more, and more than 512 containers inside each other. It refuses
+  ///   names of members over 512 bytes (escapes included), and numbers beyond the range of doubles.
+  /// - Complexity: O(*n*), where *n* is the text's length in bytes.
   public init(parsing data: Data) throws(JSONError) {
     let bytes = [UInt8](data)
     let result = bytes.withUnsafeBufferPointer { buffer -> Result<[Entry], JSONError> in
@@ -62,13 +65,13 @@ public final class JSONDocument: Sendable {
 public struct JSONError: Error, Sendable, CustomStringConvertible {
   /// The broken rule, such as `a value is missing`.
   public let rule: String
-  /// The approximate place of the mistake: the number of bytes before it.
+  /// The approximate place of the mistake: the number of bytes before the mistake.
   public let position: Int
 
   public var description: String { "not valid JSON: \(rule) around character \(position)" }
 
-  /// Returns a description with line and column, both from 1, for a text of several lines, such as
-  /// a file.
+  /// Returns a description with line and column, both from 1. It is for a text of several lines,
+  /// such as a file. The column counts bytes.
   ///
   /// - Parameter text: the parsed text.
   public func description(in text: Data) -> String {

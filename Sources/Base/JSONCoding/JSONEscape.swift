@@ -1,13 +1,13 @@
-/// An escape at the beginning of some bytes: `\n`, `\u0041`, or two of the latter kind that form
-/// one character beyond U+FFFF (a surrogate pair).
+/// An escape in a JSON string: `\n`, `\u0041`, or a surrogate pair such as `\ud83d\ude00`. A pair
+/// stands for one character beyond U+FFFF.
 struct JSONEscape {
   /// The character that the escape stands for.
   let scalar: Unicode.Scalar
-  /// The bytes of the escape: 2, 6 or 12.
+  /// The length of the escape in bytes: 2, 6 or 12.
   let length: Int
 
-  /// Reads the escape at the beginning of `bytes`; `nil` if there is no valid one. A lone surrogate
-  /// is not valid.
+  /// Reads the escape at the beginning of `bytes`; `nil` if there is no valid escape. A surrogate
+  /// without its pair is not valid.
   init?(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
     let start = bytes.startIndex
     guard bytes.count >= 2, bytes[start] == UInt8(ascii: "\\") else { return nil }
@@ -32,7 +32,8 @@ struct JSONEscape {
     length = 12
   }
 
-  /// The character of a short escape with this letter.
+  /// Returns the character of a short escape, such as `\n`, from the byte after the backslash;
+  /// `nil` if there is no such escape.
   private static func scalar(after byte: UInt8) -> Unicode.Scalar? {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): Unicode.Scalar(byte)
@@ -45,7 +46,8 @@ struct JSONEscape {
     }
   }
 
-  /// The code unit of the `\uXXXX` at the beginning of `bytes`; `nil` if there is none.
+  /// Returns the UTF-16 code unit of an escape `\uXXXX` at the beginning of `bytes`; `nil` if there
+  /// is no such escape.
   private static func unit(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt16? {
     let start = bytes.startIndex
     guard bytes.count >= 6, bytes[start] == UInt8(ascii: "\\"),

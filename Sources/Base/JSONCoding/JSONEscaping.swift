@@ -1,8 +1,8 @@
-/// The bytes of a string that JSON must escape (RFC 8259 section 7): quotes, backslashes and
-/// control characters.
+/// The search for the bytes of a string that JSON must escape (RFC 8259 section 7): quotes,
+/// backslashes and control characters.
 enum JSONEscaping {
-  /// Returns the number of bytes before the first one that needs an escape. It checks eight bytes
-  /// at a time.
+  /// Returns the number of bytes before the first byte that needs an escape. The search checks
+  /// eight bytes at a time.
   static func plainPrefix(of text: UnsafeRawBufferPointer) -> Int {
     var place = 0
     while text.count - place >= 8 {
@@ -13,7 +13,9 @@ enum JSONEscaping {
     return place
   }
 
-  /// Returns the character of a hexadecimal digit, 0 to 15.
+  /// Returns the ASCII character of a hexadecimal digit, in lower case.
+  ///
+  /// - Parameter digit: the value of the digit, 0 to 15.
   static func hexadecimal(_ digit: UInt8) -> UInt8 {
     digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
   }
@@ -23,8 +25,12 @@ enum JSONEscaping {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
-  /// Whether one of eight bytes needs an escape. A byte that is less than the subtracted value
-  /// borrows, which sets its highest bit, unless the bit was set before.
+  /// Whether one of the eight bytes in `word` needs an escape.
+  ///
+  /// Each comparison subtracts a value from all eight bytes at once. If a byte is less than the
+  /// value, the subtraction sets the highest bit of the byte. `~` excludes bytes whose highest bit
+  /// was set before. For quotes and backslashes, `^` turns the searched byte into 0, and the value
+  /// is 1.
   private static func hasEscape(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))

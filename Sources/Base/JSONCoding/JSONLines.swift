@@ -6,8 +6,9 @@ import Foundation
 /// JSONLines(data).lines[["push", "port"]]  // 7
 /// ```
 public struct JSONLines {
-  /// The line of each member, from 1, by the names on the way to it. Members inside arrays have no
-  /// entry.
+  /// The line of each member, from 1. The key is a path: the names of the objects that contain the
+  /// member, from the outermost one, and its own name. Members inside arrays have no entry. If a
+  /// name is repeated in an object, its last line counts.
   public private(set) var lines: [[String]: Int] = [:]
 
   private let bytes: [UInt8]
@@ -17,8 +18,8 @@ public struct JSONLines {
 
   /// Finds the members of a text.
   ///
-  /// - Parameter data: a text that ``JSONDocument`` parses without an error. Other texts give
-  ///   incomplete results.
+  /// - Parameter data: a text that ``JSONDocument`` parses without an error. For other texts,
+  ///   ``lines`` is incomplete. For a text with a byte order mark, ``lines`` is empty.
   public init(_ data: Data) {
     bytes = Array(data)
     readValue([])
@@ -37,7 +38,8 @@ public struct JSONLines {
 
   /// Skips a value and records the members in it.
   ///
-  /// - Parameter path: the names on the way to the value; `nil` inside an array.
+  /// - Parameter path: the names of the members that contain the value, from the outermost one;
+  ///   `nil` inside an array.
   private mutating func readValue(_ path: [String]?) {
     skipSpace()
     switch next {
@@ -85,7 +87,7 @@ public struct JSONLines {
       if byte == UInt8(ascii: "\\"), next != nil { advance() }
     }
     if next != nil { advance() }
-    // The text parsed as JSON before, so this string does too.
+    // The whole text is valid JSON, so this string is valid JSON too.
     return (try? JSONValue(parsing: Data(bytes[start..<place])))?.string ?? ""
   }
 }

@@ -1,14 +1,15 @@
-/// A value in a ``JSONDocument``. It is a document and an index, so copies are cheap.
+/// A value in a ``JSONDocument``. A node has only a reference to the document and an index, so
+/// copies are cheap.
 public struct JSONNode: Sendable {
   let document: JSONDocument
-  /// The index of the value's entry.
+  /// The index of the value's entry in ``JSONDocument/entries``.
   let index: Int
 
   private var entry: JSONDocument.Entry { document.entries[index] }
 
   /// Whether the value is null.
   public var isNull: Bool { entry.kind == .null }
-  /// Whether the value is true or false.
+  /// Whether the value is a boolean: true or false.
   public var isBool: Bool { entry.kind == .bool }
   /// Whether the value is a number without fraction and exponent that fits `Int64`.
   public var isWhole: Bool { entry.kind == .int }
@@ -38,8 +39,8 @@ public struct JSONNode: Sendable {
     return document.text(of: entry)
   }
 
-  /// The number as an integer; `nil` if it is not whole, does not fit, or for other kinds. `5.0`
-  /// gives 5.
+  /// The number as an integer; `nil` if the number is not whole or does not fit `Int64`, and for
+  /// other kinds. `5.0` is the integer 5.
   public var int: Int64? {
     let entry = entry
     return switch entry.kind {
@@ -59,7 +60,8 @@ public struct JSONNode: Sendable {
     }
   }
 
-  /// The value as a boolean, also from the numbers 0 and 1; `nil` for all others.
+  /// The value as a boolean: a boolean, or one of the whole numbers 0 and 1; `nil` for any other
+  /// value.
   public var bool: Bool? {
     let entry = entry
     return switch entry.kind {
@@ -89,7 +91,8 @@ public struct JSONNode: Sendable {
   /// Returns the member with this name, even if it is null; `nil` if there is none, and for other
   /// kinds.
   ///
-  /// - Complexity: O(*n*) in the number of members; their contents are skipped.
+  /// - Complexity: O(*n*), where *n* is the number of members. The contents of their values are
+  ///   skipped.
   public func member(_ name: String) -> JSONNode? {
     guard isObject else { return nil }
     var child = index + 1
@@ -109,8 +112,8 @@ public struct JSONNode: Sendable {
     return member
   }
 
-  /// Visits the members of an object in order, including those with a repeated name. Does nothing
-  /// for other kinds.
+  /// Calls `visit` with the name and the value of each member of an object, in the order of the
+  /// text. Members with a repeated name are included. Does nothing for other kinds.
   public func forEachMember<Failure: Error>(
     _ visit: (String, JSONNode) throws(Failure) -> Void
   ) throws(Failure) {
@@ -124,7 +127,7 @@ public struct JSONNode: Sendable {
     }
   }
 
-  /// The value with its contents, decoded.
+  /// The value with all its contents, as a decoded tree.
   public var value: JSONValue {
     let entry = entry
     switch entry.kind {
@@ -146,7 +149,7 @@ public struct JSONNode: Sendable {
 
   /// The path of the value in the document, such as `operations[2].record`; empty for the root.
   ///
-  /// - Complexity: O(*n*) in the entries before the value.
+  /// - Complexity: O(*n*), where *n* is the number of the document's entries before the value.
   public var path: String {
     var path = ""
     var container = 0
@@ -184,8 +187,8 @@ extension JSONDocument {
     }
   }
 
-  /// Whether the string of an entry equals a name. Without escapes in the text, it compares bytes
-  /// and allocates nothing.
+  /// Whether the string of an entry equals a name. If the string has no escapes, the method
+  /// compares bytes and allocates nothing.
   fileprivate func isText(of entry: Entry, equalTo name: String) -> Bool {
     guard entry.kind == .string else { return text(of: entry).utf8.elementsEqual(name.utf8) }
     guard name.utf8.count == Int(entry.content) else { return false }
@@ -200,12 +203,12 @@ extension JSONDocument {
     }
   }
 
-  /// The bytes of a string between its quotes.
+  /// Returns the offsets of a string's bytes between its quotes.
   private func range(of entry: Entry) -> Range<Int> {
     Int(entry.start)..<(Int(entry.start) + Int(entry.content))
   }
 
-  /// Replaces the escapes of a string.
+  /// Returns the bytes of a string with the characters in place of their escapes.
   private static func unescaped(_ raw: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(raw.count)

@@ -1,14 +1,15 @@
 import Foundation
 
-/// The parser of ``JSONDocument``: it reads a text once and records the place of each value. It
-/// uses a list of open containers instead of recursion.
+/// The parser of ``JSONDocument``. It records the place of each value in a text. A list of the open
+/// containers (arrays and objects that have not ended) replaces recursion.
 struct JSONParser {
   private typealias Entry = JSONDocument.Entry
 
-  /// The greatest depth of nested containers.
+  /// The greatest number of containers inside each other.
   static let deepest = 512
-  /// The greatest length of a member's name in bytes. Readers hash names, and Swift's hash of a
-  /// string takes quadratic time in consecutive combining marks.
+  /// The greatest length of a member's name in bytes, escapes included. Code that reads members
+  /// hashes their names. For a string of combining marks, Swift's hash takes time that grows with
+  /// the square of the length.
   static let longestName = 512
 
   private let bytes: UnsafeBufferPointer<UInt8>
@@ -23,7 +24,7 @@ struct JSONParser {
     entries.reserveCapacity(bytes.count / 8 + 4)
   }
 
-  /// Parses the text and returns its entries. Call it once.
+  /// Parses the text and returns its entries. Call this method once.
   mutating func parse() throws(JSONError) -> [JSONDocument.Entry] {
     guard bytes.count < UInt32.max else { throw error("the text is longer than 4 GiB") }
     try checkEncoding()
@@ -38,8 +39,10 @@ struct JSONParser {
 
   // MARK: Containers
 
-  /// Parses the next element or member of a container, or its end. A comma before the end is
-  /// accepted.
+  /// Parses the next element or member of a container, or the end of the container. A comma before
+  /// the end is accepted.
+  ///
+  /// - Parameter container: the index of the container's entry.
   private mutating func parseNext(in container: Int) throws(JSONError) {
     let isObject = entries[container].kind == .object
     let closing = UInt8(ascii: isObject ? "}" : "]")
@@ -69,7 +72,7 @@ struct JSONParser {
     try parseValue()
   }
 
-  /// Parses a simple value, or opens a container.
+  /// Parses a simple value, or the beginning of a container.
   private mutating func parseValue() throws(JSONError) {
     switch next {
     case UInt8(ascii: "\""): try parseString()
@@ -107,13 +110,13 @@ struct JSONParser {
     position += count
   }
 
-  /// Parses a number. Short ones are computed with machine words, all others with the standard
-  /// library.
+  /// Parses a number. The parser computes short numbers itself; the standard library converts all
+  /// others.
   private mutating func parseNumber() throws(JSONError) {
     let start = position
     let isNegative = next == UInt8(ascii: "-")
     if isNegative { position += 1 }
-    // All digits as one whole number, which is exact up to 18 digits.
+    // All digits, without the point, as one whole number. It is exact up to 18 digits.
     var digits: UInt64 = 0
     let whole = position
     if next == UInt8(ascii: "0") { position += 1 } else { skipDigits(into: &digits) }
@@ -138,8 +141,8 @@ struct JSONParser {
       let int = isNegative ? -Int64(digits) : Int64(digits)
       append(.int, from: start, content: UInt64(bitPattern: int))
     } else if !isWhole, count <= 15, abs(exponent) < Self.powersOfTen.count {
-      // Both operands are exact, so the one rounding gives the nearest double (W. Clinger, How to
-      // read floating point numbers accurately, PLDI 1990).
+      // Both operands are exact, so the result is rounded once and is the nearest double (W.
+      // Clinger, How to read floating point numbers accurately, PLDI 1990).
       let power = Self.powersOfTen[abs(exponent)]
       let magnitude = exponent < 0 ? Double(digits) / power : Double(digits) * power
       append(.double, from: start, content: (isNegative ? -magnitude : magnitude).bitPattern)
@@ -148,7 +151,7 @@ struct JSONParser {
     }
   }
 
-  /// Adds a number that is too long for exact arithmetic with machine words.
+  /// Adds the entry of a number that is too long for ``parseNumber()`` to compute.
   ///
   /// - Throws: ``JSONError`` for a number beyond the range of doubles.
   private mutating func appendLongNumber(from start: Int, isWhole: Bool) throws(JSONError) {
@@ -165,7 +168,7 @@ struct JSONParser {
     append(.double, from: start, content: double.bitPattern)
   }
 
-  /// Reads digits and appends them to a number, which may overflow silently.
+  /// Consumes digits and appends them to a number. An overflow is ignored.
   private mutating func skipDigits(into digits: inout UInt64) {
     while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
       digits = digits &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
@@ -173,7 +176,7 @@ struct JSONParser {
     }
   }
 
-  /// Parses an exponent after its letter.
+  /// Parses an exponent from its letter `e` or `E` on.
   private mutating func parseExponent() throws(JSONError) -> Int {
     position += 1
     let isNegative = next == UInt8(ascii: "-")
@@ -182,7 +185,7 @@ struct JSONParser {
     let start = position
     skipDigits(into: &digits)
     guard position > start else { throw error("a digit is missing") }
-    // An exponent this large is beyond all doubles, so its exact value does not matter.
+    // An exponent this large is outside the range of doubles, so its exact value does not matter.
     let magnitude = position - start > 9 ? 1_000_000_000 : Int(digits)
     return isNegative ? -magnitude : magnitude
   }
@@ -205,7 +208,7 @@ struct JSONParser {
     }
   }
 
-  /// Parses a string and checks its escapes, without decoding it.
+  /// Parses a string and checks its escapes, but does not decode the string.
   private mutating func parseString() throws(JSONError) {
     position += 1
     let start = position
@@ -233,7 +236,7 @@ struct JSONParser {
     throw error("a string does not end")
   }
 
-  /// Checks that the text is UTF-8.
+  /// Checks that the text is UTF-8; throws an error otherwise.
   private func checkEncoding() throws(JSONError) {
     if bytes.allSatisfy({ $0 < 0x80 }) { return }
     guard String(bytes: bytes, encoding: .utf8) != nil else {
@@ -252,14 +255,14 @@ struct JSONParser {
     }
   }
 
-  /// Adds an entry without contents.
+  /// Adds an entry. The parser later sets the end of a container's entry.
   private mutating func append(_ kind: Entry.Kind, from start: Int, content: UInt64) {
     entries.append(
       Entry(
         kind: kind, start: UInt32(start), end: UInt32(entries.count + 1), content: content))
   }
 
-  /// Creates an error at the present position.
+  /// Creates an error with a broken rule at the present position.
   private func error(_ what: String) -> JSONError {
     JSONError(rule: what, position: position)
   }

@@ -1,4 +1,5 @@
-/// A description of the shape of JSON values, in JSON Schema 2020-12 as OpenAPI 3.1 uses it.
+/// A description of the structure of JSON values (their shape), in JSON Schema 2020-12 as OpenAPI
+/// 3.1 uses it.
 ///
 /// ```swift
 /// let place = JSONSchema.object(["latitude": .number, "longitude": .number]).named("Place")
@@ -7,13 +8,14 @@
 public struct JSONSchema: Sendable {
   /// The schema as JSON.
   public let json: JSONValue
-  /// The named shapes to which the schema refers, directly or through others, by name.
+  /// The named shapes to which the schema refers, directly or through other schemas. The key is the
+  /// name, the value the shape's schema.
   public private(set) var named: [String: JSONValue] = [:]
 
   /// Creates a schema from its JSON.
   ///
-  /// - Parameter parts: the schemas that `json` contains. Their named shapes are collected; a name
-  ///   must not stand for two shapes.
+  /// - Parameter parts: the schemas that `json` contains. Their named shapes become those of the
+  ///   new schema. Two different shapes must not have the same name.
   public init(_ json: JSONValue, _ parts: [JSONSchema] = []) {
     self.json = json
     for part in parts {
@@ -34,11 +36,11 @@ public struct JSONSchema: Sendable {
   public static let number = JSONSchema(["type": "number"])
   /// A whole number.
   public static let integer = JSONSchema(["type": "integer"])
-  /// A whole number from 0.
+  /// A whole number that is 0 or greater.
   public static let count = JSONSchema(["type": "integer", "minimum": 0])
   /// The value null.
   public static let null = JSONSchema(["type": "null"])
-  /// A time as milliseconds since 1970.
+  /// A time as a whole number of milliseconds since the beginning of 1970 in UTC.
   public static let time = JSONSchema([
     "type": "integer", "description": "milliseconds since 1970",
   ])
@@ -56,7 +58,7 @@ public struct JSONSchema: Sendable {
     JSONSchema(["type": "string", "enum": .array(words.map { .string($0) })])
   }
 
-  /// Returns the schema of exactly this value.
+  /// Returns the schema that allows this value only.
   public static func constant(_ value: JSONValue) -> JSONSchema {
     JSONSchema(["const": value])
   }
@@ -73,7 +75,8 @@ public struct JSONSchema: Sendable {
     return JSONSchema(.object(json), [element])
   }
 
-  /// Returns the schema of an object whose members may have any names and all have this shape.
+  /// Returns the schema of an object whose members may have any names. All their values have this
+  /// shape.
   public static func map(_ value: JSONSchema) -> JSONSchema {
     JSONSchema(["type": "object", "additionalProperties": value.json], [value])
   }
@@ -112,7 +115,8 @@ public struct JSONSchema: Sendable {
   /// The schema of a value of this shape or null.
   public var orNull: JSONSchema { .any(of: [self, .null]) }
 
-  /// Returns the schema with further keywords, which replace its own.
+  /// Returns the schema with further keywords of JSON Schema. They replace keywords of the same
+  /// name.
   public func with(_ keywords: [String: JSONValue]) -> JSONSchema {
     var schema = self
     schema = JSONSchema(.object((json.object ?? [:]).merging(keywords) { $1 }))
@@ -120,7 +124,7 @@ public struct JSONSchema: Sendable {
     return schema
   }
 
-  /// Returns the schema with a description; the schema itself for `nil`.
+  /// Returns the schema with a description; without a change if `text` is `nil`.
   public func described(_ text: String?) -> JSONSchema {
     text.map { with(["description": .string($0)]) } ?? self
   }
@@ -130,7 +134,8 @@ public struct JSONSchema: Sendable {
     JSONSchema(["$ref": .string("#/components/schemas/\(name)")])
   }
 
-  /// Returns a reference to this shape by a name. ``named`` of the result contains the shape.
+  /// Gives this shape a name, and returns a schema that refers to the name. The ``named`` shapes of
+  /// the result contain this shape.
   public func named(_ name: String) -> JSONSchema {
     var reference = JSONSchema.reference(to: name)
     reference.named = named

@@ -1,8 +1,8 @@
 /// A JSON text as a tree of values (RFC 8259).
 ///
-/// A number is ``int(_:)`` if it is written without fraction and exponent and fits, otherwise
-/// ``double(_:)``. So `5.0` stays a double, which keeps the difference between INT64 and DOUBLE of
-/// CloudKit.
+/// A number that is written without fraction and exponent and fits `Int64` is an ``int(_:)``. Any
+/// other number is a ``double(_:)``. So `5.0` is a double: CloudKit distinguishes the field types
+/// INT64 and DOUBLE.
 public enum JSONValue: Sendable, Hashable {
   /// The value `null`.
   case null
@@ -31,7 +31,7 @@ public enum JSONValue: Sendable, Hashable {
     }
   }
 
-  /// The member of an object; `nil` if there is none or it is null, and for other kinds.
+  /// The member of an object; `nil` if there is no such member or it is null, and for other kinds.
   public subscript(key: String) -> JSONValue? {
     guard case .object(let members) = self, let value = members[key], value != .null else {
       return nil
@@ -57,7 +57,8 @@ public enum JSONValue: Sendable, Hashable {
     return nil
   }
 
-  /// The number as an integer; `nil` if it is not whole, does not fit, or for other kinds.
+  /// The number as an integer; `nil` if the number is not whole or does not fit `Int64`, and for
+  /// other kinds.
   public var int: Int64? {
     switch self {
     case .int(let int): int
@@ -75,8 +76,8 @@ public enum JSONValue: Sendable, Hashable {
     }
   }
 
-  /// The value as a boolean; `nil` for other kinds. The numbers 0 and 1 count too, because JSON
-  /// bridges of Foundation confuse them with booleans.
+  /// The value as a boolean; `nil` for other kinds. The whole numbers 0 and 1 count as booleans
+  /// too, because the conversion of JSON in Foundation confuses them with booleans.
   public var bool: Bool? {
     switch self {
     case .bool(let bool): bool
@@ -102,11 +103,11 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension Int64 {
-  /// Creates the integer that a double stands for, because the number was too long or has a point;
-  /// `nil` if it is not whole.
+  /// Creates the integer that a double is equal to; `nil` if the double is not whole or does not
+  /// fit. JSON numbers with a point, an exponent or very many digits are doubles.
   ///
-  /// The least integer is refused: numbers slightly below it round to it as doubles, so it is
-  /// probably not what the text meant.
+  /// The result is also `nil` for the least `Int64`. Slightly lower numbers are rounded to the same
+  /// double, so the text probably had another number.
   init?(whole double: Double) {
     guard double > -0x1p63 else { return nil }
     self.init(exactly: double)

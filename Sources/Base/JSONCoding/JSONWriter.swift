@@ -12,34 +12,35 @@ import Foundation
 /// // writer.bytes: {"name":"Suva","tags":["deep"]}
 /// ```
 ///
-/// The writer sets the commas. It does not check that the calls form a valid text: write a name
-/// before each value of an object, and close each container.
+/// The writer adds the commas. It does not check that the calls produce valid JSON: write a name
+/// before each value of an object, and end each object and array.
 public struct JSONWriter: ~Copyable, Sendable {
   private var output: GrowingBytes
   /// Whether the next name or value needs a comma before it.
   private var needsComma = false
 
-  /// Creates an empty writer with memory for `capacity` bytes. It grows as needed.
+  /// Creates an empty writer with memory for `capacity` bytes. The memory grows when the text needs
+  /// more.
   public init(reserving capacity: Int = 256) {
     output = GrowingBytes(reserving: capacity)
   }
 
   /// A copy of the text as bytes.
   public var bytes: [UInt8] { output.array }
-  /// The text as bytes, without a copy. Reading it consumes the writer.
+  /// The text as bytes, without a copy. This property consumes the writer.
   public var data: Data { consuming get { output.takeData() } }
   /// The text as a string.
   public var text: String { output.text }
 
   // MARK: Containers
 
-  /// Begins an object that ``endObject()`` ends, for members that several functions write.
+  /// Begins an object whose members several functions write. Call ``endObject()`` at the end.
   public mutating func beginObject() { open(UInt8(ascii: "{")) }
   /// Ends the object that ``beginObject()`` began.
   public mutating func endObject() { close(UInt8(ascii: "}")) }
 
-  // Both functions are inlined at the call: a closure for each object would cost more than writing
-  // its bytes.
+  // The compiler inlines both functions: a closure for each object would take more time than
+  // writing the object's bytes.
 
   /// Writes an object whose members `members` writes.
   @inlinable
@@ -61,7 +62,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     close(UInt8(ascii: "]"))
   }
 
-  /// Writes a member's name. The next value is the member's.
+  /// Writes a member's name. The next value that is written is the value of this member.
   public mutating func key(_ name: String) {
     separate()
     appendQuoted(name)
@@ -90,9 +91,9 @@ public struct JSONWriter: ~Copyable, Sendable {
   /// Writes a whole number.
   public mutating func value(_ int: Int) { value(Int64(int)) }
 
-  /// Writes a number in the shortest form that reads back as the same double. It has a decimal
-  /// point or an exponent, so it stays a double. JSON has no NaN and no infinities: they become
-  /// null.
+  /// Writes a number with the fewest digits from which a reader gets the same double. The text has
+  /// a decimal point or an exponent, so ``JSONValue`` reads it as a double. NaN and the infinities
+  /// do not exist in JSON and become null.
   public mutating func value(_ double: Double) {
     guard double.isFinite else { return null() }
     separate()
@@ -101,7 +102,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = true
   }
 
-  /// Writes a value with its contents. Members of objects come in alphabetical order.
+  /// Writes a value with its contents. The members of objects are written in alphabetical order.
   public mutating func value(_ json: JSONValue) {
     switch json {
     case .null: null()
@@ -166,7 +167,7 @@ public struct JSONWriter: ~Copyable, Sendable {
 
   // MARK: Bytes
 
-  /// Writes the bracket that begins a container.
+  /// Writes the bracket that begins an object or an array.
   @usableFromInline
   mutating func open(_ bracket: UInt8) {
     separate()
@@ -174,20 +175,20 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = false
   }
 
-  /// Writes the bracket that ends a container.
+  /// Writes the bracket that ends an object or an array.
   @usableFromInline
   mutating func close(_ bracket: UInt8) {
     output.append(bracket)
     needsComma = true
   }
 
-  /// Writes the comma between two elements or members.
+  /// Writes a comma if the next name or value needs one before it.
   @inline(__always)
   private mutating func separate() {
     if needsComma { output.append(UInt8(ascii: ",")) }
   }
 
-  /// Writes a value that needs no quotes.
+  /// Writes a word of JSON: `true`, `false` or `null`.
   private mutating func plain(_ word: StaticString) {
     separate()
     output.append(word)

@@ -3,19 +3,20 @@ import Foundation
 import Synchronization
 #endif
 
-/// The places in the code at which a test can kill the server: between two steps that must each be
-/// safe on their own.
+/// The places in the code at which a test can kill the server. Each place is between two steps. If
+/// the server ends there, no committed change may be lost.
 ///
 /// They exist in debug builds only, for tests of crashes. A server with `KILL_POINT=afterCommit:17`
 /// in its environment sends itself SIGKILL when it reaches ``afterCommit`` for the 17th time.
 public enum KillPoint: String, CaseIterable, Sendable {
   /// A transaction has written all its changes and is not committed.
   case beforeCommit
-  /// A transaction is committed, and no caller knows yet.
+  /// A transaction is committed, and its callers do not have their results.
   case afterCommit
-  /// The callers that waited for a commit have their results, and the answer is not sent.
+  /// The callers that waited for a commit have their results, and the answer to the client is not
+  /// sent.
   case beforeAnswer
-  /// Changes are matched, and no result is written.
+  /// Changes are matched against the subscriptions, and no result is written.
   case afterMatch
   /// Notifications and deliveries are written, and no push is sent.
   case afterLogging
@@ -32,8 +33,9 @@ public enum KillPoint: String, CaseIterable, Sendable {
   /// The write-ahead log was copied into the database.
   case afterCheckpoint
 
-  /// Kills the process if the environment chose this point and this pass. Does nothing in release
-  /// builds.
+  /// Kills the process if the environment variable `KILL_POINT` names this point and the given
+  /// number of passes is reached. A pass is one call of this method on the point. Does nothing in
+  /// release builds.
   @inlinable
   @inline(__always)
   public func reach() {
@@ -43,8 +45,8 @@ public enum KillPoint: String, CaseIterable, Sendable {
   }
 
   #if KILL_POINTS
-  /// The point of the environment, and the pass at which it kills (the first, if the number is
-  /// missing); `nil` for none.
+  /// The point that the environment names, and the pass at which it kills the process (the first,
+  /// if the number is missing). `nil` if the environment names no point.
   private static let chosen: (point: KillPoint, passes: Int)? = {
     guard let text = ProcessInfo.processInfo.environment["KILL_POINT"] else { return nil }
     let words = text.split(separator: ":", maxSplits: 1)
@@ -55,7 +57,8 @@ public enum KillPoint: String, CaseIterable, Sendable {
   /// The number of passes of the chosen point so far.
   private static let passed = Atomic<Int>(0)
 
-  /// Counts a pass of this point and kills the process at the chosen one.
+  /// Counts a pass if this point is the chosen one, and kills the process when the chosen number of
+  /// passes is reached.
   @usableFromInline
   func count() {
     guard let chosen = Self.chosen, chosen.point == self,

@@ -1,30 +1,30 @@
-/// The number of values in fixed ranges, as Prometheus counts them. It is a value without a lock.
+/// A count of values by fixed ranges, as Prometheus uses it. The type has no lock.
 ///
 /// ```swift
 /// var delays = Histogram(bounds: Histogram.seconds)
 /// delays.record(0.012)
 /// ```
 public struct Histogram: Sendable, Hashable {
-  /// Bounds from half a millisecond to ten seconds, for times that a user waits.
+  /// Bounds in seconds, from half a millisecond to ten seconds, for times that a user waits.
   public static let seconds = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
-  /// Bounds from a millisecond to a day in seconds, for times in a queue.
+  /// Bounds in seconds, from a millisecond to a day, for times in a queue.
   public static let longSeconds = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 10, 60, 300, 3600, 86_400,
   ]
 
-  /// The greatest value of each range, rising. Values above the last bound have a range of their
-  /// own.
+  /// The greatest value of each range, in ascending order. One more range has the values above the
+  /// last bound.
   public let bounds: [Double]
-  /// The number of values in each range; one range more than there are bounds.
+  /// The number of values in each range. There is one range more than bounds.
   public private(set) var counts: [Int]
   /// The sum of all values.
   public private(set) var sum = 0.0
 
   /// Creates a histogram without values.
   ///
-  /// - Precondition: the bounds rise.
+  /// - Precondition: the bounds are in ascending order, without repetition.
   public init(bounds: [Double]) {
     precondition(
       zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 },
@@ -36,11 +36,11 @@ public struct Histogram: Sendable, Hashable {
   /// The number of values.
   public var count: Int { counts.reduce(0, +) }
 
-  /// Counts a value. A negative one, as from a clock that was set back, counts as 0; NaN does not
-  /// count.
+  /// Counts a value. A negative value, which a clock that was set back may cause, counts as 0. NaN
+  /// does not count.
   ///
   /// - Parameter times: the number of times that the value occurred. Zero or less does nothing.
-  /// - Complexity: O(*n*) in the number of bounds, which are few.
+  /// - Complexity: O(*n*), where *n* is the number of bounds.
   public mutating func record(_ value: Double, times: Int = 1) {
     guard !value.isNaN, times > 0 else { return }
     let value = max(0, value)

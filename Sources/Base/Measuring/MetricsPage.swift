@@ -7,15 +7,16 @@
 /// page.text  // # HELP petrel_commits_total …
 /// ```
 ///
-/// Add each name once, because all samples of a name must stand together. A name without samples is
-/// left out.
+/// Add each name once, because the format requires all samples of a name in one place. The page
+/// does not contain a name without samples.
 public struct MetricsPage: Sendable {
   /// The media type of ``text``.
   public static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
-  /// One value of a metric, with the labels that distinguish it from the others of the same name.
+  /// One value of a metric, with the labels that distinguish this value from the other values of
+  /// the same metric.
   public struct Sample: Sendable {
-    /// The labels in the order of the page.
+    /// The labels, in the order in which the page has them.
     public var labels: [(name: String, value: String)]
     /// The value.
     public var value: Double
@@ -65,8 +66,8 @@ public struct MetricsPage: Sendable {
     gauge(name, help, [Sample([], value)])
   }
 
-  /// Adds histograms of one metric, each with its labels. The counts of the page are cumulative:
-  /// each range includes those below it.
+  /// Adds the histograms of one metric, each with its labels. The counts on the page are
+  /// cumulative: the count of a range includes the counts of all lower ranges.
   public mutating func histogram(
     _ name: String, _ help: String,
     _ histograms: [(labels: [(name: String, value: String)], histogram: Histogram)]
@@ -116,8 +117,8 @@ public struct MetricsPage: Sendable {
     text += " " + Self.number(value) + "\n"
   }
 
-  /// Puts a backslash before backslashes and quotes, and writes line breaks as `\n`. Quotes are
-  /// escaped in values of labels only.
+  /// Returns the text with a backslash before each backslash and quote, and with `\n` for each line
+  /// break. `quote` says whether quotes are escaped; they are in values of labels only.
   private static func escaped(_ text: String, quote: Bool) -> String {
     guard text.utf8.contains(where: { $0 == 0x5C || $0 == 0x0A || $0 == 0x22 }) else { return text }
     var escaped = ""
@@ -132,7 +133,7 @@ public struct MetricsPage: Sendable {
     return escaped
   }
 
-  /// Writes a number as Prometheus reads it.
+  /// Returns a number in the notation of Prometheus.
   private static func number(_ value: Double) -> String {
     if value.isNaN { return "NaN" }
     if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

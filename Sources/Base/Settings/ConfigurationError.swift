@@ -1,16 +1,18 @@
 /// The error of a configuration that cannot be used.
 public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
-  /// The part of a configuration to remove so that the rest is usable.
+  /// The wrong part of a configuration. Without this part, the rest may be usable.
   package enum Place: Sendable, Hashable {
-    /// A key, by the names on the way to it.
+    /// A key, as the names of the objects that contain it, from the outermost object, and its own
+    /// name.
     case key([String])
     /// An environment variable, by its name.
     case variable(String)
   }
 
-  /// The place and the broken rule, for a person to read.
+  /// The description of the error with its place, if known, and the broken rule, for a person to
+  /// read.
   public var description: String
-  /// The wrong key or variable; `nil` if the error is not about a single one.
+  /// The wrong key or variable; `nil` if the error is not about a single key or variable.
   package var place: Place?
 
   /// Creates an error that is not about a single key or variable.

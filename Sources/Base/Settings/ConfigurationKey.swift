@@ -15,10 +15,11 @@ package struct ConfigurationKey: Sendable {
   package var option: String?
   /// The name of the limit in the answer of `server/limits`; `nil` if clients do not get it.
   package var clientLimit: String?
-  /// The default in words for the manual, if it is not a constant; otherwise `nil`.
+  /// The default in words, for the manual; `nil` if the default is a constant.
   package var defaultText: String?
-  /// The default, which ``SettingTable`` sets; `nil` if there is no constant one.
+  /// The default, which ``SettingTable`` sets; `nil` if the default is not a constant or there is
+  /// none.
   package internal(set) var defaultValue: JSONValue?
-  /// The sentence of the manual about the setting, in Markdown.
+  /// The description of the setting in the manual, one sentence in Markdown.
   package let meaning: String
 }

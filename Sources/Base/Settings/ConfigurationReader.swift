@@ -2,16 +2,20 @@ import Foundation
 import JSONCoding
 import Spelling
 
-/// A reader of one object of a configuration. It knows the object's place, so its errors name file
-/// and line.
+/// A reader of one object of a configuration. It knows where each value comes from, so its errors
+/// name the file and line, the variable or the flag.
 package struct ConfigurationReader {
-  /// The object; null if the configuration has none at the path.
+  /// The object; null if the configuration has no value at the path.
   let json: JSONValue
   private let sources: ConfigurationSources
-  /// The names on the way to the object; empty for the root.
+  /// The names of the keys that lead to the object, from the outermost one; empty for the outermost
+  /// object.
   private let path: [String]
 
   /// Creates a reader of the object at a path.
+  ///
+  /// - Parameter path: the names of the keys that lead to the object; empty for the outermost
+  ///   object.
   package init(_ sources: ConfigurationSources, path: [String]) {
     self.sources = sources
     self.path = path
@@ -30,9 +34,11 @@ package struct ConfigurationReader {
       sources.place(of: full) + path.map { $0 + ": " }.joined() + text, at: .key(full))
   }
 
-  /// Reads all settings of a table into `root`, then runs the table's rules.
+  /// Reads the values of a table's settings into the properties of `root`, then runs the table's
+  /// rules.
   ///
-  /// - Throws: ``ConfigurationError`` about the first mistake. An unknown key is a mistake.
+  /// - Throws: ``ConfigurationError`` about the first mistake. An unknown key is a mistake. `root`
+  ///   may then be changed in part.
   package func apply<Root>(
     _ table: SettingTable<Root>, to root: inout Root
   ) throws(ConfigurationError) {
@@ -49,10 +55,11 @@ package struct ConfigurationReader {
     try table.rules(self, &root)
   }
 
-  /// Returns the value of a key; `nil` if it is missing or null. A relative path is resolved.
+  /// Returns the value of a key; `nil` if it is missing or null. The name of a file or folder is
+  /// returned as a path (``ConfigurationSources/file(_:)``).
   ///
-  /// - Throws: ``ConfigurationError`` when the value is not allowed, or a required one is missing
-  ///   or empty.
+  /// - Throws: ``ConfigurationError`` when the value is not allowed, or when the key is required
+  ///   and its value is missing, null or empty.
   package func value(of key: ConfigurationKey) throws(ConfigurationError) -> JSONValue? {
     guard let value = json[key.name], !(key.isRequired && value.string == "") else {
       if key.isRequired { throw mistake(key.name, "'\(key.name)' is missing") }
@@ -64,7 +71,7 @@ package struct ConfigurationReader {
     return key.kind.isPath ? value.string.map { .string(sources.file($0)) } : value
   }
 
-  /// Returns a reader of an inner object; `nil` if the key is missing.
+  /// Returns a reader of the object that a key contains; `nil` if the key is missing or null.
   ///
   /// - Throws: ``ConfigurationError`` when the value is not an object.
   package func object(_ key: String) throws(ConfigurationError) -> ConfigurationReader? {
@@ -76,18 +83,18 @@ package struct ConfigurationReader {
   }
 }
 
-/// The functions for the rules of a table. They run after all settings were read, so the kinds of
-/// the values are known to be right.
+/// The methods for ``SettingTable/rules``. The rules run after all settings were read, so all
+/// values are of the kinds that the table allows.
 extension ConfigurationReader {
   /// Whether the object has the key with a value other than null.
   package func has(_ key: String) -> Bool { json[key] != nil }
 
-  /// Returns the text of a key; `nil` if it is missing.
+  /// Returns the text of a key; `nil` if the key is missing or its value is no text.
   package func text(_ key: String) -> String? { json[key]?.string }
 
   /// Returns the text of a key.
   ///
-  /// - Throws: ``ConfigurationError`` when it is missing or empty.
+  /// - Throws: ``ConfigurationError`` when the text is missing or empty.
   package func required(_ key: String) throws(ConfigurationError) -> String {
     guard let text = text(key), !text.isEmpty else { throw mistake(key, "'\(key)' is missing") }
     return text
@@ -115,10 +122,11 @@ extension ConfigurationReader {
     try contents(key)?.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// Returns the value of a key, or the contents of the file that the other key names, with the key
-  /// that it comes from. `nil` if both are missing.
+  /// Returns a text that is either the value of `key` or in the file that `fileKey` names, with the
+  /// key that was used. White space around the contents of the file is removed. Returns `nil` if
+  /// both keys are missing.
   ///
-  /// - Throws: ``ConfigurationError`` when both keys are there, or the file cannot be read.
+  /// - Throws: ``ConfigurationError`` when both keys have a value, or the file cannot be read.
   package func text(
     _ key: String, orIn fileKey: String
   ) throws(ConfigurationError) -> (text: String, key: String)? {

@@ -1,8 +1,8 @@
 import Foundation
 import JSONCoding
 
-/// The sources of a configuration and its values. Environment variables replace values of the file,
-/// and flags replace both. Each value keeps its origin.
+/// The values of a configuration, from its file, environment variables and command-line flags. The
+/// origin of each value is known.
 ///
 /// ```swift
 /// var sources = try ConfigurationSources(fileAt: ".petrel/server.json")
@@ -12,11 +12,12 @@ import JSONCoding
 /// try sources.apply(to: &configuration)
 /// ```
 ///
-/// The order of the calls decides: a later value replaces an earlier one.
+/// A value from a later call replaces the value from an earlier call. So in this example variables
+/// replace values of the file, and flags replace both.
 public struct ConfigurationSources: Sendable {
   /// The origin of a value.
   public enum Origin: Sendable, Hashable, CustomStringConvertible {
-    /// A file with the line of the key, from 1.
+    /// The path of a file, and the line of the key in it, from 1.
     case file(String, line: Int)
     /// An environment variable, by its name.
     case variable(String)
@@ -32,29 +33,30 @@ public struct ConfigurationSources: Sendable {
     }
   }
 
-  /// All values, as one file with all of them would have them.
+  /// All values, in the structure of a configuration file.
   package private(set) var json = JSONValue.object([:])
-  /// The origins, by the names on the way to a key.
+  /// The origins of the values. The key is a path: the names of the keys that lead to the value,
+  /// from the outermost one.
   private var origins: [[String]: Origin] = [:]
-  /// The absolute path of the folder where relative file names begin.
+  /// The absolute path of the folder to which relative file names refer.
   public let directory: String
   /// The path of the configuration file; `nil` if there is none.
   public private(set) var file: String?
 
   /// Creates an empty configuration without a file.
   ///
-  /// - Parameter directory: the folder where relative file names begin.
+  /// - Parameter directory: the folder to which relative file names refer.
   public init(directory: String) {
     self.directory = URL(fileURLWithPath: directory).path
   }
 
-  /// Creates an empty configuration whose relative file names begin in the folder of a file.
+  /// Creates an empty configuration whose relative file names refer to the folder of `file`.
   private init(file: String) {
     directory = URL(fileURLWithPath: file).deletingLastPathComponent().path
     self.file = file
   }
 
-  /// Reads a configuration file. Relative file names begin in its folder.
+  /// Reads a configuration file. Relative file names refer to the folder of this file.
   ///
   /// - Throws: ``ConfigurationError`` when the file cannot be read or is not a JSON object.
   public init(fileAt path: String) throws(ConfigurationError) {
@@ -73,16 +75,18 @@ public struct ConfigurationSources: Sendable {
     origins = JSONLines(data).lines.mapValues { .file(path, line: $0) }
   }
 
-  /// Gives a key a value in place of the present one. `.null` makes the key count as missing.
+  /// Sets the value of a key and replaces the present value, if there is one. A key with the value
+  /// `.null` counts as missing.
   ///
-  /// - Parameter path: the names on the way to the key.
+  /// - Parameter path: the names of the keys that lead to the key, from the outermost one, and its
+  ///   own name.
   public mutating func set(_ path: [String], to value: JSONValue, by origin: Origin) {
     json = Self.setting(value, at: path[...], in: json)
     for known in origins.keys where known.starts(with: path) { origins[known] = nil }
     origins[path] = origin
   }
 
-  /// Returns `json` with another value at a path. Missing objects on the way are created.
+  /// Returns `json` with another value at a path. Creates the objects of the path that are missing.
   private static func setting(
     _ value: JSONValue, at path: ArraySlice<String>, in json: JSONValue
   ) -> JSONValue {
@@ -92,7 +96,7 @@ public struct ConfigurationSources: Sendable {
     return .object(members)
   }
 
-  /// Removes a key with its origins.
+  /// Removes a key and its value, with the origins of the value and of its members.
   package mutating func remove(_ path: [String]) {
     json = Self.removing(path[...], from: json)
     for known in origins.keys where known.starts(with: path) { origins[known] = nil }
@@ -111,7 +115,8 @@ public struct ConfigurationSources: Sendable {
     path.reduce(json) { json, name in json?[name] }
   }
 
-  /// Returns the origin of a key, or of the nearest object around it; `nil` for a default.
+  /// Returns the origin of a key's value. If it is unknown, returns the origin of the innermost
+  /// object around the key that has one. `nil` if no source has a value.
   package func origin(of path: [String]) -> Origin? {
     for count in stride(from: path.count, to: 0, by: -1) {
       if let origin = origins[Array(path.prefix(count))] { return origin }
@@ -119,12 +124,14 @@ public struct ConfigurationSources: Sendable {
     return nil
   }
 
-  /// Returns the beginning of messages about a key, such as `server.json:12: `.
+  /// Returns the beginning of a message about a key: the origin of its value, such as
+  /// `server.json:12: `.
   package func place(of path: [String]) -> String {
     (origin(of: path).map { "\($0)" } ?? file ?? "the configuration") + ": "
   }
 
-  /// Returns the path of a file: `name` itself if it is absolute, otherwise in ``directory``.
+  /// Returns the path of a file: `name` itself if it is absolute, otherwise the path of `name` in
+  /// ``directory``.
   public func file(_ name: String) -> String {
     name.hasPrefix("/") ? name : directory + "/" + name
   }

@@ -1,8 +1,9 @@
-/// One result of a check of a configuration, or of a part that it depends on, for a person to read.
+/// One result of the checks of a configuration and of the parts that it depends on, for a person to
+/// read.
 package struct Finding: Sendable, Hashable {
   /// The severity of a finding.
   package enum Mark: String, Sendable, CaseIterable {
-    /// The checked item is right.
+    /// The checked item is in order.
     case ok
     /// The server works, but the operator should change something.
     case warning
@@ -14,22 +15,22 @@ package struct Finding: Sendable, Hashable {
   package var mark: Mark
   /// The description of the result.
   package var text: String
-  /// The remedy; `nil` if there is nothing to do.
+  /// The advice for the operator; `nil` if there is nothing to do.
   package var advice: String?
 
   private init(_ mark: Mark, _ text: String, _ advice: String? = nil) {
     (self.mark, self.text, self.advice) = (mark, text, advice)
   }
 
-  /// Creates the finding that an item is right.
+  /// Creates the finding that an item is in order.
   package static func ok(_ text: String) -> Finding { Finding(.ok, text) }
 
-  /// Creates a warning with its remedy.
+  /// Creates a warning with its advice.
   package static func warning(_ text: String, _ advice: String) -> Finding {
     Finding(.warning, text, advice)
   }
 
-  /// Creates a problem with its remedy.
+  /// Creates a problem with its advice.
   package static func problem(_ text: String, _ advice: String) -> Finding {
     Finding(.problem, text, advice)
   }

@@ -1,26 +1,29 @@
 import JSONCoding
 
-/// A setting of the server, declared once: its name, the allowed values, the property that gets the
-/// value, and its sentence in the manual.
+/// The declaration of one setting of the server: its name, the allowed values, the property that
+/// gets the value, and the sentence about it in the manual.
 ///
-/// Parsing, environment variables, options, `petrel config`, reloading, `server/limits` and
-/// `docs/configuration.md` follow from it. The default is the property's.
+/// Parsing, environment variables, command-line options, `petrel config`, reloading,
+/// `server/limits` and `docs/configuration.md` use the declaration. The default is the initial
+/// value of the property. `Root` is the type that has the property.
 ///
 /// ```swift
 /// .init("drainSeconds", \.drainTime, .whole(0...300, .seconds), "The time that a server drains.")
 /// ```
 package struct Setting<Root: Sendable>: Sendable {
-  /// The property that a setting sets.
+  /// The key path of the property that a setting sets.
   package typealias Path<Value> = WritableKeyPath<Root, Value> & Sendable
-  /// A function that reads values of an object into its properties.
+  /// A function that reads values of a configuration's object and sets properties of a `Root`.
   package typealias Read =
     @Sendable (ConfigurationReader, inout Root) throws(ConfigurationError) -> Void
 
   /// The declaration of the key.
   package let key: ConfigurationKey
-  /// Reads the value from the object that contains the key, if it is there.
+  /// Reads the value of the key from its object and sets the property. Changes nothing if the key
+  /// is missing.
   package let read: Read
-  /// Returns the value in force; `nil` if only the file or variable has it, as for paths.
+  /// Returns the value in force. `nil` if the value as it was given should be shown instead, as for
+  /// paths, or if there is no value.
   package let shown: @Sendable (Root) -> JSONValue?
 
   /// Declares a setting with one value for one property.
@@ -33,10 +36,12 @@ package struct Setting<Root: Sendable>: Sendable {
   ///   - restart: whether a change takes effect only after a restart.
   ///   - option: the placeholder of the value in the help of the command-line option; `nil` for no
   ///     option.
-  ///   - clientLimit: the name in the answer of `server/limits`; `nil` if clients do not get it.
-  ///   - defaultText: the default in words, if it is not a constant.
-  ///   - shown: returns the value in force; `nil` for the property's value.
-  ///   - meaning: the sentence of the manual.
+  ///   - clientLimit: the name of the value in the answer of `server/limits`; `nil` if clients do
+  ///     not get the value.
+  ///   - defaultText: the default in words; `nil` if it is a constant.
+  ///   - shown: a function for the property ``shown``. Without it, that is the property's value, or
+  ///     `nil` for the name of a file or folder.
+  ///   - meaning: the sentence about the setting in the manual.
   package init<Value: SettingValue>(
     _ name: String, _ path: Path<Value>, _ kind: SettingKind, required: Bool = false,
     restart: Bool = false, option: String? = nil,
@@ -64,7 +69,8 @@ package struct Setting<Root: Sendable>: Sendable {
     (self.key, self.read, self.shown) = (key, read, shown)
   }
 
-  /// Declares a setting that is only checked here. The rules of its table read it.
+  /// Declares a setting whose value is checked here but sets no property. ``SettingTable/rules``
+  /// read the value.
   package static func part(
     _ name: String, _ kind: SettingKind, restart: Bool = false, option: String? = nil,
     default defaultText: String? = nil,
@@ -78,7 +84,9 @@ package struct Setting<Root: Sendable>: Sendable {
       shown: shown)
   }
 
-  /// Declares an object of settings that always has a value.
+  /// Declares an object of settings for a property that is never `nil`.
+  ///
+  /// - Parameter table: the settings of the object.
   package static func object<Part>(
     _ name: String, _ path: Path<Part>, _ table: SettingTable<Part>, _ meaning: String
   ) -> Setting {
@@ -91,7 +99,11 @@ package struct Setting<Root: Sendable>: Sendable {
   }
 
   /// Declares an object of settings for an optional property, such as a feature that the object
-  /// turns on. Without the object, the property keeps its default.
+  /// turns on. If the object is missing, the property keeps its value.
+  ///
+  /// - Parameters:
+  ///   - table: the settings of the object.
+  ///   - defaultText: the default in words.
   package static func object<Part>(
     _ name: String, _ path: Path<Part?>, _ table: SettingTable<Part>, default defaultText: String,
     _ meaning: String
@@ -108,9 +120,11 @@ package struct Setting<Root: Sendable>: Sendable {
       shown: { $0[keyPath: path].map(table.shown) })
   }
 
-  /// Declares a list of objects of settings, under names that the operator chooses.
+  /// Declares an object whose members have names that the operator chooses, such as containers.
+  /// Each member is an object of settings.
   ///
-  /// - Parameter complaint: returns the rule that a name breaks; `nil` when the name is allowed.
+  /// - Parameter complaint: returns the rule that a name breaks, as the text of an error; `nil`
+  ///   when the name is allowed.
   package static func named<Part>(
     _ name: String, _ path: Path<[String: Part]>, _ table: SettingTable<Part>,
     default defaultText: String, complaint: @escaping @Sendable (String) -> String?,
@@ -130,7 +144,7 @@ package struct Setting<Root: Sendable>: Sendable {
       shown: { .object($0[keyPath: path].mapValues(table.shown)) })
   }
 
-  /// Returns the same setting for a type that contains `Root` as a part.
+  /// Returns the same setting for a type that has a `Root` as a property.
   package func within<Whole>(_ path: WritableKeyPath<Whole, Root> & Sendable) -> Setting<Whole> {
     let (read, shown) = (read, shown)
     return Setting<Whole>(

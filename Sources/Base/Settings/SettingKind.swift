@@ -1,9 +1,9 @@
 import Foundation
 import JSONCoding
 
-/// The notation of a setting's value and the values that are allowed.
+/// The kind of a setting's value in JSON, with the values that are allowed.
 package enum SettingKind: Sendable {
-  /// The contents of a file that a configuration names.
+  /// The kind of contents of a file that a configuration names.
   package enum FileContents: Sendable, Hashable {
     /// A secret, such as a key or a password.
     case secret
@@ -13,17 +13,17 @@ package enum SettingKind: Sendable {
 
   /// Any text.
   case text
-  /// A text that is never shown.
+  /// A secret text. `petrel config` shows "(not shown)" in its place.
   case secret
-  /// The name of a file. A relative name begins in the configuration's folder.
+  /// The name of a file. A relative name refers to the folder of the configuration file.
   case file(FileContents)
-  /// The name of a folder. A relative name begins in the configuration's folder.
+  /// The name of a folder. A relative name refers to the folder of the configuration file.
   case folder
-  /// A whole number in a range.
+  /// A whole number in a range, both ends included.
   case whole(ClosedRange<Int64>, SettingUnit = .count)
-  /// A number in a range.
+  /// A number in a range, both ends included.
   case number(ClosedRange<Double>, SettingUnit = .count)
-  /// A number above 0, up to a limit.
+  /// A number greater than 0 and at most the limit.
   case positive(upTo: Double)
   /// True or false.
   case boolean
@@ -33,14 +33,15 @@ package enum SettingKind: Sendable {
   case list(SettingElements)
   /// An object with these keys.
   case object([ConfigurationKey])
-  /// An object whose members have names of the operator's choice and are objects with these keys.
+  /// An object whose members have names that the operator chooses. Each member is an object with
+  /// these keys.
   case named([ConfigurationKey])
 
   /// A list of any texts.
   package static let texts = SettingKind.list(
     SettingElements("list of texts", rule: "must be a list of strings") { _ in true })
 
-  /// Returns the kind for the raw values of an enumeration.
+  /// Returns the kind whose values are the raw values of an enumeration.
   package static func choice<Choice: RawRepresentable<String> & CaseIterable>(
     _ type: Choice.Type
   ) -> SettingKind {
@@ -55,7 +56,7 @@ package enum SettingKind: Sendable {
     }
   }
 
-  /// The keys of an object; `nil` for other kinds.
+  /// The keys of ``object(_:)`` or of each member of ``named(_:)``; `nil` for other kinds.
   package var keys: [ConfigurationKey]? {
     switch self {
     case .object(let keys), .named(let keys): keys
@@ -83,7 +84,7 @@ package enum SettingKind: Sendable {
     }
   }
 
-  /// Whether the value is allowed.
+  /// Whether the value is of this kind and allowed. The members of an object are not checked here.
   package func allows(_ value: JSONValue) -> Bool {
     switch self {
     case .text, .secret, .file, .folder: value.string != nil
@@ -97,8 +98,8 @@ package enum SettingKind: Sendable {
     }
   }
 
-  /// Returns the end of a sentence about a wrong value, to follow the key's name; `nil` when the
-  /// value is allowed.
+  /// Returns the end of a sentence about a wrong value, such as "must be a string, not a number";
+  /// `nil` when the value is allowed. The sentence begins with the key's name.
   package func complaint(about value: JSONValue) -> String? {
     if allows(value) { return nil }
     let wrong =
@@ -112,10 +113,11 @@ package enum SettingKind: Sendable {
     return "\(rule), not \(wrong)"
   }
 
-  /// Returns the value of a text in a variable or an option; `nil` when the text cannot be of this
-  /// kind. A list may be JSON, or texts with commas between them.
+  /// Converts the text of a variable or an option to a value; `nil` when the text cannot be of this
+  /// kind. A list may be written in JSON, or as texts with commas between them. ``allows(_:)``
+  /// checks the value.
   package func value(ofText text: String) -> JSONValue? {
-    // A text that is not JSON is a text.
+    // A text that is not JSON may still be a plain text or a list.
     let json = try? JSONValue(parsing: text)
     return switch self {
     case .text, .secret, .file, .folder, .choice: .string(text)

@@ -1,18 +1,19 @@
 import JSONCoding
 
-/// The settings of one object of the configuration.
+/// The settings of one object of the configuration. `Root` is the type whose properties the
+/// settings set.
 package struct SettingTable<Root: Sendable>: Sendable {
-  /// The values in force when the object is empty: the defaults.
+  /// The defaults: the values in force when the object is empty.
   package let blank: Root
   /// The settings in the order of the manual.
   package let settings: [Setting<Root>]
   /// The declarations of the settings' keys, with their defaults.
   package let keys: [ConfigurationKey]
-  /// The checks that concern several settings or that a kind cannot express. They run after all
-  /// settings were read.
+  /// The checks and settings that a ``SettingKind`` cannot express, or that concern several keys.
+  /// They run after all settings were read.
   package let rules: Setting<Root>.Read
 
-  /// Creates a table. The defaults of the keys come from `blank`.
+  /// Creates a table. The defaults in ``keys`` come from `blank`.
   package init(
     _ blank: Root, _ settings: [Setting<Root>],
     rules: @escaping Setting<Root>.Read = { _, _ in }

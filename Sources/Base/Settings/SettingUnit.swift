@@ -6,6 +6,6 @@ package enum SettingUnit: String, Sendable {
   case seconds
   /// Days.
   case days
-  /// A number of the things that the setting's name says.
+  /// No unit: the number counts the things in the setting's name.
   case count
 }

@@ -3,9 +3,9 @@ import JSONCoding
 
 /// A type of property that a setting can set.
 package protocol SettingValue: SendableMetatype {
-  /// Returns the value of JSON; `nil` for JSON of another kind.
+  /// Returns the value that JSON stands for; `nil` for JSON of another kind.
   static func of(setting json: JSONValue) -> Self?
-  /// The value as JSON; `nil` if there is none.
+  /// The value as JSON; `nil` if there is no value, or if JSON cannot express the value.
   var setting: JSONValue? { get }
 }
 
@@ -19,7 +19,8 @@ extension Bool: SettingValue {
   package var setting: JSONValue? { .bool(self) }
 }
 
-/// An integer is a whole number in JSON. A number that does not fit the type has no value.
+/// An integer is a whole number in JSON. For a number that does not fit the type,
+/// ``SettingValue/of(setting:)`` returns `nil`.
 extension SettingValue where Self: FixedWidthInteger {
   package static func of(setting json: JSONValue) -> Self? {
     json.int.flatMap { Self(exactly: $0) }
@@ -52,8 +53,8 @@ extension SettingValue where Self: RawRepresentable<String> & CaseIterable {
   package var setting: JSONValue? { .string(rawValue) }
 }
 
-/// An array is a list of texts in JSON. Elements that the type does not accept are left out; the
-/// setting's ``SettingKind`` refuses them before.
+/// An array is a list of texts in JSON. ``SettingValue/of(setting:)`` skips elements that the type
+/// does not accept. They cannot occur, because the setting's ``SettingKind`` refuses them before.
 extension Array: SettingValue where Element: LosslessStringConvertible {
   package static func of(setting json: JSONValue) -> [Element]? {
     json.array?.compactMap { $0.string.flatMap(Element.init) }

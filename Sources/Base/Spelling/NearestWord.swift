@@ -1,10 +1,11 @@
-/// The search for the known word that a user may have meant with a mistyped one.
+/// The search for the known word that a user may have meant when he typed an unknown one.
 public enum NearestWord {
-  /// Returns the word with the fewest changes, if they are few for the length of the typed one;
-  /// otherwise `nil`.
+  /// Returns the word that differs least from the typed text; `nil` if even that word differs too
+  /// much.
   ///
-  /// A word that begins with the typed text needs no change. Otherwise a third of the typed letters
-  /// may differ, at least one and at most three. A text of one letter matches no word.
+  /// The difference is the number of ``changes(from:to:)``; it is 0 for a word that begins with the
+  /// typed text. The limit is a third of the typed letters, but at least one and at most three
+  /// changes. For a text of fewer than two letters the result is `nil`.
   public static func among(_ words: [String], to typed: String) -> String? {
     guard typed.count > 1 else { return nil }
     let near = words.map { word in
@@ -16,10 +17,11 @@ public enum NearestWord {
     return best.word
   }
 
-  /// Returns the number of letters to insert, delete, replace, or exchange with their neighbour
-  /// (the optimal string alignment distance).
+  /// Returns the least number of changes that turn one text into the other. A change inserts,
+  /// deletes or replaces a letter, or exchanges two neighbours (the optimal string alignment
+  /// distance).
   ///
-  /// - Complexity: O(*n* · *m*) in the lengths.
+  /// - Complexity: O(*n* · *m*), where *n* and *m* are the lengths of the two texts.
   public static func changes(from: String, to: String) -> Int {
     let (from, to) = (Array(from), Array(to))
     var before: [Int] = []

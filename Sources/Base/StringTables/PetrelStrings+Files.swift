@@ -1,15 +1,16 @@
 import Foundation
 
 extension PetrelStrings {
-  /// Reads the strings of a folder with the layout of an app's resources. It has either
-  /// `Localizable.xcstrings`, or `Localizable.strings` in folders of languages, such as `en.lproj`,
-  /// `zh-Hans.lproj` and `Base.lproj`.
+  /// Reads the strings of a folder with the layout of an app's resources. The folder has either the
+  /// file `Localizable.xcstrings`, or one folder for each language, such as `en.lproj`,
+  /// `zh-Hans.lproj` and `Base.lproj`, with a file `Localizable.strings`.
   ///
   /// - Parameters:
   ///   - folder: the folder. Other files and folders in it are ignored.
-  ///   - languages: the languages that the reader wants, the most wanted first.
-  /// - Throws: ``PetrelStringsError`` with the file, the line if known, and the rule. Causes are a
-  ///   folder without strings, a folder with both kinds of files, and a file that cannot be read.
+  ///   - languages: the languages that the user prefers, the most preferred first.
+  /// - Throws: ``PetrelStringsError`` with the file, the line if known, and the broken rule. The
+  ///   causes are a folder without strings, a folder with both kinds of files, a file that cannot
+  ///   be read, and a mistake in a file.
   public init(
     contentsOf folder: URL, languages: [String] = PetrelStrings.userLanguages
   ) throws(PetrelStringsError) {
@@ -38,17 +39,19 @@ extension PetrelStrings {
       tables: strings.tables, fallbacks: [strings.sourceLanguage], languages: languages)
   }
 
-  /// Returns the paths that ``init(contentsOf:languages:)`` reads in a folder, for programs that
-  /// reload changed files. The catalog comes first, even if it does not exist; the others are
-  /// sorted.
+  /// Returns the paths of the files that ``init(contentsOf:languages:)`` reads in a folder.
+  /// Programs that reload changed files watch these paths. `Localizable.xcstrings` comes first,
+  /// even if it does not exist. The other paths are sorted.
   package static func files(in folder: URL) -> [String] {
     let catalog = folder.appendingPathComponent("Localizable.xcstrings").path
-    // A folder that cannot be read has no files. Reading its strings then reports the error.
+    // A folder that cannot be read counts as empty here. ``init(contentsOf:languages:)`` reports
+    // the error.
     let others = (try? stringsFiles(in: folder)) ?? []
     return [catalog] + others.map(\.path)
   }
 
-  /// Returns the `.strings` files of a folder with their languages.
+  /// Returns the path of each `Localizable.strings` in a folder, with its language, the name of its
+  /// `.lproj` folder.
   private static func stringsFiles(
     in folder: URL
   ) throws(PetrelStringsError) -> [(language: String, path: String)] {

@@ -3,9 +3,10 @@ import Foundation
 extension PetrelStrings {
   /// The languages that the user of this program prefers, the most preferred first.
   ///
-  /// On Linux they come from the environment, by the rules of gettext: the list `LANGUAGE`, then
-  /// the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. With the locales `C` and `POSIX`
-  /// there are none. On Apple's systems they come from the settings.
+  /// On Linux the languages come from environment variables, by the rules of gettext: first the
+  /// list in `LANGUAGE`, then the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. The
+  /// result is empty if that variable is `C` or `POSIX`, or if none of the three is set. On Apple's
+  /// systems the languages come from the system's settings.
   public static var userLanguages: [String] {
     #if os(Linux)
     userLanguages(in: ProcessInfo.processInfo.environment)
@@ -14,7 +15,7 @@ extension PetrelStrings {
     #endif
   }
 
-  /// Returns the languages of an environment, by the rules of gettext.
+  /// Returns the languages in these environment variables, by the rules of gettext.
   ///
   /// <https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html>
   static func userLanguages(in environment: [String: String]) -> [String] {

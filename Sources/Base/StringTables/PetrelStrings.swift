@@ -1,33 +1,34 @@
 import Foundation
 
-/// An app's strings in all its languages, with the languages that a reader prefers. This type is
-/// Petrel's own; Apple's CloudKit has none like it.
+/// The localized texts of an app in all its languages, with the languages that the user prefers.
+/// This type is Petrel's own; Apple's CloudKit has no such type.
 ///
-/// A subscription may name a string instead of a text (`alertLocalizationKey`). Apple's systems
-/// find the string in the app's bundle. Without a bundle, a program loads the same files into this
-/// type:
+/// A subscription may contain the key of a text in place of the text itself
+/// (`alertLocalizationKey`). Apple's systems find the text in the app's bundle. A program without a
+/// bundle loads the same files into this type:
 ///
 /// ```swift
 /// let strings = try PetrelStrings(contentsOf: URL(fileURLWithPath: "Strings"))
 /// strings.text(forKey: "EARTHQUAKE_%1$@_%2$@", arguments: ["6.4", "24 km from Suva"])
 /// ```
 ///
-/// docs/localization.md has the rules for the files, the choice of a language and the placeholders.
+/// docs/reference/localization.md has the rules for the files, the choice of a language and the
+/// placeholders.
 public struct PetrelStrings: Sendable, Hashable {
-  /// The languages that the reader wants, the most wanted first, as BCP 47 tags such as `de-AT`.
+  /// The languages that the user prefers, the most preferred first, as BCP 47 tags such as `de-AT`.
   public var languages: [String]
 
-  /// The texts by language tag in lower case, then by key.
+  /// The texts. The first key is the language tag in lower case, the second the key of the text.
   private let tables: [String: [String: String]]
-  /// The languages to try last, in lower case.
+  /// The languages to try after those in ``languages``, in lower case.
   private let fallbacks: [String]
 
   /// Creates a value from texts in memory.
   ///
   /// - Parameters:
-  ///   - tables: the texts by language, then by key.
-  ///   - fallbacks: the languages to try after those that the reader wants.
-  ///   - languages: the languages that the reader wants, the most wanted first.
+  ///   - tables: the texts. The first key is the language, the second the key of the text.
+  ///   - fallbacks: the languages to try after `languages`.
+  ///   - languages: the languages that the user prefers, the most preferred first.
   init(tables: [String: [String: String]], fallbacks: [String], languages: [String]) {
     self.languages = languages
     self.fallbacks = fallbacks.map(LanguageTag.canonical)
@@ -36,19 +37,19 @@ public struct PetrelStrings: Sendable, Hashable {
       uniquingKeysWith: { $0.merging($1) { first, _ in first } })
   }
 
-  /// Returns the text of a key in the first language that has it, with the arguments in place of
-  /// its placeholders.
+  /// Returns the text of a key in the first language that has the key. The arguments replace the
+  /// placeholders of the text.
   ///
-  /// The languages are those of ``languages``, each by the lookup of RFC 4647 (`de-AT`, then `de`),
-  /// then the development language. That is the source language of a string catalog, or `Base` and
-  /// then `en` of `.lproj` folders.
+  /// The method first tries each of ``languages`` by the lookup of RFC 4647 (`de-AT`, then `de`).
+  /// Last it tries the language in which the app is developed: the source language of a string
+  /// catalog, or `Base` and then `en` of `.lproj` folders.
   ///
   /// `%@` and `%1$@` are replaced by arguments as in Foundation's `String(format:)`, and `%%` is a
-  /// percent sign. The arguments of a push are texts, so a placeholder of a number, such as `%d`,
-  /// is replaced by its argument unchanged. A placeholder without an argument becomes empty.
-  /// Arguments without a placeholder are not shown.
+  /// percent sign. The arguments of a push are texts, so a placeholder for a number, such as `%d`,
+  /// is also replaced by the unchanged text of its argument. A placeholder without an argument
+  /// becomes empty. An argument without a placeholder is ignored.
   ///
-  /// - Returns: `nil` when no language has the key.
+  /// - Returns: the text; `nil` when none of these languages has the key.
   public func text(forKey key: String, arguments: [String] = []) -> String? {
     let wanted = languages.lazy.flatMap(LanguageTag.lookup)
     for language in wanted {

@@ -2,9 +2,11 @@
 public struct PetrelStringsError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The path of the file or folder.
   public let path: String
-  /// The line of a text file, from 1. `nil` if the whole file is wrong, and for string catalogs.
+  /// The line in a `.strings` text file, from 1; `nil` if the error is about the whole file or
+  /// folder, and for string catalogs.
   public let line: Int?
-  /// The broken rule, and the place in the file if there is no line.
+  /// The broken rule. If there is no line but the place in the file is known, the text begins with
+  /// the place.
   public let rule: String
 
   public var description: String { path + (line.map { ":\($0)" } ?? "") + ": " + rule }

@@ -6,7 +6,7 @@ import Foundation
 struct StringCatalog {
   /// The language in which the app is developed.
   let sourceLanguage: String
-  /// The texts by language, then by key.
+  /// The texts. The first key is the language, the second the key of the text.
   private(set) var tables: [String: [String: String]] = [:]
 
   /// Reads a catalog.
@@ -40,7 +40,7 @@ struct StringCatalog {
 
   /// One key of the catalog.
   private struct Entry: Decodable {
-    /// Whether other languages may have a text; `nil` means that they may.
+    /// Whether languages other than the source language may have a text; `nil` means that they may.
     var shouldTranslate: Bool?
     var localizations: [String: Localization]?
   }
@@ -54,13 +54,15 @@ struct StringCatalog {
     }
 
     var stringUnit: Unit?
-    /// The variations, by criterion (`plural` or `device`), then by case.
+    /// The variations. The first key is the criterion (`plural` or `device`), the second the case,
+    /// such as `one` or `other`.
     var variations: [String: [String: Localization]]?
-    /// The parts that vary by several numbers. A push has no numbers, so they are not read.
+    /// The parts of a text that vary by several numbers. A push has no numbers, so these parts are
+    /// not read.
     var substitutions: [String: Ignored]?
 
-    /// The text. Of variations, it is the text of the case `other`. `nil` for a text that is not
-    /// translated yet, and for one with substitutions.
+    /// The text. If the text has variations, the case `other` is used. `nil` for a text that is not
+    /// translated yet, and for a text with substitutions.
     var text: String? {
       if let substitutions, !substitutions.isEmpty { return nil }
       if let stringUnit {
@@ -70,12 +72,12 @@ struct StringCatalog {
     }
   }
 
-  /// A value that is not read.
+  /// A value whose contents are ignored.
   private struct Ignored: Decodable {
     init(from decoder: any Decoder) {}
   }
 
-  /// Returns the broken rule of a decoding error.
+  /// Returns the ``PetrelStringsError/rule`` for a decoding error.
   private static func rule(brokenBy error: any Error) -> String {
     guard let error = error as? DecodingError else { return "cannot be read: \(error)" }
     switch error {
@@ -90,7 +92,7 @@ struct StringCatalog {
     }
   }
 
-  /// Returns the beginning of a message about a place in the file.
+  /// Returns the beginning of a message about a place in the file; empty for the whole file.
   private static func place(_ path: [any CodingKey]) -> String {
     path.isEmpty ? "" : path.map(\.stringValue).joined(separator: ": ") + ": "
   }

@@ -1,13 +1,14 @@
-/// The placeholders of a localised text.
+/// The replacement of the placeholders in a localized text.
 enum StringTemplate {
   /// Returns the text with the arguments in place of its placeholders.
   ///
-  /// As in Foundation, `%@` takes the next argument. `%2$@` takes the second one and does not
-  /// change which is next. A percent sign that begins no placeholder stays.
+  /// As in Foundation, the first `%@` is replaced by the first argument, the next `%@` by the
+  /// second, and so on. `%2$@` is replaced by the second argument and is not counted. A percent
+  /// sign that begins no placeholder stays in the text.
   static func fill(_ text: String, with arguments: [String]) -> String {
     var next = 0
-    // Flags, width, precision and length are read and have no effect. A space is not a flag here,
-    // because "5 % discount" is a plain text.
+    // Flags, width, precision and length belong to the placeholder but have no effect. A space is
+    // not a flag here, so that "5 % discount" stays unchanged.
     let placeholder =
       #/%(?:%|(?:(\d+)\$)?[\-+#0']*\d*(?:\.\d*)?(?:hh|h|ll|l|q|L|z|t|j)?[@dDiuUxXoOfFeEgGaAcCsSp])/#
       .matchingSemantics(.unicodeScalar)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A `.strings` file: the texts of one language by key.
+/// A `.strings` file: the texts of one language, each with its key.
 ///
 /// ```
 /// /* Title of the alert */
@@ -14,11 +14,11 @@ struct StringsFile {
   /// The texts by key.
   private(set) var strings: [String: String] = [:]
 
-  /// Reads a file in UTF-8, in UTF-16 with a byte order mark, or as an XML or binary property list,
-  /// as Xcode writes it into bundles.
+  /// Reads the contents of a file: text in UTF-8, text in UTF-16 with a byte order mark, or an XML
+  /// or binary property list. Xcode writes property lists into bundles.
   ///
   /// - Parameter path: the path of the file, for errors.
-  /// - Throws: ``PetrelStringsError`` with the line of a mistake in a text file.
+  /// - Throws: ``PetrelStringsError``; for a mistake in a text file, with the line.
   init(_ data: Data, path: String) throws(PetrelStringsError) {
     if data.starts(with: Array("bplist".utf8)) || data.first == UInt8(ascii: "<") {
       strings = try Self.propertyList(data, path: path)
@@ -30,7 +30,7 @@ struct StringsFile {
         path: path, line: nil, rule: "must be UTF-8, or UTF-16 with a byte order mark")
     }
     var reader = StringsReader(text, path: path)
-    // If a key occurs twice, the last one counts, as in Foundation.
+    // If a key occurs twice, its last text counts, as in Foundation.
     while let (key, value) = try reader.next() { strings[key] = value }
   }
 
@@ -53,7 +53,7 @@ struct StringsFile {
 }
 
 /// The parser of a `.strings` file. It reads UTF-16 code units, because the escape `\U` stands for
-/// one.
+/// one code unit.
 private struct StringsReader {
   private let units: [UInt16]
   private let path: String
@@ -83,17 +83,18 @@ private struct StringsReader {
     return (key, value)
   }
 
-  /// Creates an error at a line; the present one by default.
+  /// Creates an error at a line; without `line`, at the present line.
   private func mistake(_ rule: String, at line: Int? = nil) -> PetrelStringsError {
     PetrelStringsError(path: path, line: line ?? self.line, rule: rule)
   }
 
-  /// Returns a code unit ahead without consuming it; `nil` beyond the end.
+  /// Returns the code unit `offset` places after the next one, without consuming it; `nil` beyond
+  /// the end.
   private func peek(_ offset: Int = 0) -> UInt16? {
     position + offset < units.count ? units[position + offset] : nil
   }
 
-  /// Consumes the next code unit and counts lines; returns `nil` at the end.
+  /// Consumes and returns the next code unit, and counts lines; returns `nil` at the end.
   private mutating func advance() -> UInt16? {
     guard let unit = peek() else { return nil }
     position += 1
@@ -101,9 +102,9 @@ private struct StringsReader {
     return unit
   }
 
-  /// Consumes the next code unit if it is this character, which is not a line break.
+  /// Consumes the next code unit if it is `character`, which must not be a line break.
   ///
-  /// - Returns: whether it did.
+  /// - Returns: whether the code unit was consumed.
   private mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard peek() == UInt16(ascii: character) else { return false }
     position += 1
@@ -133,7 +134,7 @@ private struct StringsReader {
     throw mistake("a comment begins here and has no '*/'", at: start)
   }
 
-  /// Reads a text in quotes, or a word without quotes.
+  /// Reads a text in quotes, or a word without quotes. `what` names the text in errors.
   private mutating func string(_ what: String) throws(PetrelStringsError) -> String {
     if let quote = peek(), quote == UInt16(ascii: "\"") || quote == UInt16(ascii: "'") {
       return try quoted()
@@ -144,7 +145,7 @@ private struct StringsReader {
     return String(decoding: units[start..<position], as: UTF16.self)
   }
 
-  /// Whether a word without quotes may have the code unit.
+  /// Whether the code unit may be in a word without quotes.
   private static func isWordUnit(_ unit: UInt16) -> Bool {
     guard let scalar = Unicode.Scalar(unit), scalar.isASCII else { return false }
     return Character(scalar).isLetter || Character(scalar).isNumber
@@ -163,7 +164,7 @@ private struct StringsReader {
     throw mistake("a text begins here and has no closing quote", at: start)
   }
 
-  /// Reads an escape after its backslash.
+  /// Reads an escape after its backslash, and returns the code unit that it stands for.
   private mutating func escape() throws(PetrelStringsError) -> UInt16 {
     guard let unit = advance() else { throw mistake("the file ends behind a backslash") }
     guard let character = Unicode.Scalar(unit) else { return unit }
@@ -186,7 +187,8 @@ private struct StringsReader {
     }
   }
 
-  /// Reads one to `count` digits; throws with `rule` when there is none.
+  /// Reads one to `count` digits and returns their number; throws an error with `rule` when there
+  /// is no digit.
   private mutating func digits(
     _ count: Int, radix: Int, _ rule: String
   ) throws(PetrelStringsError) -> UInt16 {

@@ -4,8 +4,8 @@ extension CLLocation {
 
   /// Returns the great-circle distance to `location` in metres.
   ///
-  /// The haversine formula computes it on a sphere with the earth's mean radius. The result differs
-  /// from the distance on the ellipsoid by at most 0.6 %. The altitude has no effect.
+  /// The method uses the haversine formula on a sphere with the earth's mean radius. The result
+  /// differs from the distance on the ellipsoid by at most 0.6 %. The altitudes have no effect.
   public func distance(from location: CLLocation) -> CLLocationDistance {
     let latitude1 = coordinate.latitude * .pi / 180
     let latitude2 = location.coordinate.latitude * .pi / 180

@@ -1,7 +1,8 @@
-/// A geographic location, with the accuracy and the time of its measurement. It cannot change.
+/// A geographic location, with the accuracy and the time of its measurement. A location cannot
+/// change.
 ///
-/// The module replaces Apple's `CoreLocation` on Linux. It has the values that records can hold and
-/// does not determine the position of the device.
+/// The module replaces Apple's `CoreLocation` on Linux. It has only the types that locations in
+/// records need. It does not determine the position of the device.
 ///
 /// ```swift
 /// note["place"] = CLLocation(latitude: 52.52, longitude: 13.405)
@@ -17,36 +18,40 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The uncertainty of the altitude in metres. A negative value means that the altitude is not
   /// valid.
   public let verticalAccuracy: CLLocationAccuracy
-  /// The direction of movement in degrees clockwise from north. A negative value is not valid.
+  /// The direction of movement in degrees clockwise from north. A negative value means that the
+  /// course is not valid.
   public let course: CLLocationDirection
-  /// The uncertainty of the course in degrees. A negative value means that the course is not valid.
+  /// The uncertainty of the course in degrees. A negative value means that the uncertainty is not
+  /// known. Records do not store this value.
   public let courseAccuracy: CLLocationDirectionAccuracy
-  /// The speed in metres per second. A negative value is not valid.
+  /// The speed in metres per second. A negative value means that the speed is not valid.
   public let speed: CLLocationSpeed
-  /// The uncertainty of the speed in metres per second. A negative value means that the speed is
-  /// not valid.
+  /// The uncertainty of the speed in metres per second. A negative value means that the uncertainty
+  /// is not known. Records do not store this value.
   public let speedAccuracy: CLLocationSpeedAccuracy
   /// The time of the measurement.
   public let timestamp: Date
-  /// The source of the location; nil if it is not known.
+  /// The source of the location; nil if it is not known. Records do not store this value.
   public let sourceInformation: CLLocationSourceInformation?
 
-  /// Makes a location of which only the coordinate is known.
+  /// Makes a location with only a coordinate.
   ///
-  /// The time is now. The horizontal accuracy is 0. Altitude, course and speed are marked as not
-  /// valid.
+  /// The time is now. The horizontal accuracy is 0. The vertical accuracy, the course, the speed
+  /// and the accuracies of course and speed are -1, which means not valid or not known.
   public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
     self.init(
       coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude), altitude: 0,
       horizontalAccuracy: 0, verticalAccuracy: -1, timestamp: Date())
   }
 
-  /// Makes a location without course and speed, which are marked as not valid.
+  /// Makes a location without course and speed. The course and the speed are -1, which marks them
+  /// as not valid. Their accuracies are -1 too, which means not known.
   ///
   /// - Parameters:
   ///   - coordinate: The latitude and longitude.
   ///   - altitude: The metres above sea level.
-  ///   - hAccuracy: The uncertainty of the coordinate in metres.
+  ///   - hAccuracy: The radius of uncertainty of the coordinate in metres; negative marks the
+  ///     coordinate as not valid.
   ///   - vAccuracy: The uncertainty of the altitude in metres; negative marks the altitude as not
   ///     valid.
   ///   - timestamp: The time of the measurement.
@@ -60,8 +65,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
       verticalAccuracy: vAccuracy, course: -1, speed: -1, timestamp: timestamp)
   }
 
-  /// Makes a location with course and speed, without their accuracies, which are marked as not
-  /// valid.
+  /// Makes a location with course and speed. Their accuracies are -1, which means not known.
   public convenience init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -74,7 +78,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
       speedAccuracy: -1, timestamp: timestamp)
   }
 
-  /// Makes a location from all its values except its source, which is nil.
+  /// Makes a location from all its values except the source. ``sourceInformation`` is nil.
   public convenience init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy hAccuracy: CLLocationAccuracy,
@@ -125,7 +129,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
 
   public static var supportsSecureCoding: Bool { true }
 
-  /// The keys of an archive. They are those of Apple's framework.
+  /// The keys of an archive that Apple's framework uses too.
   private enum ArchiveKey {
     private static let prefix = "kCLLocationCodingKey"
     static let latitude = prefix + "CoordinateLatitude"

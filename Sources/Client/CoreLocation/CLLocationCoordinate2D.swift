@@ -1,5 +1,4 @@
-// Apple's names.
-// swift-format-ignore-file: AlwaysUseLowerCamelCase
+// The names are those of Apple's framework.
 
 @_exported import Foundation
 
@@ -7,25 +6,28 @@
 public typealias CLLocationDegrees = Double
 /// The type of a distance, in metres.
 public typealias CLLocationDistance = Double
-/// The type of a radius of uncertainty, in metres. A negative number means that the value is not
-/// valid.
+/// The type of a radius of uncertainty, in metres. A negative number means that the measured value
+/// is not valid.
 public typealias CLLocationAccuracy = Double
 /// The type of a speed, in metres per second.
 public typealias CLLocationSpeed = Double
-/// The type of the uncertainty of a speed, in metres per second. A negative number is not valid.
+/// The type of the uncertainty of a speed, in metres per second. A negative number means that the
+/// uncertainty is not known.
 public typealias CLLocationSpeedAccuracy = Double
 /// The type of a direction, in degrees clockwise from north.
 public typealias CLLocationDirection = Double
-/// The type of the uncertainty of a direction, in degrees. A negative number is not valid.
+/// The type of the uncertainty of a direction, in degrees. A negative number means that the
+/// uncertainty is not known.
 public typealias CLLocationDirectionAccuracy = Double
 
 /// A point on the earth by latitude and longitude, in the reference system WGS 84.
 ///
 /// The initializers do not check the ranges; ``CLLocationCoordinate2DIsValid(_:)`` does.
 public struct CLLocationCoordinate2D: Sendable {
-  /// The degrees north of the equator, in -90…90. Negative degrees are south of it.
+  /// The degrees north of the equator, in -90…90. Negative degrees are south of the equator.
   public var latitude: CLLocationDegrees
-  /// The degrees east of the prime meridian, in -180…180. Negative degrees are west of it.
+  /// The degrees east of the prime meridian, in -180…180. Negative degrees are west of the
+  /// meridian.
   public var longitude: CLLocationDegrees
 
   /// Makes the point at 0°, 0°.
@@ -40,7 +42,7 @@ public struct CLLocationCoordinate2D: Sendable {
   }
 }
 
-/// A coordinate that is not valid: its latitude, -180, is outside the range.
+/// A coordinate that is not valid: the latitude -180 is outside of -90…90.
 public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
 
 /// Returns the point at a latitude and longitude.

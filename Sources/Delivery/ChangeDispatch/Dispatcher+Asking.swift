@@ -4,24 +4,25 @@ import StoreModel
 
 /// The subscriptions of a database that match a change.
 public struct FittingSubscriptions: Sendable, Hashable {
-  /// The names of some of them, in the order of subscribers and IDs.
+  /// The names of some of the subscriptions, in the order of subscribers and IDs.
   public var names: [SubscriptionName]
-  /// The number of all of them.
+  /// The number of all matching subscriptions.
   public var count: Int
 }
 
 extension Dispatcher {
   /// Returns the subscriptions that would fire on a change made now.
   ///
-  /// It uses the dispatcher's index. Like the index, it does not check who may read the record.
+  /// The method uses the dispatcher's matching index. It does not check which users may read the
+  /// record.
   ///
   /// - Parameters:
   ///   - database: The database of the change.
   ///   - limit: The greatest number of names to return.
-  /// - Returns: `nil` if the index is not available within a tenth of a second. Possible reasons:
-  ///   the index is being read from the store, a change with very many firings is being dispatched,
-  ///   or several servers have parts of the database.
-  /// - Throws: ``StoreError`` if the store fails.
+  /// - Returns: `nil` if the index is not available within about a tenth of a second. Possible
+  ///   reasons: the index is being read from the store, a change with very many firings is being
+  ///   dispatched, or the dispatch of the database is divided into parts.
+  /// - Throws: `StoreError` if the store fails.
   public func subscriptions(
     fitting change: Change, in database: DatabaseID, atMost limit: Int
   ) async throws -> FittingSubscriptions? {
@@ -31,8 +32,8 @@ extension Dispatcher {
     return try await fittingSubscriptions(of: change, in: database, atMost: limit)
   }
 
-  /// Returns the matching subscriptions. It waits 50 ms for an index in use, and reads a missing
-  /// index for 50 ms.
+  /// Returns the matching subscriptions. Waits at most 50 ms for an index in use, and then reads a
+  /// missing index for about 50 ms. `nil` if the index is not complete by then.
   private func fittingSubscriptions(
     of change: Change, in database: DatabaseID, atMost limit: Int
   ) async throws -> FittingSubscriptions? {

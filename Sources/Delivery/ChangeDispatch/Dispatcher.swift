@@ -4,19 +4,20 @@ import Measuring
 import StoreModel
 import Synchronization
 
-/// The dispatcher that turns committed changes into notifications: from the outbox by matching to
-/// the notification log and the deliveries.
+/// The dispatcher that turns committed changes into notifications. It matches the changes with the
+/// subscriptions, and writes entries of the notification log and deliveries.
 ///
-/// Changes come in memory right after their commit. After a crash, undispatched changes are in the
-/// outbox and are dispatched at the next start. The rules:
+/// The store passes changes to the dispatcher in memory, right after their commit. The *outbox* is
+/// the table of the changes that are not yet dispatched. After a crash, the next start dispatches
+/// them from there. A *firing* is one subscription that a change matches. The rules:
 ///
 /// - The changes of a database are dispatched in the order of their commits, one batch after the
 ///   other.
-/// - Databases are dispatched concurrently, and none waits for another.
+/// - Databases are dispatched concurrently, up to ``Configuration/laneLimit`` at a time.
 /// - The effects of a batch are written in transactions of bounded size. A change with more firings
-///   takes several transactions, and the store has its progress.
-/// - The dispatch of changes without firings is stored with a later transaction. No task waits for
-///   it, and a commit of its own would only delay saves.
+///   takes several transactions, and the store records the progress.
+/// - The dispatch of changes without firings is recorded in a later transaction. No task waits for
+///   this record, and a transaction of its own would only delay saves.
 ///
 /// Any thread may call the public methods.
 public final class Dispatcher: Sendable {
@@ -26,20 +27,21 @@ public final class Dispatcher: Sendable {
     public var batchSize = 256
     /// The greatest number of firings in one transaction.
     public var firingLimit = 1_000
-    /// The greatest number of changes that wait in memory. Further ones are read from the outbox.
+    /// The greatest number of changes that wait in memory. Further changes are read from the
+    /// outbox.
     public var handoverCapacity = 10_000
-    /// The greatest number of databases that are dispatched at the same time. Others wait in a
-    /// queue.
+    /// The greatest number of lanes that are served at the same time. A *lane* is the dispatch of
+    /// one database, or of one part of a divided database. Other lanes wait in a queue.
     public var laneLimit = 256
-    /// The seconds for which changes without firings may wait for a transaction.
+    /// The greatest time in seconds for which changes without firings wait for a transaction.
     public var retirementDelay = 0.05
     /// The greatest estimated memory of the databases' matching indexes in bytes. The index that
     /// was used last always stays.
     public var indexBytes = 1 << 30
-    /// The number of subscriptions that are read at once to build an index.
+    /// The number of subscriptions that one call reads from the store to build an index.
     var indexPieceSize = SubscriptionIndexes.pieceSize
-    /// Returns whether notifications of deletions in a container carry the last values of the
-    /// desired keys.
+    /// Returns whether the notification of a deletion contains the record's last values for the
+    /// desired keys. `container` is the container's ID.
     public var deletionsCarryLastValues: @Sendable (_ container: String) -> Bool = { _ in false }
     /// The executor of the dispatcher's tasks; `nil` for Swift's global executor.
     public var executor: (any TaskExecutor)?
@@ -51,12 +53,12 @@ public final class Dispatcher: Sendable {
   /// The counters since the dispatcher was created, and its present state.
   public struct Metrics: Sendable, Hashable {
     /// The number of changes that were matched. A change that is repeated after a failure counts
-    /// again.
+    /// again. Of a divided database, only part 0 counts the changes.
     public var dispatchedChanges = 0
     /// The number of entries of the indexes that matching tested one by one. Equal subscriptions
     /// are one entry. Zone and database subscriptions need no test and are not counted.
     public var candidates = 0
-    /// The number of tested entries that fired.
+    /// The number of tested entries that matched.
     public var firedCandidates = 0
     /// The number of notifications that were written to the log.
     public var loggedNotifications = 0
@@ -65,13 +67,14 @@ public final class Dispatcher: Sendable {
     public var withheldNotifications = 0
     /// The numbers of deliveries that were not written, by reason.
     public var unsentDeliveries = UnsentDeliveryCounts()
-    /// The number of failures of the store that were followed by another attempt.
+    /// The number of failures after which the dispatcher waits and tries again.
     public var failures = 0
     /// The last failure; `nil` after a success.
     public var fault: String?
-    /// The seconds from the save of a change with firings until its notifications are in the log.
+    /// The seconds from the save of a change until its notifications are in the log, once for each
+    /// transaction of a change with firings.
     public var savedToLogged = Histogram(bounds: Histogram.longSeconds)
-    /// The number of times that a database's changes had to be read from the outbox.
+    /// The number of times that a lane had to read its changes from the outbox.
     public var catchUps = 0
     /// The number of changes that wait in memory.
     public var waitingChanges = 0
@@ -83,7 +86,7 @@ public final class Dispatcher: Sendable {
     public var indexLoads = 0
     /// The seconds that the reading of all these indexes took.
     public var indexLoadSeconds = 0.0
-    /// The number of indexes that were evicted, because others needed the memory.
+    /// The number of indexes that were removed from memory, because others needed the space.
     public var indexEvictions = 0
   }
 
@@ -93,7 +96,7 @@ public final class Dispatcher: Sendable {
   let configuration: Configuration
   /// This server's membership in a cluster; `nil` if it uses the store alone.
   let membership: ServerMembership?
-  /// The changes that wait in memory, and the lanes that are served.
+  /// The queue of the changes that wait in memory, and the state of the lanes.
   let handover: ChangeHandover
   /// The matching indexes.
   let indexes: SubscriptionIndexes
@@ -103,11 +106,12 @@ public final class Dispatcher: Sendable {
   let report: @Sendable (WorkReport) -> Void
   /// The clock for log entries.
   private let clock: @Sendable () -> Timestamp
-  /// Returns the number of deliveries to lease; `nil` to lease none.
+  /// Returns the number of deliveries of a transaction to lease to `onDispatched`; `nil` to lease
+  /// none.
   private let capacity: @Sendable () -> DeliveryCapacity?
   /// Receives the result of each transaction.
   private let onDispatched: @Sendable (DispatchResult) -> Void
-  /// The closure that is called after a commit with an unknown outcome.
+  /// The closure that is called when the store works again after a commit with an unknown outcome.
   private let onRecovered: @Sendable () -> Void
   /// The latest withheld notifications.
   private let withheld = WithheldJournal(capacity: 1_000)
@@ -119,13 +123,13 @@ public final class Dispatcher: Sendable {
   /// - Parameters:
   ///   - membership: This server's membership in a cluster; `nil` if it uses the store alone.
   ///   - clock: The clock for log entries.
-  ///   - report: Receives a line for the server's log about a failure.
-  ///   - capacity: Returns the number of a transaction's deliveries that `onDispatched` accepts at
-  ///     once, leased
-  ///     to it. With `nil`, `onDispatched` gets all deliveries without a lease.
+  ///   - report: Receives the lines for the server's log, which report failures.
+  ///   - capacity: Returns the number of a transaction's deliveries that `onDispatched` can accept.
+  ///     The transaction leases these deliveries to the caller. With `nil`, `onDispatched` receives
+  ///     all deliveries without a lease.
   ///   - onDispatched: Receives the result of each transaction, in order for each database.
-  ///   - onRecovered: Called when the store writes again after a commit with an unknown outcome.
-  ///     `onDispatched` does not receive that commit.
+  ///   - onRecovered: Called when the store can write again after a commit with an unknown outcome.
+  ///     `onDispatched` does not receive the result of that commit.
   public init(
     store: DispatchStore, configuration: Configuration = Configuration(),
     membership: ServerMembership? = nil, clock: @escaping @Sendable () -> Timestamp = { .now },
@@ -165,7 +169,8 @@ public final class Dispatcher: Sendable {
   /// The latest withheld notifications, at most 1,000, the oldest first.
   public var latestWithheld: [WithheldNotification] { withheld.all }
 
-  /// Starts the dispatcher: it dispatches the outbox first, then changes as they are committed.
+  /// Starts the dispatcher. It first dispatches the changes in the outbox, then each change after
+  /// its commit. A second call starts no second task.
   public func start() {
     let (handover, membership) = (handover, membership)
     store.outbox.setCommitHandler { entries in
@@ -184,7 +189,7 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  /// Returns when every committed change is dispatched and that is stored.
+  /// Returns when every committed change is dispatched and the store has recorded this.
   ///
   /// After ``stop()`` the method returns at once. Before ``start()``, and while commits never
   /// pause, it does not return.
@@ -192,22 +197,22 @@ public final class Dispatcher: Sendable {
     await handover.settled()
   }
 
-  /// Stops the dispatcher. It finishes the batches under way, or the present transaction of a
-  /// change with many firings. Waiting changes stay in the outbox.
+  /// Stops the dispatcher. The call waits for the batches under way; of a batch with several
+  /// transactions, it waits only for the present one. Other changes stay in the outbox.
   public func stop() async {
     store.outbox.setCommitHandler(nil)
     store.outbox.setDoubtHandler(nil)
     membership?.drain()
     handover.stop()
     let loop = loop.withLock { $0 }
-    // The cancellation ends delays, and a long catch-up between two batches. Calls of the store
-    // ignore it.
+    // The cancellation ends delays after failures, and the reading of an index between two pieces.
+    // Calls of the store ignore the cancellation.
     loop?.cancel()
     await loop?.value
   }
 
-  /// Runs the tasks of the handover until the dispatcher is stopped. Each served lane is a child
-  /// task.
+  /// Runs the tasks that ``ChangeHandover/nextTask()`` returns, until the dispatcher is stopped.
+  /// Each served lane is a child task.
   private func run() async {
     await withDiscardingTaskGroup { lanes in
       var retry = RetryDelay()
@@ -216,7 +221,7 @@ public final class Dispatcher: Sendable {
         switch task {
         case .list, .listAgain:
           do {
-            // Once the store has written again, every doubtful commit is settled.
+            // After a successful write, the outcome of every earlier commit is known.
             if task == .listAgain { try await store.health.checkWriting() }
             handover.list(try await waitingParts())
             if task == .listAgain { onRecovered() }
@@ -234,8 +239,9 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  /// Returns the databases with changes that may not have come in memory. In a cluster, these are
-  /// the databases leased to this server; the membership leases others and reports them.
+  /// Returns the databases whose outbox may have changes that the store did not pass in memory. In
+  /// a cluster, these are the databases leased to this server. The membership reports further
+  /// databases when it leases them.
   private func waitingParts() async throws -> [DatabasePart] {
     guard let membership else {
       return try await store.outbox.undispatchedDatabases().map { .whole($0) }
@@ -243,8 +249,8 @@ public final class Dispatcher: Sendable {
     return try await membership.leasedParts()
   }
 
-  /// Reports a failure, and waits before the next attempt. No change is lost: all are still in the
-  /// outbox.
+  /// Reports a failure, and waits before the next attempt. No change is lost, because all
+  /// undispatched changes are in the outbox.
   func pause(
     after error: any Error, in part: DatabasePart? = nil, _ retry: inout RetryDelay
   ) async {
@@ -255,11 +261,12 @@ public final class Dispatcher: Sendable {
     let delay = retry.fail()
     report(.dispatchingFailed(in: part?.database, retryAfter: delay, error))
     if handover.isStopped { return }
-    // A cancellation ends the sleep, and the loop with it.
+    // A cancellation ends the sleep. The loop then finds that the dispatcher is stopped.
     try? await Task.sleep(for: .seconds(delay))
   }
 
-  /// Records a success: the next delay is the shortest one again.
+  /// Records a success: the next delay is the shortest one again, and ``Metrics/fault`` becomes
+  /// `nil`.
   func succeed(_ retry: inout RetryDelay) {
     retry.succeed()
     counters.withLock { $0.fault = nil }
@@ -267,8 +274,8 @@ public final class Dispatcher: Sendable {
 
   /// Writes the effects of changes in one transaction.
   ///
-  /// - Throws: ``StoreError``, with the code `outOfOrder` or `leaseLost` if this server must not
-  ///   dispatch the changes now.
+  /// - Throws: `StoreError`. The code is `outOfOrder` if earlier changes must be dispatched first,
+  ///   and `leaseLost` if another server has the lease.
   func complete(_ changes: [MatchedChange]) async throws {
     KillPoint.afterMatch.reach()
     let result = try await store.outbox.completeDispatch(

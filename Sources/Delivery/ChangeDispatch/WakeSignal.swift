@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// A signal for one task, which sleeps until the signal or a time.
+/// A signal for one task, which sleeps until it receives the signal or a time has passed.
 ///
-/// A signal without a waiting task is kept for the next wait. Several kept signals count as one. At
+/// If no task waits, the signal is kept for the next wait. Several kept signals count as one. At
 /// most one task may wait at a time.
 final class WakeSignal: Sendable {
   /// The state under the lock.

@@ -1,13 +1,14 @@
 import StoreModel
 import Synchronization
 
-/// The ring buffer of the latest withheld notifications. A lock protects it.
+/// The ring buffer of the latest withheld notifications: their subscribers may not read the record.
+/// A lock protects the buffer.
 final class WithheldJournal: Sendable {
   /// The state under the lock.
   private struct State {
-    /// The notifications. In a full journal, the oldest is at ``oldest``.
+    /// The notifications. In a full journal, the oldest one is at the index ``oldest``.
     var latest: [WithheldNotification] = []
-    /// The position of the oldest notification, once the journal is full.
+    /// The index of the oldest notification of a full journal; 0 in a journal that is not full.
     var oldest = 0
   }
 
@@ -21,12 +22,12 @@ final class WithheldJournal: Sendable {
     self.capacity = capacity
   }
 
-  /// The notifications in the order in which they were withheld.
+  /// The notifications, the oldest first.
   var all: [WithheldNotification] {
     state.withLock { Array($0.latest[$0.oldest...] + $0.latest[..<$0.oldest]) }
   }
 
-  /// Adds notifications. A full journal drops the oldest ones.
+  /// Adds notifications. In a full journal, they replace the oldest ones.
   func add(_ withheld: [WithheldNotification]) {
     guard !withheld.isEmpty else { return }
     state.withLock { state in

@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// A line for the server's log from the dispatcher, the delivery worker or the membership. The
-/// message is constant; only the fields differ.
+/// A line for the server's log from the dispatcher, the delivery worker or the membership. Each
+/// kind of line has a constant message. Only the fields differ.
 public struct WorkReport: Sendable, Hashable, CustomStringConvertible {
   /// The value of a field.
   public enum Value: Sendable, Hashable {
@@ -24,7 +24,7 @@ public struct WorkReport: Sendable, Hashable, CustomStringConvertible {
 
   /// The message.
   public var message: String
-  /// Whether the line reports normal operation. Other lines concern the administrator.
+  /// Whether the line reports normal operation. The administrator should read the other lines.
   public var isRoutine = false
   /// The fields in the order of display.
   public var fields: [Field]
@@ -61,8 +61,8 @@ extension WorkReport.Value {
 }
 
 extension WorkReport {
-  /// Returns the line for changes that could not be matched or logged. Without a database, the
-  /// databases with changes could not be listed.
+  /// Returns the line for changes that could not be matched or logged. If `database` is `nil`, the
+  /// dispatcher could not list the databases with changes. `delay` is in seconds.
   static func dispatchingFailed(
     in database: DatabaseID?, retryAfter delay: Double, _ error: any Error
   ) -> WorkReport {
@@ -75,14 +75,15 @@ extension WorkReport {
       ["database": .database(database), "retryAfter": .seconds(delay), "cause": .cause(error)])
   }
 
-  /// Returns the line for a dispatcher that stops and could not store the dispatch of changes
-  /// without firings.
+  /// Returns the line for changes without firings whose dispatch the store could not record before
+  /// the dispatcher stopped. The next start dispatches these changes.
   static func changesWait(in database: DatabaseID, _ error: any Error) -> WorkReport {
     WorkReport(
       "changes wait in the outbox", ["database": .database(database), "cause": .cause(error)])
   }
 
-  /// Creates a line about the route of a delivery: its container and service.
+  /// Creates a line about the route of a delivery. The line begins with the fields for the
+  /// container, the kind of device and, for APNs, the environment.
   init(_ message: String, onRouteOf delivery: Delivery, _ fields: KeyValuePairs<String, Value>) {
     self.init(message, fields)
     var route: [Field] = [
@@ -96,7 +97,8 @@ extension WorkReport {
     self.fields = route + self.fields
   }
 
-  /// Creates a line about one push.
+  /// Creates a line about one push of a delivery. The line begins with the fields that identify the
+  /// push.
   init(_ message: String, of delivery: Delivery, _ fields: KeyValuePairs<String, Value>) {
     let notificationID = delivery.notification.change.notificationID
     self.init(message, onRouteOf: delivery, fields)

@@ -19,9 +19,10 @@ public struct Push: Sendable, Hashable {
     /// A push that only wakes the app.
     case background
 
-    /// The `apns-priority`: 10 is delivered at once, 5 when it suits the device's power.
+    /// The `apns-priority`. APNs delivers a push of priority 10 at once, and a push of priority 5
+    /// when the device's power permits.
     ///
-    /// APNs refuses 10 for a push with only `content-available`.
+    /// APNs refuses priority 10 for a push whose `aps` has only `content-available`.
     public var priority: Int {
       switch self {
       case .alert: 10
@@ -29,8 +30,8 @@ public struct Push: Sendable, Hashable {
       }
     }
 
-    /// The time in seconds for which APNs may keep the push for an unreachable device: a day for a
-    /// visible push, an hour for a silent one.
+    /// The time in seconds for which the server and APNs try to deliver the push: a day for an
+    /// alert, an hour for a push that only wakes the app.
     public var lifetime: Double {
       switch self {
       case .alert: 86_400
@@ -39,7 +40,7 @@ public struct Push: Sendable, Hashable {
     }
   }
 
-  /// The device token: hexadecimal digits in lower case.
+  /// The device token that APNs gave the app: hexadecimal digits in lower case.
   public var deviceToken: String
   /// The `apns-topic`: the bundle ID of the app that registered the token.
   public var topic: String
@@ -59,10 +60,9 @@ public struct Push: Sendable, Hashable {
   /// Creates the push of a notification for a device.
   ///
   /// - Parameters:
-  ///   - payload: The notification's payload for APNs. It does not depend on the device, so one
-  ///     payload serves
-  ///     all devices of the subscriber.
-  ///   - deviceToken: Hexadecimal digits in any case.
+  ///   - payload: The notification's payload for APNs. Devices of the subscriber with the same
+  ///     badge can share one payload.
+  ///   - deviceToken: The device token, hexadecimal digits in upper or lower case.
   ///   - issued: The time from which the push's lifetime counts.
   public init(
     _ notification: SubscriptionNotification, payload: PushPayload, deviceToken: String,

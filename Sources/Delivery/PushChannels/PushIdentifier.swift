@@ -2,13 +2,14 @@ import CloudKitModel
 import Cryptography
 import Foundation
 
-/// The identifiers that are derived from a push's content. The same push always has the same ones.
+/// The functions that derive the identifiers of a push from its content. The same push always gets
+/// the same identifiers.
 enum PushIdentifier {
   /// Returns the `apns-id` of a notification for a device.
   ///
-  /// It is a name-based UUID over SHA-256 (RFC 9562, section 5.8, version 8, made as in its
-  /// appendix B.2). The length precedes each name, so that different names never give the same
-  /// bytes.
+  /// The identifier is a UUID of version 8 (RFC 9562, section 5.8), made from a SHA-256 hash as in
+  /// appendix B.2. The hash covers the four parameters. The length of each text precedes it, so
+  /// that different parameters never give the same bytes.
   static func apnsID(
     notificationID: UUID, subscriptionID: String, subscriber: String, deviceToken: String
   ) -> UUID {
@@ -29,9 +30,10 @@ enum PushIdentifier {
 
   /// Returns the value of `apns-collapse-id` for a subscription's collapse key: the key itself.
   ///
-  /// A key is replaced by its hash if it has more than 64 bytes or no HTTP header field can contain
-  /// it (control characters, spaces at its ends: RFC 9113, section 8.2.1). Equal keys still
-  /// collapse. An empty key gives `nil`.
+  /// The function returns a hash of the key instead if the key has more than 64 bytes, a control
+  /// character, or a space at one of its ends. APNs permits 64 bytes. RFC 9110, section 5.5,
+  /// forbids such characters in a header field, except tabs in the middle. Equal keys have equal
+  /// hashes. An empty key gives `nil`.
   static func collapseID(_ key: String) -> String? {
     if key.isEmpty { return nil }
     let bytes = key.utf8
@@ -44,8 +46,8 @@ enum PushIdentifier {
 }
 
 extension SubscriptionNotification {
-  /// Returns the identifier of the delivery of this notification to one device. It is always the
-  /// same.
+  /// Returns the identifier of the delivery of this notification to one device. Every call and
+  /// every server returns the same identifier.
   public func deliveryID(forDevice deviceToken: String) -> UUID {
     PushIdentifier.apnsID(
       notificationID: change.notificationID, subscriptionID: subscription.subscriptionID,

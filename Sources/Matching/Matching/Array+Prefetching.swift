@@ -3,8 +3,8 @@ import CPrefetch
 extension Array {
   /// The size of a cache line in bytes.
   private static var line: Int { 64 }
-  /// The greatest number of cache lines that one call prefetches. The hardware prefetcher fetches
-  /// the rest when the elements are read in order.
+  /// The number of cache lines after which a call stops prefetching. The hardware prefetcher
+  /// fetches the rest when the elements are read in order.
   private static var mostLines: Int { 4 }
 
   /// Starts to load the element at `place` into the processor's cache and returns at once.
@@ -15,8 +15,7 @@ extension Array {
   /// - Parameter place: An index of the array. An index out of bounds is harmless.
   @inline(__always)
   func prefetch(_ place: Int) {
-    // A prefetch reads no value: an address where there is no element costs a little and does
-    // nothing.
+    // A prefetch reads no value, so an address without an element is harmless.
     withUnsafeBufferPointer { elements in
       if let first = elements.baseAddress { CPrefetch.prefetch(first + place) }
     }
@@ -24,8 +23,8 @@ extension Array {
 
   /// Starts to load adjacent elements into the processor's cache and returns at once.
   ///
-  /// The call covers all cache lines that the elements touch, at most five. Even a single element
-  /// may touch two lines.
+  /// The call covers the first 256 bytes of the elements. These bytes touch at most five cache
+  /// lines, because they may begin in the middle of a line.
   ///
   /// - Parameter places: The indices of the elements. An empty range does nothing.
   @inline(__always)

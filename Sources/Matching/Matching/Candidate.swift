@@ -1,22 +1,27 @@
-/// The reference to an entry at the place where it is filed, with the condition that is left to
-/// check.
+/// The element of a list in a ``RecordTypeIndex``: a reference to an entry, and the condition that
+/// is left to check.
 ///
-/// A change that reaches this place meets the candidate. Most entries have at most one more
-/// condition. The candidate holds that condition itself, so that matching reads no other memory. A
-/// candidate takes 24 bytes.
+/// An *entry* is the predicate of one or more subscriptions. It is filed in the list of a point or
+/// of a bound. Matching reads this list for each change that has the point or reaches the bound:
+/// the change *meets* the candidates in the list.
+///
+/// Most entries have at most one more condition. The candidate contains that condition, so that
+/// matching reads no other memory. A candidate takes 24 bytes.
 struct Candidate: BitwiseCopyable, Sendable {
   /// The kind of the condition that is left to check.
   enum Check: UInt8 {
     /// No condition is left: the entry matches.
     case nothing
-    /// An ordered value must be between ``Candidate/low`` and ``Candidate/high``, both included.
+    /// An ordered value (``OrderedValue``) must be between ``Candidate/low`` and
+    /// ``Candidate/high``, both included.
     case range
     /// A place must be in the ``PlaceCap`` that ``Candidate/low`` and ``Candidate/high`` encode.
     /// The entry's program decides places near the edge.
     case cap
-    /// The change must have the point whose number is ``Candidate/low``.
+    /// The change must have the point whose number is ``Candidate/low``. A point is a fact about a
+    /// record.
     case point
-    /// The entry's whole program must hold.
+    /// The entry's whole ``Program`` must hold.
     case program
   }
 
@@ -31,19 +36,19 @@ struct Candidate: BitwiseCopyable, Sendable {
   /// - 1 bit: ``isPlain``;
   /// - 3 bits: the check;
   /// - 1 bit: ``isMetAgain``;
-  /// - 16 bits: ``path``.
+  /// - 24 bits: ``path``.
   private var bits: UInt32
-  /// The first operand of the check.
+  /// The first operand of the check; ``Check`` says its meaning.
   var low: UInt64
-  /// The second operand of the check.
+  /// The second operand of the check; ``Check`` says its meaning.
   var high: UInt64
 
   /// Creates a candidate.
   ///
   /// - Parameters:
   ///   - events: The bits of the events that the entry fires on, as in `Subscription.Options`.
-  ///   - isMetAgain: Whether one change can meet the entry at several places.
-  ///   - path: The number of the ordered value or of the field that the check reads.
+  ///   - isMetAgain: Whether one change can meet the entry in several lists.
+  ///   - path: The value of ``path``: the index of the value that the check reads.
   init(
     entry: UInt32, events: UInt8, check: Check, isMetAgain: Bool, path: Int = 0, low: UInt64 = 0,
     high: UInt64 = .max
@@ -57,7 +62,7 @@ struct Candidate: BitwiseCopyable, Sendable {
     self.high = high
   }
 
-  /// Replaces the number of the point that the check names, if it names one.
+  /// Replaces the number of the point in a ``Check/point`` check. Other checks do not change.
   mutating func renumberPoints(_ renumbering: Renumbering) {
     if check == .point { low = UInt64(renumbering[UInt32(low)]) }
   }
@@ -72,29 +77,33 @@ struct Candidate: BitwiseCopyable, Sendable {
   /// Whether the check is one comparison: the ordered value ``path`` is between ``low`` and
   /// ``high``.
   ///
-  /// A candidate without a condition is plain too. It compares value 0, ``OrderedValue/always``,
-  /// which is between all bounds.
+  /// A candidate without a condition is plain too: it compares value 0, ``OrderedValue/always``,
+  /// which is between all bounds. A candidate with ``isMetAgain`` is never plain.
   @inline(__always) var isPlain: Bool { bits & 1 << 3 != 0 }
   // The initializer stored the raw value of a check, so the fallback is never used.
+  /// The kind of the condition that is left to check.
   @inline(__always) var check: Check { Check(rawValue: UInt8(bits >> 4 & 7)) ?? .program }
-  /// Whether one change can meet the entry at several places. Matching then removes duplicates.
+  /// Whether one change can meet the entry in several lists. Matching then removes duplicates.
   @inline(__always) var isMetAgain: Bool { bits & 1 << 7 != 0 }
   /// The index of the value that the check reads.
   ///
   /// - For a range: an index into ``RecordFacts/ordered``.
   /// - For a cap: an index into ``RecordFacts/places``.
+  /// - For other checks: 0.
   @inline(__always) var path: Int { Int(bits >> 8) }
 
-  /// The same reference in four bytes; `nil` if a condition is left or the entry can be met again.
+  /// The same reference in four bytes; `nil` if a condition is left or a change can meet the entry
+  /// in several lists.
   var certain: CertainCandidate? {
     guard check == .nothing, !isMetAgain else { return nil }
     return CertainCandidate(entry: entry, events: UInt8(bits & 7))
   }
 }
 
-/// The reference to an entry at the place where it is filed, if no condition is left to check.
+/// A ``Candidate`` without a condition, in four bytes.
 ///
-/// It fires on every change that reaches the place, if the event is right. It takes four bytes.
+/// Its entry fires on every change that meets the candidate, if the entry fires on the event of the
+/// change.
 struct CertainCandidate: BitwiseCopyable, Sendable {
   /// The filler of unused places. It fires on no event.
   static let none = CertainCandidate(entry: 0, events: 0)

@@ -1,6 +1,6 @@
 /// The working memory for matching several changes side by side.
 ///
-/// Create it once and use it for one group after the other: matching then allocates no memory for
+/// Create it once and use it for one group after the other. Matching then allocates no memory for
 /// each change. It may be used with any index, by one thread at a time.
 public struct MatchGroup: Sendable {
   /// The number of changes that are matched side by side: 8.
@@ -15,8 +15,9 @@ public struct MatchGroup: Sendable {
   /// Creates the working memory of ``size`` changes.
   public init() {}
 
-  /// The number of entries that were examined for all changes since the memory was created.
+  /// The number of checks of entries for all changes since this memory was created; see
+  /// ``MatchScratch/candidateCount``.
   public var candidateCount: Int { scratches.reduce(0) { $0 + $1.candidateCount } }
-  /// The number of entries that matched for all changes since the memory was created.
+  /// The number of matches of entries for all changes since this memory was created.
   public var matchedCount: Int { scratches.reduce(0) { $0 + $1.matchedCount } }
 }

@@ -14,7 +14,7 @@ struct SpherePoint: BitwiseCopyable, Sendable {
   /// The coordinate towards the north pole.
   let z: Double
 
-  /// A place that is within no distance of anything: all coordinates are NaN.
+  /// The value for "no place": all coordinates are NaN, so no distance to it is within a limit.
   static let nowhere = SpherePoint(latitude: .nan, longitude: .nan)
 
   /// Creates a place from degrees.
@@ -31,11 +31,12 @@ struct SpherePoint: BitwiseCopyable, Sendable {
   var location: Location { Location(latitude: latitude, longitude: longitude) }
 }
 
-/// The places within a distance of a center (a spherical cap), in the 16 bytes of a ``Candidate``.
+/// The places within a distance of a center (a spherical cap). A ``Candidate`` stores the cap in 16
+/// bytes.
 ///
-/// The cap is a center on the unit sphere and the chord: the length of the straight line from the
-/// center to the edge. All four numbers are `Float`, so the cap cannot decide places close to its
-/// edge.
+/// The cap has a center on the unit sphere and a chord: the length of the straight line from the
+/// center to the edge. All four numbers are `Float`, so the cap cannot decide whether it contains a
+/// place close to its edge.
 struct PlaceCap: Sendable {
   /// The coordinates of the center on the unit sphere, as in ``SpherePoint``.
   private let x: Float
@@ -46,9 +47,10 @@ struct PlaceCap: Sendable {
 
   /// The position of a place relative to the cap.
   enum Side {
-    /// Within the distance, or beyond it, for certain.
+    /// The place is certainly within the distance (`inside`), or certainly beyond it (`outside`).
     case inside, outside
-    /// Too close to the edge for this precision. The caller must compute the exact distance.
+    /// The place is too close to the edge for this precision. The caller must compute the exact
+    /// distance.
     case unknown
   }
 
@@ -75,7 +77,8 @@ struct PlaceCap: Sendable {
     chord = Float(bitPattern: UInt32(truncatingIfNeeded: high))
   }
 
-  /// The cap as two words: x and y, z and chord, each a bit pattern of a `Float`.
+  /// The cap as two words. `low` has the bit patterns of `x` (upper half) and `y`; `high` has those
+  /// of `z` and the chord.
   var words: (low: UInt64, high: UInt64) {
     (
       UInt64(x.bitPattern) << 32 | UInt64(y.bitPattern),

@@ -5,23 +5,24 @@ import CloudKitModel
 /// The technique is group prefetching (S. Chen et al., "Improving Hash Join Performance through
 /// Prefetching", ICDE 2004).
 extension SubscriptionIndex {
-  /// Visits the slots of the subscriptions that fire on some changes: change by change, in no order
-  /// within a change.
+  /// Visits the slots of the subscriptions that fire on some changes. The changes are visited in
+  /// their order. The subscriptions of one change are in no order.
   ///
-  /// The result is that of ``forEachMatch(of:savedBy:using:_:)`` for one change after the other.
-  /// The more subscriptions the index has, the faster the group is in comparison.
+  /// The result is the same as with ``forEachMatch(of:savedBy:using:_:)`` for each change. This
+  /// method is faster, and its advantage grows with the number of subscriptions.
   ///
   /// - Parameters:
   ///   - changes: The changes, in any number.
   ///   - places: The indices of the changes to match.
   ///   - versions: For each element of `changes`, the greatest version of a subscription that may
   ///     fire.
-  ///   - limit: The number of visits after which no further change is matched. The subscriptions of
-  ///     one
-  ///     change are always visited as a whole.
+  ///   - limit: The number of visits after which no further change is matched. All subscriptions of
+  ///     a matched change are visited, even beyond the limit.
   ///   - group: The working memory.
-  ///   - visit: Receives the index of a change and the slot of a subscription.
-  /// - Returns: The index behind the last change whose subscriptions were visited.
+  ///   - visit: Receives the index of a change and the slot of a subscription that fires on it.
+  ///     ``matches(inSlots:)`` returns the subscription.
+  /// - Returns: The index after the last matched change; the lower bound of `places` if `limit` is
+  ///   0.
   /// - Complexity: the sum of the complexities for the single changes.
   @discardableResult
   public func forEachMatch(
@@ -51,7 +52,8 @@ extension SubscriptionIndex {
     return first
   }
 
-  /// Finds the entries that fire on a group of changes, and the lists of their owners.
+  /// Finds the entries that fire on each change of a group, and their lists of owners. Both are
+  /// stored in the change's scratch.
   private func match(
     _ changes: UnsafeBufferPointer<Change>, _ scratches: inout [MatchScratch]
   ) {
@@ -64,8 +66,8 @@ extension SubscriptionIndex {
     forEachType(count, &scratches) { $0.findOwners(in: $1, &$2, ownerRuns) }
   }
 
-  /// Calls `step` for each run of adjacent changes that have the same record type. Changes without
-  /// entries are skipped.
+  /// Calls `step` for each run of adjacent changes that have the same record type. Changes on which
+  /// no entry can fire are skipped.
   @inline(__always)
   private func forEachType(
     _ count: Int, _ scratches: inout [MatchScratch],

@@ -1,8 +1,8 @@
 import CloudKitModel
 
 extension SubscriptionIndex {
-  /// Returns the contradictions between the tables, one sentence each; empty if there are none. For
-  /// tests.
+  /// Returns the contradictions between the tables, one sentence each; empty if there are none.
+  /// Only tests call this method.
   ///
   /// - Complexity: O(*n*), where *n* is the size of the index.
   func checkInvariants() -> [String] {
@@ -42,7 +42,7 @@ extension SubscriptionIndex {
 }
 
 extension RecordTypeIndex {
-  /// Returns the contradictions between the tables of one record type.
+  /// Returns the contradictions between the tables of one record type, one sentence each.
   fileprivate func checkInvariants() -> [String] {
     var broken: [String] = []
     func expect(_ holds: Bool, _ sentence: @autoclosure () -> String) {

@@ -3,11 +3,11 @@ import CloudKitModel
 extension SubscriptionIndex {
   /// Returns the subscriptions that fire on a change, in the order of their keys.
   ///
-  /// A subscription fires if ``CloudKitModel/Subscription/matches(_:)`` accepts the change. The
-  /// index does not check who may read the record; that is the caller's task.
+  /// A subscription fires if `Subscription.matches(_:)` accepts the change. The index does not
+  /// check which users may read the record. The caller must do so.
   ///
   /// - Parameter version: The version of the change. Only subscriptions with at most this version
-  ///   fire: those that were saved before the change was committed.
+  ///   fire: they were saved before the change was committed.
   /// - Complexity: that of ``forEachMatch(of:savedBy:using:_:)``, and O(*n* log *n*) for *n*
   ///   matches.
   public func matches(_ change: Change, savedBy version: Int64) -> [SubscriptionMatch] {
@@ -33,9 +33,9 @@ extension SubscriptionIndex {
   /// - Parameters:
   ///   - version: The greatest version of a subscription that may fire.
   ///   - scratch: The working memory.
-  /// - Complexity: O(*n* + *m* + *k*) on average. *n* is the number of points that are looked up
-  ///   for the record. *m* is the number of candidates under them. *k* is the number of owners of
-  ///   the entries that match.
+  /// - Complexity: O(*n* + *m* + *k*) on average. *n* is the number of facts of the record that are
+  ///   looked up. *m* is the number of entries that are checked. *k* is the number of owners of the
+  ///   entries and feeds that match.
   public func forEachMatch(
     of change: Change, savedBy version: Int64, using scratch: inout MatchScratch,
     _ visit: (Int32) -> Void
@@ -48,9 +48,10 @@ extension SubscriptionIndex {
     if !feedNumbers.isEmpty { visitFeeds(of: change, savedBy: version, visit) }
   }
 
-  /// Prepares the scratch: finds the record type whose entries may fire on the change, if any.
+  /// Prepares the working memory for a change: stores the event, and the record type whose entries
+  /// may fire, if any.
   ///
-  /// The method is not inlined, because the compiler would copy the change.
+  /// The method is not inlined. If it were, the compiler would copy the change.
   @inline(never)
   func begin(_ change: borrowing Change, _ scratch: inout MatchScratch) {
     var type: Int32?
@@ -59,7 +60,8 @@ extension SubscriptionIndex {
     scratch.begin(type: type, event: UInt8(option?.rawValue ?? 0))
   }
 
-  /// Visits the owners of the entries that fire.
+  /// Visits the owners of the entries in ``MatchScratch/owners``, if their version is at most
+  /// `version`.
   ///
   /// - Returns: The number of visits.
   @discardableResult @inline(__always)
@@ -73,11 +75,11 @@ extension SubscriptionIndex {
     return count
   }
 
-  /// Visits the owners of the zone and database subscriptions that fire on a change. None fires on
-  /// a change in the default zone.
+  /// Visits the zone and database subscriptions that fire on a change. None of these fires on a
+  /// change in the default zone.
   ///
   /// - Returns: The number of visits.
-  /// - Complexity: O(*n*) on average, where *n* is the number of owners.
+  /// - Complexity: O(*n*) on average, where *n* is the number of owners of the feeds that match.
   @discardableResult
   func visitFeeds(
     of change: borrowing Change, savedBy version: Int64, _ visit: (Int32) -> Void
@@ -95,7 +97,7 @@ extension SubscriptionIndex {
     return count
   }
 
-  /// Visits the owners of a list whose version is at most `version`.
+  /// Visits those owners in a list whose version is at most `version`.
   ///
   /// - Returns: The number of visits.
   @inline(__always)

@@ -2,15 +2,16 @@
 extension SubscriptionIndex {
   /// The approximate size of the index in bytes, whether the memory is used or not.
   ///
-  /// - Complexity: O(*n*), where *n* is the number of record types with their ordered paths.
+  /// - Complexity: O(*n*), where *n* is the number of record types and their ordered paths
+  ///   (``OrderedPath``).
   public var bytes: Int {
     let ownerBytes = owners.bytes + ownerRuns.bytes
     let feedBytes = feeds.bytes + feedOwners.bytes
     return types.reduce(ownerBytes + contents.bytes + feedBytes) { $0 + $1.read { $0.bytes } }
   }
 
-  /// Compacts the tables of which most is unused. Without it, a table keeps the size that it once
-  /// had.
+  /// Compacts each table that is mostly unused. Without this call, a table would keep its greatest
+  /// size.
   ///
   /// - Parameter type: The number of the record type of the last removed subscription; `nil` for a
   ///   zone or database subscription.
@@ -32,7 +33,8 @@ extension SubscriptionIndex {
     }
   }
 
-  /// Numbers the feeds anew if more are free than used.
+  /// Numbers the feeds anew if enough numbers are free; see
+  /// ``Renumbering/isWorthIt(free:used:mentions:)``.
   private mutating func renumberFeeds() {
     guard
       Renumbering.isWorthIt(free: feeds.freeCount, used: feeds.count, mentions: contents.count)

@@ -5,12 +5,12 @@ import CloudKitModel
 ///
 /// A slot is a number of four bytes. It belongs to one subscription until the index changes.
 extension SubscriptionIndex {
-  /// Returns the subscriptions in some slots, in the same order, as they were inserted.
+  /// Returns the subscriptions in these slots, in the order of the slots.
   ///
   /// - Precondition: Each slot holds a subscription.
   /// - Complexity: O(*n*), where *n* is the size of the subscriptions in bytes.
   public func matches(inSlots slots: some Sequence<Int32>) -> [SubscriptionMatch] {
-    // Subscriptions with the same content are decoded once.
+    // Each kind and each notification info is decoded once, even if many subscriptions have it.
     var kinds: [UInt32: Subscription.Kind] = [:]
     var infos: [UInt32: NotificationInfo?] = [:]
     return slots.map { slot in
@@ -34,8 +34,8 @@ extension SubscriptionIndex {
 
   /// Sorts slots in the order of their keys.
   ///
-  /// - Complexity: O(*n* log *n*), where *n* is the number of slots. Most comparisons use only the
-  ///   first eight bytes of the subscribers' names, which are read once for each slot.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of slots. The method reads the first
+  ///   eight bytes of each subscriber's name once. Most comparisons use only these bytes.
   public func sort(_ slots: inout [Int32]) {
     var places = slots.map { (start: owners.start(of: $0), slot: $0) }
     places.sort { left, right in

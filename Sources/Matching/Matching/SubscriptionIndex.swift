@@ -9,17 +9,22 @@ import CloudKitModel
 /// for match in index.matches(change, savedBy: 9) { … }
 /// ```
 ///
-/// Subscriptions with the same predicate are one *entry* with many owners, which is evaluated once.
-/// A predicate is the kind, record type, zone, events and filters, in any order.
+/// Subscriptions with the same predicate share one *entry*, which matching evaluates once. The
+/// subscriptions are the *owners* of the entry. Two predicates are the same if the kind, record
+/// type, zone, events and filters are equal. The order of the filters does not matter.
 ///
-/// The entry of a query is filed by record type and then under one of its filters, its *access
-/// predicate*. A change meets only the entries whose access predicate it satisfies. The method is
-/// from F. Fabret et al., "Filtering Algorithms and Implementation for Very Fast Publish/Subscribe
-/// Systems", SIGMOD 2001. Zone and database subscriptions are in a hash table by zone and record
-/// type.
+/// A *version* is a number that rises with the saves of subscriptions in a database. A change has
+/// the latest version at its commit.
 ///
-/// The index knows only the present state. A replaced or removed subscription no longer fires on
-/// changes of earlier versions. Match a change before you apply later versions of subscriptions.
+/// The entry of a query is filed by record type and then under one of its conditions, the *access
+/// predicate*. A condition is a filter or the zone. For a change, matching checks only the entries
+/// whose access predicate the change may satisfy. The method is from F. Fabret et al., "Filtering
+/// Algorithms and Implementation for Very Fast Publish/Subscribe Systems", SIGMOD 2001. Zone and
+/// database subscriptions are in a hash table by zone and record type.
+///
+/// The index knows only the present state. A replaced or removed subscription no longer fires, not
+/// even on changes of earlier versions. Match a change before you insert or remove subscriptions of
+/// later versions.
 ///
 /// The index is a value without locks, I/O or clock. Copies share storage until one of them is
 /// changed.
@@ -36,21 +41,21 @@ public struct SubscriptionIndex: Sendable {
   var owners: OwnerTable
   /// The kinds and notification infos of the subscriptions.
   var contents: ContentTable
-  /// The owners behind the second of each entry.
+  /// The slots of the owners of each entry from the third owner on; see ``OwnerList``.
   var ownerRuns = Runs<Int32>(filler: -1)
   /// The greatest version that was ever inserted; `Int64.min` before the first insertion.
   private(set) var latestVersion = Int64.min
-  /// The number of each record type that has entries.
+  /// The number of each record type that has entries, by name.
   var typeNumbers: [String: Int32] = [:]
-  /// The indices of the record types, by number. One that is not in use is empty.
+  /// The index of each record type, by the number of the type. The index at a free number is empty.
   var types: [Shared<RecordTypeIndex>] = []
-  /// The numbers that no record type has.
+  /// The free numbers of record types. A new record type gets one of these first.
   private var freeTypes: [Int32] = []
-  /// The number of each feed that has subscriptions.
+  /// The number of each ``Feed`` that has subscriptions.
   var feedNumbers: [Feed: Int32] = [:]
-  /// The feeds, by number.
+  /// The feeds, by number; a number is a slot of the table.
   var feeds = SlotTable<Feed>()
-  /// The owners of each feed, by number.
+  /// The owners of each feed, by the number of the feed.
   var feedOwners: [OwnerList] = []
   /// The seed of all hashes, different for each index.
   private let seed = UInt64.random(in: .min ... .max)
@@ -69,16 +74,17 @@ public struct SubscriptionIndex: Sendable {
   /// - Complexity: O(*n*), where *n* is the number of record types.
   public var entryCount: Int { feedNumbers.count + types.reduce(0) { $0 + $1.value.entries.count } }
 
-  /// Adds a subscription. It replaces the subscription with the same key.
+  /// Adds a subscription, and removes an earlier one with the same key.
   ///
   /// - Parameters:
   ///   - subscription: The subscription. The index uses the ID of `key`, not that of the
   ///     subscription.
-  ///   - version: The version of the save, in the sequence of the versions of changes.
+  ///   - version: The version of the save.
   /// - Complexity: O(*n* log *n* + *m*²) on average, amortized, where *n* is the size of the
-  ///   subscription in bytes and *m* the number of its filters. The removal of a replaced
-  ///   subscription is added. The first subscription that asks for something new of a field also
-  ///   costs O(*p* log *p*), where *p* is the number of paths of the record type.
+  ///   subscription in bytes and *m* the number of its filters. The cost of removing an earlier
+  ///   subscription is added. A new entry that needs new facts of a field, or that has a distance
+  ///   filter, also costs O(*p* log *p*). *p* is the number of paths of the record type. A path is
+  ///   a field with one way to compare it.
   public mutating func insert(
     _ subscription: Subscription, for key: SubscriptionKey, version: Int64
   ) {
@@ -96,10 +102,11 @@ public struct SubscriptionIndex: Sendable {
 
   /// Removes a subscription.
   ///
-  /// - Returns: Whether there was a subscription with this key.
+  /// - Returns: `true` if there was a subscription with this key.
   /// - Complexity: O(*n*) on average, amortized, where *n* is the size of the subscription in
-  ///   bytes. A call that compacts a table takes time in proportion to the table. The last removal
-  ///   of a path of the record type costs O(*p* log *p*) for the *p* paths that are left.
+  ///   bytes. A call that compacts a table takes time in proportion to the table. The removal of a
+  ///   distance filter, or of the last filter on a path, also costs O(*p* log *p*). *p* is the
+  ///   number of paths of the record type; see ``insert(_:for:version:)``.
   @discardableResult
   public mutating func remove(_ key: SubscriptionKey) -> Bool {
     guard let slot = owners.find(key) else { return false }
@@ -122,14 +129,14 @@ public struct SubscriptionIndex: Sendable {
     return true
   }
 
-  /// Takes a change as an example of later ones.
+  /// Learns from a change which facts are frequent in records.
   ///
-  /// The index counts the facts of the record. It then reviews the places of up to 64 entries, and
-  /// moves those that another filter would find at less than half the cost.
+  /// The index counts the facts of the record. It then reviews up to 64 entries: an entry moves if
+  /// another of its filters would cost less than half.
   ///
-  /// A change without a record, or of a record type without subscriptions, does nothing.
+  /// A change without a record, or of a record type without query subscriptions, does nothing.
   ///
-  /// - Complexity: that of matching the change, and of reviewing up to 64 entries.
+  /// - Complexity: that of reading the facts of the change, and of reviewing up to 64 entries.
   public mutating func learn(from change: Change, using scratch: inout MatchScratch) {
     guard let recordType = change.record?.recordType, let type = typeNumbers[recordType] else {
       return
@@ -137,7 +144,7 @@ public struct SubscriptionIndex: Sendable {
     types[Int(type)].value.learn(from: change, &scratch)
   }
 
-  /// Returns the place of the entry of a kind. A new entry is created if there is none.
+  /// Returns the place of the entry of a kind, and creates the entry if there is none.
   private mutating func place(for kind: Subscription.Kind) -> ContentTable.Place {
     switch kind {
     case .query(let query, let zoneID, let options):
@@ -152,7 +159,7 @@ public struct SubscriptionIndex: Sendable {
     }
   }
 
-  /// Returns the place of a feed. A new number is given if there is none.
+  /// Returns the place of a feed, and gives a new feed a number.
   private mutating func place(for feed: Feed) -> ContentTable.Place {
     if let known = feedNumbers[feed] { return ContentTable.Place(type: nil, entry: known) }
     let number = feeds.insert(feed)
@@ -161,7 +168,7 @@ public struct SubscriptionIndex: Sendable {
     return ContentTable.Place(type: nil, entry: number)
   }
 
-  /// Returns the number of a record type. A new number is given if there is none.
+  /// Returns the number of a record type, and gives a new record type a number.
   private mutating func typeNumber(of name: String) -> Int32 {
     if let known = typeNumbers[name] { return known }
     let number = freeTypes.popLast() ?? Int32(types.count)
@@ -170,7 +177,7 @@ public struct SubscriptionIndex: Sendable {
     return number
   }
 
-  /// Calls `change` with the list of the owners of an entry, the runs and the table of owners.
+  /// Calls `change` with the list of the entry's owners, ``ownerRuns`` and ``owners``.
   private mutating func changeOwners(
     at place: ContentTable.Place,
     _ change: (inout OwnerList, inout Runs<Int32>, inout OwnerTable) -> Void
@@ -182,7 +189,7 @@ public struct SubscriptionIndex: Sendable {
     }
   }
 
-  /// Removes an entry that has no owners, and its record type if that has no other entries.
+  /// Removes an entry that has no owners. Then removes the record type if it has no other entries.
   private mutating func removeEntry(at place: ContentTable.Place) {
     guard let type = place.type else {
       feedNumbers[feeds[place.entry]] = nil

@@ -1,7 +1,7 @@
 /// The key of a subscription in a database: the user who saved it, and its ID.
 ///
-/// Keys are compared by their UTF-8 bytes, as the store compares them. IDs that only look the same
-/// (composed and decomposed accents) are different subscriptions.
+/// Keys are compared by their UTF-8 bytes, as the store compares them. Two IDs that only look the
+/// same (composed and decomposed accents) are different.
 public struct SubscriptionKey: Sendable, CustomStringConvertible {
   /// The user record name of the owner.
   public let subscriber: String

@@ -10,7 +10,7 @@ public struct SubscriptionMatch: Sendable {
   public let version: Int64
   /// The number of the subscription's content: its kind and notification info.
   ///
-  /// Subscriptions that differ only in key and version have the same number, until the index
-  /// changes.
+  /// Subscriptions that differ only in key and version have the same number. A number is valid
+  /// until the index changes.
   public let contentNumber: UInt64
 }

@@ -1,7 +1,7 @@
 /// A queue: first in, first out.
 ///
-/// An array with a moving head. ``popFirst()`` takes an element without moving the others, and the
-/// queue gives back the space of taken elements in large steps.
+/// The queue is an array with the index of its first element, the head. ``popFirst()`` moves the
+/// head and not the other elements. The places before the head are used again in large steps.
 package struct FIFO<Element> {
   private var elements: [Element?] = []
   /// The index of the first element in `elements`. All entries before it are `nil`.
@@ -23,14 +23,16 @@ package struct FIFO<Element> {
   }
 
   /// Adds the elements of a sequence at the end, in their order.
+  ///
+  /// - Complexity: O(*m*) on average, where *m* is the number of added elements.
   package mutating func append(contentsOf new: some Sequence<Element>) {
     for element in new { elements.append(element) }
   }
 
   /// Removes and returns the first element; `nil` if the queue is empty.
   ///
-  /// - Complexity: O(1) on average. The queue gives back the space of taken elements when it
-  ///   becomes empty, or when at least 1,024 are taken and they are half of the array.
+  /// - Complexity: O(1) on average. When at least 1,024 places before the head are empty and are
+  ///   half of the array, the other elements move to the front of the array.
   package mutating func popFirst() -> Element? {
     guard head < elements.count else { return nil }
     let element = elements[head].take()
@@ -45,7 +47,7 @@ package struct FIFO<Element> {
     return element
   }
 
-  /// Empties the queue and gives back its memory.
+  /// Empties the queue and frees its memory.
   ///
   /// - Returns: the elements that were in the queue, in their order.
   package mutating func removeAll() -> [Element] {

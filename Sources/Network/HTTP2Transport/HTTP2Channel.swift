@@ -1,31 +1,31 @@
-/// The connection above an ``HTTP2Channel``: it receives the events of the channel beside those of
-/// the session.
+/// The owner of an ``HTTP2Channel``, a client or server connection. It receives the events of the
+/// channel and of the channel's session.
 ///
-/// All calls come on the loop's thread.
+/// All calls come on the thread of the channel's ``EventLoop``.
 protocol HTTP2ChannelDelegate: HTTP2SessionDelegate {
   /// Runs once, after the TLS handshake. The channel sends the settings that the delegate submits
   /// here.
   func channelOpened()
-  /// Runs after the session took in a batch of `count` bytes; zero if there was nothing to read.
-  /// The channel sends the frames that the delegate submits here.
+  /// Runs after the session has processed a batch of `count` bytes from the peer; 0 if there was
+  /// nothing to read. The channel sends the frames that the delegate submits here.
   func channelReceived(_ count: Int)
-  /// Runs once, when the channel is closed. It is the last call to the delegate.
+  /// Runs once, when the channel closes. The delegate receives no call after this one.
   ///
-  /// - Parameter error: the reason; `nil` when the session came to an orderly end.
+  /// - Parameter error: the reason; `nil` after an orderly end.
   func channelClosed(_ error: HTTP2Error?)
 }
 
 /// The transport of one HTTP/2 connection: it moves bytes between a socket, TLS and an
 /// ``HTTP2Session``.
 ///
-/// Client and server use the same type. The phases are handshake, open, closed; a channel never
-/// opens again.
+/// Client and server use the same type. A channel begins with the handshake, is then open, and is
+/// closed at the end. It never opens again.
 ///
 /// The loop keeps the channel alive while it is registered there. The delegate must not call
 /// ``close(_:)`` from within a callback of the session (``isWithinSession``), because nghttp2 would
-/// still use the session.
+/// still use the session. nghttp2 is the C library behind ``HTTP2Session``.
 ///
-/// Unchecked: all of its state is used on the loop's thread only.
+/// Unchecked: the state of a channel is used on the loop's thread only.
 final class HTTP2Channel: EventHandler, @unchecked Sendable {
   /// The phases of a channel, in their order.
   private enum Phase {
@@ -39,7 +39,7 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
   private let delegate: any HTTP2ChannelDelegate
   /// The TLS connection, which owns the socket; `nil` after the close.
   private var stream: TLSStream?
-  /// The name of the registration at the loop (``EventLoop/register(_:_:_:)``).
+  /// The token of the registration at the loop (``EventLoop/register(_:_:_:)``).
   private var token: UInt64 = 0
   /// The events that the loop reports at present. It has `.writable` only while the socket takes no
   /// more bytes.
@@ -47,16 +47,19 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
   private var phase = Phase.handshaking
   /// Whether ``stall()`` stopped the channel. The descriptor is then not registered at the loop.
   private var isStalled = false
-  /// Whether the session is calling its delegate, or may do so.
+  /// Whether a call of ``HTTP2Session/receive(_:)`` or ``HTTP2Session/send()`` is running, within
+  /// which the session calls its delegate.
   private(set) var isWithinSession = false
 
-  /// Bytes of frames that the session produced; those before `outputOffset` are written.
+  /// The bytes of frames that the session produced. The bytes before `outputOffset` are already
+  /// written to the socket.
   private var output: [UInt8] = []
   private var outputOffset = 0
 
-  /// The number of bytes to collect before a write. Many small frames then cost one system call.
+  /// The number of bytes to collect before a write, so that many small frames cost one system call.
   private static let outputTarget = 65536
-  /// The number of reads in a row. After them the loop serves its other descriptors.
+  /// The greatest number of reads in a row. After these reads the loop serves its other
+  /// descriptors.
   private static let readsPerRound = 8
 
   /// Creates the channel with its session. It does nothing before ``start()``.
@@ -96,11 +99,11 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     flush()
   }
 
-  /// Sends the submitted frames, as far as the socket accepts them. The channel sends the rest when
-  /// the socket becomes writable.
+  /// Sends the submitted frames until the socket accepts no more bytes. The channel sends the
+  /// remaining bytes when the socket becomes writable.
   ///
-  /// The channel closes here when the session is finished and everything is sent. Before the
-  /// handshake, after the close and while stalled, the call does nothing.
+  /// The channel closes here when the session is finished and all bytes are sent. The call does
+  /// nothing before the end of the handshake, after the close, and while the channel is stalled.
   func flush() {
     guard let stream, phase == .open, !isStalled else { return }
     do throws(HTTP2Error) {
@@ -108,8 +111,8 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
       setInterest(isBlocked ? [.readable, .writable] : .readable)
       if !isBlocked, session.isFinished { close(session.violation) }
     } catch {
-      // A peer that ends a connection often sends its reason (GOAWAY) first, which may still be in
-      // the socket. An error of this read adds nothing to the error of the write.
+      // A peer that ends a connection often sends its reason (GOAWAY) first. That frame may still
+      // wait in the socket. An error of this read adds nothing to the error of the write.
       try? receive(from: stream)
       fail(error)
     }
@@ -129,8 +132,8 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     delegate.channelClosed(error)
   }
 
-  /// Stops reading and writing while the connection stays open. Tests simulate a dead network with
-  /// it.
+  /// Stops reading and writing while the connection stays open. Tests use this to simulate a dead
+  /// network.
   func stall() {
     guard let stream, !isStalled else { return }
     isStalled = true
@@ -161,9 +164,11 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Reads what the socket has, in at most ``readsPerRound`` reads, and gives it to the session.
+  /// Reads bytes from the socket, with at most ``readsPerRound`` reads, and passes them to the
+  /// session.
   ///
-  /// - Throws: ``HTTP2Error/Code/connectionLost`` when the peer ended the connection.
+  /// - Throws: ``HTTP2Error/Code/connectionLost`` when the peer ended the connection; also the
+  ///   errors of ``HTTP2Session/receive(_:)`` and ``TLSStream/read(into:)``.
   private func receive(from stream: TLSStream) throws(HTTP2Error) {
     var received = 0
     defer { if phase == .open { delegate.channelReceived(received) } }
@@ -184,7 +189,8 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
 
   /// Writes frames until the session has no more or the socket accepts no more.
   ///
-  /// - Returns: whether bytes are left, because the socket accepts no more for now.
+  /// - Returns: `true` if bytes are left because the socket accepts no more for now; `false` if all
+  ///   are written.
   private func send(to stream: TLSStream) throws(HTTP2Error) -> Bool {
     while true {
       if outputOffset == output.count {
@@ -210,15 +216,14 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Closes with `error`. A peer that hangs up when the session expects no more input is an orderly
-  /// end, so the channel then closes without that error.
+  /// Closes the channel with `error`. If the connection is lost when the session expects no more
+  /// input, this is an orderly end, and the channel closes without that error.
   private func fail(_ error: HTTP2Error) {
     let isOrderly = phase == .open && error.code == .connectionLost && !session.expectsInput
     close(isOrderly ? session.violation : error)
   }
 
-  /// Asks the loop for other events; the system call happens only if they differ from the present
-  /// ones.
+  /// Sets the events that the loop reports. It makes a system call only if the events change.
   private func setInterest(_ newInterest: Readiness) {
     guard let stream, newInterest != interest else { return }
     interest = newInterest

@@ -38,7 +38,7 @@ public struct HTTP2ErrorCode: Sendable, Hashable, CustomStringConvertible {
   /// `HTTP_1_1_REQUIRED`: the endpoint wants HTTP/1.1 for this request.
   public static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
 
-  /// Creates the code with a name of RFC 9113, such as `REFUSED_STREAM`; `nil` for any other text.
+  /// Creates a code from its name in RFC 9113, such as `REFUSED_STREAM`; `nil` for any other text.
   public init?(name: String) {
     guard let index = Self.names.firstIndex(of: name) else { return nil }
     rawValue = UInt32(index)
@@ -51,7 +51,7 @@ public struct HTTP2ErrorCode: Sendable, Hashable, CustomStringConvertible {
       ? Self.names[index] : "0x\(String(rawValue, radix: 16))"
   }
 
-  /// The names of RFC 9113. The index of each is its code.
+  /// The names of RFC 9113. The index of a name in this array is its code.
   private static let names = [
     "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT",
     "STREAM_CLOSED", "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR",

@@ -1,8 +1,8 @@
 /// A list of header fields, in the order of sending.
 ///
-/// All names and values are in one buffer, so a request with many fields costs two allocations.
-/// Names must be in lower case (RFC 9113 section 8.2.1). The type does not check this, and a name
-/// may appear more than once.
+/// All names and values are in one buffer of bytes, so even a list of many fields uses only two
+/// blocks of memory. Names must be in lower case (RFC 9113 section 8.2.1). The type does not check
+/// this, and a name may appear more than once.
 ///
 /// ```swift
 /// var headers: HTTP2Headers = ["apns-topic": "com.example.app"]
@@ -10,11 +10,15 @@
 /// headers["apns-topic"]  // "com.example.app"
 /// ```
 public struct HTTP2Headers: Sendable, Hashable {
-  /// The place of one field in ``bytes``. Its name begins at the end of the field before.
+  /// The place of one field in ``bytes``. The name of the field begins where the previous field
+  /// ends.
   struct Field: Sendable, Hashable {
+    /// The offset after the last byte of the name. The value begins there.
     var nameEnd: Int32
+    /// The offset after the last byte of the value.
     var valueEnd: Int32
-    /// Whether HPACK may put the field into its table.
+    /// Whether HPACK, the field compression of HTTP/2, may put the field into its table. A repeated
+    /// field in the table costs one or two bytes.
     var isIndexed: Bool
   }
 
@@ -31,10 +35,10 @@ public struct HTTP2Headers: Sendable, Hashable {
     for (name, value) in fields { append(name, value) }
   }
 
-  /// Adds a field whose value `write` appends to the buffer. It saves a temporary string.
+  /// Adds a field at the end.
   ///
-  /// - Parameter write: appends the bytes of the value and must not change the bytes that are
-  ///   already there.
+  /// - Parameter indexed: whether the field compression (HPACK) may put the field into its table.
+  ///   Use `false` for values that do not repeat.
   public mutating func append(_ name: String, _ value: String, indexed: Bool = true) {
     bytes.append(contentsOf: name.utf8)
     let nameEnd = Int32(bytes.count)
@@ -42,7 +46,14 @@ public struct HTTP2Headers: Sendable, Hashable {
     fields.append(Field(nameEnd: nameEnd, valueEnd: Int32(bytes.count), isIndexed: indexed))
   }
 
-  /// Adds a field whose value is written straight into the buffer.
+  /// Adds a field at the end. `write` appends the value directly to the buffer of the list, so the
+  /// value needs no string of its own.
+  ///
+  /// - Parameters:
+  ///   - name: the name, in lower case.
+  ///   - indexed: whether the field compression (HPACK) may put the field into its table.
+  ///   - write: appends the bytes of the value. It must not change the bytes that are already in
+  ///     the buffer.
   public mutating func append(
     _ name: StaticString, indexed: Bool = true, _ write: (inout [UInt8]) -> Void
   ) {
@@ -73,7 +84,7 @@ public struct HTTP2Headers: Sendable, Hashable {
     fields.append(Field(nameEnd: nameEnd, valueEnd: Int32(bytes.count), isIndexed: true))
   }
 
-  /// Reserves memory for a number of fields, with `byteCount` bytes of names and values in all.
+  /// Reserves memory for `count` fields whose names and values have `byteCount` bytes together.
   mutating func reserve(fields count: Int, bytes byteCount: Int) {
     fields.reserveCapacity(count)
     bytes.reserveCapacity(byteCount)
@@ -82,8 +93,8 @@ public struct HTTP2Headers: Sendable, Hashable {
   /// The value of the first field with this name; `nil` if there is none. The comparison is by
   /// bytes.
   ///
-  /// - Complexity: O(*n*) in the number of fields, plus the comparison of names with the same
-  ///   length.
+  /// - Complexity: O(*n*), where *n* is the number of fields. Names of another length are skipped
+  ///   without a comparison of their bytes.
   public subscript(name: String) -> String? {
     var name = name
     return name.withUTF8 { wanted in

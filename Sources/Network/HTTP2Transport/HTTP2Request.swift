@@ -6,15 +6,15 @@ public struct HTTP2Request: Sendable {
   /// The whole body; empty for a request without one.
   public var body: [UInt8]
 
-  /// Creates a request without header fields of its own. Append them to ``headers``.
+  /// Creates a request that has only the pseudo-header fields. Append other fields to ``headers``.
   ///
   /// - Parameter path: path and query, such as `/3/device/00fc13ad`, already percent-encoded.
   public init(method: String, path: String, body: [UInt8] = []) {
     self.init(method: method, body: body) { $0.append(contentsOf: path.utf8) }
   }
 
-  /// Creates the same request with a path that `write` appends to the buffer of the header fields.
-  /// It saves a string for each request.
+  /// Creates a request whose path `write` appends directly to the buffer of the header fields. The
+  /// path then needs no string of its own.
   public init(method: String, body: [UInt8], writingPath write: (inout [UInt8]) -> Void) {
     headers = HTTP2Headers()
     headers.reserve(fields: 10, bytes: 512)

@@ -1,28 +1,30 @@
 import CNgHTTP2
 
-/// The HTTP/2 protocol state of one connection: an nghttp2 session for a client or a server. It
-/// does no I/O; its owner moves the bytes.
+/// The HTTP/2 protocol state of one connection: a session of nghttp2, the C library for HTTP/2. A
+/// session does no I/O; its owner moves the bytes between session and socket.
 ///
 /// Ownership: this object owns the C session. The C session has an unretained pointer to this
 /// object and calls back only from within ``receive(_:)`` and ``send()``. nghttp2 copies header
 /// fields and control frames when they are submitted.
 ///
-/// The user data of a stream, and of its body, is not a pointer. It is the stream's slot number
-/// plus one; zero stands for no slot.
+/// nghttp2 keeps one pointer of user data for each stream and for each body. Petrel stores no
+/// pointer there, but the stream's slot plus one; zero means that there is no slot. A slot is the
+/// number that the delegate chose for the stream (``SlotTable``).
 final class HTTP2Session {
   /// The end of the connection that a session serves.
   enum Role {
     case client
     case server
-    /// A server that grants the client more window only through ``acknowledge(_:)``.
+    /// A server that lets the client send more bytes only through ``acknowledge(_:)``.
     case slowServer
   }
 
-  /// The receiver of the session's events. The reference is strong, which is faster than a weak
-  /// one; ``detach()`` breaks the cycle.
+  /// The receiver of the session's events; `nil` after ``detach()``. A strong reference is faster
+  /// than a weak one. ``detach()`` breaks the cycle of references.
   private(set) var delegate: (any HTTP2SessionDelegate)?
   private var session: OpaquePointer
-  /// Whether this end submitted a GOAWAY. Any other GOAWAY that goes out comes from nghttp2 itself.
+  /// Whether this end submitted a GOAWAY. Otherwise a GOAWAY that the session sends comes from
+  /// nghttp2 itself.
   private var hasSubmittedEnd = false
   /// The peer's violation of HTTP/2 for which nghttp2 ended the session; `nil` if there was none.
   private(set) var violation: HTTP2Error?
@@ -56,7 +58,7 @@ final class HTTP2Session {
     nghttp2_session_del(session)
   }
 
-  /// Ends all calls to the delegate and releases it.
+  /// Releases the delegate. The session does not call it any more.
   func detach() {
     delegate = nil
   }
@@ -82,6 +84,7 @@ final class HTTP2Session {
   /// Returns the next bytes to send, usually one frame; `nil` when there is nothing to send now.
   ///
   /// The bytes are valid until the next call.
+  ///
   /// - Throws: ``HTTP2Error/Code/systemFailure`` when nghttp2 cannot create a frame.
   func send() throws(HTTP2Error) -> UnsafeBufferPointer<UInt8>? {
     var bytes: UnsafePointer<UInt8>?
@@ -94,13 +97,13 @@ final class HTTP2Session {
     return count == 0 ? nil : UnsafeBufferPointer(start: bytes, count: count)
   }
 
-  /// Whether the session has ended: it has nothing to send and expects nothing.
+  /// Whether the session has ended: it has nothing to send and expects no bytes from the peer.
   var isFinished: Bool {
     nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
   }
 
-  /// Whether the peer may still send something that matters. `false` after a GOAWAY of either end
-  /// when no stream is open.
+  /// Whether the session still needs bytes from the peer. `false` after either end has sent a
+  /// GOAWAY and no stream is open.
   var expectsInput: Bool { nghttp2_session_want_read(session) != 0 }
 
   // MARK: Streams
@@ -108,8 +111,8 @@ final class HTTP2Session {
   /// Queues a request on a new stream.
   ///
   /// - Parameter slot: the number that the delegate receives with each event of the stream.
-  /// - Returns: the ID of the new stream; `nil` when the IDs are used up or the session accepts no
-  ///   more requests.
+  /// - Returns: the ID of the new stream; `nil` when all stream IDs are used or the session accepts
+  ///   no more requests.
   func submitRequest(
     scheme: StaticString, authority: [UInt8], _ request: HTTP2Request, slot: Int
   ) -> Int32? {
@@ -131,7 +134,7 @@ final class HTTP2Session {
     return result > 0 ? result : nil
   }
 
-  /// Queues the answer to the request of a stream. Does nothing if the stream is gone.
+  /// Queues the answer to the request of a stream. Does nothing if the stream is closed.
   func submitResponse(stream: Int32, slot: Int, _ headers: HTTP2Headers, hasBody: Bool) {
     _ = withFields(
       headers, slot: slot, hasBody: hasBody,
@@ -143,12 +146,12 @@ final class HTTP2Session {
     nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code.rawValue)
   }
 
-  /// Returns the slot of an open stream; `nil` if the stream is gone or has none.
+  /// Returns the slot of an open stream; `nil` if the stream is closed or has no slot.
   func slot(of stream: Int32) -> Int? {
     nghttp2_session_get_stream_user_data(session, stream).map { Int(bitPattern: $0) - 1 }
   }
 
-  /// Gives a stream that the peer opened its slot.
+  /// Sets the slot of a stream that the peer opened.
   func setSlot(_ slot: Int, of stream: Int32) {
     nghttp2_session_set_stream_user_data(
       session, stream, UnsafeMutableRawPointer(bitPattern: slot + 1))
@@ -156,8 +159,8 @@ final class HTTP2Session {
 
   // MARK: The connection
 
-  /// Queues a SETTINGS frame. The first one must be the first frame of the connection (RFC 9113
-  /// section 3.4).
+  /// Queues a SETTINGS frame. The first SETTINGS frame must be the first frame of the connection
+  /// (RFC 9113 section 3.4).
   func submitSettings(_ settings: [(nghttp2_settings_id, UInt32)]) {
     let entries = settings.map {
       nghttp2_settings_entry(settings_id: Int32($0.0.rawValue), value: $0.1)
@@ -172,7 +175,7 @@ final class HTTP2Session {
     nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, bytes)
   }
 
-  /// Grants the client of a ``Role/slowServer`` `count` more bytes on the connection.
+  /// Lets the client of a ``Role/slowServer`` send `count` more bytes on the connection.
   func acknowledge(_ count: Int) {
     nghttp2_session_consume_connection(session, count)
   }
@@ -184,7 +187,7 @@ final class HTTP2Session {
 
   /// Queues a GOAWAY.
   ///
-  /// - Parameter lastStream: the highest stream that this end processes; `nil` for the last one
+  /// - Parameter lastStream: the highest stream that this end processes; `nil` for the last stream
   ///   that reached the delegate.
   func submitGoAway(lastStream: Int32?, code: HTTP2ErrorCode, debugData: [UInt8]) {
     hasSubmittedEnd = true
@@ -193,14 +196,14 @@ final class HTTP2Session {
       session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
   }
 
-  /// Queues a GOAWAY. The session is finished when it is sent, without waiting for open streams.
+  /// Queues a GOAWAY. The session is finished when the GOAWAY is sent, even if streams are open.
   func terminate(_ code: HTTP2ErrorCode) {
     hasSubmittedEnd = true
     nghttp2_session_terminate_session(session, code.rawValue)
   }
 
-  /// Records a GOAWAY that was sent. If this end did not submit it, nghttp2 did; its debug data
-  /// names the rule that the peer broke.
+  /// Records a GOAWAY that the session sends. If this end did not submit the GOAWAY, nghttp2
+  /// created it. The debug data then names the rule that the peer broke.
   func sentGoAway(_ code: HTTP2ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {
     guard !hasSubmittedEnd, code != .noError else { return }
     let detail = debugData.isEmpty ? "" : " (\(String(decoding: debugData, as: UTF8.self)))"
@@ -220,11 +223,13 @@ final class HTTP2Session {
   private static let authorityName = StaticString(":authority")
   private static let schemeName = StaticString(":scheme")
 
-  /// Calls `submit` with ``fields`` pointing into the bytes of `headers`, after the fields that
-  /// `prepare` added.
+  /// Fills ``fields``, first with the fields that `prepare` adds and then with those of `headers`,
+  /// and calls `submit`.
   ///
-  /// The pointers are valid until `submit` returns. `submit` also gets a source for the body; `nil`
-  /// if there is no body.
+  /// The entries of ``fields`` point into the bytes of `headers` and are valid until `submit`
+  /// returns. `submit` gets the source of the body; `nil` if there is no body.
+  ///
+  /// - Returns: the result of `submit`.
   private func withFields(
     _ headers: HTTP2Headers, slot: Int, hasBody: Bool, prepare: () -> Void = {},
     submit: (UnsafePointer<nghttp2_data_provider>?) -> Int32

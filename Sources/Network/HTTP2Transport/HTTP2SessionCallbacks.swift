@@ -1,11 +1,13 @@
 import CNgHTTP2
 
-/// The functions that nghttp2 calls. Each one finds its ``HTTP2Session`` in the user data and calls
-/// the session's delegate.
+/// The functions that nghttp2, the C library for HTTP/2, calls. Each function finds its
+/// ``HTTP2Session`` in the user data and calls the session's delegate.
+///
+/// A slot is the number that the delegate chose for a stream (``SlotTable``).
 ///
 /// None of them keeps a pointer from nghttp2 after it returns.
 enum HTTP2SessionCallbacks {
-  /// The set of callbacks that all sessions use; `nil` when there was no memory. It is created
+  /// The set of callbacks that all sessions use; `nil` when there was no memory. The set is created
   /// once, never changed and never freed.
   nonisolated(unsafe) static let shared: OpaquePointer? = {
     var callbacks: OpaquePointer?
@@ -33,7 +35,7 @@ enum HTTP2SessionCallbacks {
     return count
   }
 
-  /// Runs at the first HEADERS frame of a request, on a server only.
+  /// Runs at the first HEADERS frame of a request. It does something on a server only.
   private static let beganHeaders: nghttp2_on_begin_headers_callback = { _, frame, userData in
     guard
       let session = session(userData), let delegate = session.delegate, let frame,
@@ -69,7 +71,8 @@ enum HTTP2SessionCallbacks {
     return 0
   }
 
-  /// Runs after a whole frame. It reports the end of a stream, settings and GOAWAY.
+  /// Runs after a whole frame came. It reports the end of the peer's half of a stream, settings and
+  /// GOAWAY.
   private static let receivedFrame: nghttp2_on_frame_recv_callback = { _, frame, userData in
     guard let session = session(userData), let delegate = session.delegate, let frame else {
       return 0
@@ -94,8 +97,8 @@ enum HTTP2SessionCallbacks {
     return 0
   }
 
-  /// Runs after nghttp2 handed out a frame for sending. It reports GOAWAY frames and the header
-  /// fields of a stream.
+  /// Runs after nghttp2 has put a frame into the bytes to send. It reports GOAWAY frames and the
+  /// header fields of a stream.
   private static let sentFrame: nghttp2_on_frame_send_callback = { _, frame, userData in
     guard let session = session(userData), let frame else { return 0 }
     if frame.pointee.hd.type == UInt8(NGHTTP2_GOAWAY.rawValue) {

@@ -1,4 +1,4 @@
-/// The connection above an ``HTTP2Session``, which receives its events.
+/// The connection that owns an ``HTTP2Session`` and receives the events of the session.
 ///
 /// All calls come from within the session's `receive` and `send`. A callback may submit frames. It
 /// must not call `receive` or `send` again.
@@ -15,15 +15,16 @@ protocol HTTP2SessionDelegate: AnyObject {
   func sessionReceivedBody(slot: Int, stream: Int32, bytes: UnsafeBufferPointer<UInt8>)
   /// The peer's half of the stream is complete: header fields, body and trailers.
   func sessionReceivedEnd(slot: Int, stream: Int32)
-  /// nghttp2 handed out the header fields of the stream for sending. From now on the peer may have
-  /// seen the request.
+  /// The header fields of the stream are in the bytes to send. From now on the peer may receive the
+  /// request or the answer.
   func sessionSentHeaders(slot: Int, stream: Int32)
-  /// nghttp2 needs the next bytes of a body.
-  /// - Returns: the number of bytes in `buffer`, and whether the body ends with them.
+  /// The session needs the next bytes of a body.
+  /// - Returns: `count`: the number of bytes written to `buffer`. `isEnd`: whether the body ends
+  ///   with these bytes.
   func sessionNeedsBody(
     slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>
   ) -> (count: Int, isEnd: Bool)
-  /// The stream is over, for any reason. Its slot is free.
+  /// The stream is closed, for any reason. The delegate frees the slot.
   func sessionClosedStream(slot: Int, stream: Int32, code: HTTP2ErrorCode)
   /// The peer's SETTINGS came; not called for acknowledgements.
   func sessionReceivedSettings()

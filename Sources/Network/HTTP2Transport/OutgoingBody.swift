@@ -1,4 +1,5 @@
-/// A body during its sending, with the position of the next byte.
+/// The body of a request or an answer that is being sent, with the position of the next byte to
+/// send.
 struct OutgoingBody {
   private let bytes: [UInt8]
   private var offset = 0
@@ -9,7 +10,8 @@ struct OutgoingBody {
 
   /// Copies the next bytes into `buffer`.
   ///
-  /// - Returns: the number of copied bytes, and whether the body ends with them.
+  /// - Returns: `count`: the number of copied bytes. `isEnd`: whether the body ends with these
+  ///   bytes.
   mutating func read(
     into buffer: UnsafeMutableBufferPointer<UInt8>
   ) -> (count: Int, isEnd: Bool) {

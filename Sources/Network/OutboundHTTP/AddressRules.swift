@@ -1,32 +1,34 @@
-/// The rules which IP addresses the server may connect to on behalf of others.
+/// The rules that decide to which IP addresses the server may connect for its users.
 ///
-/// A user who registers a URL must not reach machines through it that only the server can reach. So
-/// addresses outside the public Internet are refused, unless the operator allows their range
-/// (IANA's special-purpose registries, RFC 6890):
+/// A user can register a URL, and the server then connects to its host. The user must not use this
+/// to reach machines that only the server can reach. So the rules refuse these addresses, which are
+/// not public, unless the operator allows their range (IANA's special-purpose registries, RFC
+/// 6890):
 ///
-/// - the machine itself, private networks, the networks of providers and of links (with the
-///   metadata services of clouds), multicast and reserved addresses;
-/// - of IPv6, all except global unicast (2000::/3).
+/// - of IPv4: the machine itself, private networks, the shared networks of providers, link-local
+///   networks (with the metadata services of clouds), multicast and reserved addresses;
+/// - of IPv6: all addresses except global unicast (2000::/3), and a few ranges of those.
 ///
-/// An IPv6 address that leads to an IPv4 address is judged as that address. One that only contains
-/// an IPv4 address must pass as both.
+/// Some IPv6 addresses lead to an IPv4 address (``IPAddress/reachedIPv4``): the rules check the
+/// IPv4 address in their place. Others only contain an IPv4 address (``IPAddress/tunnelledIPv4``):
+/// the rules must allow both addresses.
 public struct AddressRules: Sendable, Hashable {
   /// The ranges that are allowed although they are not public.
   public var allowed: [IPNetwork]
 
-  /// Creates rules that allow public addresses and these ranges.
+  /// Creates rules that allow public addresses and the addresses of these ranges.
   public init(allowed: [IPNetwork] = []) {
     self.allowed = allowed
   }
 
-  /// The rules that allow every address, for servers that the operator names, which may be on a
-  /// private network.
+  /// The rules that allow every address. They are for servers that the operator names, which may be
+  /// on a private network.
   public static let anywhere = AddressRules(
     allowed: ["0.0.0.0/0", "::/0"].compactMap(IPNetwork.init))
 
   /// Whether the server may connect to the address.
   ///
-  /// - Complexity: O(*n*) in the number of ranges.
+  /// - Complexity: O(*n*), where *n* is the number of ranges in ``allowed``.
   public func allow(_ address: IPAddress) -> Bool {
     if allowed.contains(where: { $0.contains(address) }) { return true }
     if let reached = address.reachedIPv4 { return allow(reached) }
@@ -34,7 +36,8 @@ public struct AddressRules: Sendable, Hashable {
     return !Self.refused.contains { $0.contains(address) }
   }
 
-  /// The ranges that are not public. A test checks that every text here is a valid range.
+  /// The ranges that are not public. `compactMap` skips an invalid text, so a test checks that
+  /// every text here is a valid range.
   static let refused = [
     "0.0.0.0/8",  // this network
     "10.0.0.0/8",  // private

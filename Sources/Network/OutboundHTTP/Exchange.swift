@@ -1,8 +1,8 @@
 import CCurl
 import Foundation
 
-/// A request under way with its answer so far: one transfer of libcurl. It is used on the client's
-/// thread only.
+/// A request under way with its answer so far: one transfer of libcurl, the C library for HTTP. An
+/// exchange is used on the thread of its ``HTTPClient`` only.
 final class Exchange {
   /// libcurl's handle of the transfer, which this object owns.
   let easy: UnsafeMutableRawPointer
@@ -11,7 +11,8 @@ final class Exchange {
   let completion: HTTPClient.Completion
   /// Makes the client call libcurl again when the present call returns.
   private let callAgain: () -> Void
-  /// The receiver of a successful answer's body; `nil` to collect the body.
+  /// The function that gets the body of an answer with status 200 to 299; `nil` to collect the
+  /// body.
   private let receive: HTTPClient.Receiver?
   private let configuration: HTTPClient.Configuration
   /// A buffer for libcurl's description of a failure.
@@ -21,9 +22,10 @@ final class Exchange {
   private var headers: [String: String] = [:]
   private var headerBytes = 0
   private var body: [UInt8] = []
-  /// Whether the answer passed a limit, so that this object cancelled the transfer.
+  /// Whether the answer is larger than a limit, so that this object cancelled the transfer.
   private var isTooLarge = false
-  /// The last address that the rules refused; `nil` if a later one was allowed.
+  /// The address that the client tried last, if the rules refused it; `nil` if the rules allowed it
+  /// or no address was tried.
   private var refused: IPAddress?
 
   /// Prepares the transfer. It starts when the client adds ``easy`` to libcurl.
@@ -31,9 +33,10 @@ final class Exchange {
   /// - Parameters:
   ///   - callAgain: makes the client call libcurl again when the present call returns. It runs on
   ///     the client's thread.
-  ///   - receive: receives the body of an answer with status 2xx in pieces; `nil` to collect it.
-  /// - Throws: ``OutboundError/Code/unsendable``; ``OutboundError/Code/libraryFailure``, also for a
-  ///   URL that libcurl refuses.
+  ///   - receive: receives the body of an answer with status 200 to 299 in pieces; `nil` to collect
+  ///     the body.
+  /// - Throws: ``OutboundError/Code/unsendable`` for an invalid header field;
+  ///   ``OutboundError/Code/libraryFailure`` if libcurl refuses an option or has no memory.
   init(
     _ request: OutboundRequest, configuration: HTTPClient.Configuration, floodGuard: FloodGuard,
     callAgain: @escaping () -> Void, receive: HTTPClient.Receiver? = nil,
@@ -56,7 +59,7 @@ final class Exchange {
     self.callAgain = callAgain
     self.receive = receive
     origin = request.url.origin
-    // A header without a value removes the one that libcurl would add.
+    // A line with a name and no value removes the header field that libcurl would add.
     for line in request.headers.map({ "\($0.name): \($0.value)" }) + ["Expect:", "Accept:"] {
       headerList = curl_slist_append(headerList, line)
     }
@@ -104,7 +107,7 @@ final class Exchange {
   }
 
   /// The cipher suites for TLS 1.2: a new key for each connection, and authenticated encryption.
-  /// TLS 1.3 has no others.
+  /// All suites of TLS 1.3 are of this kind.
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
   /// Sets the options that are the same for all requests.
@@ -114,8 +117,8 @@ final class Exchange {
     let protocols = configuration.allowsHTTP ? "http,https" : "https"
     let texts: [(CURLoption, String?)] = [
       (CURLOPT_PROTOCOLS_STR, protocols),
-      // An empty name also ignores a proxy of the environment. With a proxy, the checked address
-      // would be the proxy's.
+      // The empty text also switches off the proxy of the environment variables. With a proxy, the
+      // rules would check the address of the proxy.
       (CURLOPT_PROXY, ""), (CURLOPT_USERAGENT, configuration.userAgent),
       (CURLOPT_CAINFO, configuration.authorityFile), (CURLOPT_SSL_CIPHER_LIST, Self.ciphers),
       (CURLOPT_UNIX_SOCKET_PATH, configuration.socketPath),
@@ -130,13 +133,14 @@ final class Exchange {
     }
     let numbers: [(CURLoption, Int)] = [
       (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
-      // A request that runs out of time abandons the thread that resolves its host's name.
-      // Otherwise libcurl waits for that thread, and all other requests of the client stop.
+      // libcurl resolves the host's name on a thread. When the request's time is over, libcurl must
+      // not wait for that thread, because all other requests of the client would stop.
       (CURLOPT_QUICK_EXIT, 1),
       (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
       (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       (CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS),
-      // A stream on a connection that is being opened is better than another connection.
+      // While a connection to the server is being opened, the request waits to use it and opens no
+      // further connection.
       (CURLOPT_PIPEWAIT, 1), (CURLOPT_PATH_AS_IS, 1),
       (CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectTime * 1000)),
       (CURLOPT_TIMEOUT_MS, Int(configuration.time * 1000)),
@@ -148,7 +152,7 @@ final class Exchange {
     return CURLE_OK
   }
 
-  /// Returns the answer, or the error for libcurl's result code.
+  /// Returns the result of the ended transfer: the answer, or the error for libcurl's result code.
   func result(_ code: CURLcode) -> Result<OutboundAnswer, OutboundError> {
     if code == CURLE_OK {
       let status = petrel_curl_status(easy)
@@ -205,13 +209,13 @@ final class Exchange {
 
   // MARK: Callbacks of libcurl
 
-  /// Returns the exchange in the context of a callback.
+  /// Returns the exchange that the context of a callback points to.
   private static func exchange(_ context: UnsafeMutableRawPointer?) -> Exchange? {
     context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Takes a piece of the body. A result other than the number of bytes makes libcurl cancel the
-  /// transfer.
+  /// Adds a piece to the body, or passes the piece to the receiver. A result other than the number
+  /// of bytes makes libcurl cancel the transfer.
   private static let takeBody: petrel_curl_receiver = { bytes, size, count, context in
     guard let bytes, let exchange = exchange(context) else { return 0 }
     let count = size * count
@@ -228,12 +232,12 @@ final class Exchange {
     return count
   }
 
-  /// Takes a line of the answer's head. A result other than the number of bytes makes libcurl
+  /// Reads a line of the answer's head. A result other than the number of bytes makes libcurl
   /// cancel the transfer.
   private static let takeHeader: petrel_curl_receiver = { bytes, size, count, context in
     guard let bytes, let exchange = exchange(context) else { return 0 }
-    // Over HTTP/2, libcurl 7.88 may deliver the last field of an answer without a body, and notice
-    // the end of the stream only in its next call.
+    // Over HTTP/2, libcurl 7.88 may deliver the last field of an answer without a body before it
+    // notices the end of the stream. It notices the end only in the next call.
     exchange.callAgain()
     let count = size * count
     exchange.headerBytes += count
@@ -246,21 +250,21 @@ final class Exchange {
     return count
   }
 
-  /// Records a header field; the last one of a name counts.
+  /// Records the header field in a line. Of several fields with the same name, the last one counts.
   private func take(line: String) {
-    // A status line begins the answer, perhaps after an interim one.
+    // A status line begins an answer. The fields before it belong to an interim answer (1xx).
     if line.hasPrefix("HTTP/") {
       headers = [:]
       return
     }
-    // No field that Petrel reads has other bytes than ASCII.
+    // The fields that Petrel reads are in ASCII.
     guard line.utf8.allSatisfy({ $0 < 0x80 }), let colon = line.firstIndex(of: ":") else { return }
     let value = line[line.index(after: colon)...]
     headers[line[..<colon].lowercased()] = value.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// Opens the socket for an address, if the rules allow it. The check is here because a name may
-  /// have another address than at its registration.
+  /// Opens the socket for an address, if the rules allow it. The check is here because the address
+  /// of a name may have changed since the URL was registered.
   private static let openSocket: petrel_curl_opener = { context, purpose, address in
     guard let address, let exchange = exchange(context) else { return petrel_curl_bad_socket }
     if exchange.configuration.socketPath != nil { return petrel_curl_open_socket(address) }
@@ -269,8 +273,8 @@ final class Exchange {
     }
     guard exchange.configuration.rules.allow(target) else {
       exchange.refused = target
-      // libcurl tries the next address when it is called again. By itself it does so only after
-      // half of the remaining time to connect.
+      // libcurl tries the next address when the client calls it again. Without that call, libcurl
+      // tries it only after half of the remaining time to connect.
       exchange.callAgain()
       return petrel_curl_bad_socket
     }

@@ -1,15 +1,17 @@
-/// The queues of waiting requests, and the decision which one goes next. It is a value without I/O.
+/// The queues of waiting requests, with the rule that decides which request begins next. The type
+/// does no I/O.
 ///
-/// Each origin (scheme, host and port) has its own queue and its own limit, so a slow server does
-/// not delay others. Origins take turns. A request over a limit of waiting ones is refused.
+/// Each origin (scheme, host and port of a URL) has its own queue and its own limit, so a slow
+/// server does not delay others. The origins take turns: each turn begins one request. If too many
+/// requests wait, ``add(_:to:)`` refuses further requests.
 struct ExchangeSchedule<Item> {
-  /// The number of requests under way, in all.
+  /// The greatest number of requests under way to all origins together.
   let exchangeLimit: Int
-  /// The number of requests under way to one origin.
+  /// The greatest number of requests under way to one origin.
   let originLimit: Int
-  /// The number of waiting requests, in all.
+  /// The greatest number of waiting requests for all origins together.
   let waitingLimit: Int
-  /// The number of waiting requests for one origin.
+  /// The greatest number of waiting requests for one origin.
   let originWaitingLimit: Int
 
   /// The requests of one origin.
@@ -21,11 +23,12 @@ struct ExchangeSchedule<Item> {
   }
 
   private var origins: [String: Origin] = [:]
-  /// The origins whose next request may begin, each once, in the order of their turns.
+  /// The origins that have a waiting request and are below ``originLimit``, in the order of their
+  /// turns. Each origin is in the list at most once.
   private var turns: ArraySlice<String> = []
-  /// The number of waiting requests.
+  /// The number of waiting requests, for all origins together.
   private(set) var waiting = 0
-  /// The number of requests under way.
+  /// The number of requests under way, to all origins together.
   private(set) var underWay = 0
 
   init(exchangeLimit: Int, originLimit: Int, waitingLimit: Int, originWaitingLimit: Int) {
@@ -35,15 +38,15 @@ struct ExchangeSchedule<Item> {
     self.originWaitingLimit = originWaitingLimit
   }
 
-  /// Adds a request to the queue of its origin.
+  /// Adds a request to the queue of the origin `name`.
   ///
-  /// - Returns: `false` when too many wait.
+  /// - Returns: `true` if the request is in the queue; `false` if too many requests wait.
   /// - Complexity: O(1) on average.
   mutating func add(_ item: Item, to name: String) -> Bool {
     var origin = origins[name] ?? Origin()
     guard waiting < waitingLimit, origin.waiting.count < originWaitingLimit else { return false }
-    // The dictionary must not hold a second reference to the queue while it grows, because that
-    // would copy the queue.
+    // The entry is removed during the change. Otherwise the dictionary would have a second
+    // reference to the queue, and `append` would copy the queue.
     origins[name] = nil
     origin.waiting.append(item)
     waiting += 1
@@ -52,7 +55,8 @@ struct ExchangeSchedule<Item> {
     return true
   }
 
-  /// Removes and returns the request that may begin now; `nil` when none waits or none may begin.
+  /// Removes and returns the next request, which then counts as under way; `nil` if no request
+  /// waits or the limits allow none to begin.
   mutating func next() -> Item? {
     guard underWay < exchangeLimit, let name = turns.popFirst(),
       var origin = origins.removeValue(forKey: name), let item = origin.waiting.popFirst()
@@ -66,7 +70,7 @@ struct ExchangeSchedule<Item> {
     return item
   }
 
-  /// Records that a request of an origin has ended.
+  /// Records that a request to the origin `name` has ended.
   mutating func finish(_ name: String) {
     guard var origin = origins.removeValue(forKey: name) else { return }
     underWay -= 1
@@ -87,7 +91,8 @@ struct ExchangeSchedule<Item> {
     return items
   }
 
-  /// Adds an origin to the turns, if it has a waiting request and capacity for it.
+  /// Adds an origin to ``turns`` if it is not there, has a waiting request and is below
+  /// ``originLimit``.
   private mutating func giveTurn(_ origin: inout Origin, _ name: String) {
     guard !origin.hasTurn, !origin.waiting.isEmpty, origin.underWay < originLimit else { return }
     origin.hasTurn = true

@@ -1,31 +1,38 @@
 import CCurl
 import COpenSSL
 
-/// The limit on bytes that a server sends without end and that belong to no answer. The guard ends
-/// such a connection.
+/// The protection against a server that sends useless bytes without end. The guard breaks a
+/// connection that receives more than ``limit`` bytes in one call of libcurl, the C library for
+/// HTTP.
 ///
 /// libcurl (7.88 to 8.0) reads an HTTP/2 connection until bytes for its request come or the socket
-/// is empty, without a look at the request's time. A server can send PRIORITY frames, or frames of
-/// unknown types, faster than libcurl reads them. It would then keep the client's one thread for
-/// ever. Session tickets of TLS do the same to OpenSSL. Neither library has a limit.
+/// is empty. Meanwhile it does not check the time limit of the request. A server can send PRIORITY
+/// frames, or frames of unknown types, faster than libcurl reads them. The call would never end,
+/// and the client has only one thread. With session tickets of TLS, a server can do the same to
+/// OpenSSL. Neither library has a limit.
 ///
-/// So the guard counts the bytes of TLS records that a connection receives in one call of libcurl.
-/// It is used on the client's thread only and outlives all its connections.
+/// So the guard counts the bytes of the TLS records that each connection receives during one call.
+/// Connections without TLS are not counted. The guard is used on the thread of its ``HTTPClient``
+/// only, and lives longer than the client's connections.
 final class FloodGuard {
-  /// The bytes that a connection may receive in one call of libcurl. Answers to all requests that
-  /// one origin may have at a time are smaller. So is the part of a large answer that libcurl reads
-  /// before it returns.
+  /// The number of bytes that a connection may receive in one call of libcurl. The answers to all
+  /// requests under way to one origin have fewer bytes together, with the default limits. The part
+  /// of a large answer that libcurl reads in one call is also smaller.
   static let limit = 8 << 20
 
-  /// The bytes by connection, since the last reset.
+  /// The number of received bytes of each connection since the last reset. The key is the
+  /// connection's object in OpenSSL.
   private var received: [OpaquePointer: Int] = [:]
 
-  /// Starts the count again, because libcurl has returned.
+  /// Sets all counts to zero. The client calls this method after each call of libcurl.
   func reset() {
     if !received.isEmpty { received.removeAll(keepingCapacity: true) }
   }
 
-  /// Counts the bytes of connections that libcurl opens for this transfer.
+  /// Makes the guard count the bytes of the connections that libcurl opens for a transfer.
+  ///
+  /// - Parameter easy: libcurl's handle of the transfer.
+  /// - Returns: libcurl's result; `CURLE_OK` for success.
   func watch(_ easy: UnsafeMutableRawPointer) -> CURLcode {
     petrel_curl_set_tls_callback(easy, Unmanaged.passUnretained(self).toOpaque(), Self.watchTLS)
   }
@@ -37,7 +44,8 @@ final class FloodGuard {
     return CURLE_OK
   }
 
-  /// Runs for each message of TLS; the guard looks at the headers of received records.
+  /// Runs for each TLS message of a connection. The guard reads the length of each received record
+  /// from the record's header.
   private static let takeMessage: petrel_ssl_message_callback = {
     isWritten, _, type, bytes, count, ssl, guardian in
     guard isWritten == 0, type == SSL3_RT_HEADER, count >= 5, let bytes, let ssl, let guardian
@@ -47,7 +55,7 @@ final class FloodGuard {
     Unmanaged<FloodGuard>.fromOpaque(guardian).takeUnretainedValue().take(length, from: ssl)
   }
 
-  /// Counts a record and breaks a connection over the limit.
+  /// Counts the bytes of a record, and breaks the connection when its count is above ``limit``.
   private func take(_ length: Int, from ssl: OpaquePointer) {
     let count = received[ssl, default: 0] + length
     received[ssl] = count

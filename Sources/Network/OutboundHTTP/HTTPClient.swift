@@ -2,11 +2,13 @@ import CCurl
 import Foundation
 import Synchronization
 
-/// An HTTP client for servers of other people, over HTTP/2 or HTTP/1.1, with limits on everything.
+/// An HTTP client for servers of other people, over HTTP/2 or HTTP/1.1. Its ``Configuration``
+/// limits times, sizes, connections and queues.
 ///
 /// The client checks certificates, follows no redirects, uses no proxy and keeps no cookies. It
-/// applies ``AddressRules`` to the address at the time of the connection, so a name that later gets
-/// another address is judged by that one. All work happens on one thread of the client.
+/// checks the ``AddressRules`` when it connects, with the address that the host's name has at that
+/// time. The client uses libcurl, the C library for HTTP. All calls of libcurl's transfers happen
+/// on one thread of the client.
 ///
 /// ```swift
 /// let client = try HTTPClient()
@@ -23,14 +25,14 @@ public final class HTTPClient: @unchecked Sendable {
   /// A function that gets a piece of an answer's body, on the client's thread. It must not block.
   public typealias Receiver = @Sendable ([UInt8]) -> Void
 
-  /// A request in the queue, with its receivers.
+  /// A request in the queue, with the functions that get its answer.
   private struct Waiting {
     var request: OutboundRequest
     var receive: Receiver?
     var completion: Completion
   }
 
-  /// The state that any thread uses, behind the lock.
+  /// The state that any thread may use, protected by the lock.
   private struct Shared {
     var schedule: ExchangeSchedule<Waiting>
     var metrics = Metrics()
@@ -47,12 +49,12 @@ public final class HTTPClient: @unchecked Sendable {
   /// libcurl's handle for all transfers.
   private let multi: UnsafeMutableRawPointer
   private let floodGuard = FloodGuard()
-  /// The requests under way, by libcurl's handle.
+  /// The requests under way. The key is libcurl's handle of the transfer (``Exchange/easy``).
   private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
-  /// Whether libcurl must be called again before the thread waits for its sockets.
+  /// Whether the thread must call libcurl again before it waits for the sockets.
   private var mustCallAgain = false
 
-  /// Whether libcurl's global set-up succeeded. It runs once in the process.
+  /// Whether libcurl's global set-up succeeded. The set-up runs once in the process.
   private static let isLibraryReady = petrel_curl_global_init() == CURLE_OK
 
   /// Starts a client with a thread of its own, which lives until ``close()``.
@@ -87,15 +89,16 @@ public final class HTTPClient: @unchecked Sendable {
 
   /// The counters of a client.
   public struct Metrics: Sendable, Hashable {
-    /// The requests with an answer, of any status.
+    /// The number of requests with an answer, of any status.
     public var answered = 0
-    /// The requests that began and got no answer.
+    /// The number of requests that began and got no answer. Requests that ``close()`` ends do not
+    /// count.
     public var failed = 0
-    /// The requests that were not sent, because too many were waiting.
+    /// The number of requests that failed because too many were waiting.
     public var refused = 0
-    /// The requests under way.
+    /// The number of requests under way.
     public var underWay = 0
-    /// The requests in the queues.
+    /// The number of waiting requests.
     public var waiting = 0
 
     /// Creates counters of zero.
@@ -112,11 +115,13 @@ public final class HTTPClient: @unchecked Sendable {
     }
   }
 
-  /// Sends a request, or queues it. The completion runs once, on the client's thread, or on the
-  /// caller's before this returns if the request is refused.
+  /// Queues a request, which the client sends when the limits allow. The completion runs once, on
+  /// the client's thread. If too many requests wait or the client is closed, the completion runs on
+  /// the caller's thread before this method returns.
   ///
   /// - Parameter receive: receives the body in pieces if the status is 200 to 299. The body may
-  ///   then have any size, and the answer for the completion has none.
+  ///   then have any size, and ``OutboundAnswer/body`` is empty. `nil` to collect the body in the
+  ///   answer.
   public func send(
     _ request: OutboundRequest, receive: Receiver? = nil, completion: @escaping Completion
   ) {
@@ -138,7 +143,7 @@ public final class HTTPClient: @unchecked Sendable {
 
   /// Sends a request and waits for the answer.
   ///
-  /// - Throws: ``OutboundError`` if there is no answer. Any status is an answer.
+  /// - Throws: ``OutboundError`` if there is no answer. An answer with any status is no error.
   public func send(
     _ request: OutboundRequest, receive: Receiver? = nil
   ) async throws(OutboundError) -> OutboundAnswer {
@@ -147,8 +152,9 @@ public final class HTTPClient: @unchecked Sendable {
     }.get()
   }
 
-  /// Cancels the requests under way, fails waiting and later ones with
-  /// ``OutboundError/Code/closed``, and ends the thread. Returns when it has ended.
+  /// Closes the client and ends its thread. The requests under way, the waiting requests and later
+  /// requests fail with ``OutboundError/Code/closed``. The method returns when the thread has
+  /// released libcurl's handle.
   public func close() async {
     await withCheckedContinuation { continuation in
       let isOver = shared.withLock { shared in
@@ -164,8 +170,8 @@ public final class HTTPClient: @unchecked Sendable {
 
   // MARK: The thread
 
-  /// The body of the thread: starts requests, calls libcurl and reports results, until the client
-  /// is closed.
+  /// Runs the thread until the client is closed: starts requests, calls libcurl and reports
+  /// results.
   private func run() {
     // A write to a socket whose peer is gone raises SIGPIPE, which would end the process.
     var signals = sigset_t()
@@ -183,9 +189,9 @@ public final class HTTPClient: @unchecked Sendable {
     end()
   }
 
-  /// Starts the requests that may begin.
+  /// Starts the waiting requests that the limits allow.
   ///
-  /// - Returns: `false` when the client was closed.
+  /// - Returns: `true` if the client is open; `false` if it was closed.
   private func begin() -> Bool {
     while true {
       let (isClosed, next) = shared.withLock { shared in
@@ -197,7 +203,8 @@ public final class HTTPClient: @unchecked Sendable {
     }
   }
 
-  /// Gives a request to libcurl, or fails it.
+  /// Passes a request to libcurl. If libcurl does not accept it, calls the completion with the
+  /// error.
   private func begin(_ item: Waiting) {
     let exchange: Exchange
     do {
@@ -219,7 +226,7 @@ public final class HTTPClient: @unchecked Sendable {
 
   /// Reports the results of ended requests.
   ///
-  /// - Returns: whether a request has ended.
+  /// - Returns: whether at least one request has ended.
   private func finishEnded() -> Bool {
     var hasEnded = false
     var code = CURLE_OK
@@ -241,7 +248,7 @@ public final class HTTPClient: @unchecked Sendable {
     return hasEnded
   }
 
-  /// Fails all requests and releases libcurl's handle, at the end of the thread.
+  /// Fails all requests and releases libcurl's handle. It is the last call of the thread.
   private func end() {
     let waiting = shared.withLock { $0.schedule.removeWaiting() }
     for (easy, exchange) in exchanges {

@@ -5,13 +5,15 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
   /// The address in network byte order: 4 or 16 bytes.
   public let bytes: [UInt8]
 
-  /// Creates an address from 4 or 16 bytes.
+  /// Creates an address from 4 or 16 bytes in network byte order. Any other number of bytes stops
+  /// the process.
   init(bytes: [UInt8]) {
     precondition(bytes.count == 4 || bytes.count == 16)
     self.bytes = bytes
   }
 
-  /// Reads the usual textual forms (inet_pton(3)); `nil` for all others.
+  /// Creates an address from its usual textual forms (inet_pton(3)), such as `10.1.2.3` or
+  /// `fd00::1`; `nil` for any other text.
   public init?(_ text: String) {
     var four = in_addr()
     var six = in6_addr()
@@ -24,7 +26,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Reads the address of a socket; `nil` for other families.
+  /// Creates an address from a socket address; `nil` if its family is not IPv4 or IPv6.
   init?(_ address: UnsafePointer<sockaddr>) {
     switch Int32(address.pointee.sa_family) {
     case AF_INET:
@@ -39,11 +41,12 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The IPv4 address to which a connection to this IPv6 address leads; `nil` for all others.
+  /// The IPv4 address that a connection to this IPv6 address reaches; `nil` if there is none. There
+  /// are three kinds of such IPv6 addresses:
   ///
-  /// - A mapped address (`::ffff:0:0/96`), which the system itself connects to over IPv4.
-  /// - An address of NAT64 (`64:ff9b::/96`), which a gateway translates.
-  /// - An address of 6to4 (`2002::/16`), which is tunnelled.
+  /// - Mapped addresses (`::ffff:0:0/96`): the system itself connects over IPv4.
+  /// - Addresses of NAT64 (`64:ff9b::/96`): a gateway translates the packets to IPv4.
+  /// - Addresses of 6to4 (`2002::/16`): the packets go through a tunnel to the IPv4 address.
   var reachedIPv4: IPAddress? {
     guard bytes.count == 16 else { return nil }
     if Self.lastFour.contains(where: { bytes.starts(with: $0) }) {
@@ -53,8 +56,8 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return nil
   }
 
-  /// The IPv4 address in an interface identifier of ISATAP (RFC 5214 section 6.1), to which a
-  /// router of the network may send the packets; `nil` for all others.
+  /// The IPv4 address inside an IPv6 address of ISATAP (RFC 5214 section 6.1); `nil` for any other
+  /// address. A router of the network may send the packets to this IPv4 address.
   var tunnelledIPv4: IPAddress? {
     guard bytes.count == 16, bytes[8] & 0xFC == 0, bytes[9] == 0,
       bytes[10] == 0x5E, bytes[11] == 0xFE
@@ -62,7 +65,8 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return IPAddress(bytes: Array(bytes.suffix(4)))
   }
 
-  /// The prefixes whose last four bytes are the IPv4 address: mapped and NAT64.
+  /// The first 12 bytes of mapped and of NAT64 addresses. The last four bytes are then the IPv4
+  /// address.
   private static let lastFour: [[UInt8]] = [
     [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF],
     [0x00, 0x64, 0xFF, 0x9B] + [UInt8](repeating: 0, count: 8),

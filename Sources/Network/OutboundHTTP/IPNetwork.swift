@@ -9,11 +9,13 @@ import Foundation
 public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
   /// The first address of the range.
   public let base: IPAddress
-  /// The number of leading bits that all addresses of the range share.
+  /// The number of leading bits that all addresses of the range share: 0 to 32 for IPv4, 0 to 128
+  /// for IPv6.
   public let prefixLength: Int
 
-  /// Reads a range, or a single address as a range of one; `nil` for other texts, and if the base
-  /// has bits after the prefix.
+  /// Creates a range from its text. An address without `/` is a range of one address. The result is
+  /// `nil` for any other text, and if ``base`` has a bit after the prefix that is not 0, as in
+  /// `10.1.0.0/8`.
   public init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), let base = IPAddress(String(parts[0])) else { return nil }
@@ -31,7 +33,8 @@ public struct IPNetwork: Sendable, Hashable, LosslessStringConvertible {
     if hasRest { return nil }
   }
 
-  /// Whether the address has the same family and begins with the same bits.
+  /// Whether the address is in the range: it has the same family and the same first
+  /// ``prefixLength`` bits.
   public func contains(_ address: IPAddress) -> Bool {
     guard address.bytes.count == base.bytes.count else { return false }
     let whole = prefixLength / 8

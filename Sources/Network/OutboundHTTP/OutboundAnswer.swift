@@ -2,9 +2,9 @@
 public struct OutboundAnswer: Sendable, Hashable {
   /// The HTTP status, such as 201.
   public var status: Int
-  /// The header fields, with names in lower case. Of a repeated field, the last value.
+  /// The header fields, with names in lower case. If a field is repeated, its last value is here.
   public var headers: [String: String]
-  /// The body; empty if a receiver took it.
+  /// The body; empty if the answer has none, or if a ``HTTPClient/Receiver`` got it.
   public var body: [UInt8]
 
   /// Creates an answer.
@@ -17,7 +17,7 @@ public struct OutboundAnswer: Sendable, Hashable {
 
 /// The reason why a request has no answer.
 public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure. Later versions may add codes.
+  /// The kind of failure. Later versions may add codes, so a `switch` needs a `default`.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
@@ -33,15 +33,16 @@ public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible 
     /// The answer is larger than ``HTTPClient/Configuration/answerBytes`` or
     /// ``HTTPClient/Configuration/headerBytes``.
     public static let answerTooLarge = Code(description: "answerTooLarge")
-    /// The connection broke, or the answer is not HTTP.
+    /// The connection broke, the answer is not HTTP, or libcurl failed in another way.
     public static let broken = Code(description: "broken")
-    /// A header field of the request has bytes that a field may not have. Nothing was sent.
+    /// The name or value of a header field has a byte that is not allowed, such as a line break.
+    /// Nothing was sent.
     public static let unsendable = Code(description: "unsendable")
     /// Too many requests are waiting. Nothing was sent.
     public static let overloaded = Code(description: "overloaded")
     /// The client was closed.
     public static let closed = Code(description: "closed")
-    /// libcurl refused the request or cannot start.
+    /// libcurl, the C library for HTTP, refused the request or cannot start.
     public static let libraryFailure = Code(description: "libraryFailure")
   }
 

@@ -1,8 +1,8 @@
-/// A request to a URL that a user or the operator named.
+/// A request to a URL that a user registered or that is in the configuration.
 public struct OutboundRequest: Sendable, Hashable {
   /// The method of a request.
   public enum Method: String, Sendable {
-    /// Reads a resource.
+    /// Reads a resource; the request has no body.
     case get = "GET"
     /// Sends a body.
     case post = "POST"

@@ -1,24 +1,24 @@
 import Foundation
 import Settings
 
-/// The settings for requests to servers of other people. A user who registers a URL chooses the
+/// The settings for requests to servers of other people. The user who registers a URL chooses the
 /// server.
 public struct OutboundSettings: Sendable, Hashable {
-  /// The ranges that are allowed although they are not public (``AddressRules/allowed``).
+  /// The address ranges that are allowed although they are not public (``AddressRules/allowed``).
   public var allowedNetworks: [IPNetwork] = []
   /// Whether URLs without TLS are allowed.
   public var allowsHTTP = false
-  /// A PEM file with the certificates to trust; `nil` for the system's.
+  /// The path of a PEM file with the certificates to trust; `nil` for the system's certificates.
   public var authorityFile: String?
-  /// The number of open connections, 1 to 10,000.
+  /// The greatest number of open connections, 1 to 10,000.
   public var connections = 256
-  /// The seconds to the end of an answer, 1 to 300.
+  /// The longest time from the start of a request to the end of the answer: 1 to 300 seconds.
   public var timeout = 30.0
 
   /// Creates settings with the defaults.
   public init() {}
 
-  /// The rules for addresses that follow from the settings.
+  /// The address rules with these ranges.
   package var rules: AddressRules { AddressRules(allowed: allowedNetworks) }
 }
 
@@ -26,9 +26,10 @@ extension HTTPClient {
   /// Starts a client with these settings.
   ///
   /// - Parameters:
-  ///   - waitingPerOrigin: the number of requests that may wait for one origin.
+  ///   - waitingPerOrigin: the number of requests that may wait for one origin (scheme, host and
+  ///     port).
   ///   - name: the name of the client's thread.
-  /// - Throws: ``ConfigurationError`` when libcurl cannot start.
+  /// - Throws: `ConfigurationError` when libcurl cannot start.
   package convenience init(
     _ settings: OutboundSettings, waitingPerOrigin: Int, name: String
   ) throws(ConfigurationError) {
@@ -49,7 +50,7 @@ extension HTTPClient {
 }
 
 extension OutboundSettings {
-  /// The keys of the object in the configuration.
+  /// The descriptions of the keys that the object has in the configuration file.
   package static let settings: [Setting<Self>] = [
     .init(
       "allowedNetworks", \.allowedNetworks, .networks,
@@ -65,9 +66,9 @@ extension OutboundSettings {
       "The time in which an answer must be complete."),
   ]
 
-  /// Checks that the file of authorities is readable.
+  /// Checks that the file ``authorityFile`` is readable, if there is one.
   ///
-  /// - Throws: ``ConfigurationError`` about the key if it is not.
+  /// - Throws: `ConfigurationError` about the key `authorityFile` if the file is not readable.
   package func check(_ reader: ConfigurationReader) throws(ConfigurationError) {
     guard let authorityFile, !FileManager.default.isReadableFile(atPath: authorityFile) else {
       return

@@ -1,30 +1,30 @@
 import Foundation
 
-/// The URL of another server, checked as far as possible without a look-up of its address.
+/// The URL of another server, checked as far as possible without resolving the name of its host.
 public struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
-  /// The rule that a URL breaks. The description continues a sentence about the URL, such as "has
-  /// the port 0; …".
+  /// The error for a URL that breaks a rule. The description continues a sentence about the URL,
+  /// such as "has the port 0; …".
   public struct Flaw: Error, Sendable, Hashable, CustomStringConvertible {
     public let description: String
   }
 
-  /// The greatest length of a URL, in bytes.
+  /// The greatest length of a URL: 2,048 bytes.
   public static let greatestSize = 2048
 
-  /// The URL as it was given.
+  /// The text of the URL, unchanged.
   public let description: String
-  /// Scheme, host and port in lower case. The port is left out if it is the scheme's default (RFC
-  /// 6454 section 6.2).
+  /// Scheme, host and port in lower case, such as `https://example.com:8443`. The port is missing
+  /// if it is the scheme's default (RFC 6454 section 6.2).
   public let origin: String
-  /// The host in lower case, without brackets.
+  /// The host in lower case. An IPv6 address has no brackets here.
   public let host: String
 
-  /// Reads a URL.
+  /// Checks a text and creates the URL.
   ///
   /// - Parameters:
-  ///   - allowsHTTP: whether the URL may be without TLS.
-  ///   - rules: the addresses that the URL may name. The address of a host name is checked at the
-  ///     time of the connection.
+  ///   - allowsHTTP: whether the URL may begin with `http://`, that is, without TLS.
+  ///   - rules: the addresses that the URL may contain. The client checks the address of a host
+  ///     name when it connects.
   /// - Throws: ``Flaw`` with the broken rule.
   public init(
     _ text: String, allowsHTTP: Bool = false, rules: AddressRules = AddressRules()
@@ -67,9 +67,9 @@ public struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
     origin = "\(scheme)://\(bracketed)" + (isUsualPort ? "" : ":\(parts.port ?? 0)")
   }
 
-  /// Checks a host name: letters, digits, hyphens, underscores and dots. A last label of digits
-  /// only, or with `0x`, is refused, because resolvers read such names as addresses in one of many
-  /// forms (`0x7f.1`, `2130706433`).
+  /// Checks a host name: letters, digits, hyphens, underscores and dots. The part after the last
+  /// dot must not consist of digits only or begin with `0x`: resolvers read such names as addresses
+  /// in an unusual notation (`0x7f.1`, `2130706433`).
   private static func check(name: String) throws(Flaw) {
     let isName =
       name.utf8.count <= 253

@@ -28,8 +28,8 @@ package struct Arguments {
   package struct Option {
     /// The name without the two hyphens, such as `type`.
     package var name: String
-    /// The placeholder for the value in help texts, such as `TYPE`; `nil` for a flag, which takes
-    /// no value.
+    /// The placeholder for the value in help texts, such as `TYPE`. It is `nil` for a flag, which
+    /// has no value.
     package var valueName: String?
     /// The sentence that help texts and the manual print beside the option.
     package var help: String
@@ -61,8 +61,11 @@ package struct Arguments {
   /// The values by option name. The value of a flag is `true`.
   private var values: [String: String] = [:]
 
-  /// Parses the words.
+  /// Parses the words after the command's name.
   ///
+  /// - Parameters:
+  ///   - words: The words as the user typed them.
+  ///   - options: The options and flags that the command accepts.
   /// - Throws: ``UsageError`` for an unknown option, an option without its value, or a flag with a
   ///   value. An unknown option's error names the nearest known option.
   package init(_ words: some Sequence<String>, options: [Option]) throws {
@@ -107,7 +110,8 @@ package struct Arguments {
     return word
   }
 
-  /// Returns the text of an option; `nil` if the option was not given.
+  /// Returns the value of an option as text, or `true` for a flag; `nil` if the option was not
+  /// given.
   package func string(_ name: String) -> String? { values[name] }
 
   /// Returns whether a flag, or an option with a value, was given.
@@ -115,7 +119,7 @@ package struct Arguments {
 
   /// Returns the whole number of an option; `nil` if the option was not given.
   ///
-  /// - Throws: ``UsageError`` if the text is no whole number or is outside of the range.
+  /// - Throws: ``UsageError`` if the text is no whole number or is outside of `range`.
   package func int(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
     guard let text = values[name] else { return nil }
     guard let int = Int(text), range.contains(int) else {
@@ -128,7 +132,8 @@ package struct Arguments {
 
   /// Returns the comma-separated whole numbers of an option; `nil` if the option was not given.
   ///
-  /// - Throws: ``UsageError`` if a part is no whole number or is outside of the range.
+  /// - Throws: ``UsageError`` if a part is no whole number or is outside of `range`. Empty parts
+  ///   are ignored.
   package func ints(_ name: String, in range: ClosedRange<Int>) throws -> [Int]? {
     guard let text = values[name] else { return nil }
     return try text.split(separator: ",").map { part in
@@ -141,10 +146,10 @@ package struct Arguments {
     }
   }
 
-  /// Returns the seconds of a time such as `90s`, `30m`, `12h`, `14d` or `2w`; `nil` if the option
-  /// was not given.
+  /// Returns the value of an option such as `90s`, `30m`, `12h`, `14d` or `2w`, in seconds; `nil`
+  /// if the option was not given. The units are seconds, minutes, hours, days and weeks.
   ///
-  /// - Throws: ``UsageError`` if the unit is missing or the number is not above 0.
+  /// - Throws: ``UsageError`` if the text is no number above 0 with one of the units.
   package func duration(_ name: String) throws -> Double? {
     guard let text = values[name] else { return nil }
     let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]

@@ -9,13 +9,14 @@ package protocol Command: SendableMetatype {
   static var summary: String { get }
   /// A whole command line that works, for the help text.
   static var example: String { get }
-  /// The placeholders of the positional words, such as `NAME`, or `bash|zsh` for a choice. Empty if
-  /// the command takes none.
+  /// The placeholders of the positional words, such as `NAME`, or `bash|zsh` for a choice. The
+  /// default is empty: the command takes no positional words.
   static var operands: String { get }
-  /// The options and flags that the command accepts. Any other is a ``UsageError``.
+  /// The options and flags that the command accepts. The program refuses any other with a
+  /// ``UsageError``.
   static var options: [Arguments.Option] { get }
-  /// The meanings of exit statuses that say more than success or failure. Help texts print them;
-  /// usually empty.
+  /// The exit statuses with their meanings, for help texts. It is empty if 0 and 1 only mean
+  /// success and failure; that is the default.
   static var exitStatuses: [(Int32, String)] { get }
 
   /// Runs the command.

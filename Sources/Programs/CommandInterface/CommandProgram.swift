@@ -4,7 +4,8 @@ import Foundation
 /// A command-line program: a list of commands, from which it selects and runs the one that the user
 /// typed.
 ///
-/// It answers `help`, `--help` and `-h` itself, and it runs the command `version` for `--version`.
+/// The program answers `help`, `--help` and `-h` itself. For `--version` it runs the command
+/// `version`, if there is one.
 package struct CommandProgram {
   /// A group of commands under one title in the overview.
   package struct Section {
@@ -24,8 +25,8 @@ package struct CommandProgram {
   package let name: String
   /// One sentence that says what the program does, for the top of the overview.
   package let summary: String
-  /// Returns the first steps for a new user, for the overview. An empty text leaves the paragraph
-  /// out.
+  /// Returns the advice for a new user, which the overview shows before the commands. If the text
+  /// is empty, the overview has no such paragraph.
   package let advice: @Sendable (TextStyle) -> String
   /// The commands in groups, in the order of the overview.
   package let sections: [Section]
@@ -63,7 +64,8 @@ package struct CommandProgram {
 
   /// Runs the command that the words name, or prints the help for it.
   ///
-  /// Errors go to standard error with the name of the command.
+  /// An error is printed on standard error with the name of the command. Without words, the
+  /// overview is printed there, and the status is ``ExitStatus/usage``.
   ///
   /// - Parameter words: The arguments of the process without the program's name.
   /// - Returns: The exit status, one of ``ExitStatus``.
@@ -103,8 +105,8 @@ package struct CommandProgram {
     commands.first { words.starts(with: $0.name.split(separator: " ").map(String.init)) }
   }
 
-  /// Prints the help for the words after `help`: for one command, for all commands with that first
-  /// word, or the overview.
+  /// Prints the help for the words after `help`: the help of one command, the list of all commands
+  /// with that first word, or the overview.
   private func help(_ words: [String]) -> Int32 {
     guard let first = words.first else {
       Output.write(help.overview(.output))
@@ -121,10 +123,11 @@ package struct CommandProgram {
     return ExitStatus.done
   }
 
-  /// Reports words that name no command, or only the first word of several, such as `keys`.
+  /// Handles words that name no command, or only the first word of a command's name, such as `keys`
+  /// in `keys list`. It prints an error or the help for that first word.
   ///
-  /// - Returns: ``ExitStatus/usage``, or ``ExitStatus/done`` if the user asked for help on the
-  ///   first word.
+  /// - Returns: ``ExitStatus/usage``; ``ExitStatus/done`` if `--help` or `-h` follows the first
+  ///   word.
   private func noCommand(_ words: [String]) -> Int32 {
     let rest = words.dropFirst()
     let group = help.text(ofGroup: words[0])

@@ -62,8 +62,8 @@ struct Help {
     return text + Self.table(statuses.map { (String($0.0), $0.1) })
   }
 
-  /// Returns the command, or the first word of a command, that is nearest to the typed words; `nil`
-  /// if none is near.
+  /// Returns the correction for mistyped words: the nearest name of a command, or the nearest first
+  /// word of one; `nil` if none is near.
   func nearest(to typed: String) -> String? {
     let names = program.commands.map { $0.name }
     let first = typed.split(separator: " ").first.map(String.init) ?? ""
@@ -73,8 +73,8 @@ struct Help {
     return typed == first ? beginning ?? whole : whole ?? beginning
   }
 
-  /// Returns rows of two columns. The second column wraps at the page width and is at least 40
-  /// characters wide.
+  /// Returns the rows as text in two columns. The second column wraps at the page width, and is at
+  /// least 40 characters wide.
   private static func table(_ rows: [(String, String)]) -> String {
     let width = rows.map(\.0.count).max() ?? 0
     let indent = "\n" + String(repeating: " ", count: width + 4)

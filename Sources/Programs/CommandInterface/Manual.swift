@@ -1,6 +1,7 @@
 /// The manual of a program: all commands with their options, made from their declarations.
 ///
-/// `petrel manual` prints it; `docs/reference/commands.md` holds the Markdown version.
+/// `petrel manual` prints the manual of `petrel`; its Markdown version is
+/// `docs/reference/commands.md`.
 package struct Manual {
   /// The program that the manual describes.
   package let program: CommandProgram
@@ -107,8 +108,8 @@ package struct Manual {
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
-  /// Returns the text in ASCII without roff requests and escapes. Hyphens become `\-`, so that
-  /// readers can copy options from the page.
+  /// Returns the text in ASCII, so that roff (the language of man pages) reads no request or escape
+  /// in it. Hyphens become `\-`, so that readers can copy options from the page.
   private static func escaped(_ text: String) -> String {
     let text = text.replacing("\\", with: "\\e").replacing("-", with: "\\-").unicodeScalars
       .map { $0.isASCII ? String($0) : "\\[u\(hexadecimal($0))]" }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The output of the program, on standard output and standard error. Each call writes at once, also
-/// to a pipe.
+/// The output of the program, on standard output and standard error. Each call writes without a
+/// buffer, also to a pipe.
 package enum Output {
   /// Prints a line on standard output.
   package static func line(_ text: String) {

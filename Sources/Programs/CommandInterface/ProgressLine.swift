@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// A line on standard error that shows the progress of a long operation. It shows nothing if
+/// A line on standard error that shows the progress of a long operation. Nothing is shown if
 /// standard error is no terminal.
 ///
-/// Any thread may call it.
+/// Any thread may call the methods.
 package final class ProgressLine: Sendable {
   /// Whether standard error is a terminal.
   private let isShown = isatty(STDERR_FILENO) == 1
-  /// The time of the last update.
+  /// The time of the last update; one second before the creation if there was none.
   private let last = Mutex(ContinuousClock.now - .seconds(1))
 
   /// Creates a line; nothing is shown before ``show(_:)``.
   package init() {}
 
-  /// Replaces the line with this text, at most ten times a second. Texts in between are neither
-  /// evaluated nor shown.
+  /// Replaces the line with this text, at most ten times a second. A text that comes sooner is
+  /// neither evaluated nor shown.
   package func show(_ text: @autoclosure () -> String) {
     guard isShown else { return }
     let isDue = last.withLock { last in

@@ -1,7 +1,8 @@
 import Foundation
 
-/// The emphasis and colour of texts for people. Texts stay plain if the output is no terminal, if
-/// `TERM` is missing or `dumb`, or if `NO_COLOR` (https://no-color.org) is set.
+/// The emphasis and colour of texts for people. Texts stay plain if the output is no terminal, or
+/// because of an environment variable: `TERM` is missing, empty or `dumb`, or `NO_COLOR`
+/// (https://no-color.org) is not empty.
 package struct TextStyle: Sendable {
   /// Whether texts stay without emphasis and colour.
   package let isPlain: Bool

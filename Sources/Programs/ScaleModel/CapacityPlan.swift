@@ -1,16 +1,17 @@
-/// The servers and shards that a load needs, with the memory and disk space that it takes.
+/// The numbers of servers and shards for a load, with the memory and the disk space for that load.
 ///
 /// `petrel-bench simulate` prints it.
 public struct CapacityPlan: Sendable {
-  /// Servers of the cluster.
+  /// Servers of the cluster, at least 1.
   public var servers = 1
-  /// Shards: PostgreSQL nodes that hold the databases.
+  /// Shards: the PostgreSQL nodes with the databases, at least 1.
   public var shards = 1
-  /// Bytes of subscription indexes in the memory of one server, on average.
+  /// Bytes of subscription indexes in the memory of one server, on average. Servers match changes
+  /// with these indexes.
   public var indexBytesPerServer = 0.0
   /// Bytes of subscription indexes of all servers together.
   public var indexBytes = 0.0
-  /// Bytes that the shards' logs write in a day at the full rate.
+  /// Bytes that all shards write into their write-ahead logs in a day at the full rate.
   public var logBytesPerDay = 0.0
   /// Bytes of records and subscriptions in the store.
   public var storedBytes = 0.0
@@ -23,11 +24,12 @@ public struct CapacityPlan: Sendable {
   /// 8 times.
   ///
   /// - Parameters:
-  ///   - scenario: The load, with its rate. Its numbers of servers and shards are ignored.
+  ///   - scenario: The load, with its rate of saves. The scenario's own numbers of servers and
+  ///     shards are ignored.
   ///   - costs: The costs of each operation.
   ///   - recordsPerUser: The records that the store keeps for each user.
-  ///   - utilization: The highest utilization of processors, writers, readers, log bandwidth and
-  ///     index memory (0–1).
+  ///   - utilization: The highest permitted utilization of each of these resources (above 0, at
+  ///     most 1): processors, writers, readers, log bandwidth and index memory.
   public init(
     for scenario: ScaleScenario, _ costs: ScaleCosts, recordsPerUser: Double, utilization: Double
   ) {

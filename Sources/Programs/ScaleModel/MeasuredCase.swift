@@ -1,14 +1,15 @@
-/// One measurement of Petrel servers on one machine, together with their PostgreSQL and the load.
+/// One measurement of Petrel servers. Their PostgreSQL and the load generator run on the same
+/// machine.
 ///
 /// `petrel-bench cluster` makes these measurements. ``ScaleCosts/init(calibratedOn:)`` computes the
 /// costs from them.
 public struct MeasuredCase: Sendable {
   /// Servers that share the PostgreSQL database.
   public var servers = 1
-  /// Connections of the load to all servers together.
+  /// Connections of the load generator to all servers together.
   public var connections = 16
-  /// Whether the load sent saves at an even rate. Otherwise each connection saved again after each
-  /// answer.
+  /// Whether the load generator sent saves at an even rate. Otherwise each connection sent its next
+  /// save after each answer, so the servers had full load.
   public var isPaced = false
   /// Whether there were subscriptions, so that the servers dispatched each change.
   public var hasSubscriptions = true
@@ -18,13 +19,13 @@ public struct MeasuredCase: Sendable {
   public var statementsPerSave = 0.0
   /// Transactions of the servers' writers for each save.
   public var commitsPerSave = 0.0
-  /// Bytes of write-ahead log for each save.
+  /// Bytes of PostgreSQL's write-ahead log for each save.
   public var logBytesPerSave = 0.0
   /// Processor seconds of the servers for each save.
   public var serverSeconds = 0.0
   /// Processor seconds of PostgreSQL for each save.
   public var postgreSQLSeconds = 0.0
-  /// Processor seconds of the load for each save.
+  /// Processor seconds of the load generator for each save.
   public var loadSeconds = 0.0
   /// The mean seconds of a writer's transaction.
   public var commitSeconds = 0.0
@@ -40,12 +41,16 @@ public struct MeasuredCase: Sendable {
 }
 
 extension ScaleCosts {
-  /// Returns the places of the cases that ``init(calibratedOn:)`` uses; the others can check the
-  /// result.
+  /// Returns the indices of the cases that ``init(calibratedOn:)`` fits the costs to. The other
+  /// cases can check the result.
   ///
-  /// These are, of the smallest number of servers, all cases but the evenly paced one with
-  /// subscriptions. Of the next greater number, the evenly paced one with subscriptions is used: it
-  /// shows how long a wake-up of another server takes.
+  /// The indices are those of:
+  ///
+  /// - all cases with the smallest number of servers, except the evenly paced case with
+  ///   subscriptions;
+  /// - the evenly paced case with subscriptions and the next greater number of servers. That case
+  ///   shows how long a wake-up of another server takes. The initializer compares it with the
+  ///   excepted case.
   public static func calibrating(_ cases: [MeasuredCase]) -> [Int] {
     let counts = Set(cases.map(\.servers)).sorted()
     return cases.indices.filter { place in
@@ -57,16 +62,17 @@ extension ScaleCosts {
     }
   }
 
-  /// Computes the costs with which the model reproduces the measured cases. Costs that the cases do
-  /// not show keep the values of ``init()``.
+  /// Computes the costs with which the model reproduces the measured cases. Costs that cannot be
+  /// computed from the cases keep the values of ``init()``.
   ///
-  /// Each figure is a sum of three parts: of a transaction, of a save and of a dispatched change.
-  /// The cases differ in how often each part occurs, so a least-squares fit separates them, with no
-  /// part below 0. Processor costs come from the cases under full load. The extra processor time at
-  /// an even rate becomes the cost of waking idle processes.
+  /// The number of statements for each save is a sum of three parts: a part for each transaction, a
+  /// part for the save, and a part for its dispatched change. The same is true of the bytes of log.
+  /// The cases differ in how often each part occurs, so a least-squares fit separates the parts,
+  /// with no part below 0. Processor costs are computed from the cases under full load. The extra
+  /// processor time at an even rate becomes the cost of waking idle processes.
   ///
-  /// Returns `nil` if one of three cases is missing: full load without and with subscriptions, and
-  /// an even rate without subscriptions.
+  /// Returns `nil` if the smallest number of servers lacks one of three cases: full load without
+  /// subscriptions, full load with subscriptions, and an even rate without subscriptions.
   public init?(calibratedOn cases: [MeasuredCase]) {
     self.init()
     let used = Self.calibrating(cases).map { cases[$0] }
@@ -74,9 +80,9 @@ extension ScaleCosts {
       let even = used.first(where: { $0.isPaced && !$0.hasSubscriptions }),
       let dispatched = used.first(where: { !$0.isPaced && $0.hasSubscriptions })
     else { return nil }
-    // If all cases have about the same number of transactions for each save, the fit cannot
-    // separate the part of the transaction from the part of the save. The part of the transaction
-    // then keeps its default.
+    // The two cases without subscriptions may have about the same number of transactions for each
+    // save. The fit then cannot separate the part of the transaction from the part of the save. The
+    // part of the transaction then keeps its default (`known`).
     let isKnown = abs(plain.commitsPerSave - even.commitsPerSave) < 0.2
     func parts(_ figure: (MeasuredCase) -> Double, known: Double) -> [Double] {
       let cases = [plain, even, dispatched]
@@ -109,7 +115,7 @@ extension ScaleCosts {
     let statementSeconds = serverStatement + databaseStatement + serverWaking + databaseWaking
     load = plain.loadSeconds
     flush = even.flushSeconds
-    // The rest of a transaction's time, without flush and processors, is the time of its round
+    // The time of a transaction, minus the flush and the processor time, is the time of its round
     // trips.
     let each =
       (even.statementsPerSave - requestReads) / max(1e-9, even.commitsPerSave)
@@ -118,7 +124,7 @@ extension ScaleCosts {
     if let alone = cases.first(where: {
       $0.servers == even.servers && $0.isPaced && $0.hasSubscriptions
     }), let beside = used.first(where: { $0.servers > even.servers }) {
-      // The fraction of the saves that arrive at another server than the one with the lease.
+      // The fraction of the saves that arrive at a server without the database's lease.
       let others = 1 - 1 / Double(beside.servers)
       notificationStatements = max(0, (beside.statementsPerSave - alone.statementsPerSave) / others)
       let later = (beside.loggedMean - alone.loggedMean) / others
@@ -127,10 +133,11 @@ extension ScaleCosts {
     }
   }
 
-  /// Returns the parts, none below 0, whose weighted sums come nearest to the values.
+  /// Returns the parts, none below 0, that solve the equations best. In each equation, the sum of
+  /// `factors[i] * parts[i]` should be `value`.
   ///
-  /// The function minimizes the squares of the relative errors by coordinate descent, with 20,000
-  /// rounds. It ignores equations whose value is 0.
+  /// The function minimizes the sum of the squared relative errors by coordinate descent, in 20,000
+  /// rounds. It ignores equations whose value is not above 0.
   static func nonnegativeParts(_ equations: [(factors: [Double], value: Double)]) -> [Double] {
     let count = equations.first?.factors.count ?? 0
     var parts = [Double](repeating: 0, count: count)
@@ -154,15 +161,16 @@ extension ScaleCosts {
 }
 
 extension ScaleScenario {
-  /// Creates the scenario of a measured case: one machine with all servers, PostgreSQL and the
-  /// load.
+  /// Creates the scenario of a measured case: one machine with all servers, PostgreSQL and the load
+  /// generator.
   ///
   /// - Parameters:
-  ///   - measured: The measurement, which gives the servers, the connections and the rate.
-  ///   - databases: The private databases. Each of them, and the one public database, has ten
-  ///     subscriptions.
-  ///   - publicShare: The fraction of saves into the public database (0–1); 0 is used without
-  ///     subscriptions.
+  ///   - measured: The measurement, with the numbers of servers and connections and the rate.
+  ///   - databases: The number of private databases. The number of subscriptions is ten times that
+  ///     of all databases, with the one public database. ``publicSubscriptionShare`` keeps its
+  ///     default.
+  ///   - publicShare: The fraction of the saves that go into the public database (0–1). For a
+  ///     measurement without subscriptions, the scenario uses 0.
   ///   - cores: The processor cores of the machine.
   ///   - writers: The writer threads of each server.
   public init(

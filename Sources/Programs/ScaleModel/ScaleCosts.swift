@@ -1,10 +1,11 @@
 /// The costs of single operations, in seconds and bytes.
 ///
-/// ``init()`` gives costs of a usual machine; ``init(calibratedOn:)`` computes them from
-/// measurements. "Processor seconds" are seconds of one core.
+/// ``init()`` sets the costs of a usual machine; ``init(calibratedOn:)`` computes them from
+/// measurements. "Processor seconds" are seconds of one core. "Log" is the write-ahead log of
+/// PostgreSQL. ``ClusterSimulation`` explains the words of the model, such as lease and wake-up.
 public struct ScaleCosts: Sendable, Hashable {
-  /// The statements of a transaction: a fixed number, plus a number for each save and each
-  /// dispatched change.
+  /// The number of statements of a transaction: a fixed number, plus a number for each save and
+  /// each dispatched change.
   public struct Statements: Sendable, Hashable {
     /// Statements of every transaction, begin and commit included.
     public var transaction = 4.0
@@ -25,7 +26,7 @@ public struct ScaleCosts: Sendable, Hashable {
     /// dispatched change has its reads.
     public static let roundTripsAsBuilt = Statements(transaction: 2, save: 4, dispatch: 6)
 
-    /// Returns the statements of a transaction with so many saves and dispatched changes.
+    /// Returns the statements of a transaction with these numbers of saves and dispatched changes.
     func count(saves: Double, changes: Double) -> Double {
       transaction + save * saves + dispatch * changes
     }
@@ -33,19 +34,20 @@ public struct ScaleCosts: Sendable, Hashable {
 
   /// The statements of the writers' transactions.
   public var statements = Statements()
-  /// The round trips of a transaction that sends some statements without waiting for the answer
-  /// before. If `nil`, each statement is one round trip.
+  /// The round trips of a transaction. There are fewer than statements if a server sends a
+  /// statement before the answer to the previous one. If `nil`, each statement is one round trip.
   public var roundTrips: Statements?
 
-  /// Statements of the read-only transaction before a save, which identifies the caller. Counted in
-  /// the store's source; calibration subtracts them from the statements of a save.
+  /// Statements of the read-only transaction before a save. That transaction identifies the caller:
+  /// the user who sent the save. The number was counted in the store's source. Calibration
+  /// subtracts it from the statements of a save.
   public var requestReads = 4.0
-  /// Statements of the read-only transaction before a dispatch, which finds the waiting changes.
-  /// Calibration subtracts them from the statements of a change.
+  /// Statements of the read-only transaction before a dispatch. That transaction finds the waiting
+  /// changes. Calibration subtracts the number from the statements of a change.
   public var dispatchReads = 4.0
-  /// Further statements, on both sides, for a change that a server saves while another server holds
-  /// the lease. They leave the wake-up, send and receive the notification, and find the change in
-  /// the outbox.
+  /// Further statements for a change that one server saves while another server has the lease. They
+  /// write the wake-up, send and receive PostgreSQL's notification, and find the change in the
+  /// outbox. Each statement costs time of a server and of PostgreSQL.
   public var notificationStatements = 9.0
 
   /// Processor seconds of a server to parse, check and answer a save.
@@ -59,7 +61,7 @@ public struct ScaleCosts: Sendable, Hashable {
   public var furtherNotification = 7e-6
   /// Processor seconds of a server for a push, from the queue to the recorded outcome.
   public var push = 37e-6
-  /// Processor seconds of the load for each save, if the load runs on the same machine.
+  /// Processor seconds of the load generator for each save, if it runs on the same machine.
   public var load = 0.0
 
   /// Processor seconds of PostgreSQL for each statement.
@@ -71,18 +73,18 @@ public struct ScaleCosts: Sendable, Hashable {
   /// Processor seconds of PostgreSQL for each push: its row and the deletion of that row.
   public var databasePush = 60e-6
 
-  /// Further processor seconds of a server for each statement that finds an idle core. The thread
-  /// sleeps and must be woken; under full load no thread sleeps.
+  /// Further processor seconds of a server for each statement that arrives while a core is idle.
+  /// The thread then sleeps and must be woken; under full load no thread sleeps.
   public var serverWaking = 0.0
-  /// Further processor seconds of PostgreSQL for each statement that finds an idle core.
+  /// Further processor seconds of PostgreSQL for each statement that arrives while a core is idle.
   public var databaseWaking = 0.0
 
   /// Seconds of a round trip from a server to PostgreSQL.
   public var roundTrip = 30e-6
   /// Seconds of one flush of PostgreSQL's log, which covers all commits that wait when it begins.
   public var flush = 200e-6
-  /// Seconds until the holder of a lease receives the wake-up for a change of another server and
-  /// has read the change from the outbox.
+  /// Seconds from the commit of a change on one server until the server with the lease receives the
+  /// wake-up. The work of ``notificationStatements`` follows and is not included.
   public var wakeUp = 0.08
   /// Bytes of log for each commit.
   public var commitLogBytes = 300.0
@@ -94,10 +96,10 @@ public struct ScaleCosts: Sendable, Hashable {
   public var furtherNotificationLogBytes = 700.0
   /// Bytes of log for each push.
   public var pushLogBytes = 700.0
-  /// Bytes of log that a shard's disk writes in a second.
+  /// Bytes of log that a shard's disk can write in a second.
   public var logBandwidth = 500e6
 
-  /// Bytes in the store for each saved record, after the dispatch of its change.
+  /// Bytes in the store for each saved record, when its change has been dispatched.
   public var storedBytes = 1_500.0
   /// Bytes of memory for a subscription in a server's index.
   public var indexedSubscriptionBytes = 180.0
@@ -105,7 +107,7 @@ public struct ScaleCosts: Sendable, Hashable {
   public var storedSubscriptionBytes = 400.0
   /// Processor seconds of a server to read a subscription from the store into an index.
   public var indexedSubscription = 3.3e-6
-  /// Statements to start reading an index.
+  /// Statements that a server sends to read an index from the store, whatever its size.
   public var indexStatements = 2.0
 
   /// Creates the default costs.

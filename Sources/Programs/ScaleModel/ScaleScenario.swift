@@ -1,6 +1,7 @@
 import Foundation
 
 /// The input of a simulation: the load, its distribution over databases, and the machines.
+/// ``ClusterSimulation`` explains the words of the model, such as lease and dispatch.
 public struct ScaleScenario: Sendable {
   /// The arrival pattern of saves.
   public enum Arrivals: Sendable, Hashable {
@@ -10,11 +11,12 @@ public struct ScaleScenario: Sendable {
     /// save: it sends its next save only after the answer to the previous one. The delay of a late
     /// save counts from the time when the line sends it.
     case even(perSecond: Double, lines: Int)
-    /// Clients that each save again as soon as they have the answer.
+    /// This number of clients. Each of them sends its next save as soon as the previous one is
+    /// answered.
     case clients(Int)
   }
 
-  /// The death of the last server.
+  /// The death of the last server, the one with the highest number.
   public struct Death: Sendable, Hashable {
     /// Seconds from the beginning of the simulation, warm-up included.
     public var second: Double
@@ -40,21 +42,22 @@ public struct ScaleScenario: Sendable {
   public var shards = 1
   /// Processor cores of a shard.
   public var coresPerShard = 16
-  /// Whether the servers, PostgreSQL and the load share the cores of one machine. That machine has
-  /// ``coresPerServer`` cores.
+  /// Whether the servers, PostgreSQL and the load generator share the cores of one machine. That
+  /// machine has ``coresPerServer`` cores.
   public var isOneMachine = false
 
   /// Users, each with one private database.
   public var users = 10_000_000
   /// Public databases, one for each container.
   public var publicDatabases = 100
-  /// The fraction of the saves into public databases (0–1).
+  /// The fraction of the saves that go into public databases (0–1).
   public var publicShare = 0.1
   /// The exponent of the Zipf distribution of saves over public databases; 0 spreads them evenly.
   public var publicSkew = 1.0
   /// Subscriptions in all databases.
   public var subscriptions = 100_000_000
-  /// The fraction of the subscriptions in public databases, distributed like the saves (0–1).
+  /// The fraction of the subscriptions that are in public databases (0–1). They are distributed
+  /// over these databases like the saves.
   public var publicSubscriptionShare = 0.4
   /// Whether the servers dispatch changes. Without dispatch there are no notifications.
   public var isDispatched = true
@@ -66,33 +69,37 @@ public struct ScaleScenario: Sendable {
   public var pushes = 1.0
   /// Seconds until APNs answers a push.
   public var pushRoundTrip = 0.1
-  /// Pushes that one server may have open; further pushes wait.
+  /// Pushes of one server that may wait for the answer of APNs at the same time. Further pushes
+  /// wait before they are sent.
   public var openPushes = 10_000
 
-  /// Bytes of memory that a server may use for indexes.
+  /// Bytes of memory that a server may use for the indexes of subscriptions.
   public var indexBytes = 4.0 * 1024 * 1024 * 1024
-  /// Whether all saves into a private database go to the same server while that server lives. Saves
-  /// into public databases go to a random server. The property applies to
-  /// ``Arrivals/random(perSecond:)``.
+  /// Whether all saves into a private database go to the same server until that server dies. Saves
+  /// into public databases go to a random server. For even arrivals and clients, the property does
+  /// not decide about the server, but it still changes ``warmShare(_:)``.
   public var isSticky = true
 
-  /// Whether saves of several databases share a transaction. Such a transaction locks the rows of
-  /// all its databases until its commit. If databases lie on several shards, a transaction should
-  /// have only one database.
+  /// Whether saves into several databases may share a transaction. Such a transaction locks the
+  /// rows of all its databases until its commit. If databases lie on several shards, a transaction
+  /// should have only one database.
   public var mixesDatabases = false
-  /// Writes in one commit, at most.
+  /// Saves and dispatched batches in one transaction, at most.
   public var writesPerCommit = 512
-  /// Writes that wait for the writers of one server, at most. The server refuses further saves.
+  /// The number of waiting writes of one server at which the server refuses further saves. A
+  /// waiting write is a save or a dispatched batch that waits for a writer.
   public var waitingWrites = 10_000
-  /// Changes of a database that are dispatched together, at most.
+  /// Changes of a database that are dispatched together as one batch, at most.
   public var dispatchBatch = 256
   /// Read-only connections of a server.
   public var readersPerServer = 2
-  /// Seconds after which a server returns the lease of an idle private database.
+  /// Seconds without changes after which a server returns the lease of a private database.
   public var idleSeconds = 5.0
-  /// Seconds for which a server's membership row is valid after each renewal.
+  /// Seconds for which a server's membership row is valid after each renewal. When the row expires,
+  /// other servers take over the leases of that server.
   public var leaseSeconds = 5.0
-  /// Seconds between two renewals, and between two scans for expired members.
+  /// Seconds between two renewals of the membership row, and between two scans for expired rows of
+  /// other servers.
   public var renewalSeconds = 1.5
 
   /// Seconds that are simulated and measured, after the warm-up.
@@ -107,14 +114,14 @@ public struct ScaleScenario: Sendable {
   /// Creates a scenario of one server and one shard at 1,000 saves a second.
   public init() {}
 
-  /// Returns the bytes of all indexes together.
+  /// Returns the bytes of the subscription indexes of all databases together.
   func indexBytes(_ costs: ScaleCosts) -> Double {
     Double(subscriptions) * costs.indexedSubscriptionBytes
   }
 
-  /// Returns the fraction of private databases whose index is in the memory of the server that
-  /// dispatches them (0–1). It is 1 if the memory of all servers together suffices. Public indexes
-  /// have priority. Without ``isSticky``, each server needs all private indexes.
+  /// Returns the fraction of private databases that are dispatched with an index already in memory
+  /// (0–1). The result is 1 if the memory of all servers together is large enough for all indexes.
+  /// Public indexes have priority. Without ``isSticky``, each server needs all private indexes.
   public func warmShare(_ costs: ScaleCosts) -> Double {
     let privateBytes = indexBytes(costs) * (1 - publicSubscriptionShare)
     let publicBytes = indexBytes(costs) - privateBytes
@@ -132,18 +139,20 @@ public struct ScaleScenario: Sendable {
     return weights.map { $0 / sum }
   }
 
-  /// Returns the subscriptions of a database, on average for private ones.
+  /// Returns the number of subscriptions of a database. For a private database, the number is the
+  /// average of all private ones.
   ///
   /// - Parameters:
   ///   - database: The number of the database; public databases have the lowest numbers.
-  ///   - parts: The value of ``publicParts``, used for public databases only.
+  ///   - parts: The value of ``publicParts``. It may be empty for a private database.
   func subscriptions(of database: Int, parts: [Double]) -> Double {
     database < publicDatabases
       ? Double(subscriptions) * publicSubscriptionShare * parts[database]
       : Double(subscriptions) * (1 - publicSubscriptionShare) / Double(max(1, users))
   }
 
-  /// The fraction of the changes that one server saves while another server holds the lease (0–1).
+  /// The fraction of the changes that one server saves while another server has the database's
+  /// lease (0–1).
   public var foreignShare: Double {
     let others = 1 - 1 / Double(servers)
     if case .random = arrivals, isSticky { return publicShare * others }
@@ -159,7 +168,8 @@ public struct ScaleScenario: Sendable {
     }
   }
 
-  /// Sets the saves a second. Clients become random arrivals.
+  /// Sets the saves a second. ``Arrivals/clients(_:)`` have no rate, so random arrivals replace
+  /// them.
   public mutating func setRate(_ rate: Double) {
     arrivals =
       switch arrivals {

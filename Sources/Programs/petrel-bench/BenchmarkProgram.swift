@@ -1,11 +1,11 @@
 import CommandInterface
 import Foundation
 
-/// The program `petrel-bench`, which measures Petrel beside other programs and beside the limits of
-/// the machine.
+/// The program `petrel-bench`. It measures Petrel, and compares the results with those of other
+/// programs and with the limits of the machine.
 ///
-/// The rates of two machines cannot be compared, so each benchmark also measures a baseline and
-/// prints the ratio.
+/// The rates of two machines cannot be compared. Most benchmarks therefore also measure a
+/// *baseline* on the same machine, such as the rate of SQLite alone, and print the ratio.
 @main
 enum BenchmarkProgram {
   static let petrelBench = CommandProgram(

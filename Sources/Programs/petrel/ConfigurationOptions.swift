@@ -3,7 +3,7 @@ import Configuration
 import Foundation
 import Settings
 
-/// The options that set the server's configuration, and the reading of that configuration.
+/// The options that set the server's configuration, and the functions that read the configuration.
 ///
 /// A value comes from the first of these sources that has it: an option, an environment variable,
 /// the configuration file, the default.
@@ -25,14 +25,15 @@ enum ConfigurationOptions {
   static let ofStore =
     [ServeCommand.dataOption, configOption] + ofSettings.filter { $0.name == "store" }
 
-  /// Returns the configuration that file, environment variables and flags result in, with its
-  /// sources.
+  /// Reads the configuration from file, environment variables and options. Returns the
+  /// configuration, and the source of each value.
   ///
   /// - Parameters:
   ///   - arguments: The words of the command.
-  ///   - files: Whether the files that the configuration names are checked too, as when a server
-  ///     starts.
-  /// - Throws: `ConfigurationMistakes` with all mistakes; `UsageError` for impossible flags.
+  ///   - files: Whether the function also checks the files that the configuration names, as a
+  ///     server does when it starts.
+  /// - Throws: `ConfigurationMistakes` with all mistakes; `UsageError` for an option with an
+  ///   invalid value.
   static func configuration(
     _ arguments: Arguments, files: Bool = false
   ) throws -> (configuration: ServerConfiguration, sources: ConfigurationSources) {
@@ -42,9 +43,10 @@ enum ConfigurationOptions {
     return (configuration, sources)
   }
 
-  /// Returns the values that can be read, and all mistakes.
+  /// Reads the configuration without stopping at a mistake. Returns the configuration with all
+  /// valid values, the source of each value, and all mistakes.
   ///
-  /// - Throws: `UsageError` for impossible flags.
+  /// - Throws: `UsageError` for an option with an invalid value.
   static func readWhatCan(
     _ arguments: Arguments
   ) throws -> (ServerConfiguration, ConfigurationSources, [ConfigurationError]) {
@@ -67,7 +69,7 @@ enum ConfigurationOptions {
   }
 
   /// Returns the contents of the configuration file; `nil` if the user names none and there is no
-  /// `server.json`.
+  /// `server.json` in the data directory.
   private static func file(
     _ arguments: Arguments
   ) throws(ConfigurationError) -> ConfigurationSources? {
@@ -78,7 +80,9 @@ enum ConfigurationOptions {
     return try ConfigurationSources(fileAt: file)
   }
 
-  /// Sets the values of the flags, which override file and environment.
+  /// Sets the values of the options, which override file and environment.
+  ///
+  /// - Throws: `UsageError` for an invalid value.
   private static func setFlags(
     _ arguments: Arguments, in sources: inout ConfigurationSources
   ) throws {

@@ -34,7 +34,7 @@ enum ContainerOptions {
 
   /// Returns the environment, `development` by default.
   ///
-  /// - Throws: `UsageError` for any other text.
+  /// - Throws: `UsageError` if the option has another value than `development` or `production`.
   static func environment(_ arguments: Arguments) throws -> ContainerEnvironment {
     guard let text = arguments.string("environment") else { return .development }
     guard let environment = ContainerEnvironment(rawValue: text) else {

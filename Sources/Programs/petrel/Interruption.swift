@@ -1,15 +1,15 @@
 import Dispatch
 import Foundation
 
-/// The signals SIGINT and SIGTERM, which end commands that run until the user interrupts them.
+/// A listener for the signals SIGINT and SIGTERM, which end long-running commands.
 final class Interruption: Sendable {
   /// Dispatch sources are safe on any thread, although their Swift type does not say so.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
-  /// An element for each signal.
+  /// A stream with an element for each signal that arrived.
   private let signals: AsyncStream<Void>
 
-  /// Starts to listen; the process no longer ends on these signals. A signal before ``wait()``
-  /// makes that return at once.
+  /// Starts to listen. From now on, the signals do not end the process, even after the end of this
+  /// object.
   init() async {
     let queue = DispatchQueue(label: "petrel.signals")
     let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
@@ -35,23 +35,24 @@ final class Interruption: Sendable {
     for source in sources { source.cancel() }
   }
 
-  /// Returns after one of the signals, or when the task is cancelled. A signal from before the call
-  /// counts.
+  /// Returns after one of the signals, or when the task is cancelled. If a signal arrived after the
+  /// creation of this object but before the call, the method returns at once.
   func wait() async {
     for await _ in signals { break }
   }
 
-  /// Returns after the next signal, or when the task is cancelled.
+  /// Returns after the next signal, or when the task is cancelled. Earlier signals do not count.
   static func wait() async {
     await Interruption().wait()
   }
 
-  /// Returns after the next signal, or after `limit` seconds. A limit of 0 returns at once.
+  /// Returns after the next signal, or after `limit` seconds. If the limit is 0 or negative, the
+  /// method returns at once.
   static func wait(atMost limit: Double) async {
     guard limit > 0 else { return }
     await withTaskGroup { group in
       group.addTask { await wait() }
-      // A cancellation ends the sleep, which is its purpose here.
+      // The sleep throws only if a signal or the caller has ended the wait.
       group.addTask { try? await Task.sleep(for: .seconds(limit)) }
       await group.next()
       group.cancelAll()

@@ -9,8 +9,8 @@ import Foundation
 enum PasswordPrompt {
   /// Reads a password.
   ///
-  /// - Throws: `UsageError` if there is no input or the two passwords differ; the error of
-  ///   `Account.checkPassword` for an unsuitable password.
+  /// - Throws: `UsageError` if there is no input, the terminal cannot be set up, or the two
+  ///   passwords differ; the error of `Account.checkPassword` for an unsuitable password.
   static func read() throws -> String {
     guard isatty(STDIN_FILENO) == 1 else {
       guard let line = readLine() else { throw UsageError("no password in standard input") }
@@ -25,7 +25,8 @@ enum PasswordPrompt {
     return first
   }
 
-  /// Prints a question on standard error and reads a line without showing it.
+  /// Prints a question on standard error and reads a line. The terminal does not show the typed
+  /// characters.
   private static func ask(_ question: String) throws -> String {
     FileHandle.standardError.write(Data(question.utf8))
     var shown = termios()

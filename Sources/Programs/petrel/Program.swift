@@ -2,7 +2,7 @@ import CommandInterface
 import Foundation
 
 extension Command {
-  /// The command without options, for commands that need none.
+  /// The default example: the command without options.
   static var example: String { "petrel \(name)" }
 }
 

@@ -9,9 +9,10 @@ import Synchronization
 
 /// The reloading of the configuration at each SIGHUP.
 ///
-/// If the new configuration is invalid, the server logs the mistakes and keeps the current one.
+/// If the new configuration is invalid, this object logs the mistakes, and the server keeps the
+/// current configuration.
 final class Reloading: Sendable {
-  /// A function that reads the configuration as a start of the server would.
+  /// A function that reads the configuration in the same way as a server that starts.
   typealias Reading =
     @Sendable () throws -> (configuration: ServerConfiguration, sources: ConfigurationSources)
 
@@ -40,7 +41,8 @@ final class Reloading: Sendable {
       signal: SIGHUP, queue: DispatchQueue(label: "petrel.reloading"))
   }
 
-  /// Starts to listen. A signal after the return of this method reloads the configuration.
+  /// Starts to listen for SIGHUP. When the method has returned, each signal reloads the
+  /// configuration.
   func start() async {
     signals.setEventHandler { [weak self] in self?.reload() }
     await withCheckedContinuation { isListening in
@@ -52,7 +54,8 @@ final class Reloading: Sendable {
   /// Stops listening; later signals have no effect.
   func stop() { signals.cancel() }
 
-  /// Reads and applies the configuration, and logs the changed keys and those that need a restart.
+  /// Reads and applies the configuration. Then logs the changed keys, the replaced connections to
+  /// push services, and the keys that apply only after a restart.
   private func reload() {
     do {
       let (configuration, new) = try read()

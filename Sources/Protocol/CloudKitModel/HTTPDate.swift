@@ -2,13 +2,14 @@ import Foundation
 
 /// The date format of HTTP headers such as `Date` and `Retry-After` (RFC 9110, section 5.6.7).
 public enum HTTPDate {
-  /// Returns the seconds since 1970-01-01 UTC of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`
-  /// (IMF-fixdate).
+  /// Parses a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate), and returns the seconds
+  /// since 1970-01-01 00:00 UTC.
   ///
-  /// Years are 1970 to 9999. The function does not compare the name of the weekday with the date.
+  /// Years are 1970 to 9999. The function does not check the weekday. A day after the end of the
+  /// month, such as 31 Feb, counts as a day of the next month.
   ///
-  /// - Returns: nil for any other text. That includes the two formats that RFC 9110 calls obsolete,
-  ///   because servers do not send them any more.
+  /// - Returns: nil for a text of another format, also for the two formats that RFC 9110 calls
+  ///   obsolete. Servers do not send these two formats any more.
   public static func seconds(_ text: String) -> Double? {
     guard text.utf8.count <= longest else { return nil }
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
@@ -29,7 +30,7 @@ public enum HTTPDate {
     return Double(timegm(&calendarTime))
   }
 
-  /// The largest number of bytes of a text that is examined. A date has 29.
+  /// The largest number of bytes of a text that the function parses. A date has 29 bytes.
   private static let longest = 40
 
   /// The names of the months, which are case-sensitive in HTTP dates.

@@ -1,7 +1,7 @@
 /// The rules for the names that users give to zones, records, record types and fields.
 public enum Identifier {
-  /// Checks the name of a record or a zone: 1 to 255 printable ASCII characters, of which the first
-  /// is not `_`.
+  /// Checks the name of a record or a zone: 1 to 255 printable ASCII characters, not beginning with
+  /// `_`.
   ///
   /// - Parameter role: The member or property that holds the name, such as `zoneName`. The error
   ///   names it.
@@ -25,8 +25,8 @@ public enum Identifier {
     }
   }
 
-  /// Checks the name of a field: a letter, then letters, digits and `_`, at most 255 characters.
-  /// Letters are those of ASCII.
+  /// Checks the name of a field: an ASCII letter, then ASCII letters, digits and `_`, at most 255
+  /// characters.
   ///
   /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName``.
   public static func validateFieldName(_ name: String) throws(ModelError) {
@@ -54,8 +54,8 @@ public enum Identifier {
     try validateFieldName(isSystems ? String(name.dropFirst(prefix.count)) : name)
   }
 
-  /// Checks the name of a record type. The rules are those of a field's name; in addition,
-  /// `cloudkit.share` is allowed, the system type of shares.
+  /// Checks the name of a record type. The rules are those of a field's name. The system's type for
+  /// shares, `cloudkit.share`, is allowed too.
   ///
   /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName``.
   public static func validateRecordType(_ name: String) throws(ModelError) {

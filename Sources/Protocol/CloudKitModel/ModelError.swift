@@ -1,7 +1,7 @@
 /// The error for a value that breaks a rule of CloudKit's data model.
 ///
-/// The server answers it with `BAD_REQUEST`. The reason names the broken rule and the refused
-/// value.
+/// The server answers such a value with `BAD_REQUEST`. ``reason`` names the broken rule and the
+/// refused value.
 public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of rule that was broken. Later versions may add codes.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -16,19 +16,20 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let invalidFilter = Code(description: "invalidFilter")
     /// A subscription or its notification info breaks a rule.
     public static let invalidSubscription = Code(description: "invalidSubscription")
-    /// Something is larger than its limit. ``ModelError/limit`` has the limit where it is one of
-    /// ``ServiceLimits``.
+    /// A number, a size or a count is outside of its limits. ``ModelError/limit`` has the upper
+    /// limit in some of these errors.
     public static let limitExceeded = Code(description: "limitExceeded")
   }
 
   /// The kind of rule that was broken.
   public var code: Code
-  /// The field, key or property that breaks the rule; nil where there is no single one.
+  /// The field, key or property that breaks the rule; nil when the rule does not concern a single
+  /// one of them.
   public var field: String?
   /// The broken rule with the refused value, as text for a person.
   public var reason: String
   /// The limit that was exceeded, as a number of items or bytes. Only an error with
-  /// ``Code/limitExceeded`` may have one.
+  /// ``Code/limitExceeded`` may have a limit, and not each of them has one.
   public var limit: Int?
 
   /// Creates an error.

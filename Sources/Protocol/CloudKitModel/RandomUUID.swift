@@ -1,8 +1,9 @@
 import Foundation
 
-/// A generator of random UUIDs (RFC 9562, version 4) that draws from the system's random numbers.
+/// A generator of random UUIDs (RFC 9562, version 4) that uses the system's random numbers.
 ///
-/// It is faster than Foundation's `UUID()`, which opens and closes the random device for each UUID.
+/// The generator is faster than Foundation's `UUID()`, which opens and closes the random device for
+/// each UUID.
 public enum RandomUUID {
   /// Returns a new UUID with 122 random bits.
   public static func make() -> UUID {

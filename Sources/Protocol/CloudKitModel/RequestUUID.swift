@@ -1,10 +1,11 @@
 import Foundation
 
-/// The identifier of a request, from its answer to the pushes that its changes cause.
+/// The identifier of a request, which the answer's header `X-Apple-Request-UUID` contains.
 ///
-/// It is a random UUID (RFC 9562, version 4) whose last four bytes are zero. The notification IDs
-/// of the request's changes differ from it in these four bytes alone. So the server need not store
-/// it, and each notification ID leads to its request.
+/// The identifier is a random UUID (RFC 9562, version 4) whose last four bytes are zero. The
+/// notification IDs of the request's changes differ from the identifier only in these four bytes.
+/// The request of a notification is therefore known from the notification ID, and the server need
+/// not store the identifier.
 public struct RequestUUID: Hashable, Sendable, CustomStringConvertible {
   /// The UUID with four zero bytes at its end.
   private let uuid: UUID

@@ -5,9 +5,9 @@ extension String {
   /// Whether no run of combining marks is longer than 30 (Stream-Safe Text Format, UAX #15, section
   /// 13).
   ///
-  /// Normalization sorts the marks of a run, which takes time in the square of the run's length.
-  /// Swift's `==`, `<` and `hash(into:)` normalize, and folding does too. Check a text from outside
-  /// before one of these operations uses it.
+  /// Normalization sorts the marks of a run. The time of this sort grows with the square of the
+  /// run's length. Swift's `==`, `<` and `hash(into:)` normalize texts, and so does folding. Check
+  /// each text from a client before such an operation.
   ///
   /// - Complexity: Linear in the text's length. A text without marks needs one comparison for each
   ///   byte.
@@ -21,10 +21,10 @@ extension String {
     return true
   }
 
-  /// The text in Stream-Safe Text Format. A text that is stream-safe already stays as it is.
+  /// The text in Stream-Safe Text Format. A text that is already stream-safe is returned unchanged.
   ///
-  /// U+034F COMBINING GRAPHEME JOINER follows each 30 marks of a longer run, as in the Stream-Safe
-  /// Text Process of UAX #15.
+  /// U+034F COMBINING GRAPHEME JOINER is inserted after each 30 marks of a longer run, as in the
+  /// Stream-Safe Text Process of UAX #15.
   ///
   /// - Complexity: Linear in the text's length.
   public var streamSafe: String {
@@ -42,18 +42,18 @@ extension String {
     return String(safe)
   }
 
-  /// Whether the text has a byte of 0xCC or more, with which U+0300 and all later characters begin.
-  /// Other texts have no combining marks.
+  /// Whether the text has a byte of 0xCC or more. U+0300, the first combining mark, and all later
+  /// characters begin with such a byte. Other texts have no combining marks.
   private var mayHaveMarks: Bool {
-    // The loop has no early exit, so the compiler can look at many bytes at a time.
+    // The loop has no early exit, so the compiler can compare many bytes at a time.
     let greatest = utf8.withContiguousStorageIfAvailable { $0.reduce(0) { max($0, $1) } }
     return (greatest ?? 0xFF) >= 0xCC
   }
 }
 
 extension Unicode.Scalar {
-  /// Whether normalization may move the scalar past its neighbours. Its combining class is not 0,
-  /// or it decomposes into scalars of such a class.
+  /// Whether normalization may move the scalar past its neighbours. Such a scalar has a combining
+  /// class other than 0, or decomposes into scalars with such a class.
   fileprivate var isCombiningMark: Bool {
     switch value {
     case 0x0F73, 0x0F75, 0x0F81: true

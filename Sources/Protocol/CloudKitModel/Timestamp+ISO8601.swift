@@ -4,9 +4,9 @@ extension Timestamp {
   ///
   /// Years outside of 0 to 9999 have a sign and at least six digits (ISO 8601-1, section 4.3.2).
   ///
-  /// Foundation's formatter is not used for two reasons. It may write one millisecond too few, and
-  /// it counts days before 1582 in the Julian calendar. ISO 8601 continues the Gregorian calendar
-  /// there.
+  /// Foundation's formatter is not used for two reasons. The formatter may write one millisecond
+  /// too few. It also counts days before 1582 in the Julian calendar, but ISO 8601 uses the
+  /// Gregorian calendar for those days too.
   public var iso8601: String {
     let (seconds, milliseconds) = Self.divide(self.milliseconds, by: 1000)
     let (days, secondOfDay) = Self.divide(seconds, by: 86_400)
@@ -23,13 +23,13 @@ extension Timestamp {
 
   /// Returns the Gregorian date of a day.
   ///
-  /// The computation starts each year in March, so that the leap day is the last day of its year. A
-  /// cycle of 400 years always has 146,097 days.
+  /// In the computation each year starts in March, so that the leap day is the last day of a year.
+  /// A cycle of 400 years always has 146,097 days.
   private static func date(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let daysFromMarchOfYear0To1970: Int64 = 719_468
     let (cycle, dayOfCycle) = divide(days + daysFromMarchOfYear0To1970, by: 146_097)
-    // The last day of the cycle, and that of every fourth year, would otherwise begin a fifth
-    // century or year.
+    // Without `min`, the last day of a cycle would begin a fifth century, and the last day of a
+    // leap period would begin a fifth year.
     let century = min(dayOfCycle / 36_524, 3)
     let dayOfCentury = dayOfCycle - century * 36_524
     let leapPeriod = dayOfCentury / 1461

@@ -27,10 +27,11 @@ extension ContainerSchema {
     self = try parser.parse()
   }
 
-  /// The schema's canonical text, in the style of Apple's tools. Parsing it gives the same schema.
+  /// The schema's canonical text, in the style of Apple's tools. Parsing the text gives the same
+  /// schema.
   ///
-  /// Roles, record types and fields are in the order of their names. The system fields come first
-  /// in each record type, and all of them are there. Types and options are aligned in columns.
+  /// Roles, record types and fields are in the order of their names. Each record type lists all
+  /// system fields first. Types and options are aligned in columns.
   public var text: String {
     var text = "DEFINE SCHEMA\n"
     for role in roles.sorted() {

@@ -5,7 +5,8 @@ extension SchemaParser {
   ///
   /// - Parameters:
   ///   - type: The record type to which the item is added.
-  ///   - seen: The names of the fields that were parsed before. A repeated name is a mistake.
+  ///   - seen: The names of the type's fields that are parsed so far. The method adds the name of a
+  ///     field. A repeated name is an error.
   mutating func parseItem(
     into type: inout ContainerSchema.RecordType, seen: inout Set<String>
   ) throws(SchemaSyntaxError) {
@@ -32,8 +33,8 @@ extension SchemaParser {
     type.fields[name] = field
   }
 
-  /// Parses the rest of a system field. Its type must be the field's own type, and it cannot be
-  /// encrypted.
+  /// Parses the type and the options of a system field. The type must be `SystemField.schemaType`,
+  /// without `ENCRYPTED`.
   ///
   /// - Parameter token: The token of the name, for errors.
   private mutating func parseSystemField(
@@ -54,14 +55,14 @@ extension SchemaParser {
 
   // MARK: Types
 
-  /// The types of single values by their names. `NUMBER` is parsed apart, because it may have a
-  /// preference.
+  /// The types of single values by their names. `NUMBER` is not here, because `PREFERRED AS` may
+  /// follow it.
   private static let elements: [String: ValueType] = [
     "ASSET": .asset, "BYTES": .bytes, "DOUBLE": .double, "INT64": .int64, "LOCATION": .location,
     "REFERENCE": .reference, "STRING": .string, "TIMESTAMP": .timestamp,
   ]
 
-  /// Parses a type. `ENCRYPTED` may stand before the type, before `LIST`, or inside of `LIST<…>`.
+  /// Parses a type. `ENCRYPTED` may be before the type, before `LIST`, or inside of `LIST<…>`.
   ///
   /// - Parameter name: The name of the field, for errors.
   private mutating func parseFieldType(
@@ -100,7 +101,7 @@ extension SchemaParser {
   }
 
   /// Parses an optional `PREFERRED AS` after `NUMBER`. Without a preference the type is a double,
-  /// which can hold whole numbers too.
+  /// which can represent whole numbers too.
   private mutating func parsePreference() throws(SchemaSyntaxError) -> ValueType {
     guard takeIf(keyword: "PREFERRED") else { return .double }
     try expect("AS")
@@ -111,8 +112,8 @@ extension SchemaParser {
 
   // MARK: Options
 
-  /// Parses the options of a field, in any order. Each must be allowed for the field's type and may
-  /// stand once.
+  /// Parses the options of a field, in any order. Each option must be allowed for the field's type
+  /// and may appear once.
   private mutating func parseOptions(
     of name: String, _ field: ContainerSchema.Field
   ) throws(SchemaSyntaxError) -> FieldIndexes {
@@ -142,9 +143,10 @@ extension SchemaParser {
 
   // MARK: Grants
 
-  /// Parses a `GRANT`. A grant to the same role adds to the earlier ones.
+  /// Parses a `GRANT`. Several grants to one role add up.
   ///
-  /// Roles of the container may be created later in the text, so the parser checks them at the end.
+  /// Roles of the container may be created later in the text, so ``parse()`` checks them at the
+  /// end.
   private mutating func parseGrant(
     into grants: inout RecordGrants
   ) throws(SchemaSyntaxError) {
@@ -189,6 +191,6 @@ extension RecordPermissions {
     ("READ", .read), ("CREATE", .create), ("WRITE", .write),
   ]
 
-  /// The names of the permissions that are given.
+  /// The names of the permissions in the set.
   package var names: [String] { Self.named.filter { isSuperset(of: $0.permissions) }.map(\.name) }
 }

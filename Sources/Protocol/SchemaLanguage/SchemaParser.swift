@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// A parser of schema texts by recursive descent.
+/// A recursive-descent parser of schema texts, with this grammar:
 ///
 /// ```
 /// schema    = DEFINE SCHEMA { role | type }
@@ -13,14 +13,16 @@ import CloudKitModel
 /// option    = QUERYABLE | SORTABLE | SEARCHABLE
 /// ```
 ///
-/// Keywords may have any case. All methods throw ``SchemaSyntaxError`` for the first mistake.
+/// Keywords may have any case. `ENCRYPTED` cannot be combined with `ASSET`, `REFERENCE` and
+/// `NUMBER`. The methods for parsing throw ``SchemaSyntaxError`` for the first mistake.
 struct SchemaParser {
-  /// The tokens that are not consumed yet. The last one, the end, is never consumed.
+  /// The tokens that are not consumed yet. The last token, ``SchemaToken/Kind/end``, is never
+  /// consumed.
   private var tokens: ArraySlice<SchemaToken>
   /// The part of the schema that is parsed so far.
   var schema = ContainerSchema()
-  /// The grants to roles that do not belong to the system. The text must create each role at some
-  /// place.
+  /// The roles of grants, without the system's roles, each with its token for errors. The text must
+  /// create each of these roles, before or after the grant.
   var customGrants: [(role: String, token: SchemaToken)] = []
 
   /// Splits the text into tokens.
@@ -69,7 +71,8 @@ struct SchemaParser {
     try expect(";", after: "the role")
   }
 
-  /// Parses `RECORD TYPE`. The system type `cloudkit.share` cannot be declared, and no type twice.
+  /// Parses `RECORD TYPE`. The system type `cloudkit.share` cannot be declared, and no type can be
+  /// declared twice.
   private mutating func parseRecordType() throws(SchemaSyntaxError) {
     take()
     try expect("TYPE")
@@ -107,33 +110,33 @@ struct SchemaParser {
   /// The current token.
   var current: SchemaToken { tokens[tokens.startIndex] }
 
-  /// Consumes the current token. The end stays current.
+  /// Consumes the current token, unless it is the end of the text.
   mutating func take() {
     if current.kind != .end { tokens.removeFirst() }
   }
 
-  /// Consumes the current token when it is this mark. Returns whether it is.
+  /// Consumes the current token if it is this mark, and returns whether it was.
   mutating func takeIf(_ mark: Unicode.Scalar) -> Bool {
     guard current.kind == .mark(mark) else { return false }
     take()
     return true
   }
 
-  /// Consumes the current token when it is this keyword. Returns whether it is.
+  /// Consumes the current token if it is this keyword, and returns whether it was.
   mutating func takeIf(keyword: String) -> Bool {
     guard current.isKeyword(keyword) else { return false }
     take()
     return true
   }
 
-  /// Consumes a keyword, or throws an error when the current token is another.
+  /// Consumes this keyword, or throws an error when the current token is another one.
   mutating func expect(_ keyword: String) throws(SchemaSyntaxError) {
     guard takeIf(keyword: keyword) else {
       throw current.error("expected \(keyword), found \(current.shown)")
     }
   }
 
-  /// Consumes a mark, or throws an error when the current token is another.
+  /// Consumes this mark, or throws an error when the current token is another one.
   ///
   /// - Parameter place: The words after "after" in the error, such as "the record type's name".
   mutating func expect(
@@ -168,17 +171,17 @@ struct SchemaParser {
 
 /// The rules for names in double quotes.
 enum SchemaName {
-  /// The words that have another meaning when they stand without quotes.
+  /// The words that are keywords when they are written without quotes.
   private static let reserved: Set<String> = [
     "GRANT", "PREFERRED", "QUERYABLE", "SORTABLE", "SEARCHABLE",
   ]
 
-  /// Returns whether a name must stand in quotes. That holds for reserved words, and for names
-  /// other than a letter followed by letters, digits and `_`.
+  /// Returns whether a name needs quotes. Only a letter followed by letters, digits and `_` needs
+  /// no quotes, unless the name is a reserved word.
   static func needsQuotes(_ name: String) -> Bool {
     !Identifier.isPlainName(name) || reserved.contains(name.uppercased())
   }
 
-  /// Returns the name, in quotes where it needs them.
+  /// Returns the name, in quotes if the name needs quotes.
   static func printed(_ name: String) -> String { needsQuotes(name) ? "\"\(name)\"" : name }
 }

@@ -1,10 +1,10 @@
-/// The error for a schema text that cannot be parsed, with its place and the expectation.
+/// The error for a schema text that cannot be parsed, with the place and the reason.
 public struct SchemaSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The number of the line, from 1.
   public var line: Int
   /// The column in the line, from 1, counted in Unicode scalars.
   public var column: Int
-  /// The expected token with the found one, or the rule that the text breaks.
+  /// The expected and the found token, or the rule that the text breaks.
   public var reason: String
 
   /// Creates an error for a place in a text.
@@ -17,7 +17,7 @@ public struct SchemaSyntaxError: Error, Sendable, Hashable, CustomStringConverti
   /// The place and the reason, such as `line 3, column 9: expected ROLE, found 'TYPE'`.
   public var description: String { "line \(line), column \(column): \(reason)" }
 
-  /// Returns the line with the mistake and a caret below the place, on two lines.
+  /// Returns two lines: the line with the mistake, and a caret below the mistake.
   ///
   /// - Parameter text: The text that was parsed.
   /// - Returns: nil when the text has no such line.

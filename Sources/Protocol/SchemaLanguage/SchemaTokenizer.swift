@@ -1,5 +1,5 @@
-/// A splitter of a schema text into tokens. It skips white space and comments (`//`, `--`, `/*
-/// */`).
+/// A splitter of a schema text into tokens. The tokenizer skips white space and comments: `//`,
+/// `--` and `/* */`.
 struct SchemaTokenizer {
   /// The Unicode scalars of the text.
   private let text: [Unicode.Scalar]
@@ -54,8 +54,8 @@ struct SchemaTokenizer {
     return token
   }
 
-  /// Consumes a name in double quotes and returns its content. The name must end on its line, and
-  /// quotes cannot be escaped.
+  /// Consumes a name in double quotes and returns its content. The name must end on its line and
+  /// cannot contain a quote.
   private mutating func quotedName() throws(SchemaSyntaxError) -> String {
     let start = SchemaToken(kind: .end, line: line, column: column)
     advance()
@@ -92,7 +92,8 @@ struct SchemaTokenizer {
     }
   }
 
-  /// Returns the scalar at a distance from the next one; nil beyond the end.
+  /// Returns the scalar that is `offset` places after the next scalar; nil beyond the end of the
+  /// text.
   private func peek(_ offset: Int = 0) -> Unicode.Scalar? {
     position + offset < text.count ? text[position + offset] : nil
   }
@@ -108,7 +109,7 @@ struct SchemaTokenizer {
     position += 1
   }
 
-  /// Returns whether the scalar may stand in a word: an ASCII letter, a digit or `_`.
+  /// Returns whether the scalar may be part of a word: an ASCII letter, a digit or `_`.
   private static func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "_": true

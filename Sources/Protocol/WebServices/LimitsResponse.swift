@@ -19,7 +19,7 @@ public struct LimitsResponse: Sendable, Hashable {
 extension LimitsResponse: Message {
   package var approximateSize: Int { 64 * limits.count }
 
-  /// Reads the limits. The unit of each must be one of `ServiceLimit.Unit`.
+  /// Reads the limits. The unit of each limit must be one of `ServiceLimit.Unit`.
   package init(_ reader: MessageReader) throws(ServiceError) {
     limits = []
     let members = try reader.member("limits")
@@ -50,8 +50,8 @@ extension LimitsResponse: Message {
     }
   }
 
-  /// The schema of the answer. It requires the limits that clients read; other limits may be
-  /// missing.
+  /// The schema of the answer. The schema requires the limits that clients read; other limits may
+  /// be missing.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     let limit = JSONSchema.object([
       "value": JSONSchema.number.with(["minimum": 0]), "unit": ServiceLimit.Unit.schema(in: scope),

@@ -1,20 +1,21 @@
 import CloudKitModel
 import Foundation
 
-/// The path of a request to CloudKit Web Services. It has one of two layouts:
+/// The path of a request to CloudKit Web Services, with one of two layouts:
 ///
 /// - `/database/1/{container}/{environment}/{database}/{operation}`
 /// - `/device/1/{container}/{environment}/{operation}` for operations of a whole container, such as
 ///   `tokens/…` and `notifications/…`
 ///
-/// Apple's archived reference puts `tokens/…` under `/database/…`, but Apple's service has it under
+/// Apple's archived reference puts `tokens/…` under `/database/…`, but Apple's service uses
 /// `/device/…`. The parser accepts `tokens/…` under both, with or without a database.
-/// ``description`` writes it under `/device/…`.
+/// ``description`` writes `/device/…`.
 public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
   /// The version of the protocol in the path.
   public static let version = "1"
 
-  /// The identifier of the container, which begins with `iCloud.`.
+  /// The identifier of the container. The parser requires `iCloud.` at the beginning, at most
+  /// `ServiceLimits.containerIdentifierSize` bytes, and no control characters.
   public var container: String
   /// The environment of the container.
   public var environment: ContainerEnvironment
@@ -35,8 +36,8 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses a path without its query.
   ///
-  /// - Throws: `NOT_FOUND` when the path has another layout than those of the protocol.
-  ///   `BAD_REQUEST` with the wrong part for other mistakes.
+  /// - Throws: `NOT_FOUND` when the path has another layout than those of the protocol. For other
+  ///   mistakes, `BAD_REQUEST` with the wrong part of the path.
   public init(parsing path: String) throws(ServiceError) {
     guard !path.utf8.contains(0) else {
       throw ServiceError(.badRequest, "the path \(ServiceError.nulRule)")
@@ -76,7 +77,7 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
       }
       self.scope = scope
     } else {
-      // A database in a device path has no meaning.
+      // A database in a device path is ignored.
       if let word = parts.first, DatabaseScope(pathComponent: word) != nil { parts.removeFirst() }
       self.scope = nil
     }

@@ -6,9 +6,9 @@ import Synchronization
 
 /// The metrics of a running server, gathered for the admin API.
 ///
-/// The object holds closures, so each call of ``overview(at:delays:)`` reads the current values. A
-/// `Mutex` protects the closure of the HTTP server, which is set after the other parts of the
-/// server exist.
+/// The object stores closures, so each call of ``overview(at:delays:)`` reads the current values.
+/// The closure for the HTTP server is set later than the others, because the HTTP server is created
+/// last. A `Mutex` protects this closure.
 package final class AdminGauges: Sendable {
   private let dispatch: @Sendable () -> Dispatcher.Metrics
   private let delivery: @Sendable () -> DeliveryWorker.Metrics
@@ -40,7 +40,7 @@ package final class AdminGauges: Sendable {
   /// Returns the current metrics.
   ///
   /// - Parameters:
-  ///   - now: the time that the answer states.
+  ///   - now: the time of the returned sample.
   ///   - delays: the seconds from the commit of each recent change to its entry in the notification
   ///     log, in any order.
   func overview(at now: Timestamp, delays: [Double]) -> Overview {

@@ -10,9 +10,12 @@ import WebServices
 ///       "servers": [ { "id": 3, "description": "https://cloud.example.com, process 812 of …",
 ///                      "secondsLeft": 12.5, "leasedDatabases": 4, "pendingWakeUps": 0 } ] }
 ///
-/// `secondsLeft` is the time until the server's registration expires.
+/// `secondsLeft` is the time until the server's registration expires. It is negative for a
+/// registration that has expired and is not removed yet. `leasedDatabases` counts the databases,
+/// and the parts of divided databases, whose changes the server dispatches. `pendingWakeUps` counts
+/// those among them with committed changes of other servers that the server has not read yet.
 struct AdminServersEndpoints: AdminEndpoints {
-  /// The list of servers in the store; nil if the store belongs to one server alone.
+  /// The store's table of servers; nil if the store belongs to one server alone.
   let servers: (any ServerList)?
 
   private static let server = AnswerShape<ListedServer>("Server") { server in

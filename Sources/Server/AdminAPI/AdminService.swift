@@ -18,12 +18,12 @@ import WebServices
 /// 2. ``AdminAuthenticator`` finds the admin key or the browser's session.
 /// 3. ``AdminRouter`` calls the endpoint, or ``Console`` sends a page or a file.
 ///
-/// A failure has the form of the protocol's errors, with a code, a reason, and the request's
-/// identifier in the log:
+/// The answer to a failed request has the format of the web services protocol's errors: a code, a
+/// reason, and the identifier under which the log names the request:
 ///
 ///     { "uuid": "…", "serverErrorCode": "NOT_FOUND", "reason": "there is no user named 'bob'" }
 package final class AdminService: Sendable {
-  /// The rules of admission. ``reload(_:)`` replaces them.
+  /// The rules that admit requests. ``reload(_:)`` replaces them.
   private let admission: Mutex<AdminAdmission>
   private let authenticator: AdminAuthenticator
   private let router: AdminRouter
@@ -66,11 +66,13 @@ package final class AdminService: Sendable {
           pushes: pushes, index: index, clock: clock, publicURL: publicURL), log: log, clock: clock)
   }
 
-  /// Returns the endpoints that work without knowledge of the kind of sign-in.
-  /// ``LocalAdministration`` uses them too.
+  /// Returns all groups of endpoints except ``AdminSessionEndpoints``, which needs a signed-in
+  /// caller. ``LocalAdministration`` uses these groups too.
   ///
   /// - Parameters:
-  ///   - gauges: the metrics of the server; nil in a process that runs no server.
+  ///   - gauges: the metrics of the server; nil in a process that runs no server. With nil, the
+  ///     endpoints `overview` and `events` are missing, and explanations may examine more
+  ///     subscriptions.
   ///   - index: the subscription index of the dispatcher; nil if this process dispatches nothing.
   static func endpoints(
     store: any Store, configuration: ServerConfiguration, containers: ContainerSettings,
@@ -124,7 +126,8 @@ package final class AdminService: Sendable {
     gauges.watch(metrics)
   }
 
-  /// Applies a reloaded configuration to later requests. Sessions and event streams continue.
+  /// Applies the rules of admission in a reloaded configuration to later requests. Browsers stay
+  /// signed in, and open event streams continue.
   ///
   /// - Parameter configuration: the new configuration. It must contain the resolved listening
   ///   address and public URL, because they decide whether the API is on by default.
@@ -137,8 +140,8 @@ package final class AdminService: Sendable {
   /// Ends all event streams and refuses new ones. The server calls this when it stops.
   package func close() { pushes.close() }
 
-  /// Whether this service answers requests for `path`: `/admin`, and all paths below `/admin/` and
-  /// `/console`.
+  /// Whether this service answers requests for `path`: `/admin`, `/console`, and all paths below
+  /// these two.
   package static func isPath(_ path: String) -> Bool {
     path.hasPrefix("/admin/") || path == "/admin" || Console.isPath(path)
   }
@@ -171,8 +174,9 @@ package final class AdminService: Sendable {
     return response
   }
 
-  /// The header fields of every answer of the API. They forbid caches to keep the answer, browsers
-  /// to show it in a frame, and browsers to interpret it as a page.
+  /// The header fields of every answer of the API. They forbid caches to store the answer. They
+  /// forbid browsers to guess another media type, to show the answer in a frame, and to load
+  /// anything for it.
   private static let protection = [
     ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),

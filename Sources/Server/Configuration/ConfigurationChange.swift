@@ -8,8 +8,8 @@ public struct ConfigurationChange: Sendable, Hashable {
   /// The names of those keys whose new values take effect only after a restart.
   public private(set) var keysForRestart: [String] = []
 
-  /// Compares the values that files, variables and options give. Two keys that get the same value
-  /// from different places do not differ.
+  /// Compares the values from files, variables and options. A key with the same value in both
+  /// configurations does not count, even if the value comes from different places.
   public init(from old: ConfigurationSources, to new: ConfigurationSources) {
     compare(ConfigurationKey.all, at: [], old, new)
   }
@@ -18,7 +18,7 @@ public struct ConfigurationChange: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - keys: the keys of the object.
-  ///   - path: the names on the way to the object.
+  ///   - path: the names of the keys that lead to the object, the outermost first.
   private mutating func compare(
     _ keys: [ConfigurationKey], at path: [String], _ old: ConfigurationSources,
     _ new: ConfigurationSources

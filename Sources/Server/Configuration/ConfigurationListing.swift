@@ -5,14 +5,14 @@ import Settings
 public struct ConfigurationListing: Sendable {
   /// A key with its value and its origin.
   public struct Row: Sendable, Hashable {
-    /// The names on the way to the key, such as `limits` and `waitingPushes`. The names of
-    /// containers and issuers appear in it.
+    /// The names of the keys that lead to this key, and its own name, such as `limits` and
+    /// `waitingPushes`. The path also contains the names of containers and issuers.
     public var path: [String]
     /// The value in force. The text `(not shown)` replaces a secret.
     public var value: JSONValue
     /// The file, variable or option that gives the value; nil for a default.
     public var origin: ConfigurationSources.Origin?
-    /// The kind of file that the value names; nil if the value is no file name.
+    /// The kind of contents of the file that the value names; nil if the value is no file name.
     package var file: SettingKind.FileContents?
   }
 
@@ -30,7 +30,8 @@ public struct ConfigurationListing: Sendable {
 
   /// Appends the rows of one object's keys.
   ///
-  /// - Parameter inForce: the object's values after all defaults; nil if the object has none.
+  /// - Parameter inForce: the values of the object that the server uses, defaults included; nil if
+  ///   the object has none.
   private mutating func add(
     _ keys: [ConfigurationKey], at path: [String], _ inForce: JSONValue?,
     _ sources: ConfigurationSources

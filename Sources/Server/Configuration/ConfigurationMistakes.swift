@@ -27,7 +27,8 @@ extension ConfigurationSources {
   /// The number of errors after which the search stops.
   private static let limit = 100
 
-  /// Reads environment variables like ``read(environment:)``, but skips the invalid ones.
+  /// Reads environment variables like ``read(environment:)``, but skips invalid ones. After 100
+  /// errors, the method stops, and it may not have read the rest.
   ///
   /// - Returns: the errors of the skipped variables.
   public mutating func readWhatCan(environment: [String: String]) -> [ConfigurationError] {
@@ -46,10 +47,11 @@ extension ConfigurationSources {
     return mistakes
   }
 
-  /// Applies the values to a configuration like ``apply(to:)``, but skips the invalid ones. If an
-  /// object needs a skipped value, the method skips the whole object.
+  /// Applies the values to a configuration like ``apply(to:)``, but skips invalid ones. If an
+  /// object needs a skipped value, the method skips the whole object. After 100 errors, or after an
+  /// error that concerns no key, the method stops and leaves the configuration unchanged.
   ///
-  /// The skipped values are removed from these sources.
+  /// The method removes the skipped values from these sources.
   ///
   /// - Returns: the errors of the skipped values.
   public mutating func applyWhatCan(

@@ -4,10 +4,11 @@ import Settings
 
 /// The generator of the tables of settings in the reference page of the configuration.
 ///
-/// A table is placed between `<!-- settings of limits -->` and `<!-- end of settings -->`. The name
-/// after `of` is an object's name, such as `containers.*.apns`; `server.json` is the outermost
-/// object. If all keys of an object are objects with the same keys, one table with `*` in its name
-/// describes all of them.
+/// A table is placed between `<!-- settings of limits -->` and `<!-- end of settings -->`. The text
+/// after `of` is the name of an object in the configuration, such as `limits`. In
+/// `containers.*.apns`, the `*` stands for the name of any container. `server.json` is the
+/// outermost object. If all keys of an object are objects with the same keys, only one table
+/// describes these objects. Its name has `*` in place of their names.
 package enum ConfigurationPage {
   /// The name of the outermost object's table.
   private static let top = "server.json"
@@ -18,7 +19,7 @@ package enum ConfigurationPage {
 
   /// Returns the page with new tables. A test compares the result with the page in the repository.
   ///
-  /// - Throws: ``ConfigurationError`` if a table is missing, has no end, or belongs to an object
+  /// - Throws: `ConfigurationError` if a table is missing, has no end, or belongs to an object
   ///   that does not exist.
   package static func renewing(_ page: String) throws(ConfigurationError) -> String {
     var tables: [String: String] = [:]
@@ -115,8 +116,8 @@ extension SettingUnit {
     (1 << 60, "EiB"), (1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"),
   ]
 
-  /// Returns a number as text. Numbers from 10,000 have commas between thousands. A number of bytes
-  /// gets the largest unit that divides it without a remainder.
+  /// Returns a number as text. Numbers from 10,000 have commas between thousands. For a number of
+  /// bytes, the text uses the largest of ``sizes`` that divides the number without a remainder.
   fileprivate func text(_ number: Int64) -> String {
     let size = Self.sizes.first { self == .bytes && number > 0 && number % $0.0 == 0 }
     let count = number / (size?.0 ?? 1)
@@ -125,6 +126,7 @@ extension SettingUnit {
     return text + (size.map { " \($0.1)" } ?? "")
   }
 
-  /// The unit after a number; empty if the key's name or ``text(_:)`` shows it.
+  /// The unit after a number. It is empty for a plain count, and for bytes, whose unit ``text(_:)``
+  /// adds.
   fileprivate var name: String { self == .count || self == .bytes ? "" : " \(rawValue)" }
 }

@@ -3,24 +3,25 @@ import JSONCoding
 import Settings
 import Spelling
 
-/// The values that environment variables give.
+/// The values from environment variables.
 ///
 /// A variable's name is `PETREL_` and the key's name in upper case. Two underscores separate an
-/// object from its key. Single underscores are ignored.
+/// object from a key in it. Single underscores and the case of letters are ignored.
 ///
 ///     PETREL_PORT                                       port
 ///     PETREL_LIMITS__REQUEST_RATES__USER__PER_SECOND    limits.requestRates.user.perSecond
 ///     PETREL_CONTAINERS__ICLOUD_COM_EXAMPLE_APP__APNS__KEY_ID
 ///
-/// Names that the operator chooses, such as those of containers, must exist in the file. In a
-/// variable's name, underscores replace their characters other than letters and digits. The value
-/// of a variable for an object is JSON and replaces the whole object.
+/// The names of containers and issuers, which the operator chooses, must exist in the file. A
+/// variable's name contains an underscore in place of each character of such a name that is neither
+/// a letter nor a digit. If a variable stands for an object, its value is JSON and replaces the
+/// whole object.
 extension ConfigurationSources {
   /// The prefix of all variables.
   private static let prefix = "PETREL_"
 
-  /// The variables with the prefix that stand for no key. Other programs of the project and other
-  /// commands of this program read them.
+  /// The variables with the prefix that belong to no key. Other programs of the project and other
+  /// commands of this program read these variables.
   static let others: Set<String> = [
     "PETREL_DATA", "PETREL_CONFIG", "PETREL_SERVER", "PETREL_TOKEN", "PETREL_API_TOKEN",
     "PETREL_ADMIN_KEY", "PETREL_ADMIN_KEY_FILE", "PETREL_CONTAINER", "PETREL_ENVIRONMENT",
@@ -30,16 +31,18 @@ extension ConfigurationSources {
   /// variables.
   private static let testPrefix = prefix + "TEST_"
 
-  /// Sets the values of variables over the present values. An empty variable counts as missing.
+  /// Sets values from environment variables, which replace present values. An empty variable counts
+  /// as missing.
   ///
-  /// - Throws: ``ConfigurationError`` with the name of a variable that stands for no key or has an
-  ///   invalid value.
+  /// - Throws: `ConfigurationError` with the name of the first variable that belongs to no key, or
+  ///   that has an invalid value. Earlier variables are set.
   public mutating func read(environment: [String: String]) throws(ConfigurationError) {
     let variables = environment.filter {
       $0.key.hasPrefix(Self.prefix) && !$0.key.hasPrefix(Self.testPrefix) && !$0.value.isEmpty
         && !Self.others.contains($0.key)
     }
-    // Whole objects come first, so that variables for single keys override their members.
+    // Variables for whole objects come first. Variables for single keys then replace values in
+    // these objects.
     let sorted = variables.map { ($0.key, Self.parts(of: $0.key), $0.value) }
       .sorted { ($0.1.count, $0.0) < ($1.1.count, $1.0) }
     for (name, parts, text) in sorted {
@@ -62,7 +65,8 @@ extension ConfigurationSources {
     variable.dropFirst(prefix.count).components(separatedBy: "__")
   }
 
-  /// Returns the letters and digits of a name in lower case. Two names are equal if these are.
+  /// Returns the letters and digits of a name in lower case. Two names with the same result belong
+  /// to the same key.
   private static func core(_ name: String) -> String {
     String(name.lowercased().filter { $0.isLetter || $0.isNumber })
   }
@@ -79,15 +83,16 @@ extension ConfigurationSources {
       .split(omittingEmptySubsequences: false) { !$0.isLetter && !$0.isNumber }.map(String.init)
   }
 
-  /// Returns the path and kind of the key that a variable stands for.
+  /// Returns the path and kind of the key that a variable sets.
   ///
   /// - Parameters:
   ///   - parts: the remaining parts of the variable's name.
-  ///   - keys: the keys of the object that the parts are in.
+  ///   - keys: the keys of the object in which the method searches.
   ///   - path: the path of that object.
   ///   - variable: the whole name, for error messages.
-  /// - Throws: ``ConfigurationError`` if there is no such key, if the file lacks the operator's
-  ///   name in it, or if the variable enters a key that is no object.
+  /// - Throws: `ConfigurationError` if there is no such key, or if the variable's name continues
+  ///   after a key that is no object. It is also thrown if the name contains a container or issuer
+  ///   that the file lacks.
   private func find(
     _ parts: ArraySlice<String>, among keys: [ConfigurationKey], at path: [String],
     variable: String

@@ -8,12 +8,12 @@ package final class ContainerSettings: Sendable {
   /// The settings by container identifier.
   private let containers: Mutex<[String: ServerConfiguration.Container]>
 
-  /// Holds the settings of a configuration.
+  /// Creates an object with the settings of a configuration.
   package init(_ containers: [String: ServerConfiguration.Container]) {
     self.containers = Mutex(containers)
   }
 
-  /// The settings of a container; the defaults for a container without settings.
+  /// The settings of a container. A container without settings has the defaults.
   package subscript(container: String) -> ServerConfiguration.Container {
     containers.withLock { $0[container] } ?? ServerConfiguration.Container()
   }

@@ -4,7 +4,7 @@ import Settings
 /// A command-line option that sets a setting, such as `--port`. Its value overrides the file and
 /// the environment variables.
 package struct SettingOption: Sendable {
-  /// The options of all settings that declare one.
+  /// All options: one for each setting that declares an option.
   package static let all: [SettingOption] = ConfigurationKey.all.compactMap { key in
     key.option.map { SettingOption(key: key, valueName: $0) }
   }
@@ -17,7 +17,7 @@ package struct SettingOption: Sendable {
   /// The option's name without the leading hyphens, such as `public-url`.
   package var name: String { ConfigurationSources.words(of: key.name).joined(separator: "-") }
 
-  /// The permitted values of a choice; empty if other values are permitted too.
+  /// The permitted values if the setting is a choice of words; otherwise empty.
   package var words: [String] {
     if case .choice(let words) = key.kind { words } else { [] }
   }
@@ -35,10 +35,11 @@ package struct SettingOption: Sendable {
 }
 
 extension ConfigurationSources {
-  /// Sets a setting to an option's value. If another key could give the same value from a file,
-  /// that key loses its effect.
+  /// Sets a setting to an option's value. If there is a second key for the name of a file with the
+  /// value, such as `storeFile` for `store`, the method makes that key count as missing.
   ///
-  /// - Returns: the broken rule, for a message after the option's name; nil for a valid value.
+  /// - Returns: the rule that the value breaks, as the end of an error message after the option's
+  ///   name; nil for a valid value.
   package mutating func set(_ option: SettingOption, to text: String) -> String? {
     let key = option.key
     guard let value = key.kind.value(ofText: text), key.kind.allows(value) else {

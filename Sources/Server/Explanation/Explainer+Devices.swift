@@ -2,7 +2,7 @@ import CloudKitModel
 import PushChannels
 import StoreModel
 
-// The way of a notification to each device.
+// The delivery of a notification to each device.
 extension Explainer {
   /// Explains a notification: its deliveries, and the devices that got none.
   func explain(_ past: PastNotification) async throws -> NotificationExplanation {
@@ -23,7 +23,8 @@ extension Explainer {
   }
 
   /// Returns the reasons why devices of the subscriber got no delivery. The first reason is
-  /// ``SilenceReason/Code/noDevice`` if the subscriber had no device and no courier reader.
+  /// ``SilenceReason/Code/noDevice`` if the notification has no delivery, and every known
+  /// registration of the subscriber's devices had ended before.
   private func silentDevices(of past: PastNotification) async throws -> [SilenceReason] {
     let notification = past.entry.notification
     let recipient = Recipient(
@@ -45,9 +46,9 @@ extension Explainer {
     return reasons
   }
 
-  /// Returns the reason why a device got no delivery; nil if nothing explains it.
+  /// Returns the reason why a device got no delivery; nil if no reason is known.
   ///
-  /// - Parameter periods: the periods in which the device was registered, in order.
+  /// - Parameter periods: the periods in which the device was registered, the oldest first.
   private static func reason(
     against periods: [DevicePeriod], for past: PastNotification
   ) -> SilenceReason? {

@@ -6,7 +6,7 @@ extension Explainer {
   /// Adds the subscriptions that did not fire on a change, with the reasons.
   ///
   /// - Parameter effort: the number of subscriptions that may still be examined. The method reduces
-  ///   it. At 0 it sets ``ChangeExplanation/moreSilent`` and stops.
+  ///   this number. At 0, the method sets ``ChangeExplanation/moreSilent`` and returns.
   func addSilent(
     of past: PastChange, about question: Question, in explanation: inout ChangeExplanation,
     effort: inout Int
@@ -28,8 +28,8 @@ extension Explainer {
     }
     var last: SubscriptionName?
     var access: [String: RecordAccess] = [:]
-    // Without a restriction of the question, subscriptions to other record types would only fill
-    // the answer.
+    // If the question names no subscriber and no ID, query subscriptions to other record types are
+    // left out. They would only fill the answer.
     let type = question == Question() ? past.change.record?.recordType : nil
     while true {
       guard effort > 0 else {
@@ -50,7 +50,7 @@ extension Explainer {
           return
         }
         let reasons = try await reasons(against: state, for: past, access: &access)
-        // Not all notifications of the change were read. The subscription may have fired after all.
+        // If not all notifications of the change were read, the subscription may have fired.
         let isUncertain = explanation.moreNotifications && reasons.first?.code == .notLogged
         guard !isUncertain else { continue }
         explanation.silent.append(
@@ -85,8 +85,9 @@ extension Explainer {
     return [try await whereabouts(of: name, besides: past.database)]
   }
 
-  /// Returns the place of a subscription that is not in the database: the subscriber's other
-  /// databases of the container, and then the other environment.
+  /// Returns the reason for a subscription that is not in the database: the other place where it
+  /// is, or that there is none. The method searches the public database and the subscriber's
+  /// private database of the same container, first in the same environment, then in the other one.
   private func whereabouts(
     of name: SubscriptionName, besides database: DatabaseID
   ) async throws -> SilenceReason {
@@ -118,8 +119,8 @@ extension Explainer {
 
   /// Returns the reasons why an existing subscription did not fire.
   ///
-  /// - Parameter access: the access rights of subscribers that are known already. The method adds
-  ///   those that it reads.
+  /// - Parameter access: the known access rights of subscribers, as in
+  ///   ``refusal(ofReading:_:in:known:)``. The method adds the access rights that it reads.
   private func reasons(
     against state: SubscriptionState, for past: PastChange, access: inout [String: RecordAccess]
   ) async throws -> [SilenceReason] {
@@ -159,7 +160,8 @@ extension Explainer {
 }
 
 extension Subscription {
-  /// Whether the subscription may concern records of a type. With nil, every subscription may.
+  /// Whether the subscription may concern records of a type. The result is false only for a query
+  /// subscription to another type. With nil, the result is true.
   func isAbout(recordType: String?) -> Bool {
     guard let recordType, case .query(let query, _, _) = kind else { return true }
     return query.recordType == recordType

@@ -4,9 +4,10 @@ import StoreModel
 
 // The history of existing subscriptions, and dry runs of proposed changes and subscriptions.
 extension Explainer {
-  /// Explains the recent history of a subscription, and the share of kept changes that it matches.
+  /// Explains the recent notifications of a subscription, and counts how many of the kept changes
+  /// it matches.
   ///
-  /// - Throws: ``StoreError`` if the store fails.
+  /// - Throws: `StoreError` if the store fails.
   public func explain(
     _ name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionExplanation {
@@ -28,18 +29,20 @@ extension Explainer {
     return explanation
   }
 
-  /// Returns the kept changes that would have fired a subscription, newest first.
+  /// Returns the changes, among those that the store keeps, that would have fired a subscription.
+  /// The newest change is first.
   ///
-  /// The method reads at most ``Limits/changesTried`` changes and returns at most
-  /// ``Limits/changes`` of them.
+  /// The method examines at most ``Limits/changesTried`` changes and returns at most
+  /// ``Limits/changes``.
   ///
   /// - Parameters:
   ///   - subscription: the proposed subscription; it need not exist.
-  ///   - subscriber: the user record name of its owner, whose access rights apply.
-  ///   - version: the lower limit of the database's subscription version at a change. Earlier
-  ///     changes are not examined.
-  ///   - sequence: the sequence number that all examined changes must be below; nil for no limit.
-  /// - Throws: ``StoreError`` if the store fails.
+  ///   - subscriber: the user record name of the subscription's owner, whose access rights apply.
+  ///   - version: a subscription version, a number that each change of the database's subscriptions
+  ///     increases. Changes of records that were committed at a smaller version are not examined.
+  ///   - sequence: a sequence number. Only changes with a smaller number are examined; nil sets no
+  ///     limit.
+  /// - Throws: `StoreError` if the store fails.
   public func dryRun(
     _ subscription: Subscription, of subscriber: String, in database: DatabaseID,
     from version: Int64 = .min, before sequence: Int64? = nil
@@ -84,18 +87,19 @@ extension Explainer {
     }
   }
 
-  /// Returns the subscriptions that a change would fire if it were made now, and the reasons why
-  /// others would not. Nothing is saved.
+  /// Returns the subscriptions that a change would fire now, and the reasons why other
+  /// subscriptions would not fire. Nothing is saved.
   ///
-  /// With an index, the index returns the subscriptions that fire. The method then examines others
-  /// only until it has found ``Limits/silent`` of them. Without an index, the method examines every
-  /// subscription up to the limit: 10,000 take 0.1–0.2 seconds.
+  /// If there is an index, the index returns the subscriptions that fire. The method then examines
+  /// subscriptions only until it has found ``Limits/silent`` silent ones. Without an index, the
+  /// method examines subscriptions up to ``Limits/subscriptionsTried``: 10,000 take 0.1–0.2
+  /// seconds.
   ///
   /// - Parameters:
   ///   - question: restricts the examined subscriptions. With a restriction, the index is not used.
-  ///   - name: continues after this subscription; nil to begin.
-  /// - Throws: ``StoreError`` if the store fails.
-  /// - Complexity: O(*n*) in the number of examined subscriptions.
+  ///   - name: the subscription after which the method continues; nil to begin with the first one.
+  /// - Throws: `StoreError` if the store fails.
+  /// - Complexity: O(*n*), where *n* is the number of examined subscriptions.
   public func dryRun(
     _ change: Change, in database: DatabaseID, about question: Question = Question(),
     after name: SubscriptionName? = nil
@@ -146,7 +150,8 @@ extension Explainer {
     }
   }
 
-  /// Examines one subscription and adds it to the result as firing or silent.
+  /// Examines one subscription and adds it to the result as firing or silent, if the list in the
+  /// result is not full.
   private func look(
     at stored: StoredSubscription, for change: Change, in database: DatabaseID,
     about question: Question, known access: inout [String: RecordAccess], _ run: inout RecordDryRun
@@ -177,10 +182,11 @@ extension Explainer {
   /// The number of subscriptions or changes that one call of the store reads.
   private static let page = 500
 
-  /// Returns the reason why a subscriber may not read a record; nil if it is permitted.
+  /// Returns the reason why a subscriber may not read a record; nil if the subscriber may read it.
   ///
-  /// - Parameter known: the access rights that are known already, by subscriber and record type.
-  ///   The method adds those that it reads, and empties the dictionary at 10,000 entries.
+  /// - Parameter known: the known access rights. Each key consists of a subscriber's user record
+  ///   name, a NUL character and a record type. The method adds the access rights that it reads. At
+  ///   10,000 entries, it empties the dictionary first.
   func refusal(
     ofReading record: Record?, _ subscriber: String, in database: DatabaseID,
     known: inout [String: RecordAccess]
@@ -199,7 +205,8 @@ extension Explainer {
 }
 
 extension SubscriptionExplanation.Tally {
-  /// Counts the filters that refuse a change of the subscription's own record type.
+  /// Counts each filter that a changed record does not match, if the record has the subscription's
+  /// record type.
   fileprivate mutating func count(_ change: Change, against subscription: Subscription) {
     guard case .query(let query, _, _) = subscription.kind, let record = change.record,
       record.recordType == query.recordType

@@ -2,8 +2,10 @@ import CloudKitModel
 import PushChannels
 import StoreModel
 
-/// The explanation of notifications that came or did not come. It uses the recent changes,
-/// notifications and deliveries that the store keeps (`explain` in the configuration).
+/// The part of the server that explains why notifications came or did not come. It reads the recent
+/// changes, notifications and deliveries that the store keeps (`explain` in the configuration).
+///
+/// A subscription is *silent* for a change if the change did not fire it.
 ///
 /// ```swift
 /// let explanation = try await Explainer(store: store).explain(
@@ -13,12 +15,13 @@ import StoreModel
 public struct Explainer: Sendable {
   /// The limits of an explanation's size and of the work for it.
   public struct Limits: Sendable {
-    /// The maximum number of a record's changes, of a subscription's notifications, and of a dry
-    /// run's matching changes.
+    /// The maximum number of listed items: changes of a record, notifications of a subscription, or
+    /// matching changes in the dry run of a subscription.
     public var changes = 10
-    /// The maximum number of notifications of a change.
+    /// The maximum number of listed notifications of a change, and of listed firing subscriptions
+    /// in the dry run of a change.
     public var notifications = 50
-    /// The maximum number of silent subscriptions of a change.
+    /// The maximum number of listed silent subscriptions of a change.
     public var silent = 50
     /// The maximum number of subscriptions that are examined for all changes of an explanation
     /// together.
@@ -32,8 +35,9 @@ public struct Explainer: Sendable {
     public init() {}
   }
 
-  /// A function that asks a subscription index which subscriptions of a database match a change. It
-  /// returns some of their names and their total number; nil if there is no index now.
+  /// A function that searches a subscription index for the subscriptions of a database that match a
+  /// change. It returns the names of some of these subscriptions, and the number of all of them. It
+  /// returns nil if there is no index at the moment.
   public typealias Index =
     @Sendable (Change, DatabaseID) async throws -> (names: [SubscriptionName], count: Int)?
 
@@ -44,8 +48,8 @@ public struct Explainer: Sendable {
 
   /// Creates an explainer.
   ///
-  /// - Parameter index: makes a dry run of a change fast if there are many subscriptions. Nil means
-  ///   that the explainer examines each subscription.
+  /// - Parameter index: makes a dry run of a change fast if there are many subscriptions. With nil,
+  ///   the explainer examines the subscriptions one by one.
   public init(store: ExplanationStore, limits: Limits = Limits(), index: Index? = nil) {
     self.store = store
     self.limits = limits
@@ -82,12 +86,14 @@ public struct Explainer: Sendable {
 
   /// Explains the recent changes of a record, newest first.
   ///
-  /// Changes that the dispatcher has not read yet come before the kept ones.
+  /// Changes that still wait for the dispatcher come before the dispatched changes that the store
+  /// keeps.
   ///
   /// - Parameters:
   ///   - question: restricts the subscriptions in the explanation.
-  ///   - sequence: the sequence number that all changes must be below; nil for no limit.
-  /// - Throws: ``StoreError`` if the store fails.
+  ///   - sequence: a sequence number. Only changes with a smaller number are explained; nil sets no
+  ///     limit.
+  /// - Throws: `StoreError` if the store fails.
   public func explain(
     _ recordID: RecordID, in database: DatabaseID, about question: Question = Question(),
     before sequence: Int64? = nil
@@ -123,7 +129,7 @@ public struct Explainer: Sendable {
     }
   }
 
-  /// Returns a remark about a record of which no change is kept.
+  /// Returns a remark about a record if the store keeps no change of it.
   private func remark(onSilenceOf recordID: RecordID, in database: DatabaseID) async throws
     -> String
   {
@@ -138,15 +144,17 @@ public struct Explainer: Sendable {
 
   /// Explains a change: its notifications, and the subscriptions that stayed silent.
   ///
-  /// - Parameter effort: the number of subscriptions that may still be examined.
+  /// - Parameter effort: the number of subscriptions that may still be examined. The method reduces
+  ///   this number.
   func explain(
     _ past: PastChange, about question: Question, effort: inout Int
   ) async throws -> ChangeExplanation {
     var explanation = ChangeExplanation(
       sequence: past.sequence, change: past.change, hasFields: past.hasFields,
       dispatched: past.dispatched)
-    // The store selects by subscriber only. Other subscriptions of the user may have fired, so more
-    // are read.
+    // The store can select by subscriber, but not by subscription ID. With an ID, more
+    // notifications are read, because the change may have fired other subscriptions of the user
+    // too.
     let limit = question.subscriptionID == nil ? limits.notifications + 1 : 1_000
     let notifications = try await store.changeHistory.notifications(
       ofChange: past, subscriber: question.subscriber, limit: limit)

@@ -18,7 +18,7 @@ public struct ExplanationStore: Sendable {
     self.records = records
   }
 
-  /// Takes the parts of a complete store.
+  /// Selects the parts from a complete store.
   public init(_ store: any Store) {
     self.init(
       changeHistory: store.changeHistory, databases: store.databases, outbox: store.outbox,

@@ -12,7 +12,8 @@ extension Filter {
 }
 
 extension Comparator {
-  /// The comparator as predicates write it. Comparators without a notation get words.
+  /// The comparator as it is written in predicates. Comparators without a notation in predicates
+  /// are described in words.
   fileprivate var sign: String {
     switch self {
     case .equals: "=="
@@ -44,7 +45,8 @@ extension RecordValue {
   /// The number of characters after which a value's text is cut.
   private static let shown = 100
 
-  /// The value as text for people. A long text is cut, and of a list at most 20 elements appear.
+  /// The value as text for people. A text is cut after 100 characters. Only the first 20 elements
+  /// of a list appear.
   public var text: String {
     switch self {
     case .string(let text): Self.cut("'\(text)'")
@@ -60,7 +62,8 @@ extension RecordValue {
     }
   }
 
-  /// Returns a text with at most ``shown`` characters, and an ellipsis if it was cut.
+  /// Returns the first ``shown`` characters of a text. If the text is longer, an ellipsis follows
+  /// them.
   private static func cut(_ text: String) -> String {
     text.count > shown ? text.prefix(shown) + "…" : text
   }

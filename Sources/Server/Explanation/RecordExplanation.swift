@@ -2,7 +2,8 @@ import CloudKitModel
 import PushChannels
 import StoreModel
 
-/// The explanation of a record's recent changes, each from its commit to the devices.
+/// The explanation of a record's recent changes: for each change, the notifications and their
+/// deliveries to devices.
 public struct RecordExplanation: Sendable {
   /// The record.
   public var recordID: RecordID
@@ -10,7 +11,7 @@ public struct RecordExplanation: Sendable {
   public var changes: [ChangeExplanation]
   /// Whether the store keeps older changes of the record.
   public var moreComing: Bool
-  /// A remark for people if no change of the record is kept; otherwise nil.
+  /// A remark for people if the explanation contains no change; otherwise nil.
   public var remark: String?
 }
 
@@ -20,7 +21,7 @@ public struct ChangeExplanation: Sendable {
   public var sequence: Int64
   /// The change as it was committed.
   public var change: Change
-  /// Whether the field values of the record were kept. They are missing if the change was too
+  /// Whether the store keeps the field values of the record. It does not if the change was too
   /// large.
   public var hasFields: Bool
   /// The time at which all notifications of the change were in the log; nil while the change waits
@@ -53,8 +54,8 @@ public struct NotificationExplanation: Sendable {
 public struct DeliveryExplanation: Sendable {
   /// The delivery as the store keeps it.
   public var delivery: PastDelivery
-  /// The log entry of the notification that replaced this one in a push; nil if the delivery was
-  /// not merged.
+  /// The log entry of the newer notification whose push replaced this delivery. Nil if no push
+  /// replaced it, or if the entry is no longer in the log.
   public var mergedInto: LogEntry?
 }
 

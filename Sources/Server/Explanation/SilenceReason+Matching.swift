@@ -4,8 +4,8 @@ extension SilenceReason {
   /// Returns all reasons why a subscription with its present content does not fire on a change, in
   /// the order of the server's checks. The result is empty if the subscription fires.
   ///
-  /// - Parameter refusal: the reason why the subscriber may not read the record; nil if it is
-  ///   permitted.
+  /// - Parameter refusal: the reason why the subscriber may not read the record; nil if the
+  ///   subscriber may read it.
   static func reasons(
     against subscription: Subscription, for change: Change, _ refusal: AccessRefusal?
   ) -> [SilenceReason] {
@@ -55,7 +55,7 @@ extension SilenceReason {
           .zone,
           "the subscription is for records in \(zoneID), and this record is in \(change.zoneID)"))
     }
-    // A filter's result for a record of another type would not help the reader.
+    // For a record of another type, the results of the filters would not help the reader.
     guard record.recordType == query.recordType else { return reasons }
     for filter in query.filters where !filter.matches(record) {
       let value = record.value(for: filter.key)
@@ -82,7 +82,9 @@ extension SilenceReason {
 
   /// Returns the reasons why a zone or database subscription does not fire on a change.
   ///
-  /// - Parameter zoneID: the subscription's zone; nil for a database subscription.
+  /// - Parameters:
+  ///   - zoneID: the subscription's zone; nil for a database subscription.
+  ///   - recordType: the record type to which the subscription is restricted; nil for all types.
   private static func reasons(
     inFeedOf zoneID: ZoneID?, recordType: String?, for change: Change
   ) -> [SilenceReason] {

@@ -5,10 +5,10 @@ public struct SilenceReason: Sendable, Hashable {
   /// The kind of a reason. The API's answers and `petrel explain` contain its raw value.
   public enum Code: String, Sendable, Hashable, CaseIterable {
     // The subscription.
-    /// There is no such subscription in the container, and the store knows of no deletion.
+    /// The subscription was not found in the container, and the store has no record of its
+    /// deletion.
     case unknownSubscription
-    /// The subscription was deleted. After a deletion the store does not know what the subscription
-    /// asked for.
+    /// The subscription was deleted. The store does not keep the content of a deleted subscription.
     case deletedSubscription
     /// The subscription is in the container's other environment.
     case otherEnvironment
@@ -16,7 +16,8 @@ public struct SilenceReason: Sendable, Hashable {
     case otherDatabase
     /// The subscription was saved after the change was committed.
     case notYetSaved
-    /// The subscription was changed after the change was committed. Its earlier content is unknown.
+    /// The subscription was edited after the change was committed. The store does not keep its
+    /// earlier content.
     case changedSince
 
     // The subscription's conditions.
@@ -34,8 +35,8 @@ public struct SilenceReason: Sendable, Hashable {
     case permission
 
     // The notification.
-    /// The subscription should have fired. Its notification has left the log, or the subscriber
-    /// could not read the record at the time of the dispatch.
+    /// The subscription should have fired. Either its notification was deleted from the log, or the
+    /// subscriber could not read the record at the time of the dispatch.
     case notLogged
     /// The change was too large, so its values were not kept, and the filters cannot be checked.
     case valuesNotKept
@@ -43,7 +44,7 @@ public struct SilenceReason: Sendable, Hashable {
     // The device.
     /// The device made the change.
     case originDevice
-    /// The subscriber had no device in this container and environment that gets pushes.
+    /// In this container and environment, the subscriber had no device that gets pushes.
     case noDevice
     /// The device was registered after the notification was logged.
     case registeredLater
@@ -51,7 +52,7 @@ public struct SilenceReason: Sendable, Hashable {
     case deviceGone
     /// The device's push channel was not configured, so the server could not push to the device.
     case notSetUp
-    /// Too many pushes were waiting, for the subscriber or on the server.
+    /// Too many pushes of the subscriber, or of the whole store, were waiting.
     case tooManyWaiting
     /// The device is a reader of the web courier. It fetches notifications from the log and gets no
     /// pushes.
@@ -64,7 +65,7 @@ public struct SilenceReason: Sendable, Hashable {
   public var text: String
   /// The filter that did not match; nil for other kinds.
   public var filter: Filter?
-  /// The value that the filter compared; nil if the field was absent, and for other kinds.
+  /// The value that the filter compared; nil if the record had no such value, and for other kinds.
   public var value: RecordValue?
   /// The token of the device; nil for a reason that concerns the subscription.
   public var device: String?

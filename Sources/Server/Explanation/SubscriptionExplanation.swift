@@ -3,28 +3,29 @@ import StoreModel
 
 /// The recent history of a subscription.
 public struct SubscriptionExplanation: Sendable {
-  /// The subscription's present content; nil if it does not exist.
+  /// The subscription's present content; nil if the subscription does not exist.
   public var subscription: Subscription?
-  /// The time of its last deletion; nil if the store knows of none.
+  /// The time of the subscription's last deletion; nil if the store has no record of a deletion.
   public var deleted: Timestamp?
   /// The latest notifications of the subscription, newest first.
   public var firings: [NotificationExplanation] = []
-  /// The counts of the kept changes by the subscription's result.
+  /// The numbers of examined changes that the subscription matches and does not match.
   public var tally = Tally()
-  /// Whether the store keeps older changes than the tally counts.
+  /// Whether the store may keep older changes than the tally counts.
   public var moreChanges = false
 
-  /// The counts of examined changes by the subscription's result.
+  /// The numbers of examined changes that a subscription matches and does not match.
   public struct Tally: Sendable, Hashable {
     /// The number of examined changes.
     public var changes = 0
     /// The number of changes that the subscription matches with its present content, and whose
     /// records the subscriber may read.
     public var fitting = 0
-    /// The number of changes for which an index with this subscription alone had to compare filters
-    /// without a match. It measures the cost of the subscription.
+    /// The number of changes for which an index with only this subscription had to test its
+    /// filters, and a filter did not match. This number measures the cost of the subscription.
     public var checkedWithoutMatch = 0
-    /// The number of changes of the subscription's record type that each filter refused.
+    /// For each filter, the number of changes of the subscription's record type that the filter did
+    /// not match.
     public var refusals: [Filter: Int] = [:]
     /// The time of the oldest examined change; nil if there is none.
     public var since: Timestamp?
@@ -38,15 +39,15 @@ public struct RecordDryRun: Sendable {
   public var firing: [SubscriptionName] = []
   /// Whether more subscriptions would fire than are listed.
   public var moreFiring = false
-  /// The number of subscriptions in the whole database that match by the index, whether or not
-  /// their subscribers may read the record. Nil if no index was used; then only examined
-  /// subscriptions are listed.
+  /// The number of subscriptions in the whole database that match in the index. It includes those
+  /// whose subscribers may not read the record. Nil means that no index was used; then only
+  /// examined subscriptions are listed.
   public var fitting: Int?
   /// The examined subscriptions that would not fire, with the reasons.
   public var silent: [SilentSubscription] = []
   /// Whether more of the examined subscriptions would not fire than are listed.
   public var moreSilent = false
-  /// The number of subscriptions that were examined one by one.
+  /// The number of subscriptions that were examined one by one, without the index.
   public var lookedAt = 0
   /// The subscription after which the next call continues; nil if all were examined.
   public var next: SubscriptionName?

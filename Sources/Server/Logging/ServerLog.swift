@@ -4,8 +4,8 @@ import JSONCoding
 
 /// The log of the server: messages for the operator, each with a level and named fields.
 ///
-/// A log is a value around a closure that writes entries. The closure may run on any thread, and on
-/// several at once.
+/// A log contains a closure that writes entries. The closure may run on any thread, and on several
+/// threads at once.
 ///
 /// ```swift
 /// log.info("request failed", ["uuid": .string(uuid), "status": .int(400)])
@@ -13,9 +13,9 @@ import JSONCoding
 public struct ServerLog: Sendable {
   /// The severity of an entry. A greater level is more severe.
   public enum Level: String, Sendable, CaseIterable, Comparable {
-    /// Each request, for the search of a fault.
+    /// Details of each request, for a person who searches for a fault.
     case debug
-    /// The normal course of the server.
+    /// A normal event.
     case info
     /// An unexpected event that the server handles by itself.
     case warning
@@ -56,7 +56,7 @@ public struct ServerLog: Sendable {
   /// The fields of an entry, as a dictionary literal in the order of the output.
   public typealias Fields = KeyValuePairs<String, JSONValue>
 
-  /// The lowest level that the log writes. Entries below it are dropped.
+  /// The lowest level that the log writes. Entries with a lower level are discarded.
   public let level: Level
   /// Writes an entry that has passed the check of its level.
   private let write: @Sendable (Entry) -> Void
@@ -67,7 +67,8 @@ public struct ServerLog: Sendable {
     self.write = write
   }
 
-  /// Creates a log that passes lines in the text format, without time and level, to a closure.
+  /// Creates a log that passes the level of each entry and its text line to a closure. The line
+  /// contains neither the time nor the level.
   public init(level: Level = .info, _ write: @escaping @Sendable (Level, String) -> Void) {
     self.init(level: level, entries: { write($0.level, $0.text) })
   }
@@ -82,17 +83,17 @@ public struct ServerLog: Sendable {
       })
   }
 
-  /// The log that drops all entries.
+  /// The log that discards all entries.
   public static let silent = ServerLog(level: .error, entries: { _ in })
 
-  /// Writes an entry for the search of a fault. The arguments are evaluated only if the log writes
-  /// the entry.
+  /// Writes an entry that helps a person who searches for a fault. The arguments are evaluated only
+  /// if the log writes the entry.
   public func debug(_ message: @autoclosure () -> String, _ fields: @autoclosure () -> Fields) {
     guard level <= .debug else { return }
     add(.debug, message(), fields().map { ($0.key, $0.value) })
   }
 
-  /// Writes an entry about the normal course of the server.
+  /// Writes an entry about a normal event.
   public func info(_ message: String, _ fields: Fields = [:]) { add(.info, message, fields) }
   /// Writes an entry about an event that the server handles by itself.
   public func warning(_ message: String, _ fields: Fields = [:]) { add(.warning, message, fields) }
@@ -145,8 +146,8 @@ extension ServerLog.Entry {
     return isPlain ? string : value.text
   }
 
-  /// Returns a message without line breaks. A message may contain text of clients, which must not
-  /// look like a separate entry.
+  /// Returns a message with spaces in place of line breaks. A message may contain text of clients,
+  /// and a part of this text must not look like a separate entry.
   private static func oneLine(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 < 0x20 }) else { return text }
     return text.split(whereSeparator: \.isNewline).joined(separator: " ")

@@ -1,17 +1,20 @@
 import Cryptography
 
-/// A sign-in request that a browser carries to the issuer, with the values that must come back
-/// (OpenID Connect Core 1.0, section 3.1.2.1). The verifier is that of PKCE (RFC 7636).
+/// A sign-in request that a browser carries to the issuer, the OpenID Connect service at which the
+/// user signs in (OpenID Connect Core 1.0, section 3.1.2.1). The issuer's answer contains a code,
+/// which this server exchanges for an ID token: a signed statement about the user.
 public struct AuthorizationRequest: Sendable, Hashable {
   /// The URL of this server to which the issuer sends the browser back.
   public var redirectURL: String
-  /// A random text that the issuer returns with the code. It ties the answer to the browser's
+  /// A random text that the issuer returns with the code. It shows that the answer belongs to this
   /// request.
   public var state: String
-  /// A random text that the issuer puts into the ID token. It ties the token to this sign-in.
+  /// A random text that the issuer puts into the ID token. It shows that the token belongs to this
+  /// sign-in.
   public var nonce: String
-  /// A random text of 43–128 characters. Only this server knows it until it exchanges the code. The
-  /// issuer first gets a hash of it, so a stolen code is useless.
+  /// The verifier of PKCE (RFC 7636), a random text of 43–128 characters. The issuer first gets
+  /// only a hash of the verifier. This server sends the verifier itself when it exchanges the code,
+  /// so a stolen code is useless without the verifier.
   public var verifier: String
 
   /// Creates a request from values that the caller has generated.
@@ -37,6 +40,7 @@ public struct AuthorizationRequest: Sendable, Hashable {
     return endpoint + (endpoint.contains("?") ? "&" : "?") + FormText.encode(fields)
   }
 
-  /// The hash of the verifier that the browser carries (RFC 7636, method `S256`).
+  /// The SHA-256 hash of the verifier in Base64URL, which the browser carries to the issuer (RFC
+  /// 7636, method `S256`).
   var challenge: String { Base64URL.encode(SHA256.hash(verifier.utf8)) }
 }

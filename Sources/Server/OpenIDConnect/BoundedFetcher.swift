@@ -3,8 +3,8 @@ import Synchronization
 
 /// An HTTP client for servers that the operator names, at any address.
 ///
-/// It limits what such a server can cost: 10 seconds to the end of an answer by default, 256 KiB,
-/// no redirects, no cookies.
+/// The client limits the time and memory for such a server. By default, an answer must end within
+/// 10 seconds and have at most 256 KiB. The client follows no redirects and keeps no cookies.
 public final class BoundedFetcher: Sendable {
   private let configuration: HTTPClient.Configuration
   /// The client, which has a thread of its own; nil until the first request.
@@ -16,8 +16,8 @@ public final class BoundedFetcher: Sendable {
   public init(timeout: Double = 10) {
     var configuration = HTTPClient.Configuration()
     configuration.rules = .anywhere
-    // An issuer on this machine may work without TLS. ``IssuerMetadata`` refuses such URLs of other
-    // issuers.
+    // An issuer on this machine may work without TLS. ``IssuerMetadata`` refuses URLs without TLS
+    // of other issuers.
     configuration.allowsHTTP = true
     configuration.time = timeout
     configuration.answerBytes = 256 << 10
@@ -62,7 +62,7 @@ public final class BoundedFetcher: Sendable {
     }
   }
 
-  /// Returns the client, and creates it for the first request.
+  /// Returns the client. The first call creates it.
   private func startedClient() throws(OutboundError) -> HTTPClient {
     try client.withLock { client throws(OutboundError) in
       if let client { return client }

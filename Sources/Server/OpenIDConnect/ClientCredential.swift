@@ -3,8 +3,8 @@ import Cryptography
 import Foundation
 import JSONCoding
 
-/// The part of a request to the token endpoint that authenticates this server as the client (OpenID
-/// Connect Core 1.0, section 9).
+/// The part of a request to an issuer's token endpoint that authenticates this server as the client
+/// (OpenID Connect Core 1.0, section 9).
 struct ClientCredential: Sendable {
   /// The lifetime in seconds of a signed credential. Each request gets a new one.
   static let signedLifetime = 300.0

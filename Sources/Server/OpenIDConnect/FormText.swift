@@ -2,11 +2,11 @@ import Foundation
 
 /// The encoding of fields in a query or a form (`application/x-www-form-urlencoded`).
 enum FormText {
-  // These characters need no escape in any part of a URL (RFC 3986, section 2.3).
+  // The characters that need no escape in any part of a URL (RFC 3986, section 2.3).
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-  /// Returns a text with all other characters escaped as `%XX`.
+  /// Returns a text with all characters except ``unreserved`` ones escaped as `%XX`.
   static func escaped(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
   }

@@ -1,12 +1,14 @@
 import CloudKitModel
 import JSONCoding
 
-/// The rules that the claims of an ID token must fulfil (OpenID Connect Core 1.0, section 3.1.3.7).
-/// The caller has checked the token's signature.
+/// The rules for the claims of an ID token (OpenID Connect Core 1.0, section 3.1.3.7). An ID token
+/// is an issuer's signed statement about a user, and its claims are the members of a JSON object.
+/// The caller has checked the signature before.
 struct IDTokenRules: Sendable {
   /// The maximum difference in seconds between the clocks of this server and the issuer.
   static let tolerance = 60.0
-  /// The maximum age of a token in seconds. The issuer creates the token during the sign-in.
+  /// The maximum age of a token in seconds. A valid token is new, because the issuer creates it
+  /// during the sign-in.
   static let oldest = 600.0
 
   /// The issuer's identifier, which the claim `iss` must equal.
@@ -27,7 +29,7 @@ struct IDTokenRules: Sendable {
     guard claims["iss"]?.string == issuer else {
       throw refuse("comes from the issuer \(quoted("iss")), not from \(issuer)")
     }
-    // An element of the list that is not a text counts as an audience other than this client.
+    // An element of the list that is not a text counts as another client.
     let audience =
       claims["aud"]?.array?.map(\.string) ?? claims["aud"]?.string.map { [$0] } ?? []
     guard audience.contains(clientID) else {

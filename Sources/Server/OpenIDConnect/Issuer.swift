@@ -3,7 +3,8 @@ import Foundation
 import JSONCoding
 import OutboundHTTP
 
-/// A client of one OpenID Connect issuer. It caches the issuer's metadata document and keys.
+/// A client of one OpenID Connect issuer, a service at which users sign in. The client caches the
+/// metadata document with the issuer's URLs, and the public keys for the check of ID tokens.
 ///
 /// A sign-in takes two steps:
 ///
@@ -37,7 +38,7 @@ public actor Issuer {
   /// The number of codes that are being exchanged.
   private var exchanges = 0
 
-  /// Creates a client. It sends nothing before the first sign-in.
+  /// Creates a client. The client sends nothing before the first sign-in or check.
   ///
   /// - Parameters:
   ///   - fetcher: the HTTP client; several issuers may share one.
@@ -57,15 +58,16 @@ public actor Issuer {
     request.url(at: try await currentMetadata().authorizationEndpoint, settings)
   }
 
-  /// Exchanges the code that the browser brought for an ID token, and returns the identity in the
-  /// token.
+  /// Sends the code from the browser to the issuer, gets an ID token for it, and returns the
+  /// identity in the token.
   ///
   /// The method checks the token's signature with the issuer's published keys, and its claims with
   /// ``IDTokenRules``.
   ///
   /// - Throws: ``OpenIDError/Code/refused`` if the issuer rejects the code.
   ///   ``OpenIDError/Code/invalidToken`` for a token that fails a check.
-  ///   ``OpenIDError/Code/overloaded`` above ``limit`` exchanges.
+  ///   ``OpenIDError/Code/overloaded`` if ``limit`` exchanges are in progress. Other codes of
+  ///   ``OpenIDError`` for a failure of the issuer or of this server's credential.
   public func identity(
     forCode code: String, of request: AuthorizationRequest
   ) async throws -> IssuerIdentity {
@@ -86,10 +88,10 @@ public actor Issuer {
     return try rules.identity(token.claims, at: clock())
   }
 
-  /// Downloads the issuer's document and keys, as a sign-in would, and bypasses the caches.
+  /// Downloads the issuer's document and keys as for a sign-in, but without the caches.
   ///
   /// - Returns: the header field `Date` of the answer with the document, for a comparison of the
-  ///   clocks.
+  ///   clocks; nil if there is none.
   public func checkReachability() async throws -> String? {
     let url = IssuerMetadata.url(ofIssuer: settings.issuer)
     let answer = try await fetcher.fetch(url, form: nil, authorization: nil)
@@ -114,7 +116,8 @@ public actor Issuer {
       ] + credential.fields)
     let answer = try await fetcher.fetch(
       metadata.tokenEndpoint, form: form, authorization: credential.authorization)
-    // An answer that is not JSON has no error and no token in it. The checks below report it.
+    // If the answer is not JSON, it contains neither an error nor a token. The checks below report
+    // that.
     let json = (try? JSONValue(parsing: Data(answer.body))).flatMap { $0.isStreamSafe ? $0 : nil }
     guard answer.status == 200 else {
       let detail = [json?["error"]?.string, json?["error_description"]?.string]
@@ -128,7 +131,7 @@ public actor Issuer {
     return token
   }
 
-  // MARK: Its document and its keys
+  // MARK: The issuer's document and keys
 
   /// Returns the issuer's document from the cache, or downloads it.
   private func currentMetadata() async throws -> IssuerMetadata {
@@ -164,6 +167,7 @@ public actor Issuer {
     throw unknownKey(token)
   }
 
+  /// Returns the error for a token whose key the issuer does not publish.
   private func unknownKey(_ token: SignedToken) -> OpenIDError {
     OpenIDError(
       .invalidToken,

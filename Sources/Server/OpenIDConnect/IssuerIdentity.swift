@@ -1,9 +1,9 @@
 import JSONCoding
 
-/// The identity of a signed-in user, as the issuer states it (OpenID Connect Core 1.0, section
-/// 5.1).
+/// The identity of a signed-in user, as the issuer describes it in the ID token (OpenID Connect
+/// Core 1.0, section 5.1). The issuer is the OpenID Connect service at which the user signed in.
 public struct IssuerIdentity: Sendable, Hashable {
-  /// The maximum number of characters of a name. Longer names are cut.
+  /// The maximum number of characters of a name and of the email address. Longer ones are cut.
   private static let nameLimit = 255
 
   /// The issuer's identifier.
@@ -21,7 +21,7 @@ public struct IssuerIdentity: Sendable, Hashable {
   /// The claim `nickname`; nil if it is missing or empty.
   public var nickname: String?
 
-  /// Takes the identity from the claims of a checked ID token.
+  /// Reads the identity from the claims, the JSON members, of a checked ID token.
   init(issuer: String, subject: String, claims: JSONValue) {
     self.issuer = issuer
     self.subject = subject
@@ -38,8 +38,8 @@ public struct IssuerIdentity: Sendable, Hashable {
     nickname = name("nickname")
   }
 
-  /// Adds the names that Apple sends beside the code at the first sign-in only. Apple does not sign
-  /// them, so names in the ID token have precedence.
+  /// Adds the names that Apple sends together with the code. Apple sends them only at the first
+  /// sign-in of a user. Apple does not sign them, so a name from the ID token is kept.
   ///
   /// - Parameter json: the member `user` of Apple's form, parsed.
   public mutating func addNames(fromApple json: JSONValue) {

@@ -1,7 +1,8 @@
 import Cryptography
 import JSONCoding
 
-/// A public key that an issuer signs ID tokens with.
+/// A public key of an issuer, for the check of ID tokens. The issuer signs the tokens with the
+/// matching private key.
 struct IssuerKey: Sendable {
   /// The accepted signature algorithms. Others are dangerous: `none` needs no key, and an HMAC
   /// could use the public key as its secret.
@@ -20,7 +21,7 @@ struct IssuerKey: Sendable {
 
   /// The key's name in the issuer's list; nil if it has none.
   var keyID: String?
-  /// The only algorithm that the key is used with.
+  /// The only algorithm with which the key is used.
   var algorithm: Algorithm
   private let key: Key
 
@@ -57,7 +58,7 @@ struct IssuerKey: Sendable {
     case .rsa(let key):
       return key.isValid(signature: signature, for: message)
     case .curve(let key):
-      // Bytes that are not a signature are not a valid one.
+      // Bytes that cannot be parsed as a signature are not a valid signature.
       guard let signature = try? ES256Signature(raw: signature) else { return false }
       return key.isValid(signature: signature, for: message)
     }
@@ -81,8 +82,10 @@ struct IssuerKeySet: Sendable {
     keys = list.prefix(Self.limit).compactMap(IssuerKey.init)
   }
 
-  /// Returns the key with a name and an algorithm; nil if there is none. If the token names no key,
-  /// the result is the only key of the algorithm.
+  /// Returns the key with a name and an algorithm; nil if there is none.
+  ///
+  /// - Parameter keyID: the key's name; nil if the token names no key. With nil, the result is the
+  ///   only key of the algorithm, or nil if there are several.
   func key(named keyID: String?, for algorithm: IssuerKey.Algorithm) -> IssuerKey? {
     let candidates = keys.filter { $0.algorithm == algorithm }
     guard let keyID else { return candidates.count == 1 ? candidates[0] : nil }

@@ -1,6 +1,7 @@
 import JSONCoding
 
-/// The metadata document of an issuer (OpenID Connect Discovery 1.0, section 3).
+/// The metadata document of an issuer, which contains its URLs (OpenID Connect Discovery 1.0,
+/// section 3).
 struct IssuerMetadata: Sendable, Hashable {
   /// The URL at which a browser signs in.
   var authorizationEndpoint: String
@@ -24,10 +25,10 @@ struct IssuerMetadata: Sendable, Hashable {
   /// Reads a document.
   ///
   /// - Parameter issuer: the issuer's identifier in the configuration. The document must contain
-  ///   the same text (section 4.3).
+  ///   exactly this text (section 4.3).
   /// - Throws: ``OpenIDError/Code/badAnswer`` with the member that is missing or wrong. A URL
-  ///   without TLS is wrong unless the issuer itself has none. Otherwise a remote issuer could
-  ///   direct this server to a port of its own machine.
+  ///   without TLS is wrong, unless the issuer's own URL is without TLS. Without this rule, a
+  ///   remote issuer could make this server send requests to a port of the server's own machine.
   init(_ json: JSONValue, issuer: String) throws(OpenIDError) {
     guard json["issuer"]?.string == issuer else {
       throw OpenIDError(
@@ -47,7 +48,7 @@ struct IssuerMetadata: Sendable, Hashable {
     authorizationEndpoint = try url("authorization_endpoint")
     tokenEndpoint = try url("token_endpoint")
     keysURL = try url("jwks_uri")
-    // Without this member, the secret is sent in a header field (section 3).
+    // If the member is missing, the secret is sent in a header field (section 3).
     takesSecretInForm =
       json["token_endpoint_auth_methods_supported"]?.array?.contains("client_secret_post") ?? false
   }

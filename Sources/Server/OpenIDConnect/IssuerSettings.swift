@@ -1,11 +1,11 @@
 import Foundation
 
-/// The operator's settings for one OpenID Connect issuer, at which this server is registered as a
-/// client.
+/// The operator's settings for one OpenID Connect issuer, a service at which users sign in. This
+/// server is registered there as a client.
 public struct IssuerSettings: Sendable, Hashable {
-  /// The proof by which the issuer's token endpoint recognises this server.
+  /// The proof with which this server authenticates itself to the issuer's token endpoint.
   public enum Credential: Sendable, Hashable {
-    /// No proof. The server is a public client, which only PKCE protects.
+    /// No proof. The server is a public client, and only PKCE (RFC 7636) protects its sign-ins.
     case none
     /// A secret that the issuer has assigned.
     case secret(String)
@@ -14,7 +14,7 @@ public struct IssuerSettings: Sendable, Hashable {
     case signed(teamID: String, keyID: String, keyPEM: String)
   }
 
-  /// The way in which the issuer returns the code.
+  /// The way in which the issuer returns the code, which this server exchanges for an ID token.
   public enum ResponseMode: String, Sendable, Hashable, CaseIterable {
     /// The issuer puts the code into the query of a redirection.
     case query
@@ -48,8 +48,8 @@ public struct IssuerSettings: Sendable, Hashable {
     self.responseMode = responseMode
   }
 
-  /// Whether a transfer to a URL stays secret: the URL uses TLS, or its host is this machine. A URL
-  /// with a user name or a fragment is not accepted.
+  /// Whether nobody else can read a request to a URL: the URL uses TLS, or its host is this
+  /// machine. The result is false for an invalid URL and for a URL with a user name or a fragment.
   public static func isSafe(_ url: String) -> Bool {
     guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       let components = URLComponents(string: url), let host = components.host,

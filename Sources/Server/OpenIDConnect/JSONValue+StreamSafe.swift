@@ -2,8 +2,8 @@ import CloudKitModel
 import JSONCoding
 
 extension JSONValue {
-  /// Whether all texts in the value are stream-safe (Unicode Standard Annex #15). The comparison
-  /// and hashing of other texts can take very long.
+  /// Whether all texts in the value are stream-safe: no text has more than 30 combining characters
+  /// in a row (Unicode Standard Annex #15). To compare or hash other texts can take very long.
   var isStreamSafe: Bool {
     switch self {
     case .null, .bool, .int, .double: true

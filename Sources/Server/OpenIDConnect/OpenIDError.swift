@@ -1,4 +1,4 @@
-/// The failure of a sign-in at an issuer.
+/// The failure of a sign-in at an issuer, the OpenID Connect service at which the user signs in.
 public struct OpenIDError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The kind of a failure. Later versions may add kinds.
   public struct Code: Sendable, Hashable, CustomStringConvertible {

@@ -2,15 +2,15 @@ import Cryptography
 import Foundation
 import JSONCoding
 
-/// A JSON web token in its compact form, split into its parts (RFC 7515, section 7.1). Its
-/// signature is not checked yet.
+/// The parts of a JSON web token in the compact format (RFC 7515, section 7.1). The signature is
+/// not checked yet.
 struct SignedToken: Sendable {
-  /// The maximum length of a token in bytes. A longer one is refused before it is parsed.
+  /// The maximum length of a token in bytes. A longer token is refused before it is parsed.
   static let limit = 16_384
 
   /// The algorithm that the header names.
   var algorithm: IssuerKey.Algorithm
-  /// The key that the header names; nil for none.
+  /// The name of the key in the header; nil if the header names no key.
   var keyID: String?
   /// The claims, a JSON object.
   var claims: JSONValue
@@ -34,8 +34,8 @@ struct SignedToken: Sendable {
       throw OpenIDError(
         .invalidToken, "the ID token is signed with '\(name.prefix(20))', not RS256 or ES256")
     }
-    // The header may name extensions that a reader must understand (section 4.1.11). This reader
-    // knows none.
+    // The header may name extensions that a receiver must understand (section 4.1.11). This server
+    // understands none.
     guard header["crit"] == nil else {
       throw OpenIDError(.invalidToken, "the ID token requires extensions that are not supported")
     }

@@ -1,39 +1,42 @@
 import Dispatch
 import Synchronization
 
-/// The cancellation of one read whose caller has gone, while the read waits or runs.
+/// The cancellation of one read whose caller no longer needs the result, while the read waits or
+/// runs.
 ///
 /// The reading thread checks before each statement, and in SQLite before each row, whether the read
-/// is cancelled. A running statement is ended from outside. PostgreSQL gets a cancellation over
-/// another connection, and it names only the session, not the statement. So `cancel()` holds the
-/// lock until the server has signalled the session, and no other statement starts on the connection
-/// meanwhile. Both engines ignore a signal that finds no statement. The signal is repeated while
-/// the read goes on.
+/// is cancelled. Another thread ends a running statement by a signal to the engine. PostgreSQL gets
+/// the signal over another connection, and the signal names only the session, not the statement. So
+/// the signalling thread holds the lock of ``phase`` until the server has signalled the session.
+/// The read cannot end meanwhile, so no statement of a later read is ended. Both engines ignore a
+/// signal if no statement runs. The signal is repeated until the read has ended.
 package final class ReadCancellation: Sendable {
   /// The phase of the read.
   private enum Phase {
     /// The read waits for a reading thread.
     case waiting
-    /// The closure ends the statement that runs on the connection, from any thread.
+    /// The read runs. The closure ends the statement that runs on the connection; any thread may
+    /// call the closure.
     case running(@Sendable () -> Void)
     /// The read has ended, so nothing is left to cancel.
     case over
   }
 
-  /// Seconds between two signals.
+  /// The seconds between two signals.
   private static let repetition = 0.1
-  /// Signalling the server blocks. There are at most as many signals at a time as reading threads.
+  /// The queue that sends the signals, because a signal to a server blocks its thread. There are at
+  /// most as many signals at a time as reading threads.
   private static let messages = DispatchQueue(
     label: "petrel.store.cancellations", attributes: .concurrent)
 
-  /// The cancellation of a read that has not begun.
+  /// Creates the cancellation of a read that has not begun.
   package init() {}
 
   private let phase = Mutex(Phase.waiting)
-  /// Written under the lock of ``phase``.
+  /// Whether the read was cancelled. It is written under the lock of ``phase``.
   private let cancelled = Atomic(false)
 
-  /// Whether ``cancel()`` was called. Any thread may ask.
+  /// Whether ``cancel()`` was called. Any thread may read the value.
   package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
   /// Cancels the read, from any thread.
@@ -46,8 +49,8 @@ package final class ReadCancellation: Sendable {
     if isRunning { Self.messages.async { self.interruptRead() } }
   }
 
-  /// Ends the running statement, and repeats that every ``repetition`` seconds until the read has
-  /// ended.
+  /// Signals the engine to end the running statement, and repeats the signal every ``repetition``
+  /// seconds until the read has ended.
   private func interruptRead() {
     let isRunning = phase.withLock { phase in
       guard case .running(let interrupt) = phase else { return false }
@@ -80,9 +83,9 @@ package final class ReadCancellation: Sendable {
     if isCancelled { throw CancellationError() }
   }
 
-  /// Ends the read: nothing on the connection is cancelled for it any more.
+  /// Ends the read. Afterwards ``cancel()`` ends no statement on the connection.
   ///
-  /// - Returns: whether it was cancelled.
+  /// - Returns: whether the read was cancelled.
   @discardableResult
   package func end(on connection: any SQLConnection) -> Bool {
     let isCancelled = phase.withLock { phase in

@@ -1,7 +1,7 @@
 /// The arguments of a statement that runs for every record, in memory that the next row reuses.
 ///
-/// The engine reads texts and bytes in place, without a copy. Statements that run rarely take
-/// ``SQLValue``s, which read better.
+/// The engine reads texts and bytes from this memory, without another copy. Statements that run
+/// rarely take arrays of ``SQLValue``, which are easier to read.
 package struct SQLArguments {
   /// An argument: an integer itself, or the range of a text or of bytes in the memory.
   package enum Argument {
@@ -16,7 +16,7 @@ package struct SQLArguments {
   /// The memory of the texts and bytes.
   @usableFromInline package internal(set) var memory: [UInt8] = []
 
-  /// No arguments.
+  /// Creates an empty list of arguments.
   @inlinable package init() {}
 
   /// The number of arguments.
@@ -28,7 +28,7 @@ package struct SQLArguments {
     memory.removeAll(keepingCapacity: true)
   }
 
-  /// Removes the first arguments; a statement takes its arguments from the front.
+  /// Removes the first `count` arguments. A statement uses the first of the remaining ones.
   @inlinable package mutating func removeFirst(_ count: Int) {
     arguments.removeFirst(count)
   }

@@ -22,12 +22,13 @@ extension SQLValue: ExpressibleByIntegerLiteral {
   package init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
-/// The kind of an engine.
+/// The kind of a database engine.
 package enum SQLEngineKind: Sendable {
   case sqlite, postgreSQL
 }
 
-/// The current row of a query. Columns count from 0. The row is valid only during the visit.
+/// The current row of a query. Columns are counted from 0. The row is valid only during the call of
+/// the visitor, the closure that gets the row.
 ///
 /// The methods do not check the type of a column. A null reads as 0 or as empty, so ask
 /// ``isNull(_:)`` first if a column can be null.
@@ -40,7 +41,8 @@ package protocol SQLRow {
   func text(_ column: Int32) -> String
   /// Returns a copy of the bytes.
   func bytes(_ column: Int32) -> [UInt8]
-  /// Returns the bytes of a text or a blob in the engine's memory, valid as long as the row.
+  /// Returns the bytes of a text or a blob in the engine's memory. They are valid as long as the
+  /// row.
   func buffer(_ column: Int32) -> UnsafeRawBufferPointer
 }
 
@@ -57,9 +59,9 @@ extension SQLRow {
 
 /// A connection to an engine: the boundary between the store's statements and SQLite or PostgreSQL.
 ///
-/// A connection belongs to one thread. Statements are prepared once and kept, so their texts must
-/// be constants. Parameters are written `$1`, `$2`, … as in PostgreSQL. Every failure is a
-/// ``StoreError`` with the statement's text.
+/// A connection belongs to one thread. A connection prepares each statement once and keeps it, so
+/// the texts of statements must be constants. Parameters are written `$1`, `$2`, … as in
+/// PostgreSQL. Every failure is a ``StoreError`` with the statement's text.
 ///
 /// ```swift
 /// try connection.beginWriting()
@@ -67,11 +69,11 @@ extension SQLRow {
 /// try connection.commit()
 /// ```
 ///
-/// A third engine is a type of this protocol with an ``SQLRow`` of its own, a case of
-/// ``SQLEngineKind`` and one of `StoreLocation`. `docs/internals/store.md`, "A third engine", lists
-/// what it must understand and where code depends on the engine.
+/// To add a third engine, write a type that conforms to this protocol and an ``SQLRow`` of its own,
+/// and add a case to ``SQLEngineKind`` and to `StoreLocation`. `docs/internals/store.md`, "A third
+/// engine", lists the SQL that the engine must understand, and the code that depends on the engine.
 package protocol SQLConnection: AnyObject {
-  /// The kind of the engine. Statements that differ between engines choose by it.
+  /// The kind of the engine. Code whose statements differ between engines checks this property.
   var kind: SQLEngineKind { get }
   /// The database's name, for messages.
   var name: String { get }
@@ -81,34 +83,35 @@ package protocol SQLConnection: AnyObject {
   /// ignored.
   @discardableResult
   func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int
-  /// As ``run(_:_:)-swift.method``, for statements that run for every record.
+  /// Does the same as ``run(_:_:)-swift.method``, for statements that run for every record.
   @discardableResult
   func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int
-  /// Runs a statement whose result is not needed. A later statement may report its failure, at the
-  /// latest the commit.
+  /// Runs a statement whose result is not needed. A later statement may throw the error of this
+  /// one, at the latest the commit.
   func runLater(_ statement: String, _ arguments: [SQLValue]) throws
-  /// As ``runLater(_:_:)-swift.method``, for statements that run for every record.
+  /// Does the same as ``runLater(_:_:)-swift.method``, for statements that run for every record.
   func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws
-  /// Runs a statement and visits its rows in order. The visitor must not run statements itself. An
-  /// error that it throws ends the query and is passed on.
+  /// Runs a statement and visits its rows in order. The visitor must not run statements on the
+  /// connection. An error that the visitor throws ends the query, and the call throws it.
   ///
   /// - Throws: `CancellationError` if ``read`` was cancelled.
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws
-  /// Connects if there is no connection, for statements outside of a transaction.
+  /// Connects again if the connection was lost. Call the method before statements outside of a
+  /// transaction.
   func getReady() throws
   /// The read under way, if it can be cancelled; otherwise nil. The thread of the read sets it by
   /// ``ReadCancellation/begin(on:)``.
   var read: ReadCancellation? { get set }
-  /// Returns a closure that ends the running statement. Any thread may call it while the connection
-  /// is open.
+  /// Returns a closure that ends the running statement. Any thread may call the closure while the
+  /// connection is open.
   func interruption() -> @Sendable () -> Void
   /// Notes that a read was cancelled: its interruption may still arrive and end a later statement.
   func noteInterruption()
   /// Whether a transaction is open. The engine may have ended it after a severe failure.
   var isInTransaction: Bool { get }
-  /// Whether other connections write at the same time, unless locks prevent it.
+  /// Whether other connections can write at the same time, as far as locks permit.
   var isShared: Bool { get }
   /// Starts a transaction that will write.
   func beginWriting() throws
@@ -118,43 +121,48 @@ package protocol SQLConnection: AnyObject {
   func beginWriting(with statements: [String]) throws -> Int64?
   /// Starts a transaction that reads one snapshot of the store.
   func beginReading() throws
-  /// Starts a transaction with an exclusive lock on a table, whose statements may take long.
+  /// Starts a transaction with an exclusive lock on a table. The transaction's statements may take
+  /// long.
   ///
-  /// - Parameter definition: creates the table if there is none.
+  /// - Parameter definition: the statement that creates the table if there is none.
   func beginAlone(with table: String, definedBy definition: String) throws
-  /// Makes the transaction durable; throws if that is not certain.
+  /// Commits the transaction. When the call returns, the writes are durable; if that is not
+  /// certain, the call throws.
   func commit() throws
   /// The number of pages in the engine's write-ahead log after this connection's last commit; 0 for
   /// an engine that manages its log by itself.
   var loggedPages: Int { get }
-  /// Copies the write-ahead log into the database, and returns the number of its pages that are in
-  /// the database now. Do not call it when all of them are (see ``CheckpointSchedule``).
+  /// Copies the write-ahead log into the database, and returns the number of the log's pages that
+  /// are now in the database. Do not call it when all pages are copied already (see
+  /// ``CheckpointSchedule``).
   ///
   /// - Parameter isAlone: whether the caller keeps the writer from writing meanwhile. The call then
   ///   waits a short time for readers of the log, so that the log can restart.
   func copyLog(isAlone: Bool) throws -> Int
-  /// Returns the fastest way to insert thousands of rows into a table.
+  /// Returns the engine's fastest way to insert thousands of rows into a table.
   func intake(into table: SQLTable) -> any RowIntake
-  /// Runs statements that are each a transaction by itself. It runs `body` once more if the
-  /// connection turns out to be lost.
+  /// Runs `body`, whose statements are each a transaction by itself. If the connection turns out to
+  /// be lost, the method runs `body` once more.
   func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value
   /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it. It
   /// does nothing if the engine does so by itself.
   func renewLog() throws
-  /// Copies the log into the file and truncates it, so that neither contains deleted or overwritten
-  /// data; false if a connection reads from the log for too long. It does nothing if the engine
-  /// manages its log by itself.
+  /// Copies the log into the file and truncates the log, so that neither contains deleted or
+  /// overwritten data. If the engine manages its log by itself, the call does nothing.
+  ///
+  /// - Returns: false if a connection reads from the log for too long; otherwise true.
   func eraseLog() throws -> Bool
   /// Collects the planner's statistics of tables that have none, if the engine plans by statistics.
   ///
   /// - Parameters:
   ///   - small: tables to analyze even while they are empty or nearly empty.
-  ///   - report: gets each table that could not be analyzed, and the reason.
+  ///   - report: called with each table that could not be analyzed, and the reason.
   func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void)
   /// Translates a table definition from the store's dialect into the engine's.
   func definition(_ statement: String) -> String
-  /// Closes the connection. Further calls have no effect. After it no other method may be called.
+  /// Closes the connection. Further calls of this method have no effect. Other methods must not be
+  /// called afterwards.
   func close()
 }
 
@@ -169,7 +177,7 @@ extension SQLConnection {
 }
 
 extension SQLConnection {
-  /// Returns the values that `read` makes of the rows, in their order.
+  /// Runs a query and returns the values that `read` makes of the rows, in the order of the rows.
   @inlinable package func rows<Value>(
     _ statement: String, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
   ) throws -> [Value] {
@@ -178,8 +186,8 @@ extension SQLConnection {
     return values
   }
 
-  /// Returns the value that `read` makes of the first row; nil if there is none. All rows are read,
-  /// so a statement that can find many needs a `LIMIT`.
+  /// Runs a query and returns the value that `read` makes of the first row; nil if there is no row.
+  /// All rows are read, so a statement that can find many needs a `LIMIT`.
   @inlinable package func first<Value>(
     _ statement: String, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
   ) throws -> Value? {
@@ -194,7 +202,7 @@ extension SQLConnection {
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value { try body() }
   /// Does nothing, for engines that sync their log by themselves.
   package func renewLog() throws {}
-  /// Does nothing, for engines that manage their log by themselves.
+  /// Does nothing and returns true, for engines that manage their log by themselves.
   package func eraseLog() throws -> Bool { true }
   /// Does nothing, for engines that plan without statistics.
   package func analyzeUnknownTables(

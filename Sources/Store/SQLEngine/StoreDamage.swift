@@ -2,11 +2,11 @@ import StoreModel
 import Synchronization
 
 /// The record of the damage found in a store, until the process ends. The cause may have damaged
-/// other pages too, and further writes would make it worse.
+/// other pages too, and further writes would increase the damage.
 ///
-/// All connections to a file share one. They call ``check()`` before each transaction, so nothing
-/// is read from or written to a damaged store. A lock protects the values. Handlers are called on
-/// the thread that finds the damage, outside of the lock.
+/// All connections to a file share one record. They call ``check()`` before each transaction and
+/// each commit, so no transaction begins or commits on a damaged store. A lock protects the values.
+/// Handlers are called on the thread that finds the damage, outside of the lock.
 package final class StoreDamage: Sendable {
   /// The values that the lock protects.
   private struct State {
@@ -18,13 +18,13 @@ package final class StoreDamage: Sendable {
 
   private let state = Mutex(State())
 
-  /// A record without damage.
+  /// Creates a record without damage.
   package init() {}
 
   /// The first damage found; nil if there is none.
   package var reason: String? { state.withLock(\.reason) }
 
-  /// Records damage, and calls the handler if it is the first.
+  /// Records damage, and calls the handler of the first damage. Later damage is ignored.
   package func note(_ reason: String) {
     let handler = state.withLock { state -> (@Sendable (String) -> Void)? in
       guard state.reason == nil else { return nil }
@@ -34,8 +34,8 @@ package final class StoreDamage: Sendable {
     handler?(reason)
   }
 
-  /// Records a failed sync of the file. The store may not be read before the next start has written
-  /// the file again from its log.
+  /// Records a failed sync of the file, unless damage is recorded already. The store must not be
+  /// read until the next start has copied its log into the file again.
   package func note(unsynced reason: String) {
     let handler = state.withLock { state -> (@Sendable (String) -> Void)? in
       guard state.reason == nil else { return nil }
@@ -46,7 +46,8 @@ package final class StoreDamage: Sendable {
     handler?(reason)
   }
 
-  /// Sets the handler of a failed sync; calls it at once if a sync has failed already.
+  /// Sets the handler of a failed sync, and calls it at once if a sync has failed already. The
+  /// handler gets the reason.
   package func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {
     let reason = state.withLock { state in
       state.unsyncedHandler = handler
@@ -55,8 +56,8 @@ package final class StoreDamage: Sendable {
     if let reason { handler?(reason) }
   }
 
-  /// Sets the handler of the first damage; calls it at once if there is damage already. A failed
-  /// sync has a handler of its own.
+  /// Sets the handler of the first damage, and calls it at once if there is damage already. The
+  /// handler gets the reason. A failed sync has a handler of its own.
   package func setHandler(_ handler: (@Sendable (String) -> Void)?) {
     let reason = state.withLock { state in
       state.handler = handler

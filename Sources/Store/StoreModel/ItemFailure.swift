@@ -3,7 +3,7 @@ import CloudKitModel
 /// The reason why the store refused one item of a request: a record, a zone, a subscription or an
 /// asset.
 ///
-/// Most calls return failures inside their outcomes, so the other items of the request still
+/// Most calls about several items return each failure in the item's outcome, so the other items can
 /// succeed. Calls about a single item throw the failure. A failure of the store as a whole is a
 /// ``StoreError``.
 public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -11,9 +11,9 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public enum Code: Sendable, Hashable {
     /// A value breaks a rule of the data model or of the schema.
     case invalid
-    /// An item to be created exists already.
+    /// The item that was to be created exists already.
     case exists
-    /// The change tag is not the current one.
+    /// The request has another change tag than the stored record, which was changed since.
     case conflict
     /// The record, zone or subscription does not exist.
     case notFound
@@ -21,9 +21,10 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case zoneNotFound
     /// The zone was deleted by its user.
     case zoneDeleted
-    /// The caller may not do this.
+    /// The caller does not have the right for this operation.
     case accessDenied
-    /// The target of a validated reference, or a parent, does not exist.
+    /// The record refers to a record that does not exist: a parent, or the target of a validated
+    /// reference.
     case referenceMissing
     /// The record to delete is the parent of a record that would stay.
     case referenced
@@ -33,11 +34,12 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case tooManyParticipants
     /// The request belongs to another database.
     case badDatabase
-    /// Another item of the atomic request failed.
+    /// The operation was undone or not made, because another item of the request failed, and both
+    /// succeed or fail together.
     case atomic
     /// A limit was exceeded, such as the size of a record.
     case limitExceeded
-    /// A limit of what a user, a database or a container may have (``StoreQuotas``) was exceeded.
+    /// One of the ``StoreQuotas`` was exceeded: a limit for each user, database or container.
     case quotaExceeded
     /// The index of a field is still being built.
     case notReady
@@ -45,13 +47,14 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of failure.
   public var code: Code
-  /// The field at fault, if any.
+  /// The field at fault; nil if the whole item is at fault.
   public var field: String?
   /// A sentence for a person to read. It names the broken rule, the item and the refused value.
   public var reason: String
-  /// For ``Code/conflict`` and ``Code/exists``: the record as the server has it.
+  /// For ``Code/conflict`` and ``Code/exists`` of a record, the record as the server has it;
+  /// otherwise nil.
   public var serverRecord: Record?
-  /// For ``Code/limitExceeded`` and ``Code/quotaExceeded``: the limit.
+  /// For ``Code/limitExceeded`` and ``Code/quotaExceeded``, the limit; otherwise nil.
   public var limit: Int?
 
   /// Creates a failure.
@@ -76,7 +79,7 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ItemFailure {
-  /// Makes the failure of an item from a broken rule of the data model.
+  /// Creates the failure of an item that breaks a rule of the data model.
   package init(_ error: ModelError) {
     self.init(
       error.code == .limitExceeded ? .limitExceeded : .invalid, field: error.field, error.reason,

@@ -1,20 +1,25 @@
 /// The whole store of a server, with one protocol for each subject.
 ///
-/// Only the code that opens a store or starts a server takes all of it. That code gives each part
-/// of the server the protocols that the part needs. Each protocol is in the folder of its subject,
-/// in a file of its name.
+/// Only the code that opens a store or starts a server uses the whole protocol. It passes to each
+/// part of the server only the protocols that the part needs. The file of a protocol has the
+/// protocol's name, and is in the folder of the subject.
 ///
 /// ```swift
 /// let user = try await store.accounts.user(named: "alice")
 /// ```
 ///
-/// Every write is one transaction and durable when the call returns, even if the power fails at
-/// that moment. Waiting writes share one commit, in which each succeeds or is rolled back by
-/// itself. A call that throws has changed nothing, except for ``StoreError/Code/outcomeUnknown``:
-/// then the change may have been committed.
+/// A write is durable when its call returns, even if the power fails right after. Most calls that
+/// write are one transaction: if such a call throws, it has changed nothing. As an exception, after
+/// ``StoreError/Code/outcomeUnknown`` the change may have been committed. The documentation says so
+/// if a call has several transactions. In a distributed store, a call about several databases has a
+/// transaction for each of them.
 ///
-/// All methods throw ``StoreError`` if the store itself fails; errors of single items are in the
-/// outcomes. ``StoreError/Code/overloaded`` is thrown at once if too many writes wait.
+/// Writes that wait at the same time can share one commit. In it, each write succeeds or is rolled
+/// back by itself.
+///
+/// All methods that can throw throw ``StoreError`` if the store itself fails. If too many calls
+/// wait, they throw ``StoreError/Code/overloaded`` at once. Failures of single items are in the
+/// outcomes (``ItemFailure``).
 public protocol Store: QuotaStore, SharedStore, StoreHealth, DamageReporting {
   // Databases and their contents
   /// The databases by their addresses, and the storage that they use.
@@ -25,15 +30,16 @@ public protocol Store: QuotaStore, SharedStore, StoreHealth, DamageReporting {
   var records: any RecordReading & RecordWriting { get }
   /// The changes of records and zones since a client's last fetch.
   var changeFeeds: any ChangeFeedStore { get }
-  /// The uploads of assets, and the records that hold them.
+  /// The assets: uploads, receipts, and the records that hold each file.
   var assets: any AssetRegistry { get }
   /// The schemas of containers, and the security roles in them.
   var schemas: any SchemaStore & RoleStore { get }
-  /// The subscriptions, by user for clients and by database for the matching index.
+  /// The subscriptions: those of one user for clients, and those of a whole database for the
+  /// matching index.
   var subscriptions: any SubscriptionStore & SubscriptionFeed { get }
 
   // From a change to its pushes
-  /// The committed changes that the dispatcher still has to match.
+  /// The committed changes that wait to be matched against subscriptions.
   var outbox: any OutboxStore { get }
   /// The registered devices, browsers, webhooks and courier readers.
   var devices: any DeviceStore { get }
@@ -41,7 +47,7 @@ public protocol Store: QuotaStore, SharedStore, StoreHealth, DamageReporting {
   var deliveries: any DeliveryQueue { get }
   /// The log of notifications that clients fetch and mark as read.
   var notificationLog: any NotificationLogStore { get }
-  /// The notification log as readers of the web courier get it.
+  /// The notification log for readers of the web courier.
   var courier: any CourierStore { get }
   /// The dispatched changes and their notifications, for explanations.
   var changeHistory: any ChangeHistoryStore { get }
@@ -61,9 +67,10 @@ public protocol Store: QuotaStore, SharedStore, StoreHealth, DamageReporting {
   var adminAccess: any AdminKeyStore & ConsoleSessionStore { get }
   /// The lists of the store's contents for administrators.
   var administration: any AdministrationStore { get }
-  /// The background work that the server calls from time to time.
+  /// The background work, which servers start from time to time.
   var maintenance: any Maintenance { get }
 
-  /// Finishes the calls under way and closes; later calls throw ``StoreError/Code/closed``.
+  /// Closes the store. The method returns when the calls under way have ended. Later calls throw
+  /// ``StoreError/Code/closed``.
   func close() async
 }

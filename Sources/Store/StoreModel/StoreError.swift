@@ -1,22 +1,22 @@
 /// A failure of the store itself. The failure of a single item of a request is an ``ItemFailure``
 /// instead.
 ///
-/// Compare ``code`` to decide about a retry, and show ``description`` to an administrator.
+/// Use ``code`` to decide whether to try again, and show ``description`` to an administrator.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
-  /// The kind of failure. Codes may be added.
+  /// The kind of failure. Later versions may have further codes.
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     /// The name of the code, such as `overloaded`.
     public let description: String
 
-    /// The store cannot be opened or made.
+    /// The store cannot be opened or created.
     public static let cannotOpen = Code(description: "cannotOpen")
     /// The store was written by a newer version of Petrel.
     public static let newerSchema = Code(description: "newerSchema")
     /// The store was written by a version of Petrel from before the first release.
     public static let olderSchema = Code(description: "olderSchema")
-    /// A statement failed; its transaction was rolled back.
+    /// An SQL statement failed; its transaction was rolled back.
     public static let statementFailed = Code(description: "statementFailed")
-    /// The transaction conflicted with another one and was rolled back; it can be retried.
+    /// The transaction conflicted with another one and was rolled back; the caller can try again.
     public static let serializationFailure = Code(description: "serializationFailure")
     /// The database server cannot be reached; the transaction was rolled back.
     public static let unreachable = Code(description: "unreachable")
@@ -33,7 +33,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let corrupt = Code(description: "corrupt")
     /// More writes are waiting than the store accepts; try again later.
     public static let overloaded = Code(description: "overloaded")
-    /// The bytes of an asset cannot be kept, read or removed.
+    /// The bytes of an asset cannot be stored, read or removed.
     public static let assetFailed = Code(description: "assetFailed")
     /// The store was closed.
     public static let closed = Code(description: "closed")
@@ -41,23 +41,24 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let exists = Code(description: "exists")
     /// There is no object with this name.
     public static let notFound = Code(description: "notFound")
-    /// A continuation marker or change token is not one of this store's.
+    /// The continuation or change token is not from this store, or is from another kind of request.
     public static let badContinuation = Code(description: "badContinuation")
-    /// A text contains the character U+0000, which the engine cannot store in texts.
+    /// A text contains the character U+0000, which the database engine cannot store.
     public static let unkeptText = Code(description: "unkeptText")
-    /// Changes were to be dispatched before earlier ones.
+    /// The dispatcher tried to dispatch changes before earlier changes of the same database.
     public static let outOfOrder = Code(description: "outOfOrder")
-    /// Another server now dispatches the changes of the database.
+    /// This server no longer has the lease of the database, so it may not dispatch the changes.
     public static let leaseLost = Code(description: "leaseLost")
-    /// The user who makes the write is being deleted, or was deleted.
+    /// The user of a write is being deleted, or was deleted recently.
     public static let userDeleted = Code(description: "userDeleted")
-    /// A change token is older than the store's history; start without a token.
+    /// The client cannot continue from its change token: start again without a token. Usually the
+    /// store has deleted changes that the client has not read.
     public static let changeTokenExpired = Code(description: "changeTokenExpired")
   }
 
   /// The kind of failure.
   public var code: Code
-  /// A sentence for a person to read: the rule or failure, the refused value, and the next step.
+  /// A text for a person to read, with the rule or failure, the refused value, and the next step.
   public var reason: String
   /// The failed statement without its arguments, if there is one.
   public var statement: String?

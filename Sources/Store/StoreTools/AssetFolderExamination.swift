@@ -1,22 +1,22 @@
 import Storage
 import StoreModel
 
-/// The result of inspecting the folder for a shared store's assets: whether it is the folder of the
-/// store's servers. The inspection changes nothing.
+/// The result of an inspection of a folder for assets. It shows whether the folder is the one that
+/// the servers of a shared store use. The inspection changes nothing.
 ///
-/// Servers on one store need one folder. The first server writes an identity into the folder and
-/// the same identity into the store, so `petrel doctor` can compare the two.
+/// All servers on a store must use the same folder. The first server writes the same identity into
+/// the folder and into the store. `petrel doctor` compares these two identities.
 public struct AssetFolderExamination: Sendable, Hashable {
   /// The file in the folder with the store's identity.
   public static let identityFile = FileAssetStore.identityFile
 
   /// The result of reading the file with the identity.
   public enum Identity: Sendable, Hashable {
-    /// The identity in the file.
+    /// The file was read; the value is the identity.
     case known(String)
     /// The file or the folder is missing.
     case missing
-    /// The file cannot be read, for this reason.
+    /// The file cannot be read; the value is the reason, for a person to read.
     case unreadable(String)
   }
 
@@ -25,7 +25,7 @@ public struct AssetFolderExamination: Sendable, Hashable {
   /// The identity of the folder.
   public var identity: Identity
 
-  /// Inspects a folder. The call blocks the thread as long as the folder's file system does.
+  /// Inspects a folder. If the file system does not answer, the method blocks its thread.
   public static func look(into directory: String) -> AssetFolderExamination {
     let identity: Identity
     do {

@@ -3,58 +3,62 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// The result of inspecting the PostgreSQL of an existing or future store, for `petrel doctor`. The
-/// inspection changes nothing.
+/// The result of an inspection of a PostgreSQL database that has a store or will have one. `petrel
+/// doctor` uses it. The inspection changes nothing.
 public struct PostgreSQLExamination: Sendable, Hashable {
-  /// The oldest version of PostgreSQL that `petrel doctor` accepts, in the format of
-  /// `server_version_num`: 13. Older ones are no longer maintained.
+  /// The oldest version of PostgreSQL that `petrel doctor` accepts: 13, in the format of
+  /// ``version``. PostgreSQL's developers no longer maintain older versions.
   public static let oldestVersion = 130_000
-  /// The connections of a server: writers and readers, one for cluster membership, one to receive
-  /// notifications, and one for shared limits.
+  /// The number of connections that a Petrel server opens: one for each writing and reading thread,
+  /// one for cluster membership, one to receive notifications, and one for shared limits.
   public static let connections =
     StoreConfiguration().writers + StoreConfiguration().readers + 3
 
-  /// The schema version that brought the tables of assets.
+  /// The first schema version with the tables of assets.
   private static let leastVersionWithAssets: Int64 = 5
 
-  /// The version in the format of `server_version_num`: 150004 is 15.4.
+  /// The version of PostgreSQL in the format of `server_version_num`: 150004 stands for 15.4.
   public var version = 0
   /// The encoding of the database, such as `UTF8`.
   public var encoding = ""
-  /// The settings with values that let commits be lost in a power failure: some of `fsync` and
-  /// `full_page_writes`.
+  /// The settings that are not `on`, although a power failure can then lose or damage data: any of
+  /// `fsync` and `full_page_writes`.
   public var unsafeSettings: [String] = []
-  /// Whether pages have checksums, which reveal damage.
+  /// Whether PostgreSQL's pages have checksums, by which it finds damage.
   public var hasChecksums = true
-  /// The number of pages that did not match their checksums when PostgreSQL read them.
+  /// The number of pages of this database that did not match their checksums when PostgreSQL read
+  /// them.
   public var damagedPages = 0
-  /// Whether the server takes no writes, as a standby does.
+  /// Whether PostgreSQL refuses writes, as on a standby.
   public var isStandby = false
-  /// The number of connections that ordinary users may have: `max_connections` without the reserved
-  /// ones.
+  /// The number of connections for ordinary users: `max_connections` minus
+  /// `superuser_reserved_connections`.
   public var connectionLimit = 0
-  /// The number of connections of all programs now, this one included.
+  /// The present number of connections of all programs, this connection included.
   public var usedConnections = 0
   /// The store's schema version; nil if there is no store yet.
   public var schemaVersion: Int64?
-  /// The step that is necessary before the store is served, because it came from a copy; nil for
-  /// other stores.
+  /// The reason why servers cannot open the store yet, with the necessary step: the store was
+  /// restored from a copy. Nil for other stores.
   public var restoration: String?
-  /// The storage used by the tables with their indexes; nil if there is no store yet.
+  /// The bytes of the store's tables and their indexes; nil if there is no store yet.
   public var storeBytes: Int?
-  /// The distribution of the store; nil if it is not distributed.
+  /// The distribution of the store's tables over several nodes; nil if the store is not
+  /// distributed, or if there is no store yet.
   public var spread: StoreDistribution.Spread?
   /// Whether a server has the store open.
   public var isServed = false
-  /// The identity of the folder with the store's assets; nil if no server has used one yet.
+  /// The identity of the folder with the store's assets; nil if no server has used a folder yet.
   public var assetFolder: String?
-  /// Whether the store has assets or announced uploads, so that it needs a folder for them.
+  /// Whether the store has assets or announced uploads of assets, and so needs a folder for their
+  /// files.
   public var hasAssets = false
 
-  /// The result of a PostgreSQL without a store and without problems.
+  /// Creates the result for a database without a store and without problems.
   public init() {}
 
-  /// Connects, inspects, and closes the connection. Each statement may take 10 seconds.
+  /// Connects to a database, inspects it, and closes the connection. PostgreSQL ends a statement
+  /// after 10 seconds.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached; another
   ///   ``StoreError`` if a statement fails.
@@ -68,7 +72,7 @@ public struct PostgreSQLExamination: Sendable, Hashable {
     }
   }
 
-  /// Reads the settings, the statistics, and the store's own tables if there are any.
+  /// Reads PostgreSQL's settings and statistics, and the store's tables if there is a store.
   private init(over connection: PostgreSQLConnection) throws {
     func setting(_ name: String) throws -> String {
       try connection.first("SELECT current_setting($1)", [.text(name)]) { $0.text(0) } ?? ""

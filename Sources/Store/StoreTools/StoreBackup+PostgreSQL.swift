@@ -4,23 +4,28 @@ import Storage
 import StoreModel
 
 extension StoreBackup {
-  /// Prepares a store in PostgreSQL that PostgreSQL's own programs restored from an older copy, for
-  /// clients that know a newer state: no number is reused, and earlier change tokens expire.
+  /// Completes the restoration of a store that PostgreSQL's own programs restored from a copy.
+  /// Clients may know a newer state than the copy. So the method makes their change tokens expire,
+  /// and leaves a gap in the numbers of each database, so that no number is used twice.
   ///
-  /// Each database is prepared by itself. Preparing one twice is harmless, so after an interruption
-  /// it starts from the beginning. Until the end the store cannot be opened.
+  /// The method changes each database in a transaction of its own. If the method is interrupted,
+  /// call it again: it begins with the first database, and a second change of a database does no
+  /// harm. Servers cannot open the store before the method has ended.
   ///
-  /// - Parameter nothingLost: whether the copy has everything that was ever acknowledged. Then
-  ///   numbers and tokens stay, and only the store's location is updated.
-  /// - Returns: the number of databases.
+  /// - Parameter nothingLost: whether the copy has every change that a server acknowledged. If
+  ///   true, numbers and change tokens stay, and the method only stores the new location in the
+  ///   store.
+  /// - Returns: the number of databases in the store.
   /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store, or a server has it open;
-  ///   ``StoreError/Code/newerSchema`` if a newer Petrel wrote it.
+  ///   ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` if this program does not
+  ///   know the store's schema version.
   @discardableResult
   public static func completeRestoration(
     at address: PostgreSQLAddress, nothingLost: Bool = false
   ) async throws -> Int {
     try await SQLStore.onThread {
-      // Takes the exclusive lock, so that no server can have the store open.
+      // This connection takes the exclusive lock of the store, so no server can have the store
+      // open.
       let settings = PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone)
       let connection = try PostgreSQLConnection(to: address, settings: settings)
       defer { connection.close() }
@@ -43,11 +48,11 @@ extension StoreBackup {
     }
   }
 
-  /// Checks that the database has a store of a version that this program knows.
+  /// Checks that the database has a store with a schema version that this program knows.
   private static func checkSchemaVersion(
     of connection: PostgreSQLConnection, at address: PostgreSQLAddress
   ) throws {
-    // A failure is ignored: without the table there is no store.
+    // An error means that the table of the schema version is missing, so there is no store.
     let version = try? Migration.version(over: connection)
     guard let version, version != Migration.unfinishedVersion else {
       throw StoreError(.cannotOpen, "there is no Petrel store at \(address)")
@@ -55,7 +60,8 @@ extension StoreBackup {
     try Schema.checkIsKnown(version, at: "\(address)")
   }
 
-  /// Makes all change tokens of a database's older states expire, and leaves a gap in its numbers.
+  /// Makes all change tokens of a database expire, and leaves a gap in the database's numbers
+  /// (``numberGap``).
   private static func expireTokens(
     of database: Int64, over connection: PostgreSQLConnection
   ) throws {
@@ -64,7 +70,8 @@ extension StoreBackup {
       UPDATE databases SET last_number = last_number + $2, trimmed_version = last_number + $2
       WHERE database_id = $1
       """, [.integer(database), .integer(numberGap)])
-    // A database's feed goes from version to version, so no two zones may have the same version.
+    // A page of a database's feed can end after any zone, and the next page begins after that
+    // zone's version. So each zone needs a version of its own.
     try connection.run(
       """
       WITH ranked AS (

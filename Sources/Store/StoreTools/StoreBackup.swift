@@ -3,17 +3,17 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// The backup of a store in a file: a copy of its database and of the files of its assets, at one
-/// moment.
+/// The backup of a store in a file: a copy of the store's database and of its asset files, as they
+/// were at one moment.
 ///
-/// A copy has the layout of a data directory, so it can be inspected in place. `petrel backup` and
-/// `petrel restore` call these functions.
+/// A copy has the same layout as the data directory of a server. `petrel backup` and `petrel
+/// restore` call these functions.
 public enum StoreBackup {
   /// The progress of a copy.
   public struct Progress: Sendable, Hashable {
     /// The number of database pages copied so far, of 4 KiB each.
     public var copiedPages = 0
-    /// The number of pages to copy; 0 before the first are copied.
+    /// The number of database pages to copy; 0 before the first are copied.
     public var pages = 0
     /// The number of asset files copied so far.
     public var copiedAssets = 0
@@ -24,27 +24,29 @@ public enum StoreBackup {
     public init() {}
   }
 
-  /// The name of the database file.
+  /// The name of the database file in a copy.
   public static let fileName = "petrel.sqlite"
-  /// The number of pages copied at once: 4 MiB.
+  /// The number of pages that are copied at once: 4 MiB.
   private static let step = 1_024
-  /// The number added to the numbers of a restored database: more than the lost store may have
-  /// drawn since the copy, so that no number is reused.
+  /// The gap in the numbers of each restored database. It is larger than the amount of numbers that
+  /// the lost store can have used since the copy, so no number is used twice.
   static let numberGap: Int64 = 1 << 26
 
-  /// Copies a store into a new directory, while a server may use the store. The copy has everything
-  /// that was acknowledged before.
+  /// Copies a store into a new directory. A server may use the store meanwhile. The copy has all
+  /// changes that the server acknowledged before the call.
   ///
-  /// The copy is made in `directory` with the suffix `.partial`, checked page by page, synced, and
-  /// then renamed.
+  /// The method writes the copy to a directory with the suffix `.partial`, checks each page, syncs
+  /// the copy to the disk, and then renames it to `directory`.
   ///
   /// - Parameters:
   ///   - path: the store's file.
-  ///   - directory: must be missing or empty.
-  ///   - progress: called from time to time, on a thread of its own.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store or the copy cannot be written,
-  ///   ``StoreError/Code/exists`` if the directory has contents, ``StoreError/Code/corrupt`` if the
-  ///   store is damaged. No directory is left then.
+  ///   - directory: the directory for the copy. It must be missing or empty.
+  ///   - progress: called from time to time, on the thread that copies.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store; ``StoreError/Code/newerSchema``
+  ///   or ``StoreError/Code/olderSchema`` if this program does not know its schema version;
+  ///   ``StoreError/Code/exists`` if the directory has contents; ``StoreError/Code/corrupt`` if the
+  ///   store is damaged; and other errors if the copy cannot be written. After an error before the
+  ///   renaming, there is no copy, and the partial copy is removed.
   public static func make(
     ofStoreAt path: String, in directory: String,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
@@ -56,7 +58,7 @@ public enum StoreBackup {
       }
       try checkIsFree(directory)
       if !SQLStore.isServed(at: path) {
-        // Opening a damaged store would truncate its log at the damage.
+        // The connection below would truncate the log of a damaged store at the damage.
         try StoreInspection(ofStoreAt: path, within: .zero).check()
       }
       let partial = directory + ".partial"
@@ -82,18 +84,21 @@ public enum StoreBackup {
     }
   }
 
-  /// Restores a copy to a place where there is no store.
+  /// Restores a store from a copy, at a place where there is no store.
   ///
-  /// Clients' change tokens expire, because they may be newer than the copy, and clients start from
-  /// the beginning.
+  /// Clients may have change tokens that are newer than the copy. So all change tokens expire, and
+  /// clients fetch all data again. The method writes files with the suffix `.restoring`, and
+  /// renames them at the end.
   ///
   /// - Parameters:
   ///   - directory: a directory that ``make(ofStoreAt:in:progress:)`` wrote.
-  ///   - path: the file of the new store.
-  ///   - progress: called from time to time, on a thread of its own.
-  /// - Throws: ``StoreError/Code/exists`` if there is already a store,
-  ///   ``StoreError/Code/newerSchema`` if a newer Petrel made the copy, ``StoreError/Code/corrupt``
-  ///   if the copy is damaged, and others. Then nothing is changed.
+  ///   - path: the database file of the new store.
+  ///   - progress: called from time to time, on the thread that copies.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if `directory` is not a copy, or a program has the
+  ///   store at `path` open; ``StoreError/Code/exists`` if there is a store or asset files at
+  ///   `path`; ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` if this program
+  ///   does not know the copy's schema version; ``StoreError/Code/corrupt`` if the copy is damaged;
+  ///   and others. After an error before the renaming, there is no new store.
   public static func restore(
     from directory: String, toStoreAt path: String,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
@@ -140,7 +145,8 @@ public enum StoreBackup {
     }
   }
 
-  /// Returns a store's schema version; nil if the file is not a store, or not yet.
+  /// Returns a store's schema version; nil if the file is not a store, or if the creation or move
+  /// of the store is not complete.
   static func schemaVersion(of connection: SQLiteConnection) -> Int64? {
     let version = try? Migration.version(over: connection)
     return version == Migration.unfinishedVersion ? nil : version
@@ -148,14 +154,15 @@ public enum StoreBackup {
 
   // MARK: Copying
 
-  /// Copies the database in one read transaction, then the asset files that this state of the
-  /// database names. Hard links keep these files while the server deletes assets.
+  /// Copies the database in one read transaction, and then the asset files that the database names
+  /// at that moment. Before the copying, the method makes hard links to these files, so that they
+  /// stay even if the server deletes assets.
   private static func copy(
     _ source: SQLiteConnection, of path: String, to target: String,
     _ report: (Progress) -> Void
   ) throws {
     try checkSchemaVersion(source, path)
-    // One snapshot of the store, however long it takes.
+    // The transaction gives one snapshot of the store for the whole copy.
     try source.beginReading()
     var progress = Progress()
     let assets = try assets(of: source)
@@ -177,8 +184,10 @@ public enum StoreBackup {
     report(progress)
   }
 
-  /// Returns the asset files by their paths in the asset folder, with their expected checksums and
-  /// sizes.
+  /// Returns the asset files that a store's database names.
+  ///
+  /// - Returns: `database`: the database's number; `name`: the file's path in the asset folder;
+  ///   `checksum`: the SHA-256 in hexadecimal digits; `size`: the bytes that the file should have.
   static func assets(
     of source: SQLiteConnection
   ) throws -> [(database: Int64, name: String, checksum: String, size: Int64)] {
@@ -196,7 +205,7 @@ public enum StoreBackup {
     }
   }
 
-  /// Checks that the file is a store of a version that this program knows.
+  /// Checks that the file is a store with a schema version that this program knows.
   private static func checkSchemaVersion(_ connection: SQLiteConnection, _ path: String) throws {
     guard let version = schemaVersion(of: connection) else {
       throw StoreError(.cannotOpen, "'\(path)' is not a Petrel store")
@@ -204,7 +213,7 @@ public enum StoreBackup {
     try Schema.checkIsKnown(version, at: "'\(path)'")
   }
 
-  /// Checks all pages of a copy by their checksums and by SQLite's `quick_check`.
+  /// Checks all pages of a copy by their checksums, and the whole copy by SQLite's `quick_check`.
   private static func check(_ path: String) throws {
     try StoreInspection(ofStoreAt: path, within: .seconds(365 * 86_400)).check()
     let copy = try connection(to: path)
@@ -215,14 +224,15 @@ public enum StoreBackup {
     }
   }
 
-  /// Makes all change tokens of older states expire, and leaves a gap in the numbers of each
-  /// database.
+  /// Makes all change tokens expire, and leaves a gap in the numbers of each database
+  /// (``numberGap``).
   private static func expireTokens(_ connection: SQLiteConnection) throws {
     try connection.beginWriting()
     try connection.run(
       "UPDATE databases SET last_number = last_number + $1", [.integer(numberGap)])
     try connection.run("UPDATE databases SET trimmed_version = last_number", [])
-    // A database's feed goes from version to version, so no two zones may have the same version.
+    // A page of a database's feed can end after any zone, and the next page begins after that
+    // zone's version. So each zone needs a version of its own.
     try connection.run(
       """
       WITH ranked AS (
@@ -238,24 +248,25 @@ public enum StoreBackup {
 
   // MARK: Files
 
-  /// Opens a file with a small cache.
+  /// Opens a database file with a cache of 16 MiB.
   private static func connection(to path: String) throws -> SQLiteConnection {
     try SQLiteConnection(
       path: path, settings: SQLiteConnection.Settings(cacheKilobytes: 16_384))
   }
 
-  /// Whether a file exists, or an asset folder has files.
+  /// Whether a file exists. For the path of an asset folder, whether the folder has files other
+  /// than the folder for arriving uploads.
   private static func isThere(_ path: String) -> Bool {
     guard path.hasSuffix("-assets") else { return FileManager.default.fileExists(atPath: path) }
-    // A failure is ignored: without the folder there are no files.
+    // A folder that is missing or cannot be read counts as empty.
     let contents = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     return contents.contains { $0 != "arrivals" }
   }
 
-  /// Checks that a directory is missing or empty.
+  /// Checks that a directory is missing or empty, and throws ``StoreError/Code/exists`` otherwise.
   private static func checkIsFree(_ directory: String) throws {
     guard FileManager.default.fileExists(atPath: directory) else { return }
-    // A folder that cannot be read counts as occupied.
+    // A directory that cannot be read counts as not empty.
     let contents = try? FileManager.default.contentsOfDirectory(atPath: directory)
     guard let contents, contents.isEmpty else {
       throw StoreError(

@@ -3,22 +3,22 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// The comparison of a table of two stores, row by row in the order of the primary key.
+/// The comparison of one table in two stores, in the order of the primary key.
 ///
-/// Each store is read once. Chunks of 1,024 rows have a SHA-256 digest each, so only the digests
-/// are kept in memory: 32 bytes and a key for each chunk.
+/// The comparison reads each store once, and computes a SHA-256 digest of each 1,024 rows: a
+/// *chunk*. So it needs little memory: 32 bytes and a key for each chunk. If two digests differ, it
+/// reads the rows of that chunk again.
 struct StoreComparison {
-  /// The number of rows with a common digest. If two digests differ, the rows are read again to
-  /// find the first difference.
+  /// The number of rows in a chunk.
   private static let chunk = 1_024
 
-  /// The digests of a table of one store.
+  /// The digests of the table in one store.
   private struct Digests {
-    /// The number of all rows.
+    /// The number of rows in the table.
     var rows = 0
     /// The digest of each chunk.
     var chunks: [[UInt8]] = []
-    /// The key of the last row of each chunk.
+    /// The primary key of the last row of each full chunk, encoded by `CanonicalRow`.
     var ends: [[UInt8]] = []
   }
 
@@ -32,10 +32,12 @@ struct StoreComparison {
     self.target = target
   }
 
-  /// Compares the tables and returns the common digest.
+  /// Compares the tables, and returns the number of rows and the common digest
+  /// (``StoreMove/Result/Table/digest``).
   ///
-  /// - Parameter step: called with the number of rows read from the source.
-  /// - Throws: ``StoreError/Code/corrupt`` that names the first row that differs.
+  /// - Parameter step: called after each chunk of the source, with the number of rows in the chunk.
+  /// - Throws: ``StoreError/Code/corrupt`` if the tables differ; the error names the first row that
+  ///   differs.
   func run(_ step: (Int) -> Void) throws -> StoreMove.Result.Table {
     let ours = try digests(source, step)
     let theirs = try digests(target) { _ in }
@@ -77,7 +79,7 @@ struct StoreComparison {
 
   // MARK: Differences
 
-  /// The key and the digest of a row, to find a difference.
+  /// The primary key and the SHA-256 digest of a row.
   private struct Row {
     var key: [SQLValue]
     var digest: [UInt8]
@@ -88,7 +90,7 @@ struct StoreComparison {
     let index =
       zip(ours.chunks, theirs.chunks).enumerated().first { $0.element.0 != $0.element.1 }?.offset
       ?? min(ours.chunks.count, theirs.chunks.count)
-    // Earlier chunks are equal and complete.
+    // The chunks before `index` are equal and have 1,024 rows each.
     let start = index == 0 ? nil : CanonicalRow.values(of: ours.ends[index - 1])
     let mine = try rows(source, after: start)
     let other = try rows(target, after: start)
@@ -113,7 +115,9 @@ struct StoreComparison {
         + "target; first, \(what). The target cannot be used; empty it and start again")
   }
 
-  /// Returns the rows of one chunk after a key.
+  /// Returns the rows of one chunk.
+  ///
+  /// - Parameter key: the primary key after which the chunk begins; nil for the first chunk.
   private func rows(_ connection: any SQLConnection, after key: [SQLValue]?) throws -> [Row] {
     try connection.rows(
       table.selection(follows: key != nil, limit: Self.chunk), key ?? []

@@ -5,16 +5,16 @@ import Storage
 import StoreModel
 import Synchronization
 
-/// The result of inspecting a store's file, for `petrel doctor`. The inspection changes nothing,
-/// and a server may be using the store.
+/// The result of an inspection of a store's file, for `petrel doctor`. The inspection changes
+/// nothing. A server may use the store meanwhile.
 public struct StoreExamination: Sendable, Hashable {
-  /// How thoroughly the file is read.
+  /// The depth of an inspection.
   public enum Depth: Sendable, Hashable {
-    /// All pages, their checksums, the contents of rows (SQLite's `quick_check`), and the sizes of
-    /// asset files.
+    /// The inspection reads all pages with their checksums, checks the contents of rows (SQLite's
+    /// `quick_check`), and checks the sizes of asset files.
     case quick
-    /// In addition, whether indexes agree with their tables (`integrity_check`), and the contents
-    /// of all asset files.
+    /// The inspection also checks whether indexes agree with their tables (SQLite's
+    /// `integrity_check`), and the checksums of all asset files.
     case full
   }
 
@@ -23,29 +23,31 @@ public struct StoreExamination: Sendable, Hashable {
   /// The oldest schema version that this program migrates.
   public static var oldestVersion: Int64 { Schema.oldestVersion }
 
-  /// The store's schema version; nil for a file that is not a store yet or cannot be read.
+  /// The store's schema version; nil for a file that is not a store, or whose damage prevents
+  /// reading the version.
   public var schemaVersion: Int64?
-  /// The damage found, at most ten lines.
+  /// The damage found, one text for each fault, at most ten.
   public var faults: [String] = []
-  /// Whether everything was checked within the time limit.
+  /// Whether the inspection checked everything within the time limit.
   public var isComplete = true
   /// Whether a server has the store open.
   public var isServed = false
-  /// The bytes of the file.
+  /// The size of the store's file in bytes.
   public var bytes = 0
-  /// The bytes of its write-ahead log; 0 if there is none.
+  /// The size of the write-ahead log in bytes; 0 if there is none.
   public var logBytes = 0
 
-  /// The result for a file without damage, before it is read.
+  /// Creates the result for a file without damage.
   public init() {}
 
-  /// Inspects a store.
+  /// Inspects a store's file on a thread of its own.
   ///
   /// - Parameters:
   ///   - path: the store's file.
-  ///   - limit: how long to check the contents; the result has what was found by then.
+  ///   - limit: the time limit. It applies first to the checksums of pages, and then again to the
+  ///     checks of rows and asset files. After it, the result has the damage found so far.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such file, and
-  ///   ``StoreError/Code/cannotOpen`` if it cannot be read.
+  ///   ``StoreError/Code/cannotOpen`` if the file cannot be read.
   public static func look(
     atStoreAt path: String, depth: Depth, within limit: Duration
   ) async throws -> StoreExamination {
@@ -54,8 +56,8 @@ public struct StoreExamination: Sendable, Hashable {
         continuation.resume(
           with: Result {
             var found = try examine(path, depth, limit, isAlone: SQLStore.isUnused(at: path))
-            // The store was taken as unused, but a server may have started and written to it
-            // meanwhile.
+            // A server may have opened the store and written to it during the inspection. The found
+            // damage may then be a page that was being written, so the store is inspected again.
             if !found.faults.isEmpty, !SQLStore.isUnused(at: path) {
               found = try examine(path, depth, limit, isAlone: false)
             }
@@ -66,7 +68,7 @@ public struct StoreExamination: Sendable, Hashable {
     }
   }
 
-  /// Inspects a store.
+  /// Inspects a store's file on this thread.
   ///
   /// - Parameter isAlone: whether no program has the store open, so that its log need not be read.
   private static func examine(
@@ -117,7 +119,8 @@ public struct StoreExamination: Sendable, Hashable {
       }
       if timer.hasStruck {
         found.isComplete = false
-        // An interrupted check reports pages that it did not reach as unused.
+        // An interrupted check reports each page that it did not reach as a page that is never
+        // used.
         found.faults.removeAll { $0.hasSuffix("is never used") }
       }
     } catch let error as StoreError where error.code == .corrupt {
@@ -126,7 +129,8 @@ public struct StoreExamination: Sendable, Hashable {
     return found
   }
 
-  /// Returns the damage of an asset's file; nil also if the asset was deleted meanwhile.
+  /// Returns the damage of an asset's file; nil if there is none, or if the asset was deleted
+  /// meanwhile.
   private static func assetFault(
     _ path: String, _ asset: (database: Int64, name: String, checksum: String, size: Int64),
     _ depth: Depth,
@@ -151,8 +155,8 @@ public struct StoreExamination: Sendable, Hashable {
     return isThere == nil ? nil : "the file of an asset, '\(path)', \(found)"
   }
 
-  /// Returns the damage of the file header (https://sqlite.org/fileformat.html, section 1.3); nil
-  /// if there is none.
+  /// Returns the damage of the file's header; nil if there is none. See
+  /// https://sqlite.org/fileformat.html, section 1.3.
   private static func headerFault(_ path: String) throws -> String? {
     guard let file = FileHandle(forReadingAtPath: path),
       let header = try file.read(upToCount: 18), header.count == 18
@@ -176,8 +180,8 @@ public struct StoreExamination: Sendable, Hashable {
   }
 }
 
-/// The timer that interrupts a connection's statement after a time. A lock protects the connection,
-/// so the statement is not interrupted after ``end()``.
+/// A timer that interrupts the statement of a connection when a time is over. A lock protects the
+/// connection, so the timer interrupts nothing after ``end()``.
 private final class Interruption: Sendable {
   /// The values that the lock protects.
   private struct State: @unchecked Sendable {
@@ -196,7 +200,7 @@ private final class Interruption: Sendable {
     }
   }
 
-  /// Whether the time was over, so that a statement was interrupted.
+  /// Whether the timer has interrupted the connection.
   var hasStruck: Bool { state.withLock(\.hasStruck) }
 
   /// Ends the timer. Call it before the connection is closed.

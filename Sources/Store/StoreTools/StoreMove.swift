@@ -4,34 +4,36 @@ import StoreModel
 
 /// The move of a whole store from one engine to another, with the files of its assets.
 ///
-/// Rows are copied unchanged, table by table in the order of the primary key, in transactions of
-/// bounded size. Each transaction also stores the progress in the target, so an interrupted move
-/// continues where it stopped. At the end all rows of both stores are compared.
+/// The move copies the rows unchanged: table by table, in the order of the primary key, in
+/// transactions of limited size. Each transaction also stores the progress in the target. So a
+/// later call can continue an interrupted move. At the end, the move compares all rows of both
+/// stores.
 ///
-/// Numbers, change tokens, sessions and keys stay the same. So the source must not be served any
-/// more: clients of both stores would get the same numbers for different changes.
+/// Numbers, change tokens, sessions and keys stay the same. So no server may open the source again.
+/// Otherwise two stores would give the same numbers to different changes.
 public enum StoreMove {
   /// The progress of a move.
   public struct Progress: Sendable, Hashable {
     /// The stages of a move, in order.
     public enum Stage: Sendable, Hashable {
-      /// Rows are copied.
+      /// The move copies rows.
       case copying
-      /// Asset files are copied.
+      /// The move copies asset files.
       case copyingAssets
-      /// The rows of both stores are read and compared.
+      /// The move reads and compares the rows of both stores.
       case comparing
     }
 
     /// The present stage.
     public var stage = Stage.copying
-    /// The table being copied or compared.
+    /// The name of the table that the move copies or compares now.
     public var table = ""
-    /// The table's position, counted from 1.
+    /// The number of that table, counted from 1; 0 before the first.
     public var tableNumber = 0
-    /// The number of all tables.
+    /// The number of tables to copy and compare.
     public var tables = 0
-    /// The number of rows of all tables in this stage.
+    /// The number of rows copied so far; in the stage ``Stage/comparing``, the number of rows
+    /// compared so far.
     public var rows = 0
     /// The number of asset files examined so far.
     public var assets = 0
@@ -42,51 +44,58 @@ public enum StoreMove {
 
   /// The contents of both stores after a move.
   public struct Result: Sendable, Hashable {
-    /// A table that is the same in both stores.
+    /// A table that has the same rows in both stores.
     public struct Table: Sendable, Hashable {
       /// The table's name.
       public var name: String
       /// The number of its rows.
       public var rows: Int
-      /// The digest of all columns of all rows in the order of the primary key, in hexadecimal
-      /// digits; the same for all engines.
+      /// The digest of all rows, as the hexadecimal digits of a SHA-256. It is computed from the
+      /// digests of each 1,024 rows, in the order of the primary key, and is the same for all
+      /// engines.
       public var digest: String
     }
 
     /// The tables in the order of their names.
     public var tables: [Table] = []
-    /// The number of asset files.
+    /// The number of asset files in both stores.
     public var assets = 0
     /// The bytes of these files.
     public var assetBytes: Int64 = 0
-    /// The names of files that the source had lost before the move, at most a hundred.
+    /// The names of asset files that were already missing in the source; at most 100.
     public var missingAssets: [String] = []
-    /// Whether this move continued an interrupted one.
+    /// Whether this call continued an interrupted move, or found a complete one.
     public var isContinued = false
 
-    /// A result without contents, to which the move adds.
+    /// Creates a result without contents.
     public init() {}
 
-    /// The number of rows of all tables.
+    /// The number of rows in all tables.
     public var rows: Int { tables.reduce(0) { $0 + $1.rows } }
   }
 
-  /// The limits at which a transaction is committed. The first limit that is reached counts.
+  /// The limits of a transaction that copies rows. The move commits a transaction when it reaches
+  /// one of the limits.
   struct BatchLimits: Sendable {
-    /// The most rows of a transaction.
+    /// The number of rows at which a transaction is committed.
     var rows = 50_000
-    /// The bytes of rows at which a transaction ends.
+    /// The bytes of rows at which a transaction is committed.
     var bytes = 8 << 20
   }
 
-  /// Moves a store to a place where there is none, or continues an interrupted move.
+  /// Moves a store to a place where there is no store, or continues an interrupted move.
   ///
-  /// - Parameter progress: called for every batch, on a thread of its own.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store at the source, if it has an
-  ///   older version, or if a program has it or the target open; ``StoreError/Code/newerSchema`` if
-  ///   a newer Petrel wrote it; ``StoreError/Code/exists`` if the target contains something other
-  ///   than an unfinished move of the same store; ``StoreError/Code/corrupt`` if the stores differ
-  ///   at the end.
+  /// - Parameter progress: called after each commit of rows, each asset file, and each 1,024
+  ///   compared rows, on the thread of the move.
+  /// - Throws:
+  ///   - ``StoreError/Code/cannotOpen`` if there is no store at the source, if the source has an
+  ///     older schema version or a database that is dispatched in parts, or if a program has one of
+  ///     the stores open.
+  ///   - ``StoreError/Code/newerSchema`` if a newer Petrel wrote the source.
+  ///   - ``StoreError/Code/exists`` if the target has contents other than an unfinished or complete
+  ///     move of the same store, or if the source was changed since the move began.
+  ///   - ``StoreError/Code/assetFailed`` if an asset file has another size than the store says.
+  ///   - ``StoreError/Code/corrupt`` if the stores differ at the end.
   public static func run(
     from source: StoreLocation, to target: StoreLocation,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
@@ -94,10 +103,10 @@ public enum StoreMove {
     try await run(from: source, to: target, limits: BatchLimits(), progress: progress)
   }
 
-  /// Moves a store with limits that tests choose.
+  /// Moves a store as the public method does. Tests pass other limits.
   ///
-  /// - Parameter committed: called after each commit of rows; an error that it throws ends the
-  ///   move.
+  /// - Parameter committed: called after each commit of rows. If the function throws, the move ends
+  ///   with its error.
   static func run(
     from source: StoreLocation, to target: StoreLocation, limits: BatchLimits,
     committed: @escaping @Sendable (Progress) throws -> Void = { _ in },

@@ -3,25 +3,28 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// One of the two stores of a move, the source or the target, which no other program has open.
+/// One of the two stores of a move: the source or the target. No other program has the store open.
 ///
-/// A file is locked by a ``ServerLock``, PostgreSQL by the exclusive advisory lock of the
-/// connection. Both locks end with the object.
+/// A `ServerLock` locks a store in a file. The exclusive advisory lock of the connection locks a
+/// store in PostgreSQL. The object releases its lock when it is destroyed.
 final class StoreMoveEnd {
-  /// The place of the store.
+  /// The location of the store.
   let location: StoreLocation
   /// The only connection to the store.
   let connection: any SQLConnection
   /// The lock of a store in a file; nil for PostgreSQL.
   private let lock: ServerLock?
 
-  /// The store's name for people, by which a continued move recognises it.
+  /// The store's name for people: a path, or an address and a schema. A continued move recognizes
+  /// the source by this name.
   let name: String
 
-  /// Opens the store to be moved.
+  /// Opens the source of a move.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store, if it has an older version, or
-  ///   if a program has it open; ``StoreError/Code/newerSchema`` for a newer version.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store, if its schema version is older
+  ///   than this program's, or if a program has it open; ``StoreError/Code/newerSchema`` if its
+  ///   schema version is newer; ``StoreError/Code/olderSchema`` if the store is from before the
+  ///   first release.
   init(source location: StoreLocation) throws {
     self.location = location
     if let path = location.file {
@@ -40,10 +43,11 @@ final class StoreMoveEnd {
     }
   }
 
-  /// Opens the target of the move, which may be empty or have an unfinished move.
+  /// Opens the target of a move. The method does not check whether the target has contents, except
+  /// for asset files beside a new file.
   ///
-  /// - Throws: ``StoreError/Code/exists`` if the target is a new file beside which there are assets
-  ///   of another store, ``StoreError/Code/cannotOpen`` if a program has the target open.
+  /// - Throws: ``StoreError/Code/exists`` if the target is a new file and its asset folder has
+  ///   files of another store; ``StoreError/Code/cannotOpen`` if a program has the target open.
   init(target location: StoreLocation, of source: StoreMoveEnd) throws {
     self.location = location
     var isNew = false
@@ -63,7 +67,10 @@ final class StoreMoveEnd {
     name = try Self.name(of: location, connection)
   }
 
-  /// Opens a store and takes its lock.
+  /// Opens a store and locks it.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` if a program has the store open, or for a store in
+  ///   memory.
   private static func open(
     _ location: StoreLocation, cacheKilobytes: Int
   ) throws -> (any SQLConnection, ServerLock?) {
@@ -82,8 +89,8 @@ final class StoreMoveEnd {
         checkpointPages: tuning.checkpointPages)
       return (connection, lock)
     case .postgreSQL(let address, _):
-      // Takes the exclusive lock, so that no server can have the store open. There is no time
-      // limit, since a statement may read a whole table.
+      // This connection takes the exclusive lock of the store, so no server can have the store
+      // open. Statements have no time limit, because one may read a whole table.
       let settings = PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone)
       let connection = try PostgreSQLConnection(to: address, settings: settings)
       return (connection, nil)
@@ -108,9 +115,9 @@ final class StoreMoveEnd {
     }
   }
 
-  /// Checks that there is a store of exactly the version of this program.
+  /// Checks that there is a store, and that its schema version is exactly this program's.
   private static func checkSchemaVersion(of connection: any SQLConnection, _ name: String) throws {
-    // A failure is ignored: without the table there is no store.
+    // An error means that the table of the schema version is missing, so there is no store.
     let version = try? Migration.version(over: connection)
     guard let version else {
       throw StoreError(.cannotOpen, "'\(name)' is not a Petrel store")
@@ -129,9 +136,9 @@ final class StoreMoveEnd {
     }
   }
 
-  /// Whether a folder has files of assets.
+  /// Whether a folder has files other than the folder for arriving uploads.
   private static func hasAssets(in folder: String) -> Bool {
-    // A failure is ignored: without the folder there are no assets.
+    // A folder that is missing or cannot be read counts as empty.
     let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return contents.contains { $0 != "arrivals" }
   }

@@ -4,13 +4,14 @@ import Storage
 import StoreModel
 
 extension StoreMover {
-  /// The most missing files that are reported by name.
+  /// The most missing asset files that ``StoreMove/Result/missingAssets`` names.
   private static let listedMissingAssets = 100
 
-  /// Copies the asset files that the target lacks, durably, and checks their sizes. A file that the
-  /// source has lost is noted in the result.
+  /// Copies the asset files that are missing in the target's folder, checks their sizes, and syncs
+  /// them to the disk. If a file is missing in the source, the method adds the file's name to
+  /// ``StoreMove/Result/missingAssets``.
   ///
-  /// - Parameter step: called after each file.
+  /// - Parameter step: called after each asset file, copied or not.
   /// - Throws: ``StoreError/Code/assetFailed`` if a file has another size than the store says, or
   ///   if a store has no folder for assets.
   func copyAssets(_ step: () -> Void) throws {
@@ -29,7 +30,8 @@ extension StoreMover {
     try copyIdentity()
   }
 
-  /// Copies the folder's identity, which the moved store expects.
+  /// Copies the file with the identity of the asset folder. The moved store has the same identity,
+  /// and refuses a folder with another one.
   private func copyIdentity() throws {
     guard let from = source.location.assets, let to = target.location.assets,
       let identity = FileManager.default.contents(
@@ -46,12 +48,13 @@ extension StoreMover {
     try AssetFiles.sync(to)
   }
 
-  /// Copies one file under a temporary name, syncs it and renames it.
+  /// Copies one asset file, unless the target has a file of the right size. The method writes the
+  /// copy under a temporary name, syncs it, and renames it.
   private func copyAsset(
     _ name: String, from source: String, to target: String, size: Int64
   ) throws {
     guard let found = Self.size(of: source) else {
-      // The file is lost already, so the move goes on without it.
+      // The file was missing before the move, so the move continues without it.
       if result.missingAssets.count < Self.listedMissingAssets { result.missingAssets.append(name) }
       return
     }

@@ -4,41 +4,52 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// The move of the rows of one store into another, step by step.
+/// The execution of a move of one store into another.
 ///
-/// It has four stages: an empty store is created in the target, rows are copied, asset files are
-/// copied, and all rows are compared. At last the target becomes a store that servers can open.
-/// Until then its schema version marks it as unfinished. One thread does all the work.
+/// A move has five steps:
+///
+/// 1. It creates empty tables in the target. The schema version of the target marks the store as
+///    unfinished, so no server can open it.
+/// 2. It copies the rows.
+/// 3. It copies the asset files.
+/// 4. It compares all rows of both stores.
+/// 5. It sets the schema version, so that servers can open the target.
+///
+/// One thread does all the work.
 final class StoreMover {
-  /// The table in the target with the progress of the move. The last transaction drops it.
+  /// The name of the table in the target with the progress of the move. The last transaction
+  /// removes the table.
   private static let stateTable = "store_move"
-  /// The tables about a store itself, whose rows are not copied.
+  /// The tables that describe the store itself. Their rows are not copied.
   static let ownTables: Set = ["schema_version", stateTable]
-  /// The tables about servers and nodes, which do not apply to another store.
+  /// The tables about servers and nodes. Their rows have no meaning in another store, and are not
+  /// copied.
   static let tablesOfServers: Set = [
     "servers", "dispatch_leases", "part_dispatches", "announcements", "store_shards",
   ]
 
   /// The progress of the move, as stored in the target.
   private struct State {
-    /// The table whose rows were last copied; empty at first.
+    /// The name of the table whose rows were copied last; empty before the first.
     var table: String
-    /// The key of the last row copied; nil if the table is complete.
+    /// The primary key of the last copied row; nil if all rows of the table are copied.
     var key: [SQLValue]?
     /// The number of rows copied so far.
     var rows: Int64
   }
 
-  /// Whether an earlier move was completed, so that this one only compares.
+  /// Whether an earlier move was completed. This move then copies no rows and compares the stores.
   private var isFinished = false
   /// The store that is moved.
   let source: StoreMoveEnd
   /// The new store.
   let target: StoreMoveEnd
   private let limits: StoreMove.BatchLimits
-  /// Called after each commit of rows; an error ends the move.
+  /// The function that is called after each commit of rows. If it throws, the move ends with its
+  /// error.
   private let committed: (StoreMove.Progress) throws -> Void
-  /// Called after each commit, each asset file and each chunk of compared rows.
+  /// The function that is called after each commit of rows, each asset file, and each 1,024
+  /// compared rows.
   private let report: (StoreMove.Progress) -> Void
   private var progress = StoreMove.Progress()
   /// The result, which the stages fill in.
@@ -57,7 +68,8 @@ final class StoreMover {
     self.report = report
   }
 
-  /// Moves the store, or continues or checks an earlier move.
+  /// Moves the store. If an earlier move was interrupted, the method continues it. If an earlier
+  /// move was completed, the method compares the stores.
   ///
   /// - Returns: the contents of both stores.
   func run() throws -> StoreMove.Result {
@@ -104,8 +116,12 @@ final class StoreMover {
 
   /// Creates an empty store in the target, or reads the progress of an earlier move.
   ///
+  /// The method first adds the source's waiting entries of the notification log to the log's index.
+  /// This is the only change of the source.
+  ///
   /// - Throws: ``StoreError/Code/exists`` if the target has other contents, or if the source was
-  ///   changed since the earlier move began.
+  ///   changed since the earlier move began; ``StoreError/Code/cannotOpen`` if a database of the
+  ///   source is divided into parts.
   private func prepare() throws -> State {
     try checkIsWhole()
     try NotificationIndexTable.fileAll(over: source.connection)
@@ -152,7 +168,9 @@ final class StoreMover {
     return State(table: found.table, key: key ?? nil, rows: found.rows)
   }
 
-  /// Returns the error of a target that has tables.
+  /// Returns the error for a target that has tables already.
+  ///
+  /// - Parameter name: the name of one of these tables.
   private func tablesThere(_ name: String) -> StoreError {
     StoreError(
       .exists,
@@ -160,8 +178,13 @@ final class StoreMover {
         + "empty")
   }
 
-  /// Whether the target has all of the source from an earlier move that was killed before it
-  /// reported success. No program may have used the target since.
+  /// Whether the target is a complete copy of the source: an earlier move was completed, but its
+  /// process ended before it could report this. The result is false if the fingerprints differ,
+  /// because a program has since changed one of the stores.
+  ///
+  /// - Parameters:
+  ///   - names: the names of the target's tables.
+  ///   - fingerprint: the fingerprint of the source.
   private func isCopy(_ names: [String], _ fingerprint: String) throws -> Bool {
     guard ["schema_version", "counters", "databases"].allSatisfy(names.contains) else {
       return false
@@ -171,8 +194,10 @@ final class StoreMover {
       && self.fingerprint(of: target.connection) == fingerprint
   }
 
-  /// Checks that no database of the source is divided, since the target would not know the
-  /// division.
+  /// Checks that no database of the source is divided into parts, because the move does not copy
+  /// the division.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` for a divided database.
   private func checkIsWhole() throws {
     let divided = try source.connection.first(
       """
@@ -188,8 +213,9 @@ final class StoreMover {
         + "dispatched in parts; combine the parts first: 'petrel databases partition --parts 1'")
   }
 
-  /// Returns a digest that changes when anything is saved in the store. It covers the counters and
-  /// the databases with their last numbers.
+  /// Returns a digest of the store's counters and of the rows of its databases. The row of a
+  /// database has the last number that a change has used. So the digest differs after a change of
+  /// records, zones or subscriptions.
   private func fingerprint(of connection: any SQLConnection) throws -> String {
     let hasher = SHA256Hasher()
     for name in ["counters", "databases"] {
@@ -203,14 +229,14 @@ final class StoreMover {
     return SQLValue.hexadecimal(hasher.finish())
   }
 
-  /// Creates the tables and the row with the progress, in one transaction.
+  /// Creates the target's tables, and the row with the progress of the move, in one transaction.
   private func makeEmptyStore(_ fingerprint: String) throws {
     let connection = target.connection
     try connection.beginWriting()
     try connection.execute(Migration.definition)
     try Migration.set(Migration.unfinishedVersion, over: connection)
     try Migration.run(Schema.migrations, on: connection)
-    // Rows that migrations insert into new stores are copied from the source instead.
+    // Migrations insert some rows into a new store. The move copies these rows from the source.
     for name in try SQLTable.names(connection) where !Self.ownTables.contains(name) {
       try connection.execute("DELETE FROM \(name)")
     }
@@ -229,7 +255,8 @@ final class StoreMover {
     try connection.commit()
   }
 
-  /// Returns the tables of this program's migrations, which the source must have too.
+  /// Returns the tables to copy, in the order of their names: those that this program's migrations
+  /// have created in the target.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if a table of the source is missing or different.
   private func matchingTables() throws -> [SQLTable] {
@@ -249,8 +276,8 @@ final class StoreMover {
       }
   }
 
-  /// Makes the target a store that servers can open, in one transaction. Then PostgreSQL collects
-  /// its statistics.
+  /// Makes the target a store that servers can open, in one transaction. After that, PostgreSQL
+  /// collects statistics about each table.
   private func finish(_ tables: [SQLTable]) throws {
     let connection = target.connection
     try connection.beginWriting()
@@ -258,12 +285,13 @@ final class StoreMover {
     try connection.execute("DROP TABLE \(Self.stateTable)")
     try makeDispatchLeases(connection)
     try connection.commit()
-    // PostgreSQL plans by statistics; the store's plans on SQLite need none.
+    // PostgreSQL chooses query plans by statistics. The store's statements on SQLite need none.
     guard connection.kind == .postgreSQL else { return }
     for table in tables { try connection.execute("ANALYZE \(table.name)") }
   }
 
-  /// Adds leases without a holder for the databases that may have changes to dispatch.
+  /// Adds a lease without a holder for each database with rows in the outbox, so that a server
+  /// finds the database and dispatches its changes. A store for one server has no leases.
   private func makeDispatchLeases(_ connection: any SQLConnection) throws {
     guard connection.isShared else { return }
     try connection.run(
@@ -275,7 +303,9 @@ final class StoreMover {
 
   // MARK: Rows
 
-  /// Copies the rows of a table after a key, in transactions within the limits.
+  /// Copies the rows of a table, in transactions of limited size.
+  ///
+  /// - Parameter key: the primary key after which the copying begins; nil for the whole table.
   private func copy(_ table: SQLTable, after key: [SQLValue]?) throws {
     var intake = target.connection.intake(into: table)
     var isOpen = false
@@ -301,9 +331,11 @@ final class StoreMover {
     try commit(rows, through: nil, of: table)
   }
 
-  /// Stores the progress and commits.
+  /// Stores the progress, and commits the transaction.
   ///
-  /// - Parameter key: the key of the last row; nil if the table is complete.
+  /// - Parameters:
+  ///   - rows: the number of rows that the transaction has copied.
+  ///   - key: the primary key of the last row; nil if all rows of the table are copied.
   private func commit(_ rows: Int, through key: [SQLValue]?, of table: SQLTable) throws {
     try target.connection.run(
       """
@@ -321,7 +353,7 @@ final class StoreMover {
 }
 
 extension SQLTable {
-  /// Returns the bytes of a row's contents. An integer counts as eight.
+  /// Returns the number of bytes in a row. An integer counts as 8 bytes.
   func size(of row: any SQLRow) -> Int {
     columns.enumerated().reduce(0) { size, column in
       column.element.kind == .integer ? size + 8 : size + row.buffer(Int32(column.offset)).count

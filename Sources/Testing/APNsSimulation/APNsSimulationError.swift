@@ -5,17 +5,18 @@ public struct APNsSimulationError: Error, Sendable, Hashable, CustomStringConver
     /// The name of the code.
     public let description: String
 
-    /// A line of a file of faults cannot be read.
+    /// A line of a file of faults cannot be parsed (``FaultInstruction``).
     public static let invalidFault = Code(description: "invalidFault")
-    /// A script cannot be read.
+    /// A script cannot be parsed (``SimulatorScript``).
     public static let invalidScript = Code(description: "invalidScript")
-    /// The certificate cannot be issued, its file cannot be written, or the address cannot be used.
+    /// The server's certificate cannot be issued, the authority's certificate cannot be written, or
+    /// the address cannot be used.
     public static let notStarted = Code(description: "notStarted")
     /// The expected pushes did not come in time.
     public static let timedOut = Code(description: "timedOut")
     /// The simulator was stopped while a caller waited for pushes.
     public static let stopped = Code(description: "stopped")
-    /// A line is not one that ``ReceivedPush/jsonLine`` writes.
+    /// A line does not have the format of ``ReceivedPush/jsonLine``.
     public static let invalidLine = Code(description: "invalidLine")
   }
 

@@ -8,43 +8,45 @@ extension APNsSimulator {
     public var host = "127.0.0.1"
     /// The port to listen on; 0 for any free port, which ``APNsSimulator/port`` returns.
     public var port = 0
-    /// The names and addresses in the server's certificate.
+    /// The host names and IP addresses in the server's certificate.
     public var certificateHosts = ["localhost", "127.0.0.1", "::1"]
-    /// The authority that issues the server's certificate; nil for a new one with each start.
+    /// The authority that issues the server's certificate; nil for a new authority at each start.
     public var authority: CertificateAuthority?
-    /// The file to which the authority's certificate is written, for senders to trust.
+    /// The path of the file to which the simulator writes the authority's certificate, in PEM.
+    /// Senders must trust that certificate. Nil writes no file.
     public var authorityCertificatePath: String?
 
-    /// The keys with which provider tokens may be signed. Nil accepts tokens of any key, whose
-    /// signatures are then not verified.
+    /// The keys that may sign provider tokens. Nil accepts tokens of any key, and does not verify
+    /// their signatures.
     public var keys: [ProviderKey]?
-    /// The service of Apple's that the simulator stands in for: development is the sandbox.
+    /// The APNs environment that the simulator imitates: `development` is Apple's sandbox.
     public var environment: ContainerEnvironment = .development
 
-    /// The authority whose certificates clients may show instead of provider tokens, as PEM. Nil
-    /// asks for no certificates.
+    /// The certificate of an authority, as PEM. Clients may show certificates of this authority
+    /// instead of provider tokens. With nil, the simulator does not ask clients for certificates.
     public var clientAuthorityPEM: String?
 
     /// The number of requests that a client may have open on one connection. Apple's own limit is
     /// reported to be 1,000.
     public var maximumConcurrentStreams = 1000
-    /// Whether a new connection may have only one open request until one with a valid provider
-    /// token was answered. Apple's service is reported to do this.
+    /// Whether a new connection may have only one open request until a request has passed all
+    /// checks (``APNsRequestValidator``). Apple's service is reported to do this.
     public var startsWithOneStream = false
     /// The number of requests after which the simulator ends a connection with GOAWAY; nil for no
-    /// end.
+    /// limit.
     public var requestsPerConnection: Int?
 
-    /// The faults, from the first connection on.
+    /// The faults that the simulator has from its start on.
     public var script: [APNsFault.Targeted] = []
 
-    /// The number of received pushes that the simulator keeps. Beyond it, it drops the oldest.
+    /// The number of received pushes that the simulator keeps. When more come, it deletes the
+    /// oldest.
     public var keptPushes = 10_000
     /// The clock, for the age of provider tokens and the times of pushes.
     public var clock: @Sendable () -> Timestamp = { .now }
 
-    /// Settings for the sandbox on a free port of the loopback address, without faults. Any
-    /// provider token is accepted that has the right form and age.
+    /// Creates settings for the sandbox on a free port of the loopback address, without faults. The
+    /// simulator then accepts every provider token with the right format and age.
     public init() {}
   }
 }

@@ -3,11 +3,12 @@ import Cryptography
 import Foundation
 import HTTP2Transport
 
-/// A local stand-in for APNs. It speaks HTTP/2 over TLS as Apple's service does, checks requests
-/// more strictly, and shows the requests that it received.
+/// A local server that imitates APNs for tests. It speaks HTTP/2 over TLS as Apple's service does,
+/// checks requests more strictly, and shows the requests that it received.
 ///
-/// An ``APNsRequestValidator`` checks each request. The simulator answers a request that passes
-/// with 200, or plays the next fault of ``script(_:for:)``. Any thread may call the methods.
+/// An ``APNsRequestValidator`` checks each request. The simulator answers a request that passes the
+/// checks with 200, or fails it with the next fault of ``script(_:for:)``. Any thread may call the
+/// methods.
 ///
 /// ```swift
 /// var configuration = APNsSimulator.Configuration()
@@ -28,7 +29,7 @@ public final class APNsSimulator: Sendable {
   private let server: HTTP2Server
   /// The handler of the server's requests and events.
   private let handler: RequestHandler
-  /// The received pushes, and the callers that wait for some.
+  /// The received pushes, and the callers that wait for pushes or watch them.
   private let publisher: PushPublisher
 
   /// Starts a simulator, which runs until ``stop()``.
@@ -45,7 +46,8 @@ public final class APNsSimulator: Sendable {
     }
   }
 
-  /// Starts a simulator. It blocks the thread, which is why ``start(_:)`` uses another one.
+  /// Starts a simulator. The initializer blocks its thread, so ``start(_:)`` calls it on a thread
+  /// of a dispatch queue.
   private init(starting configuration: Configuration) throws(APNsSimulationError) {
     var service = SimulatedService(
       validator: APNsRequestValidator(
@@ -96,7 +98,8 @@ public final class APNsSimulator: Sendable {
     self.publisher = publisher
   }
 
-  /// Closes all connections and the port, and ends all waiting and watching.
+  /// Closes all connections and the port. Ends the streams of ``watch(bufferingNewest:)`` and the
+  /// calls that wait for pushes.
   public func stop() async {
     await server.stop()
     handler.close()
@@ -105,25 +108,30 @@ public final class APNsSimulator: Sendable {
 
   // MARK: Received requests
 
-  /// The kept requests, accepted or not, oldest first.
+  /// The received requests that the simulator keeps, accepted or not, oldest first.
+  /// ``Configuration/keptPushes`` limits their number.
   ///
   /// - Complexity: O(*n*) for *n* kept requests.
   public var received: [ReceivedPush] { publisher.pushes }
 
-  /// Returns the requests from now on, while they come. The stream ends with ``stop()``.
+  /// Returns a stream of the requests that the simulator receives from now on. The stream ends with
+  /// ``stop()``.
   ///
   /// - Parameter limit: the number of requests that may wait in the stream. If more come, the
-  ///   oldest are dropped.
+  ///   oldest are lost.
   public func watch(bufferingNewest limit: Int = 10_000) -> AsyncStream<ReceivedPush> {
     publisher.watch(bufferingNewest: limit)
   }
 
-  /// Waits until the simulator has received `count` pushes of a kind. Kept pushes count too.
+  /// Waits until the simulator has received `count` pushes for which `isWanted` returns true. The
+  /// kept pushes count too.
   ///
-  /// - Parameter isWanted: selects the pushes that count; by default the accepted ones.
+  /// - Parameters:
+  ///   - limit: the longest time to wait.
+  ///   - isWanted: selects the pushes that count; by default the accepted ones.
   /// - Returns: the first `count` such pushes that are kept, oldest first.
   /// - Throws: ``APNsSimulationError/Code/timedOut`` with a description of the last pushes,
-  ///   ``APNsSimulationError/Code/stopped``, or `CancellationError`.
+  ///   ``APNsSimulationError/Code/stopped`` if the simulator stops, or `CancellationError`.
   @discardableResult
   public func waitForPushes(
     count: Int, within limit: Duration,
@@ -132,7 +140,7 @@ public final class APNsSimulator: Sendable {
     try await publisher.wait(PushWaiter(count: count, where: isWanted), within: limit)
   }
 
-  /// Drops the kept requests.
+  /// Deletes the kept requests.
   public func forgetReceived() {
     publisher.removeAll()
   }
@@ -141,18 +149,18 @@ public final class APNsSimulator: Sendable {
 
   /// Adds a fault for later requests, behind the faults that were added before.
   ///
-  /// - Parameter deviceToken: the device whose requests fail. Nil stands for any device; such a
-  ///   fault applies only if no fault of the device itself does.
+  /// - Parameter deviceToken: the device whose requests fail. Nil stands for any device. A fault
+  ///   for any device applies to a request only if no fault of the request's own device does.
   public func script(_ fault: APNsFault, for deviceToken: String? = nil) {
     handler.change { $0.script.add(fault, for: deviceToken) }
   }
 
-  /// Removes the faults of a device; nil removes those for any device.
+  /// Removes the faults of a device; nil removes the faults for any device.
   public func endFaults(for deviceToken: String? = nil) {
     handler.change { $0.script.remove(for: deviceToken) }
   }
 
-  /// Sets the topics that a device token is valid for. Requests for other topics get
+  /// Sets the topics for which a device token is valid. Requests for other topics are refused with
   /// `DeviceTokenNotForTopic`. Nil permits any topic.
   public func setTopics(_ topics: Set<String>?, of deviceToken: String) {
     handler.change { $0.validator.topicsOfDevices[deviceToken.lowercased()] = topics }
@@ -161,14 +169,15 @@ public final class APNsSimulator: Sendable {
   /// The number of connected clients.
   public var connectionCount: Int { server.openConnections.count }
 
-  /// Ends all connections in order: GOAWAY with a reason, after the requests that have come.
+  /// Ends all connections with GOAWAY and a reason. The requests that have arrived before still get
+  /// their answers.
   public func endConnections(reason: APNsReason = .shutdown) {
     for connection in server.openConnections {
       server.goAway(connection, debugData: Array(#"{"reason":"\#(reason.rawValue)"}"#.utf8))
     }
   }
 
-  /// Closes all connections without GOAWAY.
+  /// Closes all connections at once, without GOAWAY.
   public func cutConnections() {
     for connection in server.openConnections { server.close(connection, .atOnce) }
   }

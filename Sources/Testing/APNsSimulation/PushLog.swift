@@ -1,10 +1,10 @@
-/// The newest pushes that a simulator received, up to a limit: a ring.
+/// The newest pushes that a simulator received, up to a limit. They are in a ring buffer.
 struct PushLog: Sendable {
-  /// The most pushes kept, at least 1.
+  /// The greatest number of kept pushes, at least 1.
   private let limit: Int
-  /// The ring's slots, which fill up to the limit.
+  /// The kept pushes. When their number has reached the limit, a new push replaces the oldest one.
   private var slots: [ReceivedPush] = []
-  /// The index of the oldest push, once the limit is reached.
+  /// The index of the oldest push in `slots`; 0 until the limit is reached.
   private var oldest = 0
 
   /// Creates an empty log; a limit below 1 counts as 1.
@@ -12,12 +12,12 @@ struct PushLog: Sendable {
     self.limit = max(1, limit)
   }
 
-  /// The pushes, oldest first.
+  /// The kept pushes, oldest first.
   ///
-  /// - Complexity: O(*n*).
+  /// - Complexity: O(*n*) for *n* kept pushes.
   var pushes: [ReceivedPush] { Array(slots[oldest...] + slots[..<oldest]) }
 
-  /// Adds a push. A full log drops its oldest push.
+  /// Adds a push. If the log is full, the oldest push is deleted.
   ///
   /// - Complexity: O(1).
   mutating func append(_ push: ReceivedPush) {
@@ -29,7 +29,7 @@ struct PushLog: Sendable {
     }
   }
 
-  /// Drops all pushes.
+  /// Deletes all pushes.
   mutating func removeAll() {
     slots = []
     oldest = 0

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// The received pushes, with the callers that wait for some of them or watch all. A lock protects
-/// the state; continuations are resumed outside of the lock.
+/// The received pushes, with the callers that wait for some of them and the callers that watch all
+/// of them. A lock protects the state. Continuations are resumed when the lock is free.
 final class PushPublisher: Sendable {
-  /// A caller that waits, with its continuation.
+  /// A caller that waits for pushes: the pushes that it needs, and its continuation.
   private struct Wait {
     var waiter: PushWaiter
     var continuation: CheckedContinuation<[ReceivedPush], any Error>
@@ -17,7 +17,9 @@ final class PushPublisher: Sendable {
     var waits: [UInt64: Wait] = [:]
     /// The streams of the watching callers by their numbers.
     var watchers: [UInt64: AsyncStream<ReceivedPush>.Continuation] = [:]
+    /// The number of the newest caller; 0 before the first.
     var nextID: UInt64 = 0
+    /// Whether ``finish()`` was called.
     var isFinished = false
 
     /// Returns a new number for a caller.
@@ -37,12 +39,13 @@ final class PushPublisher: Sendable {
   /// The kept pushes, oldest first.
   var pushes: [ReceivedPush] { state.withLock { $0.log.pushes } }
 
-  /// Drops the kept pushes.
+  /// Deletes the kept pushes.
   func removeAll() {
     state.withLock { $0.log.removeAll() }
   }
 
-  /// Keeps a push, gives it to the watchers, and resumes the waiting callers that have enough now.
+  /// Keeps a push, sends it into the streams of the watching callers, and resumes the waiting
+  /// callers that now have enough pushes.
   func publish(_ push: ReceivedPush) {
     let (satisfied, watchers) = state.withLock { state in
       state.log.append(push)
@@ -60,7 +63,8 @@ final class PushPublisher: Sendable {
     for watcher in watchers { watcher.yield(push) }
   }
 
-  /// Returns all pushes from now on. A slow watcher loses the oldest pushes beyond `limit`.
+  /// Returns a stream of all pushes from now on. If more than `limit` pushes wait in the stream,
+  /// the oldest are lost.
   func watch(bufferingNewest limit: Int) -> AsyncStream<ReceivedPush> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: ReceivedPush.self, bufferingPolicy: .bufferingNewest(limit))
@@ -80,7 +84,11 @@ final class PushPublisher: Sendable {
     return stream
   }
 
-  /// Waits until `waiter`, which also counts the kept pushes, has enough.
+  /// Waits until `waiter` has enough pushes, and returns them. The kept pushes count too.
+  ///
+  /// - Parameter limit: the longest time to wait.
+  /// - Throws: ``APNsSimulationError/Code/timedOut``, ``APNsSimulationError/Code/stopped``, or
+  ///   `CancellationError`.
   func wait(_ waiter: PushWaiter, within limit: Duration) async throws -> [ReceivedPush] {
     let id = state.withLock { $0.makeID() }
     return try await withTaskCancellationHandler {
@@ -99,7 +107,8 @@ final class PushPublisher: Sendable {
                 + (last.isEmpty ? "" : ", the last:\n\(last)"))
           }
         }
-        // If the task was cancelled before the wait began, the handler below found nothing to end.
+        // If the task was cancelled before `begin`, the handler below has run already and found no
+        // waiting caller.
         if Task.isCancelled { end(id) { _, _ in CancellationError() } }
       }
     } onCancel: {
@@ -107,7 +116,8 @@ final class PushPublisher: Sendable {
     }
   }
 
-  /// Offers the kept pushes to a waiter. It waits if it needs more.
+  /// Counts the kept pushes for a waiting caller. The caller continues to wait if it needs more
+  /// pushes.
   private func begin(_ wait: Wait, id: UInt64) {
     var wait = wait
     let isFinished = state.withLock { state in
@@ -122,15 +132,15 @@ final class PushPublisher: Sendable {
     }
   }
 
-  /// Ends a wait with an error, if it has not ended yet.
+  /// Ends the wait of a caller with an error, if the caller still waits.
   private func end(_ id: UInt64, _ error: (_ found: Int, _ kept: [ReceivedPush]) -> any Error) {
     let (wait, kept) = state.withLock { ($0.waits.removeValue(forKey: id), $0.log.pushes) }
     guard let wait else { return }
     wait.continuation.resume(throwing: error(wait.waiter.found.count, kept))
   }
 
-  /// Ends all watching and waiting, with ``APNsSimulationError/Code/stopped`` for the waiting
-  /// callers.
+  /// Ends the streams of the watching callers. The waiting callers get the error
+  /// ``APNsSimulationError/Code/stopped``.
   func finish() {
     let (waits, watchers) = state.withLock { state in
       state.isFinished = true
@@ -143,6 +153,6 @@ final class PushPublisher: Sendable {
     for watcher in watchers { watcher.finish() }
   }
 
-  /// The error of callers that wait when the simulator stops.
+  /// The error for callers that wait when the simulator stops.
   private static let stopped = APNsSimulationError(.stopped, "the simulator was stopped")
 }

@@ -1,22 +1,23 @@
-/// A count of pushes of a kind, for a caller that waits until there are enough.
+/// The pushes that one waiting caller needs: their number, the rule that selects them, and the ones
+/// that have come.
 struct PushWaiter: Sendable {
-  /// The number of pushes that are enough.
+  /// The number of pushes that the caller needs.
   let count: Int
-  /// Selects the pushes that count.
+  /// Returns whether a push counts.
   let isWanted: @Sendable (ReceivedPush) -> Bool
-  /// The pushes that count, oldest first, at most `count`.
+  /// The counted pushes, oldest first, at most `count`.
   private(set) var found: [ReceivedPush] = []
 
-  /// Creates a count of 0.
+  /// Creates a waiter that has counted no push.
   init(count: Int, where isWanted: @escaping @Sendable (ReceivedPush) -> Bool) {
     self.count = count
     self.isWanted = isWanted
   }
 
-  /// Whether there are enough pushes.
+  /// Whether `count` pushes have come.
   var isSatisfied: Bool { found.count >= count }
 
-  /// Counts a push if it is of the kind and more are needed.
+  /// Counts a push if it is wanted and the caller needs more pushes.
   mutating func offer(_ push: ReceivedPush) {
     if !isSatisfied, isWanted(push) { found.append(push) }
   }

@@ -3,60 +3,65 @@ import Foundation
 import HTTP2Transport
 import JSONCoding
 
-/// The decisions of the simulated APNs about requests: the rules first, then the faults. A value
-/// without I/O; ``RequestHandler`` carries out its decisions.
+/// The state machine that decides about requests to the simulated APNs. It checks the rules
+/// (``APNsRequestValidator``) first, and then applies the faults. It is a value without I/O;
+/// ``RequestHandler`` carries out the decisions.
 struct SimulatedService: Sendable {
   /// The state of one connection.
   struct Connection: Sendable {
     /// The connection's number, counted from 1.
     var number: Int
-    /// The provider token that was accepted on the connection.
+    /// The state for the checks of provider tokens.
     var tokens = ProviderTokenSession()
     /// The certificate that the client showed in the TLS handshake; nil if it showed none.
     var certificate: TLSPeerCertificate?
-    /// Whether the simulator collects the connection's requests for a GOAWAY
+    /// Whether a fault has begun to collect the connection's requests for a GOAWAY
     /// (``APNsFault/goAway(gathering:answering:patience:reason:)``).
     var isGathering = false
     /// The number of requests so far, accepted or not.
     var requestCount = 0
-    /// Whether a request with a valid provider token was accepted.
+    /// Whether a request has passed all checks of the validator.
     var isTrusted = false
-    /// The first stream above the one that GOAWAY named; nil before a GOAWAY.
+    /// The number of the first stream after the last one that GOAWAY reported as processed; nil
+    /// before a GOAWAY.
     var firstGivenBack: Int32?
   }
 
   /// The simulator's reaction to a request.
   enum Reaction: Sendable, Hashable {
-    /// It answers, after a delay in seconds.
+    /// It answers after a delay in seconds, 0 for none.
     case answer(HTTP2Response, delay: Double)
     /// It never answers.
     case stall
     /// It resets the stream (RST_STREAM).
     case reset(HTTP2ErrorCode)
-    /// It sends a GOAWAY that names the stream before the request's.
+    /// It sends a GOAWAY that reports the request, and later ones, as not processed.
     case goAway
     /// It closes the connection.
     case disconnect
     /// It neither reads from nor writes to the connection any more.
     case freeze
-    /// It keeps the request for a GOAWAY. The first request of a collection has the plan.
+    /// It keeps the request for a GOAWAY. The value is the plan for the first request of a
+    /// collection, and nil for the others.
     case gather(APNsFault.GoAwayPlan?)
   }
 
   /// The rules.
   var validator: APNsRequestValidator
-  /// The faults that are still to come.
+  /// The faults that still apply to later requests.
   var script = FaultScript()
-  /// The number of requests after which a connection ends with GOAWAY; nil for no end.
+  /// The number of requests after which a connection ends with GOAWAY; nil for no limit.
   var requestsPerConnection: Int?
 
-  /// Decides about a request, and describes the decision as a push.
+  /// Decides about a request. Returns the request as a push, with a description of the decision,
+  /// and the reaction.
   mutating func receive(
     _ request: SimulatedRequest, stream: Int32, on connection: inout Connection, now: Timestamp
   ) -> (push: ReceivedPush, reaction: Reaction) {
     connection.requestCount += 1
     if let first = connection.firstGivenBack, stream >= first {
-      // The request was under way when GOAWAY was sent. The sender repeats it elsewhere.
+      // The request was under way when GOAWAY was sent. The sender repeats the request on another
+      // connection.
       var push = ReceivedPush(request, connection: connection.number, time: now)
       push.note = "not processed: arrived after GOAWAY"
       return (push, .stall)
@@ -66,7 +71,8 @@ struct SimulatedService: Sendable {
     return (push, reaction)
   }
 
-  /// Applies the due settings that concern the service, and returns those for the server.
+  /// Removes the due settings from the script. Applies the settings that concern this value, and
+  /// returns the settings for the HTTP/2 server.
   mutating func takeSettings() -> [APNsSetting] {
     script.takeSettings().filter { setting in
       switch setting {
@@ -78,7 +84,8 @@ struct SimulatedService: Sendable {
     }
   }
 
-  /// Decides about a request that came before a GOAWAY.
+  /// Decides about a request on a connection for which GOAWAY was not sent, or on a stream below
+  /// the ones that GOAWAY excluded.
   private mutating func decide(
     on request: SimulatedRequest, over connection: inout Connection, now: Timestamp
   ) -> (push: ReceivedPush, reaction: Reaction) {
@@ -116,7 +123,12 @@ struct SimulatedService: Sendable {
     }
   }
 
-  /// Returns the reaction to an accepted request with a fault; nil stands for none.
+  /// Returns the reaction to a request that has passed the checks.
+  ///
+  /// - Parameters:
+  ///   - effect: the effect of a fault; nil for none.
+  ///   - identifier: the `apns-id` of the answer.
+  ///   - push: gets the status and a note.
   private static func react(
     to effect: APNsFault.Effect?, _ identifier: UUID, _ push: inout ReceivedPush
   ) -> Reaction {
@@ -152,13 +164,13 @@ struct SimulatedService: Sendable {
     }
   }
 
-  /// Returns the answer to a kept request that is accepted at last.
+  /// Returns the answer to a collected request that is accepted after GOAWAY.
   static func acceptance(of request: SimulatedRequest) -> HTTP2Response {
     let identifier = request[header: "apns-id"].flatMap { UUID(uuidString: $0) } ?? UUID()
     return HTTP2Response(status: 200, headers: headers(identifier))
   }
 
-  /// Returns the answer 200.
+  /// Returns the answer 200, after a delay in seconds.
   private static func accept(
     _ identifier: UUID, delay: Double, _ push: inout ReceivedPush
   ) -> Reaction {
@@ -172,7 +184,7 @@ struct SimulatedService: Sendable {
     _ reason: APNsReason, timestamp: Timestamp?, retryAfter: Int?, _ identifier: UUID,
     _ push: inout ReceivedPush
   ) -> Reaction {
-    // APNs sends the time with each 410.
+    // APNs sends a time with each answer of status 410.
     let since = timestamp ?? (reason.status == 410 ? push.time : nil)
     return answer(
       status: reason.status, reason: reason.rawValue, timestamp: since, retryAfter: retryAfter,
@@ -201,7 +213,7 @@ struct SimulatedService: Sendable {
     return .answer(HTTP2Response(status: status, headers: headers, body: body), delay: 0)
   }
 
-  /// Returns the headers of all answers: the ID of the push.
+  /// Returns the headers of all answers: `apns-id` with the ID of the push.
   private static func headers(_ identifier: UUID) -> HTTP2Headers {
     var headers = HTTP2Headers()
     headers.append("apns-id", identifier.uuidString.lowercased(), indexed: false)

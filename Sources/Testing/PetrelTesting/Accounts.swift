@@ -8,12 +8,13 @@ internal import StoreModel
 internal import Synchronization
 internal import WebServices
 
-/// The users and devices of a cloud. The cloud creates each of them when a test first names it.
+/// The users and devices of a ``TestCloud``. The cloud creates a user or a device when a test first
+/// names it.
 ///
-/// Naming a user or a device does not wait. Each request to the cloud first waits until all users
-/// and devices named before exist (``ready()``). So a device gets the pushes for every change made
-/// after the test named it, and no others. A lock protects the state, so any thread may call the
-/// methods.
+/// The call that names a user or a device returns at once. Each request to the cloud first waits
+/// until all users and devices that were named before exist (``ready()``). So a device gets the
+/// pushes for changes that were made after the test named it, and not for earlier changes. A lock
+/// protects the state, so any thread may call the methods.
 final class Accounts: Sendable {
   /// A device of a user, registered for the pushes of one container.
   struct Device: Sendable, Hashable {
@@ -27,12 +28,12 @@ final class Accounts: Sendable {
 
   /// The values that the lock protects.
   private struct State {
-    /// The web auth tokens by the users' names.
+    /// The web auth tokens, with which requests show their user, by the users' names.
     var tokens: [String: String] = [:]
-    /// The devices that are registered, or soon will be.
+    /// The devices that are registered, or that a task is going to register.
     var registered: Set<Device> = []
-    /// The newest task that creates a user or a device; nil before the first. Each task waits for
-    /// the one before.
+    /// The newest task that creates a user or registers a device; nil before the first task. Each
+    /// task waits for the task before.
     var preparation: Task<Void, any Error>?
   }
 
@@ -49,7 +50,7 @@ final class Accounts: Sendable {
   private let executor: any TaskExecutor
   private let state = Mutex(State())
 
-  /// Creates an empty list for a cloud's store and service.
+  /// Creates an object without users and devices, for the store and the service of a cloud.
   init(
     store: any AccountStore & SessionStore, service: CloudService, names: UserNames,
     environment: ContainerEnvironment, executor: any TaskExecutor,
@@ -74,7 +75,8 @@ final class Accounts: Sendable {
     }
   }
 
-  /// Registers a device for pushes, as an app does at its launch. A repeat has no effect.
+  /// Registers a device for pushes, as an app does at its launch. Does nothing if the device was
+  /// registered before.
   func register(_ device: Device) {
     let token = token(of: device.user)
     state.withLock { state in
@@ -83,13 +85,14 @@ final class Accounts: Sendable {
     }
   }
 
-  /// Returns when all users and devices that were named exist. It throws the error of the one that
-  /// could not be created.
+  /// Returns when all users and devices that were named exist.
+  ///
+  /// - Throws: the error of the first user or device that could not be created.
   func ready() async throws {
     try await state.withLock { $0.preparation }?.value
   }
 
-  /// Appends work to the chain of tasks. Call it with the lock held.
+  /// Starts a task that does the work after the earlier tasks. The caller must hold the lock.
   private func prepare(
     _ state: inout State, _ work: @escaping @Sendable () async throws -> Void
   ) {
@@ -108,13 +111,13 @@ final class Accounts: Sendable {
       token, for: user, in: store, lifetime: Self.tokenLifetime, at: clock())
   }
 
-  /// Registers a device by the request `tokens/register`, with a token that is derived from the
-  /// names.
+  /// Registers a device by the request `tokens/register`. The device token is derived from the
+  /// names of the container, the user and the device.
   ///
   /// - Throws: ``TestCloudError/Code/notPrepared`` if the service refuses the request.
   private func register(_ device: Device, webAuthToken: String) async throws {
-    // A push goes to the devices that are registered when its change is dispatched. So earlier
-    // changes are dispatched first.
+    // A push goes to the devices that are registered when its change is dispatched. So the method
+    // first waits until earlier changes are dispatched.
     await service.settle()
     let path = ServicePath(
       container: device.container, environment: environment, scope: nil,

@@ -3,20 +3,23 @@ internal import HTTPService
 internal import PetrelServer
 internal import WebServices
 
-/// A request that continues from a change token, for the fault that the token is too old.
+/// A request for the changes after a change token, for the fault that the token is too old. The
+/// list of changes that a client reads in this way is a *feed*.
 struct FeedReading {
   private let request: HTTPRequest
   private let context: MessageContext
-  /// The zones of a request for several zones, each with its own token; nil for other requests.
+  /// The parsed body of a request for several zones, each with its own token or none; nil for other
+  /// requests.
   private let zones: ZoneChangesRequest?
 
-  /// The error for the request or the zone.
+  /// The error in the answer, for the request or for each zone with a token.
   private static let failure = ServiceError(
     .changeTokenExpired, "the test asked for this: the change token is too old")
 
-  /// Reads a request; nil if it reads no feed, begins at the start of a feed, or cannot be parsed.
+  /// Parses a request. Nil if the request reads no feed, has no change token, or cannot be parsed.
   ///
-  /// - Parameter userRecordName: the user's record name, which owners of zones are compared with.
+  /// - Parameter userRecordName: the user record name of the caller, whose own zones the request
+  ///   can name without an owner. Nil if nobody is signed in.
   init?(_ request: HTTPRequest, userRecordName: String?) {
     let context = MessageContext(
       ownerNaming: userRecordName.map { .relative(to: $0) } ?? .explicit)
@@ -50,19 +53,19 @@ struct FeedReading {
     self.zones = zones
   }
 
-  /// Returns the value; nil if it cannot be parsed. The service reports the mistake to the caller.
+  /// Returns the parsed value; nil if parsing fails. The service reports the mistake to the caller.
   private static func read<Value>(_ value: () throws -> Value?) -> Value? {
     // The service reports the mistake to the caller.
     try? value()
   }
 
-  /// Returns the change token of one zone; nil without one.
+  /// Returns the change token of one zone; nil if it has none or cannot be parsed.
   private static func token(of zone: Result<RecordChangesRequest, FailedItem>) -> String? {
     read { try zone.get().syncToken }
   }
 
-  /// Returns the answer that refuses the change tokens. In a request for several zones, the service
-  /// answers those without a token.
+  /// Returns the answer that refuses the change tokens. In a request for several zones, the answer
+  /// has the service's results for the zones without a token.
   func answer(from service: CloudService) async -> HTTPResponse {
     guard let zones else { return HTTPResponse(Self.failure) }
     let answered = zones.zones.filter { Self.token(of: $0) == nil }

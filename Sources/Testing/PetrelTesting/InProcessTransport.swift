@@ -5,7 +5,7 @@ internal import HTTPService
 internal import Synchronization
 
 /// The transport of one device's requests to its cloud in the same process. It passes complete HTTP
-/// requests and answers, so the client and the server encode and decode as over a network.
+/// requests and answers, so the client and the server encode and decode them as over a network.
 final class InProcessTransport: WebServicesTransport {
   /// The cloud, which lives as long as a container uses the transport.
   let cloud: TestCloud
@@ -13,9 +13,9 @@ final class InProcessTransport: WebServicesTransport {
   let user: String?
   /// The device's name in the test.
   let device: String
-  /// Whether the cloud's faults apply to the requests.
+  /// Whether the cloud's faults (``TestFault``) apply to the requests.
   let meetsFaults: Bool
-  /// The URL below which the requests seem to go: ``TestCloud/serverURL``.
+  /// The base URL of the requests, ``TestCloud/serverURL``. No connection is made to it.
   let serverURL: URL
 
   /// Creates the transport of a device.
@@ -27,10 +27,9 @@ final class InProcessTransport: WebServicesTransport {
     serverURL = TestCloud.serverURL
   }
 
-  /// Sends a request. The completion is called once: with the answer, the timeout or the
-  /// cancellation.
+  /// Sends a request. Calls the completion once: with the answer, or with a failure.
   ///
-  /// - Returns: a closure that cancels the request.
+  /// - Returns: a closure that cancels the request, if it has not ended.
   func send(
     _ request: TransportRequest,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -53,12 +52,12 @@ final class InProcessTransport: WebServicesTransport {
   }
 }
 
-/// A request under way. It has one outcome: its answer, its timeout or its cancellation. The first
-/// of them wins. A lock protects the state.
+/// A request under way. Its outcome is its answer, its timeout or its cancellation, whichever comes
+/// first. A lock protects the state.
 private final class Exchange: Sendable {
   typealias Completion = @Sendable (Result<TransportResponse, TransportFailure>) -> Void
 
-  /// The values that the lock protects; all nil after the outcome.
+  /// The values that the lock protects. All are nil after the outcome.
   private struct State {
     var completion: Completion?
     var task: Task<Void, Never>?
@@ -75,7 +74,8 @@ private final class Exchange: Sendable {
     state = Mutex(State(completion: completion))
   }
 
-  /// Sets the task of the request, and starts the timer.
+  /// Stores the task of the request, and starts the timer. If the request has already ended, stores
+  /// nothing.
   ///
   /// - Parameter timeout: seconds until the request fails with `timedOut`.
   func start(task: Task<Void, Never>, timeout: TimeInterval) {
@@ -110,7 +110,8 @@ private final class Exchange: Sendable {
     close(result)?.cancel()
   }
 
-  /// Calls the completion if there was no outcome before. Returns the task.
+  /// Calls the completion with the outcome, if there was no outcome before. Returns the request's
+  /// task; nil if there was an outcome before.
   @discardableResult
   private func close(
     _ result: Result<TransportResponse, TransportFailure>
@@ -126,8 +127,8 @@ private final class Exchange: Sendable {
 }
 
 extension HTTPRequest {
-  /// Creates the request as it would arrive over the network; nil if its target does not make a
-  /// URL.
+  /// Creates the request as it would arrive over the network. Nil if no URL can be made from the
+  /// request's target.
   fileprivate init?(_ request: TransportRequest, below serverURL: URL) {
     guard let url = request.url(below: serverURL),
       let components = URLComponents(url: url, resolvingAgainstBaseURL: true)

@@ -4,7 +4,8 @@ import Foundation
 internal import HTTPService
 internal import WebServices
 
-/// A request that saves or deletes records, for the faults that apply to its single records.
+/// A request that saves or deletes records. It is used for faults that apply to the single records:
+/// a full storage, and a conflict.
 struct RecordSaves {
   /// The container, environment and database of the request.
   private let path: ServicePath
@@ -12,7 +13,10 @@ struct RecordSaves {
   private let operations: [RecordOperation]
   private let context: MessageContext
 
-  /// Reads a request; nil if it is of another kind, or cannot be parsed.
+  /// Parses a request. Nil if the request is of another kind, or cannot be parsed.
+  ///
+  /// - Parameter userRecordName: the user record name of the caller, whose own zones the request
+  ///   can name without an owner. Nil if nobody is signed in.
   init?(_ request: HTTPRequest, userRecordName: String?) {
     guard let path = try? ServicePath(parsing: request.path),
       path.operation == TestOperation.modifyRecords.rawValue
@@ -34,10 +38,10 @@ struct RecordSaves {
     operations.contains { $0.kind != .delete && $0.kind != .forceDelete }
   }
 
-  /// Whether a save in the request can meet a conflict: one that needs the record's change tag.
+  /// Whether a save in the request fails if another device has saved the same record before.
   var canConflict: Bool { operations.contains(where: Self.canConflict) }
 
-  /// Whether an operation needs the record's change tag.
+  /// Whether an operation fails if another device has saved the same record before.
   private static func canConflict(_ operation: RecordOperation) -> Bool {
     switch operation.kind {
     case .create, .update, .replace: true
@@ -45,7 +49,7 @@ struct RecordSaves {
     }
   }
 
-  /// Returns the body of an answer that refuses each record with this error.
+  /// Returns the body of an answer in which each record has this error.
   func refusal(_ code: ServerErrorCode, _ reason: String) -> Data {
     let items = operations.map { operation in
       Result<RecordsResponse.Item, FailedItem>.failure(
@@ -57,7 +61,7 @@ struct RecordSaves {
     return RecordsResponse(records: items).body(context: context)
   }
 
-  /// Saves the records that can meet a conflict, as another device does.
+  /// Saves each record whose save can fail because of a conflict, as another device would.
   ///
   /// - Parameters:
   ///   - container: the container as the other device sees it.
@@ -73,7 +77,8 @@ struct RecordSaves {
     }
   }
 
-  /// Returns the record for the other device: the server's, or a new one if the server has none.
+  /// Returns the record that the other device changes: the server's record. If the server has none
+  /// and the operation creates the record, returns a new record.
   private static func record(
     for operation: RecordOperation, in database: CKDatabase
   ) async throws -> CKRecord {
@@ -91,7 +96,7 @@ struct RecordSaves {
 }
 
 extension CKDatabase.Scope {
-  /// The database scope of a request; the public one if the request's path has none.
+  /// Creates the database scope of a request; the public scope if the request's path has none.
   fileprivate init(_ scope: DatabaseScope?) {
     self =
       switch scope {

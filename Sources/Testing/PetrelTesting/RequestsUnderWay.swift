@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A count of the requests that the cloud is answering, for tasks that wait until there are none. A
-/// lock protects the state.
+/// The number of requests that the cloud is answering, and the tasks that wait until there are
+/// none. A lock protects the state.
 final class RequestsUnderWay: Sendable {
   /// The values that the lock protects.
   private struct State {
@@ -12,12 +12,12 @@ final class RequestsUnderWay: Sendable {
 
   private let state = Mutex(State())
 
-  /// Counts a request.
+  /// Counts a request that begins.
   func begin() {
     state.withLock { $0.count += 1 }
   }
 
-  /// Ends a counted request. The last one resumes the waiting tasks.
+  /// Counts a request that ends. If no other request is under way, resumes the waiting tasks.
   func end() {
     let waiters = state.withLock { state in
       state.count -= 1
@@ -28,7 +28,7 @@ final class RequestsUnderWay: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Returns at the first moment at which no request is under way.
+  /// Waits until no request is under way. Returns at once if none is.
   func finished() async {
     await withCheckedContinuation { continuation in
       let isOver = state.withLock { state in

@@ -3,11 +3,12 @@ import Foundation
 internal import PetrelServer
 internal import Synchronization
 
-/// The clock of a ``TestCloud``. It stands still until a test advances it.
+/// The clock of a ``TestCloud``. Its time does not change until a test advances it.
 ///
-/// These follow the clock: creation and modification dates, the retention of notifications and
-/// tombstones, the lifetime of tokens, and the delay before a push is sent again. The client's own
-/// waits follow real time: timeouts, and the pause before an operation is retried.
+/// These things follow the clock: creation and modification dates, the retention of notifications
+/// and of the marks of deleted records, the lifetime of tokens, and the delay before a push is sent
+/// again. The waits of the client follow real time: timeouts, and the pause before an operation is
+/// retried.
 ///
 /// ```swift
 /// try await database.save(old)
@@ -15,11 +16,11 @@ internal import Synchronization
 /// try await database.save(new)  // modified a minute later
 /// ```
 public struct TestClock: Sendable {
-  /// The present time of the cloud, which all copies of the clock share. A lock protects it.
+  /// The present time of the cloud, which all copies of the clock share. A lock protects the time.
   final class Face: Sendable {
     private let shown: Mutex<Timestamp>
 
-    /// Starts at a date, in whole milliseconds.
+    /// Creates a clock face that shows a date, rounded to whole milliseconds.
     init(_ date: Date) {
       shown = Mutex(Timestamp(date))
     }
@@ -35,18 +36,18 @@ public struct TestClock: Sendable {
 
   /// The shared time.
   let face: Face
-  /// The cloud's service, which does the work that is due.
+  /// The cloud's service, which does the work that becomes due.
   let service: CloudService
 
-  /// The time in the cloud, in whole milliseconds.
+  /// The present time of the cloud, in whole milliseconds.
   public var now: Date { face.now.date }
 
-  /// Moves the clock forward, and does the work that is due then.
+  /// Moves the clock forward, and does the work that becomes due.
   ///
-  /// When the call returns, the cloud has deleted contents that have passed their retention. Pushes
-  /// that waited for another attempt are under way: ``TestCloud/settle()`` waits for them.
+  /// When the call returns, the cloud has deleted the contents whose retention time is over. Pushes
+  /// whose next attempt is due are under way; ``TestCloud/settle()`` waits for them.
   ///
-  /// - Parameter duration: not negative; a negative duration ends the process.
+  /// - Parameter duration: the time to add. A negative duration ends the process.
   public func advance(by duration: Duration) async {
     precondition(duration >= .zero, "a clock cannot be advanced by a negative duration")
     face.advance(bySeconds: duration / .seconds(1))

@@ -6,8 +6,8 @@ internal import Synchronization
 internal import WebServices
 
 extension TestCloud {
-  /// Returns the answer to a device's request, or the failure that the device sees. A fault that
-  /// applies to the request is used up.
+  /// Returns the answer to a device's request, or the failure that the device sees. If a fault
+  /// applies to the request, the fault decides the answer.
   func answer(
     _ request: HTTPRequest, to sender: InProcessTransport
   ) async -> Result<TransportResponse, TransportFailure> {
@@ -25,14 +25,17 @@ extension TestCloud {
     return await respond(to: request)
   }
 
-  /// A fault, and the part of the request to which it applies.
+  /// A fault that applies to a request, with the parsed request.
   private struct Struck {
     var fault: TestFault
+    /// The request, if it saves or deletes records; otherwise nil.
     var saves: RecordSaves?
+    /// The request, if it continues from a change token; otherwise nil.
     var feed: FeedReading?
   }
 
-  /// Takes the first fault that applies to a request; nil if there is none.
+  /// Returns the first fault that applies to a request; nil if there is none. The fault then
+  /// applies one time less.
   private func takeFault(for request: HTTPRequest, of sender: InProcessTransport) -> Struck? {
     faults.withLock { plan in
       if plan.count == 0 { return nil }
@@ -53,7 +56,7 @@ extension TestCloud {
     }
   }
 
-  /// Returns the answer to a request with a fault.
+  /// Returns the answer to a request to which a fault applies.
   private func answer(
     _ request: HTTPRequest, to sender: InProcessTransport, with struck: Struck
   ) async -> Result<TransportResponse, TransportFailure> {
@@ -84,13 +87,14 @@ extension TestCloud {
     }
   }
 
-  /// Returns the container of a request as another device of the same user sees it. Faults do not
-  /// apply to that device.
+  /// Returns the container that a request names, as another device of the same user sees it. Faults
+  /// do not apply to the requests of that device.
   private func otherContainer(
     than sender: InProcessTransport, for request: HTTPRequest
   ) -> CKContainer {
     let device = "another device than \(sender.device)"
-    // The service refuses a path that cannot be parsed.
+    // For a path that cannot be parsed, the configured container serves; the service then refuses
+    // the request.
     let identifier = (try? ServicePath(parsing: request.path))?.container
     return container(
       user: sender.user, device: device,
@@ -108,7 +112,7 @@ extension TestCloud {
     await transported(await service.respond(to: request))
   }
 
-  /// Turns the server's answer into the client's, with the whole body.
+  /// Converts the server's answer into the client's type, with the whole body.
   private func transported(
     _ response: HTTPResponse
   ) async -> Result<TransportResponse, TransportFailure> {
@@ -125,7 +129,7 @@ extension TestCloud {
 }
 
 extension TestOperation {
-  /// The operation of a request.
+  /// Creates the operation of a request.
   init(_ request: HTTPRequest) {
     if let path = try? ServicePath(parsing: request.path) {
       self.init(rawValue: path.operation)
@@ -138,7 +142,8 @@ extension TestOperation {
 }
 
 extension HTTPBody {
-  /// Returns the whole body; throws the error of a body that is written piece by piece.
+  /// Returns the whole body. Throws the error of the server if it fails while it writes a body
+  /// piece by piece.
   fileprivate func collected() async throws -> Data {
     switch self {
     case .data(let data):

@@ -7,8 +7,8 @@ internal import Storage
 internal import StoreModel
 internal import Synchronization
 
-/// A whole cloud in the test's own process: Petrel's server on a store in memory, without sockets,
-/// with any number of users and devices.
+/// A whole cloud in the test's own process: Petrel's server without sockets, with its data in
+/// memory. It has any number of users and devices.
 ///
 /// ```swift
 /// let cloud = try await TestCloud()
@@ -26,25 +26,27 @@ internal import Synchronization
 /// ```
 ///
 /// A cloud starts in milliseconds, so give each test its own. Two clouds share nothing, so tests
-/// can run in parallel. A cloud ends with ``stop()``, or with the last reference to it and its
-/// containers.
+/// can run in parallel. A cloud ends with ``stop()``, or when the last reference to it and to its
+/// containers is gone.
 ///
-/// The cloud answers on a queue of its own. So it also answers code that blocks threads while it
+/// The cloud runs on a queue of its own. So it also answers code that blocks its thread while it
 /// waits. Any thread may call the methods.
 public final class TestCloud: Sendable {
   /// The settings of a cloud.
   public struct Configuration: Sendable {
-    /// The container that ``TestCloud/container(user:device:identifier:registersForPushes:)``
-    /// returns if a test names none. Other containers exist as soon as a test names them.
+    /// The identifier of the container that
+    /// ``TestCloud/container(user:device:identifier:registersForPushes:)`` returns if a test names
+    /// none. Other containers exist as soon as a test names them.
     public var containerIdentifier = "iCloud.org.example.tests"
     /// The environment of all containers.
     public var environment = PetrelConfiguration.Environment.development
-    /// The start of the cloud's clock, which stands still until ``TestClock/advance(by:)``.
+    /// The first time of the cloud's clock. The time changes only by ``TestClock/advance(by:)``.
     public var startDate = Date()
-    /// The number of pushes that the cloud keeps, at least 1. Beyond it the oldest are dropped.
+    /// The number of pushes that the cloud keeps; less than 1 counts as 1. When more pushes come,
+    /// the cloud deletes the oldest.
     public var pushLimit = 10_000
 
-    /// Settings for one container in the development environment, with a clock that starts now.
+    /// Creates settings with the development environment and a clock that starts now.
     public init() {}
   }
 
@@ -58,21 +60,22 @@ public final class TestCloud: Sendable {
   let service: CloudService
   /// The pushes that devices received.
   let log: PushLog
-  /// The count of requests under way, without the long polls.
+  /// The requests under way, except the long polls for notifications.
   let requests = RequestsUnderWay()
-  /// The faults of requests that are still to come.
+  /// The faults that still apply to later requests.
   let faults = Mutex(FaultPlan<TestFault>())
-  /// The faults of pushes that are still to come.
+  /// The faults that still apply to later pushes.
   let pushFaults: PushFaults
   private let store: any Store
   private let face: TestClock.Face
   private let isStopped = Mutex(false)
   /// The folder in which the devices keep their long-lived operations. The first such operation
-  /// creates the folder; it is removed when the cloud ends.
+  /// creates the folder. The cloud removes the folder when it ends.
   let stateDirectory = FileManager.default.temporaryDirectory
     .appendingPathComponent("petrel-testing-\(UUID().uuidString)", isDirectory: true)
 
-  /// The URL to which requests seem to go. The name `petrel.invalid` never exists (RFC 2606).
+  /// The base URL of all requests. No connection is made to it: the name `petrel.invalid` never
+  /// exists (RFC 2606).
   static let serverURL: URL = {
     var components = URLComponents()
     components.scheme = "http"
@@ -87,7 +90,8 @@ public final class TestCloud: Sendable {
   public init(configuration: Configuration = Configuration()) async throws {
     let store: any Store
     do {
-      // Nothing can be deployed to a cloud in memory.
+      // No environment gets a fixed schema, because a schema cannot be deployed to a cloud in
+      // memory.
       var storeConfiguration = StoreConfiguration()
       storeConfiguration.fixedEnvironments = []
       store = try await SQLStore.inMemory(configuration: storeConfiguration)
@@ -132,15 +136,16 @@ public final class TestCloud: Sendable {
   // MARK: Users and devices
 
   /// Returns a container as one device of a user sees it. Users and devices exist as soon as a test
-  /// names them. The same names stand for the same account and device each time.
+  /// names them. The same names stand for the same user and device in each call.
   ///
   /// - Parameters:
-  ///   - user: any name; nil for a device without a signed-in user.
-  ///   - device: any name. Two users may have devices of the same name, which are different
+  ///   - user: any name of a user; nil for a device without a signed-in user.
+  ///   - device: any name of a device. Devices of two users with the same name are different
   ///     devices.
-  ///   - identifier: the container's identifier; nil for that of the configuration.
-  ///   - registersForPushes: whether the device receives pushes from now on, as with an app that
-  ///     has called `registerForRemoteNotifications()`. Pass false for an app that calls Petrel's
+  ///   - identifier: the container's identifier; nil for ``Configuration/containerIdentifier``.
+  ///   - registersForPushes: whether the device receives pushes from now on, like the device of an
+  ///     app that has called `registerForRemoteNotifications()`. It has no effect if `user` is nil.
+  ///     Pass false for an app that calls Petrel's
   ///     `CKContainer.registerForRemoteNotifications(deviceToken:)` itself. Otherwise the device
   ///     receives each push twice.
   public func container(
@@ -171,25 +176,29 @@ public final class TestCloud: Sendable {
 
   // MARK: Time
 
-  /// The cloud's clock, which stands still until a test advances it.
+  /// The cloud's clock. Its time does not change until a test advances it.
   public var clock: TestClock { TestClock(face: face, service: service) }
 
-  /// Returns when all saves and deletions so far have had their effects. Requests that have reached
-  /// the cloud are answered, every change has been matched with the subscriptions, and every push
-  /// is with its device.
+  /// Waits until all saves and deletions so far have had their effects. Then the requests that have
+  /// reached the cloud are answered, the changes are matched with the subscriptions, and the
+  /// devices have their pushes.
   ///
-  /// The call does not wait for two things. Pushes that APNs could not take
-  /// (``fail(nextPush:user:device:times:)``) are sent again after the clock has been advanced.
-  /// Operations that the app has queued may not have sent a request yet. The call returns at once
-  /// if there is nothing to wait for, and if the cloud was stopped.
+  /// The call does not wait for two things:
+  ///
+  /// - Pushes that APNs could not accept (``fail(nextPush:user:device:times:)``). The cloud sends
+  ///   them again after a test has advanced the clock.
+  /// - Operations that the app has queued and that have not sent their request yet.
+  ///
+  /// The call returns at once if there is nothing to wait for, or if the cloud was stopped.
   public func settle() async {
+    // An error is ignored here: each request to the cloud reports it.
     try? await accounts.ready()
     await requests.finished()
     await service.settle()
   }
 
-  /// Ends the cloud. From then on requests fail with `networkFailure`, and ``pushes`` ends. A
-  /// second call has no effect.
+  /// Stops the cloud. Later requests fail with `networkFailure`, and the loops over ``pushes`` end.
+  /// A second call has no effect.
   public func stop() async {
     let wasStopped = isStopped.withLock { isStopped in
       defer { isStopped = true }
@@ -202,8 +211,8 @@ public final class TestCloud: Sendable {
     Self.removeState(stateDirectory)
   }
 
-  /// Removes the folder of long-lived operations. An operation that ends removes its own folder at
-  /// the same time, and then the removal fails and is retried.
+  /// Removes the folder of long-lived operations. The removal fails if an operation that ends
+  /// removes its own folder at the same time, so there are up to 20 attempts.
   private static func removeState(_ directory: URL) {
     for _ in 0..<20 where FileManager.default.fileExists(atPath: directory.path) {
       // A failure is ignored: the folder is in the temporary directory.

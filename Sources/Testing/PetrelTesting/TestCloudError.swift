@@ -7,7 +7,7 @@ public struct TestCloudError: Error, Sendable, Hashable, CustomStringConvertible
 
     /// The store in memory cannot be created.
     public static let cannotStart = Code(name: "cannotStart")
-    /// A user or a device cannot be created.
+    /// A user cannot be created, or a device cannot be registered.
     public static let notPrepared = Code(name: "notPrepared")
   }
 

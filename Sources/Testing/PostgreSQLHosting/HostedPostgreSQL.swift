@@ -1,22 +1,24 @@
 import Foundation
 
-/// A PostgreSQL server of this program, with its data in a directory of its own. The server ends
-/// with the process that started it, however that process ends, and its directory is removed then.
+/// A PostgreSQL server that this process has started, with its data in a directory of its own. When
+/// this process ends, for any reason, the server ends too and its directory is removed.
 ///
-/// A client that connects as `petrel` over the socket in the directory has all rights. The server
-/// listens on no port. Copies of the value stand for the same server.
+/// A client connects as the user `petrel`, who has all rights, over the socket in the directory.
+/// The server listens on no port. Copies of the value stand for the same server.
 public struct HostedPostgreSQL: Sendable {
-  /// A failure of PostgreSQL's programs, with their output.
+  /// A failure to create the directory, or of PostgreSQL's programs.
   public struct Failure: Error, CustomStringConvertible {
-    /// The action and the output of the programs.
+    /// The description: the failed action, with the output of the programs.
     public var description: String
   }
 
   /// The directory with the server's data and its socket.
   public let directory: String
-  /// The input of the script, which ends when this handle is closed or the process ends.
+  /// The standard input of the shell script. The script stops the server when this handle is
+  /// closed, or when the process ends.
   private let lifeline: FileHandle
-  /// The output of the script: a line `ready` after each step, and errors before it.
+  /// The output of the shell script. After each step it prints the errors, if there are any, and
+  /// the line `ready`.
   private let output: FileHandle
 
   /// The shell script that runs beside this process. It starts a server, prints `ready`, carries
@@ -54,23 +56,27 @@ public struct HostedPostgreSQL: Sendable {
     rm -rf "$1"
     """
 
-  /// Creates a database cluster and starts a server. It blocks until the server accepts
-  /// connections.
+  /// Creates a database cluster and starts its server. The initializer blocks its thread until the
+  /// server accepts connections.
   ///
   /// - Parameters:
   ///   - directory: the directory to create. If this process runs as root, the user `postgres` must
-  ///     be able to reach it. A path of more than 80 characters is too long for a socket.
-  ///   - settings: lines of `postgresql.conf`.
+  ///     be able to reach the directory. Use at most 80 characters, because the path of a socket
+  ///     has a limit.
+  ///   - settings: lines to add to `postgresql.conf`.
   ///   - hasChecksums: whether the pages of the server's files have checksums.
-  ///   - environment: variables of the server's processes. Names and values have no spaces.
-  /// - Throws: ``Failure`` with the output of PostgreSQL's programs.
+  ///   - environment: environment variables of the server's processes. Names and values must have
+  ///     no spaces.
+  /// - Throws: ``Failure`` if the directory cannot be created, or with the output of PostgreSQL's
+  ///   programs. An error of Foundation if a folder above the directory cannot be created or the
+  ///   shell cannot be started.
   public init(
     in directory: String, settings: [String], hasChecksums: Bool = false,
     environment: [String: String] = [:]
   ) throws {
     try FileManager.default.createDirectory(
       atPath: (directory as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
-    // Only this user may reach the socket in it, because every client has all rights.
+    // Only this user may reach the directory with the socket, because every client has all rights.
     guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
       throw Failure(
         description: "\(directory) cannot be created: \(String(cString: strerror(errno)))")
@@ -107,39 +113,44 @@ public struct HostedPostgreSQL: Sendable {
       + (options.map { "&options=\($0)" } ?? "")
   }
 
-  /// Stops the server without a checkpoint, as a power failure does. It blocks.
+  /// Stops the server at once, without a checkpoint, as a crash does. The method blocks its thread.
   ///
   /// - Throws: ``Failure`` if the server does not stop.
   public func stop() throws { try step("stop") }
 
-  /// Starts the stopped server, which recovers from its log. It blocks.
+  /// Starts the stopped server, which recovers its data from its write-ahead log. The method blocks
+  /// its thread.
   ///
   /// - Throws: ``Failure`` if the server does not start.
   public func startAgain() throws { try step("start") }
 
-  /// Starts the server if it has ended, as a service manager does. It blocks.
+  /// Starts the server if it has ended, as a service manager does. The method blocks its thread.
   ///
-  /// - Returns: whether the server runs.
+  /// - Returns: whether the server runs now.
   @discardableResult
   public func revive() throws -> Bool {
     lifeline.write(Data("revive\n".utf8))
     return Self.read(output, until: "ready\n") == "ready\n"
   }
 
-  /// Stops the server for good and removes its directory. It blocks.
+  /// Stops the server and removes its directory. The method blocks its thread. The server cannot be
+  /// started again.
   public func end() {
     try? lifeline.close()
     _ = Self.read(output, until: nil)
   }
 
-  /// Sends a step to the script, and waits for `ready`.
+  /// Sends a step to the script, and waits for the line `ready`.
+  ///
+  /// - Throws: ``Failure`` if the script prints anything else.
   private func step(_ word: String) throws {
     lifeline.write(Data((word + "\n").utf8))
     let said = Self.read(output, until: "ready\n")
     guard said == "ready\n" else { throw Failure(description: "\(word): \(said)") }
   }
 
-  /// Returns the output up to a text, or up to its end.
+  /// Reads and returns the output up to `end`. If `end` is nil or does not come, reads up to the
+  /// end of the output.
   private static func read(_ file: FileHandle, until end: String?) -> String {
     var said = ""
     while end.map({ !said.hasSuffix($0) }) ?? true {
@@ -150,11 +161,11 @@ public struct HostedPostgreSQL: Sendable {
     return said
   }
 
-  /// Returns the path of one of PostgreSQL's programs, of the newest installed version; nil if it
-  /// is not installed.
+  /// Returns the path of a program of PostgreSQL, from the newest installed version that has the
+  /// program. Nil if no version has it.
   public static func program(_ name: String) -> String? {
     let versions = "/usr/lib/postgresql"
-    // Without the folder no version is installed.
+    // If the folder cannot be read, no version is installed.
     let found = (try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []
     return found.sorted { $0.compare($1, options: .numeric) == .orderedDescending }
       .map { "\(versions)/\($0)/bin/\(name)" }

@@ -1,21 +1,22 @@
 import Foundation
 
-/// A program that this program has started, with its output in a pipe.
+/// A child process: a program that this program has started. This program can read its output
+/// through a pipe.
 ///
-/// One thread at a time may use it. The object does not end the program: call ``stop()`` or
-/// ``kill()``.
+/// Only one thread at a time may use the object. The child continues to run when the object is
+/// gone, so call ``stop()`` or ``kill()``.
 package final class ChildProcess {
   private let process = Process()
-  /// The pipe for the program's standard output. It is unused if the program prints to this
-  /// program's output.
+  /// The pipe for the child's standard output. It is unused if the child prints to this program's
+  /// output.
   private let output = Pipe()
-  /// The group that the program's end leaves. Foundation's own `waitUntilExit` loops when it is not
-  /// on the main thread, and may not return.
+  /// A dispatch group that is empty when the child has ended. It replaces Foundation's
+  /// `waitUntilExit`, which may never return on a thread other than the main thread.
   private let end = DispatchGroup()
 
-  /// Starts a program in the directory of this program's own file.
+  /// Starts the program with this name, from the directory that contains this program's own file.
   ///
-  /// - Parameters: as those of ``init(path:_:environment:input:readsOutput:errors:)``.
+  /// - Parameters: the same as those of ``init(path:_:environment:input:readsOutput:errors:)``.
   package convenience init(
     _ name: String, _ arguments: [String], environment: [String: String] = [:],
     input: FileHandle = .nullDevice, readsOutput: Bool, errors: FileHandle? = nil
@@ -29,12 +30,13 @@ package final class ChildProcess {
   /// Starts the program at a path.
   ///
   /// - Parameters:
-  ///   - environment: variables that replace or extend this program's own environment.
-  ///   - input: the standard input of the program; by default an empty one.
-  ///   - readsOutput: whether ``readLine()`` will read the program's output. Otherwise the program
-  ///     prints to this program's output.
-  ///   - errors: the standard error of the program; nil for this program's.
-  /// - Throws: ``ProcessError`` if the program cannot be started.
+  ///   - environment: environment variables that are added to those of this program, or replace
+  ///     them.
+  ///   - input: the standard input of the child; empty by default.
+  ///   - readsOutput: whether the child's output goes to the pipe, so that ``readLine()`` can read
+  ///     it. Otherwise the child prints to this program's output.
+  ///   - errors: the standard error of the child; nil for this program's.
+  /// - Throws: ``ProcessError`` if the child cannot be started.
   package init(
     path: String, _ arguments: [String], environment: [String: String] = [:],
     input: FileHandle = .nullDevice, readsOutput: Bool, errors: FileHandle? = nil
@@ -53,20 +55,22 @@ package final class ChildProcess {
       end.leave()
       throw ProcessError("cannot start \(path): \(error)")
     }
-    // A failure is ignored: the program has a copy of this end, which counts.
+    // A failure is ignored: the child has its own copy of the pipe's writing end, and this copy is
+    // not needed.
     if readsOutput { try? output.fileHandleForWriting.close() }
   }
 
-  /// The process ID.
+  /// The process ID of the child.
   package var identifier: Int32 { process.processIdentifier }
 
-  /// The rest of the program's output, after the lines that were read.
+  /// The reading end of the pipe, with the output after the lines that were read.
   package var remainingOutput: FileHandle { output.fileHandleForReading }
 
-  /// Returns the next line of the program's output, without its end; nil at the end of the output.
+  /// Reads and returns the next line of the child's output, without the line break; nil at the end
+  /// of the output.
   ///
-  /// It blocks, and reads no byte beyond the line, so that ``remainingOutput`` can be given to
-  /// another program.
+  /// The method blocks its thread. It reads no byte after the line, so another program can read the
+  /// rest from ``remainingOutput``.
   package func readLine() -> String? {
     var line: [UInt8] = []
     var byte: UInt8 = 0
@@ -77,22 +81,23 @@ package final class ChildProcess {
     return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
   }
 
-  /// Waits for the end, and returns the exit status.
+  /// Waits until the child has ended, and returns its exit status.
   package func wait() -> Int32 {
     end.wait()
     return process.terminationStatus
   }
 
-  /// Sends SIGTERM, and waits for the end.
+  /// Sends SIGTERM, and waits until the child has ended.
   package func stop() {
     if process.isRunning { process.terminate() }
     end.wait()
   }
 
-  /// Sends SIGKILL, and waits for the end.
+  /// Sends SIGKILL, and waits until the child has ended.
   ///
-  /// Use it for programs that keep no data and ignore SIGTERM. A child that a thread of the pool
-  /// has started has SIGTERM blocked, unless it sets its signal mask itself.
+  /// Use it for programs that keep no data and may not get SIGTERM. A child inherits the signal
+  /// mask of the thread that started it. Threads of a pool block SIGTERM, so such a child gets the
+  /// signal only if it changes its mask.
   package func kill() {
     if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
     end.wait()
@@ -100,7 +105,7 @@ package final class ChildProcess {
 
   /// The path of this program's file.
   private static var ownPath: String {
-    // Without `/proc`, the name by which the program was started serves.
+    // If `/proc` cannot be read, the name with which this program was started is used.
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
       ?? CommandLine.arguments[0]
   }

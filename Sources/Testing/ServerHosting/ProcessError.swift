@@ -1,6 +1,6 @@
 /// A failure of a program that this program has started, or could not start.
 package struct ProcessError: Error, CustomStringConvertible {
-  /// A sentence for a person to read.
+  /// A description of the failure for a person to read.
   package var description: String
 
   /// Creates a failure.

@@ -5,28 +5,28 @@ import Foundation
 import Storage
 import StoreModel
 
-/// A `petrel serve` in a process of its own, with its data in a directory. ``stop()`` removes the
-/// directory unless it is to be kept.
+/// A server, `petrel serve`, in a child process, with its data in a directory.
 package final class ServerProcess {
   /// The data directory.
   package let directory: String
-  /// The URL at which the server listens, as the server has printed it.
+  /// The URL at which the server listens, which the server has printed.
   package let url: URL
   /// The server's process.
   private let process: ChildProcess
-  /// Whether the directory stays when the server stops.
+  /// Whether ``stop()`` keeps the directory.
   private let keepsData: Bool
 
-  /// Creates a data directory with users, and starts a server on a free port. It returns when the
+  /// Creates a data directory with users, and starts a server on a free port. Returns when the
   /// server listens.
   ///
   /// - Parameters:
   ///   - directory: the data directory, which is created if it is missing.
-  ///   - users: the names of users. Missing ones are added before the start.
+  ///   - users: the names of users. Users that the store does not have are added before the start.
   ///   - configuration: the text of `server.json`.
-  ///   - keepsData: whether the directory stays when the server stops.
-  /// - Returns: the server, and a new web auth token for each user, in their order.
-  /// - Throws: ``ProcessError`` if the server does not start.
+  ///   - keepsData: whether ``stop()`` keeps the directory; otherwise it removes the directory.
+  /// - Returns: the server, and a new web auth token for each user, in the order of `users`.
+  /// - Throws: ``ProcessError`` if the server does not start, or an error of the file system or the
+  ///   store.
   package static func start(
     in directory: String, users: [String], configuration: String = "{}", keepsData: Bool = false
   ) async throws -> (server: ServerProcess, tokens: [String]) {
@@ -46,8 +46,8 @@ package final class ServerProcess {
     return (try ServerProcess(directory: directory, keepsData: keepsData), tokens)
   }
 
-  /// Starts a server on a store in PostgreSQL. The directory stays when the server stops, with its
-  /// log in `server.log`.
+  /// Starts a server on a store in PostgreSQL. The server's log goes to the file `server.log` in
+  /// the directory. ``stop()`` keeps the directory.
   ///
   /// - Parameter store: the address of the PostgreSQL database.
   package convenience init(in directory: String, store: String) throws {
@@ -62,7 +62,7 @@ package final class ServerProcess {
       options: ["--store", store, "--log-level", "warning"], errors: errors)
   }
 
-  /// Starts a server, and reads its output until it says where it listens.
+  /// Starts a server, and reads its output up to the line with the URL at which the server listens.
   private init(
     directory: String, keepsData: Bool, options: [String] = [], errors: FileHandle? = nil
   ) throws {
@@ -84,8 +84,8 @@ package final class ServerProcess {
     throw ProcessError("the server in \(directory) did not start")
   }
 
-  /// Opens the store of a data directory, and creates it if it is missing. By default it opens the
-  /// store as a tool, which may run beside the server.
+  /// Opens the store of a data directory, and creates the store if it is missing. By default the
+  /// role is `.tool`, so the store can be opened while a server uses it.
   package static func openStore(
     in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
   ) async throws -> any Store {
@@ -97,10 +97,11 @@ package final class ServerProcess {
   /// The server's process ID.
   package var identifier: Int32 { process.identifier }
 
-  /// Ends the server at once by SIGKILL. The directory stays.
+  /// Ends the server at once by SIGKILL, and keeps the directory.
   package func kill() { process.kill() }
 
-  /// Ends the server in order, and removes the directory unless it is to be kept.
+  /// Ends the server by SIGTERM, waits until it has ended, and removes the directory unless
+  /// `keepsData` is true.
   package func stop() {
     process.stop()
     // A failure is ignored: the caller chose the directory.

@@ -3,8 +3,9 @@ import Cryptography
 import Foundation
 import JSONCoding
 
-/// The files that connect a server with an APNs simulator: a provider key, and the certificate of
-/// the simulator's authority. Both are in one directory.
+/// The files with which a server can send to an APNs simulator. One has a provider key, with which
+/// the server proves its identity. The other has the certificate of the simulator's authority,
+/// which the server must trust.
 package struct SimulatorFiles {
   /// The key ID of the simulator's key (`kid`).
   package static let keyID = "PETRELSIM1"
@@ -13,12 +14,14 @@ package struct SimulatorFiles {
 
   /// The absolute path of the directory.
   package let directory: String
-  /// The private half of the provider key, which the server signs with.
+  /// The private half of the provider key, with which the server signs.
   package let key: ES256PrivateKey
 
-  /// Creates the directory, and a key in it if there is none.
+  /// Creates the directory. Reads the key file in it, or creates the file with a new key if it is
+  /// missing.
   ///
-  /// - Throws: an error of the file system, or of a key file that cannot be parsed.
+  /// - Throws: an error of the file system, or `CryptographyError` if the key file has no usable
+  ///   key.
   package init(in directory: String) throws {
     self.directory = URL(fileURLWithPath: directory).standardizedFileURL.path
     try FileManager.default.createDirectory(
@@ -33,14 +36,15 @@ package struct SimulatorFiles {
     self.keyFile = keyFile
   }
 
-  /// The file with the private key, as Apple names it: `AuthKey_….p8`.
+  /// The path of the file with the private key, `AuthKey_….p8`, as Apple names such files.
   package let keyFile: String
-  /// The file with the authority's certificate, which the simulator writes at its start.
+  /// The path of the file with the authority's certificate, in PEM. The simulator writes the file
+  /// at its start.
   package var authorityFile: String { directory + "/authority.pem" }
 
   /// Returns the configuration of a simulator on the loopback address that accepts the key.
   ///
-  /// - Parameter port: the port; 0 for any free one.
+  /// - Parameter port: the port to listen on; 0 for any free port.
   package func configuration(port: Int) -> APNsSimulator.Configuration {
     var configuration = APNsSimulator.Configuration()
     configuration.port = port
@@ -51,7 +55,13 @@ package struct SimulatorFiles {
     return configuration
   }
 
-  /// Returns the `apns` part of a server's configuration, for sending to the simulator.
+  /// Returns the object `apns` of a server's configuration, with which the server sends to the
+  /// simulator.
+  ///
+  /// - Parameters:
+  ///   - host: the simulator's host.
+  ///   - port: the simulator's port.
+  ///   - topic: the app's bundle ID.
   package func settings(host: String, port: Int, topic: String) -> JSONValue {
     [
       "topic": .string(topic), "teamID": .string(Self.teamID), "keyID": .string(Self.keyID),

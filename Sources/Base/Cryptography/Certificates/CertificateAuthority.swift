@@ -1,7 +1,7 @@
 import Foundation
 
-/// A self-signed certificate authority that issues certificates, for local servers that stand in
-/// for Apple's in tests and demos.
+/// A self-signed certificate authority that issues certificates. It is for local servers that
+/// replace Apple's servers in tests and demos.
 ///
 /// ```swift
 /// let authority = try CertificateAuthority(commonName: "Petrel local APNs")
@@ -18,7 +18,7 @@ public struct CertificateAuthority: Sendable {
   ///
   /// - Parameters:
   ///   - commonName: the name in the certificate, 1 to 64 bytes.
-  ///   - days: the validity of the certificate in days from `now`.
+  ///   - days: the number of days after `now` for which the certificate is valid.
   ///   - now: the present time. The certificate is valid from an hour earlier, because clocks
   ///     differ.
   /// - Throws: ``CryptographyError/Code/invalidCertificate`` for a name that OpenSSL refuses.
@@ -31,10 +31,11 @@ public struct CertificateAuthority: Sendable {
     certificatePEM = try certificate.pem
   }
 
-  /// Loads an authority that was created earlier, so that clients need not trust a new one.
+  /// Creates an authority from the certificate and the key of an earlier one. Clients that trust
+  /// the certificate need no change.
   ///
-  /// - Throws: ``CryptographyError/Code/invalidCertificate`` if certificate and key do not belong
-  ///   together, ``CryptographyError/Code/invalidKey`` if the key cannot be read.
+  /// - Throws: ``CryptographyError/Code/invalidCertificate`` if the certificate cannot be read or
+  ///   does not belong to the key, ``CryptographyError/Code/invalidKey`` if the key cannot be read.
   public init(certificatePEM: String, privateKeyPEM: String) throws(CryptographyError) {
     key = try ES256PrivateKey(pem: privateKeyPEM)
     certificate = try X509Certificate(pem: certificatePEM)
@@ -45,7 +46,8 @@ public struct CertificateAuthority: Sendable {
     self.certificatePEM = certificatePEM
   }
 
-  /// The authority's private key in PEM. Its owner can issue certificates that the clients trust.
+  /// The authority's private key in PEM. Anyone who has the key can issue certificates that the
+  /// clients trust.
   public var privateKeyPEM: String {
     get throws(CryptographyError) { try key.pem }
   }
@@ -53,9 +55,12 @@ public struct CertificateAuthority: Sendable {
   /// Issues a certificate with a new key for a server.
   ///
   /// - Parameters:
-  ///   - hosts: host names (the first label may be `*`) and IP addresses, at least one.
-  ///   - days: the validity in days. Apple's platforms accept at most 825.
-  /// - Throws: ``CryptographyError/Code/invalidHostName`` with the name that is not allowed.
+  ///   - hosts: the host names and IP addresses of the server, at least one. The first of several
+  ///     labels of a name may be `*`.
+  ///   - days: the number of days after `now` for which the certificate is valid. Apple's platforms
+  ///     accept at most 825 days.
+  /// - Throws: ``CryptographyError/Code/invalidHostName`` for a name that is not allowed, and if
+  ///   `hosts` is empty.
   public func issueCertificate(
     forHosts hosts: [String], days: Int = 825, now: Date = Date()
   ) throws(CryptographyError) -> ServerCertificate {
@@ -72,7 +77,8 @@ public struct CertificateAuthority: Sendable {
   ///
   /// - Parameters:
   ///   - commonName: the name in the certificate, 1 to 64 bytes.
-  ///   - days: the validity in days.
+  ///   - days: the number of days after `now` for which the certificate is valid.
+  /// - Throws: ``CryptographyError/Code/invalidCertificate`` for a name that OpenSSL refuses.
   public func issueClientCertificate(
     commonName: String, days: Int = 398, now: Date = Date()
   ) throws(CryptographyError) -> ServerCertificate {

@@ -1,15 +1,16 @@
 import Foundation
 
-/// A host name or an IP address that a server certificate is for.
+/// A host name or an IP address for which a server certificate is valid.
 enum CertificateHost: Hashable {
   case name(String)
   case address(String)
 
-  /// Distinguishes names from IP addresses.
+  /// Creates a value from a text, which is an IP address or a host name.
   ///
-  /// - Throws: ``CryptographyError/Code/invalidHostName`` for other texts. A name has labels of
-  ///   letters, digits, `-` and `_` (container names have it), each up to 63 bytes. The first of
-  ///   several labels may be `*`.
+  /// - Throws: ``CryptographyError/Code/invalidHostName`` for any other text. A host name has up to
+  ///   253 bytes and consists of labels with dots between them. A label has 1 to 63 letters,
+  ///   digits, `-` and `_`, which names of containers may have. The first of several labels may be
+  ///   `*`.
   init(parsing text: String) throws(CryptographyError) {
     var buffer = in6_addr()
     if inet_pton(AF_INET, text, &buffer) == 1 || inet_pton(AF_INET6, text, &buffer) == 1 {
@@ -28,7 +29,7 @@ enum CertificateHost: Hashable {
     self = .name(text)
   }
 
-  /// The entry in OpenSSL's notation for the subject's alternative names.
+  /// The host in OpenSSL's notation for the subject's alternative names, such as `DNS:localhost`.
   var alternativeName: String {
     switch self {
     case .name(let name): "DNS:\(name)"
@@ -36,7 +37,7 @@ enum CertificateHost: Hashable {
     }
   }
 
-  /// Whether a label may have the byte.
+  /// Whether the byte may be in a label.
   private static func isAllowed(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

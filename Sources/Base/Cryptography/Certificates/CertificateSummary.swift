@@ -1,13 +1,13 @@
 import COpenSSL
 import Foundation
 
-/// The owner and the validity of a certificate.
+/// The name and the time of validity of a certificate.
 public struct CertificateSummary: Sendable, Hashable {
-  /// The common name of the subject; empty if it has none.
+  /// The common name of the subject; empty if the subject has no common name.
   public var commonName: String
-  /// The first moment of the validity.
+  /// The time from which the certificate is valid.
   public var start: Date
-  /// The last moment of the validity.
+  /// The time until which the certificate is valid.
   public var end: Date
 
   /// Creates a summary.
@@ -17,7 +17,8 @@ public struct CertificateSummary: Sendable, Hashable {
     self.end = end
   }
 
-  /// Returns the certificates of a PEM text, in their order. Keys and other blocks are skipped.
+  /// Returns the summaries of the certificates in a PEM text, in their order. Keys and other blocks
+  /// are skipped. A damaged certificate ends the search.
   ///
   /// - Throws: ``CryptographyError/Code/invalidCertificate`` for a text without a certificate.
   public static func all(inPEM text: String) throws(CryptographyError) -> [CertificateSummary] {

@@ -2,8 +2,8 @@ import Foundation
 
 /// The writing of PEM texts to files.
 enum PEMFile {
-  /// Writes `text` to a new or emptied file that only its owner can read. The file has the mode
-  /// 0600 before it has content.
+  /// Writes `text` to a file that only its owner can read. An existing file is emptied first. The
+  /// file gets the mode 0600 before it gets the text.
   ///
   /// - Throws: ``CryptographyError/Code/fileNotWritten`` with the system's reason.
   static func write(

@@ -1,6 +1,6 @@
 /// The certificate of a server or of a client, with its private key.
 public struct ServerCertificate: Sendable, Hashable {
-  /// The certificate in PEM, followed by its issuer's.
+  /// The certificate in PEM, followed by the certificate of its issuer.
   public var certificateChainPEM: String
   /// The private key of the first certificate, in PEM and not encrypted.
   public var privateKeyPEM: String

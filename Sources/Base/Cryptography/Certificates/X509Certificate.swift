@@ -1,16 +1,17 @@
 import COpenSSL
 import Foundation
 
-/// A certificate of OpenSSL, which this object owns.
+/// A certificate (X.509): an object of OpenSSL, which this object owns.
 ///
-/// Unchecked: nothing changes it after it was signed or parsed.
+/// Unchecked: no code changes the certificate after it was signed or parsed.
 final class X509Certificate: @unchecked Sendable {
   /// The time in which a certificate is valid.
   struct Validity {
     var start: Date
     var end: Date
 
-    /// Creates a validity from an hour before `now`, because clocks differ.
+    /// Creates a validity that begins an hour before `now`, because clocks differ, and ends `days`
+    /// days after `now`.
     init(from now: Date, days: Int) {
       start = now.addingTimeInterval(-3600)
       end = now.addingTimeInterval(Double(days) * 86400)
@@ -29,7 +30,8 @@ final class X509Certificate: @unchecked Sendable {
 
   /// Reads the first certificate of a PEM text.
   ///
-  /// - Throws: ``CryptographyError/Code/invalidCertificate`` if there is none.
+  /// - Throws: ``CryptographyError/Code/invalidCertificate`` if the text has no readable
+  ///   certificate.
   init(pem: String) throws(CryptographyError) {
     let stream = try MemoryStream(containing: pem)
     guard let pointer = PEM_read_bio_X509(stream.pointer, nil, nil, nil) else {
@@ -53,7 +55,7 @@ final class X509Certificate: @unchecked Sendable {
     }
   }
 
-  /// Whether the certificate is for this key.
+  /// Whether the public key of the certificate belongs to this private key.
   func belongs(to key: ES256PrivateKey) -> Bool {
     defer { ERR_clear_error() }
     return X509_check_private_key(pointer, key.handle.pointer) == 1
@@ -73,7 +75,9 @@ final class X509Certificate: @unchecked Sendable {
     return certificate
   }
 
-  /// Creates a server's certificate. Its common name is the first host, cut to 64 bytes.
+  /// Creates a server's certificate. Its common name is the first host, shortened to 64 bytes.
+  ///
+  /// - Throws: ``CryptographyError/Code/invalidHostName`` if `hosts` is empty.
   static func issued(
     by issuer: X509Certificate, issuerKey: ES256PrivateKey, to key: ES256PublicKey,
     hosts: [CertificateHost], validity: Validity
@@ -133,7 +137,12 @@ final class X509Certificate: @unchecked Sendable {
     }
   }
 
-  /// Adds an extension, in OpenSSL's notation.
+  /// Adds an extension.
+  ///
+  /// - Parameters:
+  ///   - kind: OpenSSL's number (NID) of the extension.
+  ///   - value: the value in OpenSSL's notation.
+  ///   - issuer: the issuer's certificate, or this certificate if it is self-signed.
   private func add(
     _ kind: Int32, _ value: String, issuer: X509Certificate
   ) throws(CryptographyError) {

@@ -1,17 +1,17 @@
 import COpenSSL
 
-/// AES with a 128-bit key on single blocks (FIPS 197): a permutation of 16 bytes. Without the key,
-/// it cannot be distinguished from a random one.
+/// The encryption of single blocks of 16 bytes with AES and a 128-bit key (FIPS 197). Different
+/// blocks become different blocks. Without the key, the result looks random.
 ///
-/// The object keeps OpenSSL's context between blocks, so a block takes tens of nanoseconds. Use it
-/// on one thread at a time.
+/// The object uses the same context of OpenSSL for all blocks, so a block takes tens of
+/// nanoseconds. Use the object on one thread at a time.
 public final class AES128Block {
   private let context: OpaquePointer
 
   /// Creates a cipher.
   ///
   /// - Precondition: the key has 16 bytes.
-  /// - Throws: ``CryptographyError/Code/libraryFailure`` without memory.
+  /// - Throws: ``CryptographyError/Code/libraryFailure`` when OpenSSL has no memory.
   public init(key: [UInt8]) throws(CryptographyError) {
     precondition(key.count == 16, "a key of AES-128 has 16 bytes, not \(key.count)")
     guard let context = EVP_CIPHER_CTX_new() else {
@@ -28,10 +28,11 @@ public final class AES128Block {
 
   deinit { EVP_CIPHER_CTX_free(context) }
 
-  /// Encrypts a block. A block is two numbers; the highest byte of each comes first.
+  /// Encrypts a block and returns the encrypted block. `high` has the first eight bytes of the
+  /// block, `low` the last eight, both big-endian.
   public func encrypt(_ high: UInt64, _ low: UInt64) -> (high: UInt64, low: UInt64) {
     let plain = (high.bigEndian, low.bigEndian)
-    // ECB mode without padding writes as many bytes as it reads: one block for one block.
+    // In ECB mode without padding, one block of input becomes one block of output.
     var sealed: (UInt64, UInt64) = (0, 0)
     var count: Int32 = 0
     let result = withUnsafeBytes(of: plain) { plain in

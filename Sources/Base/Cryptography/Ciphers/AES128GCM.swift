@@ -1,10 +1,11 @@
 import COpenSSL
 
-/// AES with a 128-bit key in Galois/counter mode (NIST SP 800-38D), with a tag of 16 bytes.
+/// The encryption of texts with AES, a 128-bit key and Galois/counter mode (NIST SP 800-38D). A tag
+/// of 16 bytes shows whether the encrypted text was changed.
 public struct AES128GCM: Sendable {
-  /// The bytes that the tag adds to a text.
+  /// The number of bytes by which the tag makes a text longer.
   public static let tagSize = 16
-  /// The bytes of a nonce.
+  /// The number of bytes of a nonce.
   private static let nonceSize = 12
 
   private let key: [UInt8]
@@ -19,7 +20,8 @@ public struct AES128GCM: Sendable {
 
   /// Encrypts a text.
   ///
-  /// - Parameter nonce: 12 bytes that were never used with this key before.
+  /// - Parameter nonce: 12 bytes that were never used with this key before. Any other length stops
+  ///   the process.
   /// - Returns: the encrypted text, followed by the tag.
   /// - Throws: ``CryptographyError/Code/libraryFailure``.
   public func seal(_ plaintext: [UInt8], nonce: [UInt8]) throws(CryptographyError) -> [UInt8] {
@@ -43,8 +45,13 @@ public struct AES128GCM: Sendable {
 
   /// Decrypts a text that ``seal(_:nonce:)`` encrypted.
   ///
-  /// - Throws: ``CryptographyError/Code/notAuthentic`` when the text was changed, or was encrypted
-  ///   with another key or nonce.
+  /// - Parameters:
+  ///   - sealed: the encrypted text, followed by the tag.
+  ///   - nonce: the 12 bytes with which the text was encrypted. Any other length stops the process.
+  /// - Returns: the decrypted text.
+  /// - Throws: ``CryptographyError/Code/notAuthentic`` when the text was changed, is shorter than
+  ///   the tag, or was encrypted with another key or nonce;
+  ///   ``CryptographyError/Code/libraryFailure`` when OpenSSL has no memory.
   public func open(_ sealed: [UInt8], nonce: [UInt8]) throws(CryptographyError) -> [UInt8] {
     guard sealed.count >= Self.tagSize else {
       throw CryptographyError(.notAuthentic, "the encrypted text is shorter than its tag")
@@ -67,7 +74,7 @@ public struct AES128GCM: Sendable {
     return Array(plaintext.prefix(text.count))
   }
 
-  /// Creates OpenSSL's context for one text. The caller frees it.
+  /// Creates OpenSSL's context for one text. The caller frees the context.
   private func context(
     _ nonce: [UInt8], encrypting: Bool
   ) throws(CryptographyError) -> OpaquePointer {

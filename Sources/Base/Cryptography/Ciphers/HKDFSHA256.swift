@@ -1,14 +1,16 @@
 /// The key derivation function HKDF with SHA-256 (RFC 5869).
 public enum HKDFSHA256 {
-  /// Derives a pseudorandom key of 32 bytes from a secret (RFC 5869 section 2.2).
+  /// Derives a key of 32 bytes from a secret, for ``expand(_:info:count:)`` (RFC 5869 section 2.2).
+  ///
+  /// - Parameter salt: bytes that need not be secret; may be empty.
   public static func extract(
     salt: some Sequence<UInt8>, secret: some Sequence<UInt8>
   ) -> [UInt8] {
     HMACSHA256.code(for: secret, key: salt)
   }
 
-  /// Derives `count` bytes from a pseudorandom key, for the purpose that `info` names (RFC 5869
-  /// section 2.3).
+  /// Derives `count` bytes from a key that ``extract(salt:secret:)`` returned (RFC 5869 section
+  /// 2.3). `info` names the purpose: other purposes get other bytes.
   ///
   /// - Precondition: `count` is 0 to 8,160, the size of 255 hashes.
   public static func expand(

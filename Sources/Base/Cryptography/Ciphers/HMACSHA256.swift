@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// Message authentication with SHA-256 (HMAC, RFC 2104).
+/// The authentication of messages with a secret key and SHA-256 (HMAC, RFC 2104).
 public enum HMACSHA256 {
-  /// Returns the code of `message` with `key`, 32 bytes.
+  /// Returns the authentication code of `message` with `key`: 32 bytes.
   public static func code(
     for message: some Sequence<UInt8>, key: some Sequence<UInt8>
   ) -> [UInt8] {
@@ -19,8 +19,9 @@ public enum HMACSHA256 {
     }
   }
 
-  /// Whether `code` is the code of `message`. The comparison takes the same time for all codes of
-  /// the right length, so an attacker cannot guess it byte by byte.
+  /// Whether `code` is the authentication code of `message` with `key`. The comparison takes the
+  /// same time for all codes of 32 bytes, so an attacker cannot use the time to guess a code byte
+  /// by byte.
   public static func isCode(
     _ code: [UInt8], of message: some Sequence<UInt8>, key: some Sequence<UInt8>
   ) -> Bool {

@@ -1,10 +1,11 @@
 import CSodium
 import Foundation
 
-/// The hashes of passwords that a store keeps: Argon2id (RFC 9106). It needs much memory, which
-/// makes guessing expensive on any hardware.
+/// The creation and the check of password hashes with Argon2id (RFC 9106). The algorithm needs much
+/// memory, which makes guessing passwords expensive on any hardware.
 ///
-/// Both functions take tens of milliseconds and ``Cost/memory`` bytes, and block the thread.
+/// Both functions take tens of milliseconds with the default cost, need ``Cost/memory`` bytes and
+/// block the thread.
 ///
 /// ```swift
 /// let hash = try PasswordHash.make("correct horse battery staple")
@@ -24,17 +25,18 @@ public enum PasswordHash {
       self.memory = memory
     }
 
-    /// Two passes over 64 MiB, libsodium's choice for interactive sign-in.
+    /// Two passes over 64 MiB: libsodium's recommendation for interactive sign-in.
     public static let interactive = Cost(passes: 2, memory: 64 << 20)
   }
 
-  /// Whether libsodium's set-up succeeded. It runs once in the process.
+  /// Whether libsodium's set-up succeeded. The set-up runs once in the process.
   private static let isReady = sodium_init() >= 0
 
   /// Hashes a password with a random salt.
   ///
   /// - Returns: a text with the algorithm, the cost, the salt and the hash.
-  /// - Throws: ``CryptographyError/Code/libraryFailure`` when there is not enough memory.
+  /// - Throws: ``CryptographyError/Code/libraryFailure`` when there is not enough memory or
+  ///   libsodium does not allow the cost.
   public static func make(
     _ password: String, cost: Cost = .interactive
   ) throws(CryptographyError) -> String {
@@ -52,8 +54,9 @@ public enum PasswordHash {
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// Whether `hash` is the hash of this password. The check costs as much as the creation of the
-  /// hash. `false` also for a text that is not a hash.
+  /// Whether `hash` is the hash of this password. The check takes as much time and memory as the
+  /// creation of the hash. The result is `false` also if `hash` is not a hash, or if there is not
+  /// enough memory.
   public static func isMatch(_ password: String, _ hash: String) -> Bool {
     precondition(isReady, "libsodium has no random numbers: its installation is broken")
     let characters = normalized(password)

@@ -7,7 +7,7 @@ public enum SHA256 {
   /// ```swift
   /// SHA256.hash("abc".utf8).first  // 0xBA
   /// ```
-  /// - Complexity: O(*n*); contiguous collections are not copied.
+  /// - Complexity: O(*n*), where *n* is the number of bytes. Contiguous collections are not copied.
   public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     bytes.withContiguousBytes { input in
       [UInt8](unsafeUninitializedCapacity: 32) { output, count in

@@ -1,13 +1,15 @@
 import COpenSSL
 
-/// A key pair on P-256 for the agreement on a secret with the owner of another pair (ECDH, SEC 1
-/// section 3.3.1).
+/// A key pair on the curve P-256 for ECDH (SEC 1 section 3.3.1). The owners of two pairs use it to
+/// compute the same secret.
 public struct ECDHKeyPair: Sendable {
   private let handle: KeyHandle
-  /// The public key: 0x04, x and y, 65 bytes.
+  /// The public key as an uncompressed point: 0x04, x and y; 65 bytes.
   public let publicPoint: [UInt8]
 
   /// Creates a new pair.
+  ///
+  /// - Throws: ``CryptographyError/Code/libraryFailure`` if OpenSSL cannot create a key.
   public init() throws(CryptographyError) {
     let key = try ES256PrivateKey()
     handle = key.handle
@@ -18,7 +20,8 @@ public struct ECDHKeyPair: Sendable {
   ///
   /// - Parameters:
   ///   - scalar: the private key, 32 bytes, big-endian.
-  ///   - publicPoint: the public key that belongs to it, 65 bytes.
+  ///   - publicPoint: the public key that belongs to the private key, 65 bytes. It is not checked
+  ///     that the two belong together.
   /// - Throws: ``CryptographyError/Code/invalidKey`` for other lengths, and for a point that is not
   ///   on P-256.
   public init(scalar: [UInt8], publicPoint: [UInt8]) throws(CryptographyError) {
@@ -40,7 +43,8 @@ public struct ECDHKeyPair: Sendable {
     self.publicPoint = publicPoint
   }
 
-  /// Returns the secret that this pair shares with the owner of `peer`: the x coordinate, 32 bytes.
+  /// Returns the secret that this pair shares with the owner of `peer`: the x coordinate of the
+  /// computed point, 32 bytes.
   ///
   /// - Parameter peer: the other public key, 65 bytes.
   /// - Throws: ``CryptographyError/Code/invalidKey`` when `peer` is not a point on P-256.

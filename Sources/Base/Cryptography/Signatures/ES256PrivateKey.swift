@@ -11,6 +11,8 @@ public struct ES256PrivateKey: Sendable {
   let handle: KeyHandle
 
   /// Creates a new key.
+  ///
+  /// - Throws: ``CryptographyError/Code/libraryFailure`` if OpenSSL cannot create a key.
   public init() throws(CryptographyError) {
     guard let pointer = petrel_generate_p256_key() else {
       throw .openSSL(.libraryFailure, "a P-256 key could not be made")
@@ -45,7 +47,8 @@ public struct ES256PrivateKey: Sendable {
   /// The public half of the key.
   public var publicKey: ES256PublicKey { ES256PublicKey(handle: handle) }
 
-  /// Signs the SHA-256 hash of `message`. Each signature differs, because ECDSA is randomised.
+  /// Signs the SHA-256 hash of `message`. Two signatures of the same message differ, because ECDSA
+  /// uses random numbers.
   ///
   /// - Throws: ``CryptographyError/Code/libraryFailure``.
   public func signature(for message: some Sequence<UInt8>) throws(CryptographyError)

@@ -1,8 +1,8 @@
 import COpenSSL
 
 extension ES256PublicKey {
-  /// Creates a key from the coordinates of its point, 32 bytes each, big-endian, as a JSON web key
-  /// has them (RFC 7518 section 6.2.1).
+  /// Creates a key from the coordinates of its point, as a JSON web key has them (RFC 7518 section
+  /// 6.2.1). Each has 32 bytes, big-endian.
   ///
   /// - Throws: ``CryptographyError/Code/invalidKey`` for other lengths, and for a point that is not
   ///   on P-256.
@@ -21,8 +21,8 @@ extension ES256PublicKey {
 extension ES256PublicKey {
   /// Creates a key from its uncompressed point: 0x04, x and y, 65 bytes (SEC 1 section 2.3.3).
   ///
-  /// - Throws: ``CryptographyError/Code/invalidKey`` for other lengths and formats, and for a point
-  ///   that is not on P-256.
+  /// - Throws: ``CryptographyError/Code/invalidKey`` for another length or first byte, and for a
+  ///   point that is not on P-256.
   public init(uncompressedPoint point: [UInt8]) throws(CryptographyError) {
     guard point.count == 65, point[0] == 4 else {
       throw CryptographyError(

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The public half of an ``ES256PrivateKey``, which checks its signatures.
+/// The public half of an ``ES256PrivateKey``. It checks the signatures of that private key.
 public struct ES256PublicKey: Sendable {
   let handle: KeyHandle
 
@@ -28,7 +28,7 @@ public struct ES256PublicKey: Sendable {
     }
   }
 
-  /// Whether `signature` was made for `message` with this key's private half.
+  /// Whether `signature` was made for `message` with the private key that belongs to this key.
   public func isValid(signature: ES256Signature, for message: some Sequence<UInt8>) -> Bool {
     let context = EVP_MD_CTX_new()
     defer {

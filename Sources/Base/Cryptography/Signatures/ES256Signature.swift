@@ -1,14 +1,14 @@
 import COpenSSL
 
-/// An ECDSA signature over P-256. It has two encodings: JSON web tokens use the raw one, CloudKit's
-/// server-to-server requests the DER one.
+/// An ECDSA signature over P-256. It has two encodings: JSON web tokens use the raw encoding,
+/// CloudKit's server-to-server requests use the DER encoding.
 public struct ES256Signature: Sendable, Hashable {
   /// The numbers r and s, 32 bytes each, big-endian (RFC 7518 section 3.4).
   public let raw: [UInt8]
 
   /// Creates a signature from its raw encoding.
   ///
-  /// - Throws: ``CryptographyError/Code/invalidSignature`` unless there are 64 bytes.
+  /// - Throws: ``CryptographyError/Code/invalidSignature`` if there are not exactly 64 bytes.
   public init(raw: some Sequence<UInt8>) throws(CryptographyError) {
     self.raw = Array(raw)
     guard self.raw.count == 64 else {
@@ -46,8 +46,8 @@ public struct ES256Signature: Sendable, Hashable {
     return [0x30, UInt8(numbers.count)] + numbers
   }
 
-  /// Returns the DER INTEGER of a big-endian number. Leading zeros are dropped, except one that
-  /// keeps the number positive.
+  /// Returns the DER INTEGER of a big-endian number. Leading zero bytes are removed, except one if
+  /// the number would be negative without it.
   private static func integer(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var digits = Array(bytes.drop { $0 == 0 })
     if digits.first.map({ $0 & 0x80 != 0 }) ?? true { digits.insert(0, at: 0) }

@@ -3,13 +3,13 @@ import COpenSSL
 /// A public RSA key for signatures with PKCS #1 v1.5 padding and SHA-256: the `RS256` of JSON web
 /// tokens (RFC 7518 section 3.3).
 public struct RS256PublicKey: Sendable {
-  /// The allowed sizes of a modulus in bits. Smaller ones are not safe; larger ones would let the
-  /// publisher of a key keep the server busy.
+  /// The allowed sizes of a modulus in bits. Smaller keys are not safe. With a larger key, its
+  /// publisher could keep the server busy.
   private static let modulusBits = 2048...8192
 
   private let handle: KeyHandle
 
-  /// Creates a key from its numbers, big-endian, as a JSON web key has them.
+  /// Creates a key from its two numbers as bytes, big-endian, as a JSON web key has them.
   ///
   /// - Throws: ``CryptographyError/Code/invalidKey`` for a modulus under 2,048 or over 8,192 bits,
   ///   and for an exponent that is even, below 3 or over 32 bits.
@@ -33,7 +33,7 @@ public struct RS256PublicKey: Sendable {
     self.handle = handle
   }
 
-  /// Whether `signature` was made for `message` with this key's private half.
+  /// Whether `signature` was made for `message` with the private key that belongs to this key.
   public func isValid(
     signature: [UInt8], for message: some Sequence<UInt8>
   ) -> Bool {

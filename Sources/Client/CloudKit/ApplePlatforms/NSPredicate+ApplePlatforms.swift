@@ -3,25 +3,27 @@ internal import CloudKitModel
 internal import PredicateLanguage
 
 extension NSPredicate {
-  /// The parsed form of a comparison of two expressions; `nil` for all other kinds of predicate.
+  /// The parsed form of the predicate if it compares two expressions; `nil` for all other kinds of
+  /// predicate.
   ///
-  /// This file is for platforms with the Objective-C runtime, where Foundation's predicates can be
-  /// examined. `FormatPredicate.swift` has the same members for Linux.
+  /// This file is for platforms with the Objective-C runtime: there code can read the parts of
+  /// Foundation's predicates. `FormatPredicate.swift` has the same members for Linux.
   var ownTree: PredicateNode? {
     guard let comparison = self as? NSComparisonPredicate else { return nil }
     return PredicateNode(comparison)
   }
 
-  /// Always `nil`: Foundation's predicates do not keep the server's filters that they were made
-  /// from.
+  /// Always `nil` on these platforms, because Foundation's predicates cannot store filters. On
+  /// Linux, this property has the server's filters from which the predicate was made.
   var ownFilters: [Filter]? { nil }
 
   /// Returns Foundation's predicate for a parsed tree.
   ///
-  /// A block in the tree becomes a predicate that no object passes. A comparison is printed and
-  /// parsed again by Foundation.
+  /// A `.block` node stands for a predicate that was made from a closure. The result for such a
+  /// node is false for each object. For a comparison, Foundation parses the printed text of the
+  /// node.
   ///
-  /// - Parameter filters: ignored here; on Linux the predicate keeps them.
+  /// - Parameter filters: ignored here; on Linux the predicate stores them.
   static func predicate(_ tree: PredicateNode, filters: [Filter]? = nil) -> NSPredicate {
     switch tree {
     case .constant(let value): return NSPredicate(value: value)
@@ -39,11 +41,11 @@ extension NSPredicate {
 }
 
 extension PredicateNode {
-  /// Creates the node of a comparison, or a `.block` node when the printed predicate does not
-  /// follow the grammar.
+  /// Creates the node of a comparison. The node is `.block` when the parser does not accept the
+  /// printed predicate.
   fileprivate init(_ predicate: NSComparisonPredicate) {
     guard let comparison = PredicateOperator(predicate.predicateOperatorType) else {
-      // Foundation shows an operator with its own selector, such as TOKENMATCHES, only in the
+      // Foundation names an operator with its own selector, such as TOKENMATCHES, only in the
       // printed predicate. A predicate that cannot be parsed becomes a block, which queries refuse.
       self = (try? PredicateParser.parse(predicate.predicateFormat)) ?? .block
       return
@@ -67,7 +69,8 @@ extension PredicateNode {
 }
 
 extension PredicateOperator {
-  /// Creates the operator; `nil` for operators with their own selector.
+  /// Creates the operator from Foundation's; `nil` for an operator that Foundation evaluates with a
+  /// selector.
   fileprivate init?(_ type: NSComparisonPredicate.Operator) {
     switch type {
     case .lessThan: self = .lessThan
@@ -89,8 +92,8 @@ extension PredicateOperator {
 }
 
 extension PredicateTerm {
-  /// Creates the term of an expression. Kinds without a counterpart, such as blocks and
-  /// sub-queries, become `.unsupported` with the description.
+  /// Creates the term of an expression. An expression of another kind, such as a block or a
+  /// sub-query, becomes `.unsupported` with its description.
   fileprivate init(_ expression: NSExpression) {
     switch expression.expressionType {
     case .constantValue:

@@ -7,7 +7,7 @@ extension NSSortDescriptor {
 /// A sort descriptor that orders records by the distance of a location field from a place, nearest
 /// first.
 ///
-/// The distance is the great-circle distance in metres; altitude does not count. The order is
+/// The distance is the great-circle distance in metres; the altitude has no effect. The order is
 /// always ascending.
 open class CKLocationSortDescriptor: NSSortDescriptor, @unchecked Sendable {
   /// The place from which distances are measured.

@@ -1,10 +1,11 @@
 /// The classes whose names in keyed archives are those of Apple's framework.
 ///
-/// On Apple's systems these names are Objective-C names, such as `CKRecordID`. Foundation on Linux
-/// would write the name of the module too (`CloudKit.CKRecordID`). When Foundation on Linux reads
-/// an archive, it would not find a class by Apple's name. This table corrects both directions.
+/// Apple's framework writes Objective-C names to archives, such as `CKRecordID`. Foundation on
+/// Linux would also write the name of the module (`CloudKit.CKRecordID`), and would find no class
+/// by Apple's name. With this table, archivers write Apple's names and unarchivers find the classes
+/// by them.
 enum ArchivedClasses {
-  /// The classes by the names that Apple's framework gives them in archives.
+  /// The classes. The keys are their names in the archives of Apple's framework.
   static let byName: [String: AnyClass] = [
     "CKAsset": CKAsset.self,
     "CKDatabaseSubscription": CKDatabaseSubscription.self,
@@ -34,12 +35,11 @@ enum ArchivedClasses {
     "CLLocation": CLLocation.self,
   ]
 
-  /// Apple's names by the names that Swift prints, such as `CloudKit.CKRecordID`.
+  /// Apple's names. The keys are the names that Swift prints, such as `CloudKit.CKRecordID`.
   static let namesByTypeName = Dictionary(
     uniqueKeysWithValues: byName.map { (String(reflecting: $0.value), $0.key) })
 
-  /// Registers the classes for all unarchivers of the program, so that they find the classes by
-  /// Apple's names.
+  /// Registers each class under Apple's name, for all unarchivers of the program.
   fileprivate static func register() {
     for named in byName {
       NSKeyedUnarchiver.setClass(named.value, forClassName: named.key)
@@ -50,8 +50,8 @@ enum ArchivedClasses {
 #if os(Linux)
 /// The function that the dynamic loader calls before the program's own code runs.
 ///
-/// An archive can therefore be read before any other code of this module has run. The ELF section
-/// `.init_array` holds pointers to such functions.
+/// Therefore even the program's first statement can read an archive. The ELF section `.init_array`
+/// holds pointers to such functions.
 @used @section(".init_array")
 private let registerAtLoad: @convention(c) () -> Void = { ArchivedClasses.register() }
 #endif

@@ -1,7 +1,8 @@
 /// The coding of a record's texts in archives.
 ///
-/// Foundation on Linux reads the text `$null` in an archive as `nil`, and drops such an element from an array or a
-/// dictionary. The coding therefore appends `~` to `$null`, and one more `~` to a text that already has this form.
+/// Foundation on Linux reads the text `$null` in an archive as `nil`. It leaves such an element out of an array or a
+/// dictionary. The coding therefore appends the mark `~` to `$null`. A text that consists of `$null` and marks gets one
+/// more mark.
 enum ArchivedText {
   private static let null = "$null"
   private static let mark: Character = "~"
@@ -11,8 +12,8 @@ enum ArchivedText {
     isNull(text) ? text + String(mark) : text
   }
 
-  /// Returns the text of a record for a text read from an archive. A text without a mark, as in Apple's archives, stays
-  /// as it is.
+  /// Returns the original of a text that was read from an archive. A text without a mark, as in Apple's archives, is
+  /// returned unchanged.
   static func original(_ text: String) -> String {
     isNull(text) && text.last == mark ? String(text.dropLast()) : text
   }

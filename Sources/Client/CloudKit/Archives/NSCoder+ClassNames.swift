@@ -9,9 +9,9 @@ extension NSCoder {
   /// class after that call.
   ///
   /// `NSKeyedArchiver.setClassName(_:for:)` has no effect in Foundation on Linux (6.3). Foundation stores the name
-  /// under the name of the metatype, and looks for it under the name of the type. On Linux this method therefore writes
-  /// to the archiver's own table, which it finds by reflection. If a later Foundation has no such table, archives get
-  /// Swift's names, which this module reads too.
+  /// under the name of the metatype, and looks for it under the name of the type. On Linux this method therefore finds
+  /// the archiver's own table by reflection, and writes to the table. If a later Foundation has no such table, archives
+  /// get Swift's names, which this module reads too.
   func useArchivedClassNames() {
     guard let archiver = self as? NSKeyedArchiver else { return }
     #if canImport(ObjectiveC)
@@ -22,7 +22,7 @@ extension NSCoder {
     guard let offset = Self.classNamesOffset else { return }
     let table = (Unmanaged.passUnretained(archiver).toOpaque() + offset)
       .assumingMemoryBound(to: [String: String].self)
-    // A name that the program has set itself stays.
+    // Names that the program has set are not replaced.
     if table.pointee[Self.sample] == nil {
       table.pointee.merge(ArchivedClasses.namesByTypeName) { old, _ in old }
     }
@@ -30,7 +30,7 @@ extension NSCoder {
   }
 
   #if !canImport(ObjectiveC)
-  /// A key that is in the table once the names are there, so that they are added only once for each archiver.
+  /// The key that shows whether this method has already filled the table of an archiver.
   private static let sample = String(reflecting: CKRecordID.self)
 
   /// The offset in bytes of the table of class names in an archiver; `nil` when Foundation has no such table.

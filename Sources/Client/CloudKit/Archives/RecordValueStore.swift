@@ -1,7 +1,7 @@
 /// The fields of a record in an archive, in the layout of Apple's class `CKRecordValueStore`.
 ///
-/// Apple's class also keeps the former values of changed fields (`OriginalValues`). This class
-/// writes that dictionary empty and does not read it.
+/// Apple's class also stores the former values of changed fields under `OriginalValues`. This class
+/// writes an empty dictionary there, and does not read it.
 class RecordValueStore: NSObject, NSSecureCoding {
   /// The values of the fields by their names.
   let fields: [CKRecord.FieldKey: any CKRecordValueProtocol]

@@ -1,8 +1,8 @@
 extension CKDatabase {
-  /// The namespace of the changes of zones in a database; see
+  /// The namespace of the types that describe a changed or deleted zone of a database; see
   /// ``CKDatabase/databaseChanges(since:resultsLimit:)``.
   public enum DatabaseChange {
-    /// A zone that is new or has changed records.
+    /// A zone that is new, or whose records have changed.
     public struct Modification: Hashable, Sendable {
       /// The zone. Fetch its changes to learn which records changed.
       public let zoneID: CKRecordZone.ID
@@ -32,12 +32,12 @@ extension CKDatabase {
     }
   }
 
-  /// The namespace of the changes of records in a zone; see
+  /// The namespace of the types that describe a changed or deleted record of a zone; see
   /// ``CKDatabase/recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``.
   public enum RecordZoneChange {
     /// A record that is new or has changed.
     public struct Modification: Hashable {
-      /// The latest state of the record. States between two fetches are not reported.
+      /// The latest state of the record. The feed does not contain the states between two fetches.
       public let record: CKRecord
     }
 

@@ -1,14 +1,15 @@
 extension CKDatabase {
-  /// Fetches one page of the zones that changed or were deleted since a token.
+  /// Fetches one page of the zones that have changed or were deleted since the app got a token.
   ///
-  /// The private and the shared database have this feed; the public database gives `badDatabase`.
-  /// The default zone is never in the feed. When `moreComing` is true, call again with the new
-  /// token.
+  /// The private and the shared database have this feed; for the public database the error is
+  /// `badDatabase`. The default zone is never in the feed. If `moreComing` is true, call the method
+  /// again with the new token.
   ///
   /// - Parameters:
-  ///   - changeToken: the token of the last page; `nil` fetches everything.
+  ///   - changeToken: the token that came with the previous page; `nil` starts at the beginning of
+  ///     the feed.
   ///   - resultsLimit: the largest number of zones in the page; `nil` lets the server choose. The
-  ///     server gives at most 200.
+  ///     server returns at most 200.
   ///   - completionHandler: called on a background queue with the page, or with
   ///     `changeTokenExpired` when the token is too old.
   @preconcurrency
@@ -28,7 +29,7 @@ extension CKDatabase {
     startFetchingChanges(since: changeToken, resultsLimit, completionHandler)
   }
 
-  /// Returns one page of the zones that changed or were deleted since a token.
+  /// Returns one page of the zones that have changed or were deleted since the app got a token.
   ///
   /// ```swift
   /// var token = savedToken
@@ -41,11 +42,12 @@ extension CKDatabase {
   /// ```
   ///
   /// - Parameters:
-  ///   - changeToken: the token of the last page; `nil` fetches everything.
+  ///   - changeToken: the token that came with the previous page; `nil` starts at the beginning of
+  ///     the feed.
   ///   - resultsLimit: the largest number of zones in the page; `nil` lets the server choose. The
-  ///     server gives at most 200.
-  /// - Throws: `changeTokenExpired` when the token is too old: delete the cached data and start
-  ///   with `nil`. `badDatabase` for the public database.
+  ///     server returns at most 200.
+  /// - Throws: `changeTokenExpired` when the token is too old. Delete the cached data then, and
+  ///   start with `nil`. `badDatabase` for the public database.
   public func databaseChanges(
     since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil
   ) async throws -> (
@@ -58,19 +60,22 @@ extension CKDatabase {
     }
   }
 
-  /// Fetches one page of the records of a zone that changed or were deleted since a token.
+  /// Fetches one page of the records that have changed in a zone, or were deleted from it, since
+  /// the app got a token.
   ///
-  /// The feed has each record once, in its latest state or as deleted. When `moreComing` is true,
-  /// call again with the new token.
+  /// The feed has one entry for each record: the record's latest state, or its deletion. If
+  /// `moreComing` is true, call the method again with the new token.
   ///
   /// - Parameters:
   ///   - zoneID: a custom zone; the default zone gives `invalidArguments`.
-  ///   - changeToken: the token of the last page; `nil` fetches everything.
-  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - changeToken: the token that came with the previous page; `nil` starts at the beginning of
+  ///     the feed.
+  ///   - desiredKeys: the fields to fetch; `nil` means all. An empty list means only the system
+  ///     fields, such as the change tag.
   ///   - resultsLimit: the largest number of changes in the page; `nil` lets the server choose. The
-  ///     server gives at most 200.
-  ///   - completionHandler: called on a background queue. A record whose asset cannot be downloaded
-  ///     has an error of its own.
+  ///     server returns at most 200.
+  ///   - completionHandler: called on a background queue. If the server no longer has an asset of a
+  ///     record, the result of that record is `assetNotAvailable`.
   @preconcurrency
   public func fetchRecordZoneChanges(
     inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
@@ -101,21 +106,24 @@ extension CKDatabase {
     }
   }
 
-  /// Returns one page of the records of a zone that changed or were deleted since a token.
+  /// Returns one page of the records that have changed in a zone, or were deleted from it, since
+  /// the app got a token.
   ///
-  /// The feed has each record once, in its latest state or as deleted. When `moreComing` is true,
-  /// call again with the new token. A record whose asset cannot be downloaded has an error of its
-  /// own.
+  /// The feed has one entry for each record: the record's latest state, or its deletion. If
+  /// `moreComing` is true, call the method again with the new token. If the server no longer has an
+  /// asset of a record, the result of that record is `assetNotAvailable`.
   ///
   /// - Parameters:
   ///   - zoneID: a custom zone; the default zone gives `invalidArguments`.
-  ///   - changeToken: the token of the last page; `nil` fetches everything.
-  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - changeToken: the token that came with the previous page; `nil` starts at the beginning of
+  ///     the feed.
+  ///   - desiredKeys: the fields to fetch; `nil` means all. An empty list means only the system
+  ///     fields, such as the change tag.
   ///   - resultsLimit: the largest number of changes in the page; `nil` lets the server choose. The
-  ///     server gives at most 200.
-  /// - Throws: `changeTokenExpired` when the token is too old: delete the cached records and start
-  ///   with `nil`. `userDeletedZone` for a zone that was deleted, `zoneNotFound` for a zone that
-  ///   never existed.
+  ///     server returns at most 200.
+  /// - Throws: `changeTokenExpired` when the token is too old. Delete the cached records then, and
+  ///   start with `nil`. `userDeletedZone` for a zone that was deleted, `zoneNotFound` for a zone
+  ///   that never existed.
   public func recordZoneChanges(
     inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
     desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil
@@ -139,7 +147,7 @@ extension CKDatabase {
     )
   }
 
-  /// Returns the results in the type that the convenience methods have.
+  /// Converts the records of a page to the type that the convenience methods return.
   static func modifications(
     _ records: [CKRecord.ID: Result<CKRecord, any Error>]
   ) -> [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>] {
@@ -212,7 +220,7 @@ extension CKDatabase {
   }
 }
 
-/// One page of a record feed, as the convenience methods return it.
+/// The values of one page of a record feed, from which the convenience methods make their results.
 struct FetchedRecordChanges: Sendable {
   var records: [CKRecord.ID: Result<CKRecord, any Error>]
   var deletions: [CKDatabase.RecordZoneChange.Deletion]
@@ -220,11 +228,11 @@ struct FetchedRecordChanges: Sendable {
   var moreComing: Bool
 }
 
-/// A list to which an operation's blocks append, for one completion.
+/// A list to which the blocks of one operation append their items.
 ///
 /// The class is `@unchecked Sendable` because only the operation's callback queue, which is serial,
 /// uses `items`.
 final class Collected<Item>: @unchecked Sendable {
-  // Only the operation's callback queue uses this variable.
+  /// The items so far.
   var items: [Item] = []
 }

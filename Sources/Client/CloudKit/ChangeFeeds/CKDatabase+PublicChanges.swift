@@ -1,8 +1,9 @@
 extension CKDatabase {
-  /// Returns one page of the records of the public database that changed or were deleted since a token.
+  /// Returns one page of the records that have changed in the public database, or were deleted from it, since the app
+  /// got a token.
   ///
-  /// This method is an addition of Petrel, like ``PetrelFetchPublicChangesOperation``, whose page describes the feed
-  /// and lists the errors.
+  /// This method is an addition of Petrel. ``PetrelFetchPublicChangesOperation`` describes the feed and lists the
+  /// errors.
   ///
   /// ```swift
   /// var token = savedToken
@@ -15,13 +16,14 @@ extension CKDatabase {
   /// ```
   ///
   /// - Parameters:
-  ///   - changeToken: the token of the last page; `nil` fetches everything.
+  ///   - changeToken: the token that came with the previous page; `nil` starts at the beginning of the feed.
   ///   - recordTypes: the types of the records to fetch; `nil` means all.
-  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
-  ///   - resultsLimit: the largest number of changes in the page; `nil` lets the server choose. The server gives at
+  ///   - desiredKeys: the fields to fetch; `nil` means all. An empty list means only the system fields, such as the
+  ///     change tag.
+  ///   - resultsLimit: the largest number of changes in the page; `nil` lets the server choose. The server returns at
   ///     most 200.
-  /// - Throws: `changeTokenExpired` when the server no longer keeps deletions that are newer than the token: delete the
-  ///   cached records and start with `nil`. `badDatabase` for a private or shared database.
+  /// - Throws: `changeTokenExpired` when the server no longer keeps deletions that are newer than the token. Delete the
+  ///   cached records then, and start with `nil`. `badDatabase` for a private or shared database.
   public func petrelPublicChanges(
     since changeToken: CKServerChangeToken?, recordTypes: [CKRecord.RecordType]? = nil,
     desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil

@@ -3,8 +3,8 @@ internal import CloudKitModel
 extension CKDatabaseOperation {
   /// Checks that the operation's database is not the public one.
   ///
-  /// Apple's framework has no change feed for the public database, and an app may rely on that.
-  /// ``PetrelFetchPublicChangesOperation`` reads the feed that Petrel's server has.
+  /// Apple's framework has no change feed for the public database, and an app may rely on the
+  /// error. ``PetrelFetchPublicChangesOperation`` reads the public feed that Petrel's server has.
   ///
   /// - Throws: `badDatabase` for the public database.
   func checkHasFeed() throws(CKError) {
@@ -15,16 +15,17 @@ extension CKDatabaseOperation {
         + "PetrelFetchPublicChangesOperation, query its records, or subscribe to them")
   }
 
-  /// Reports the changes of a page in their order. A saved record is reported after the download of
-  /// its assets.
+  /// Calls `saved` or `deleted` for each change of a page, in the server's order. A saved record is
+  /// reported after its assets have been downloaded.
   ///
   /// - Parameters:
   ///   - changes: the changes of the page, in the server's order.
   ///   - saved: called for each saved record. The error is `assetNotAvailable` when the server does
   ///     not have a file any more.
   ///   - deleted: called for each deleted record.
-  ///   - next: called after all changes. Returns the next call; `nil` ends the operation.
-  /// - Returns: the call of the first download, or the result of `next`.
+  ///   - next: called after all changes. It returns the next call; `nil` ends the operation.
+  /// - Returns: the call that downloads the first asset. If there is no asset to download, the
+  ///   result of `next`.
   func report(
     _ changes: [RecordChange], saved: @escaping (CKRecord, CKError?) -> Void,
     deleted: @escaping (RecordID, CKRecord.RecordType) -> Void,

@@ -1,10 +1,12 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// An operation that fetches the zones of a private or shared database that changed or were deleted
-/// since a token.
+/// An operation that fetches the zones that have changed, or were deleted, in a private or shared
+/// database since the app got a token. A token is the position up to which the app has read the
+/// feed.
 ///
-/// The feed has each zone once. The default zone has no feed, so the operation never reports it.
+/// The feed has one entry for each zone. The operation never reports the default zone, because the
+/// default zone has no feed.
 ///
 /// ```swift
 /// let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: token)
@@ -16,41 +18,42 @@ internal import WebServices
 ///
 /// The errors of the operation:
 ///
-/// - `changeTokenExpired`: the token belongs to another database, or the server no longer keeps
-///   deletions that are newer than the token. Delete the cached data and start with `nil`.
+/// - `changeTokenExpired`: the token belongs to another database or server, or the server no longer
+///   keeps deletions that are newer than the token. Delete the cached data and start with `nil`.
 /// - `badDatabase`: the operation was added to the public database, which has no feed of zones.
-/// - `invalidArguments`: ``resultsLimit`` is negative.
+/// - `invalidArguments`: ``resultsLimit`` is negative, or the token is the token of a zone.
 open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// The token of the last fetch; `nil` fetches everything.
+  /// The token of the previous fetch; `nil` starts at the beginning of the feed.
   open var previousServerChangeToken: CKServerChangeToken?
-  /// The largest number of zones in one answer; 0 lets the server choose. The server gives at most
-  /// 200.
+  /// The largest number of zones in one answer; 0 lets the server choose. The server returns at
+  /// most 200.
   open var resultsLimit = 0
-  /// Whether the operation sends requests until no change is left. If false, the operation ends
-  /// after one answer, and the result says whether more changes are available.
+  /// Whether the operation sends requests until no change is left; true unless set. If false, the
+  /// operation ends after one answer, and the result says whether more changes are available.
   open var fetchAllChanges = true
 
-  /// Called for each zone that is new or has changed records.
+  /// Called for each zone that is new, or whose records have changed.
   open var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
   /// Called for each zone that was deleted.
   open var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
-  /// Never called, because the settings of a user cannot delete zones here. The property exists for
-  /// source compatibility.
+  /// Never called, because a user of Petrel has no system settings that delete zones. The property
+  /// exists for source compatibility.
   open var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
-  /// Never called, because there is no key that a user could reset here. The property exists for
-  /// source compatibility.
+  /// Never called, because Petrel has no key of the user for encrypted data, so the user cannot
+  /// reset it. The property exists for source compatibility.
   open var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock: ((CKRecordZone.ID) -> Void)?
-  /// Called after the zones of each answer, with the token for the next fetch. Keep the token to
-  /// continue from there after a failure.
+  /// Called after the zones of each answer, with the token for the next fetch. Keep the token.
+  /// After a failure, the next fetch can start with it.
   open var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
   /// Called last, with the new token and whether more changes are available, or with the error of
   /// the operation.
   public var fetchDatabaseChangesResultBlock:
     ((Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) -> Void)?
 
-  /// Called last. The Boolean says whether more changes are available.
+  /// Called last, after ``fetchDatabaseChangesResultBlock``. The Boolean says whether more changes
+  /// are available.
   ///
-  /// After an error the token is that of the last complete answer; `nil` when there was none.
+  /// After an error, the token is the one in the last complete answer; `nil` if there was none.
   @available(*, deprecated, message: "Use fetchDatabaseChangesResultBlock")
   open var fetchDatabaseChangesCompletionBlock:
     ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
@@ -58,14 +61,16 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     get { formerCompletionBlock }
     set { formerCompletionBlock = newValue }
   }
-  /// The storage of the deprecated block, so that the module uses it without a warning.
+  /// The value of the deprecated block. The code of this module uses this property, because the
+  /// public one causes a warning.
   private var formerCompletionBlock: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
 
   /// The token of the last answer.
   private var token: CKServerChangeToken?
   private var moreComing = false
 
-  /// Creates an operation for the changes since a token; `nil` fetches everything.
+  /// Creates an operation for the changes since the app got a token; `nil` starts at the beginning
+  /// of the feed.
   public convenience init(previousServerChangeToken: CKServerChangeToken?) {
     self.init()
     self.previousServerChangeToken = previousServerChangeToken

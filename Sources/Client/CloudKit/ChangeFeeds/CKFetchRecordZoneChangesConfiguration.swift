@@ -1,4 +1,4 @@
-/// The options of a fetch for one zone. Apps write
+/// The options of a fetch for one zone. Apps use the name
 /// `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
 ///
 /// The class has a top-level name because Foundation on Linux cannot archive nested classes. A lock
@@ -15,20 +15,21 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCo
 
   private let values = Locked(Values())
 
-  /// The token of the zone's last fetch; `nil` fetches everything.
+  /// The token of the zone's previous fetch; `nil` starts at the beginning of the zone's feed.
   open var previousServerChangeToken: CKServerChangeToken? {
     get { values.withLock { $0.previousServerChangeToken } }
     set { values.withLock { $0.previousServerChangeToken = newValue } }
   }
 
-  /// The largest number of changes in one answer; 0 lets the server choose. The server gives at
+  /// The largest number of changes in one answer; 0 lets the server choose. The server returns at
   /// most 200.
   open var resultsLimit: Int {
     get { values.withLock { $0.resultsLimit } }
     set { values.withLock { $0.resultsLimit = newValue } }
   }
 
-  /// The fields to fetch; `nil` means all, an empty list only the system fields.
+  /// The fields to fetch; `nil` means all. An empty list means only the system fields, such as the
+  /// change tag.
   open var desiredKeys: [CKRecord.FieldKey]? {
     get { values.withLock { $0.desiredKeys } }
     set { values.withLock { $0.desiredKeys = newValue } }
@@ -38,7 +39,7 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCo
     super.init()
   }
 
-  /// Creates the options; a `resultsLimit` of `nil` means 0.
+  /// Creates the options. A `resultsLimit` of `nil` means 0.
   public convenience init(
     previousServerChangeToken: CKServerChangeToken? = nil, resultsLimit: Int? = nil,
     desiredKeys: [CKRecord.FieldKey]? = nil
@@ -66,7 +67,7 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCo
     coder.encodeOptional(desiredKeys, forKey: "desiredKeys")
   }
 
-  /// Returns a copy that does not follow later changes of the original.
+  /// Returns a separate copy. Later changes of the original do not change the copy.
   open func copy(with zone: NSZone? = nil) -> Any {
     CKFetchRecordZoneChangesConfiguration(
       previousServerChangeToken: previousServerChangeToken, resultsLimit: resultsLimit,

@@ -1,13 +1,16 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// An operation that fetches the records of zones that changed or were deleted, each zone since a
-/// token of its own.
+/// An operation that fetches the records that have changed in zones, or were deleted from them.
+/// Each zone has its own token: the position up to which the app has read the zone's feed.
 ///
-/// The operation reports each record once, in its latest state or as deleted, in the order of the
-/// last changes of its zone. The token for the next fetch follows the changes. A zone that fails
-/// has its own error, and the result of the operation is success. Only the deprecated completion
-/// block gets these errors together, as `partialFailure`.
+/// For each record the operation reports the latest state, or the deletion. The reports have the
+/// order of the last changes in the zone. After the changes of each answer, the operation reports
+/// the token for the next fetch.
+///
+/// If a zone fails, ``recordZoneFetchResultBlock`` gets the error of the zone, and the result of
+/// the operation is still success. Only the deprecated completion block gets these errors together,
+/// as `partialFailure`.
 ///
 /// ```swift
 /// let operation = CKFetchRecordZoneChangesOperation(
@@ -21,13 +24,16 @@ internal import WebServices
 ///
 /// The errors of a zone:
 ///
-/// - `changeTokenExpired`: the zone was deleted and created again after the token, or the server no
-///   longer keeps deletions that are newer than the token. Delete the cached records of the zone
-///   and start with `nil`.
+/// - `changeTokenExpired`: the token belongs to another zone or server, or the zone was deleted and
+///   created again after the token. Or the server no longer keeps deletions that are newer than the
+///   token. Delete the cached records of the zone and start with `nil`.
 /// - `userDeletedZone`: the zone was deleted.
 /// - `zoneNotFound`: the zone never existed.
-/// - `invalidArguments`: the zone is the default zone, which has no feed, or the token is of
-///   another kind.
+/// - `invalidArguments`: the zone is the default zone, which has no feed, or the token is the token
+///   of a database.
+///
+/// The operation as a whole fails with `badDatabase` in the public database, and with
+/// `invalidArguments` if a `resultsLimit` is negative.
 open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
   /// The options of a fetch for one zone.
   public typealias ZoneConfiguration = CKFetchRecordZoneChangesConfiguration
@@ -35,14 +41,16 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   @available(*, deprecated, renamed: "ZoneConfiguration")
   public typealias ZoneOptions = CKFetchRecordZoneChangesConfiguration
 
-  /// The zones to fetch; `nil` means the zones that have a configuration. A zone that is named
-  /// twice is fetched once.
+  /// The zones to fetch; `nil` means the zones that have options in
+  /// ``configurationsByRecordZoneID``. A zone that appears twice is fetched once.
   open var recordZoneIDs: [CKRecordZone.ID]?
-  /// The options by zone. The operation fetches everything of a zone without options.
+  /// The options by zone. For a zone without options, the operation starts at the beginning of the
+  /// feed.
   open var configurationsByRecordZoneID:
     [CKRecordZone.ID: CKFetchRecordZoneChangesOperation.ZoneConfiguration]?
-  /// Whether the operation sends requests until no change is left. If false, the operation ends
-  /// after one answer, and each zone's result says whether more changes are available.
+  /// Whether the operation sends requests until no change is left; true unless set. If false, the
+  /// operation ends after one answer, and each zone's result says whether more changes are
+  /// available.
   open var fetchAllChanges = true
 
   /// Called for each record that is new or has changed, after the download of its assets.
@@ -53,11 +61,12 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   open var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
   /// Called after the changes of each answer, with the token for the next fetch.
   ///
-  /// The data is the `clientChangeTokenData` that this device sent with its last change of the
-  /// zone.
+  /// The data is the ``CKModifyRecordsOperation/clientChangeTokenData`` of the last change that
+  /// this device made in the zone; `nil` if there is none.
   open var recordZoneChangeTokensUpdatedBlock:
     ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
-  /// Called once for each zone, after the zone's last change or with the zone's error.
+  /// Called once for each zone: after the last change of the zone that the operation reports, or
+  /// when the zone fails.
   public var recordZoneFetchResultBlock:
     (
       (
@@ -73,14 +82,19 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   /// network.
   public var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 
-  /// Called for each record that is new or has changed and whose assets were downloaded.
+  /// Called for each record that is new or has changed, after ``recordWasChangedBlock``. Records
+  /// with an asset that cannot be downloaded are left out.
   @available(*, deprecated, message: "Use recordWasChangedBlock")
   open var recordChangedBlock: ((CKRecord) -> Void)? {
     get { formerRecordBlock }
     set { formerRecordBlock = newValue }
   }
+  /// The value of ``recordChangedBlock``. The code of this module uses this property, because the
+  /// public one causes a warning. `formerZoneBlock` and `formerCompletionBlock` exist for the same
+  /// reason.
   private var formerRecordBlock: ((CKRecord) -> Void)?
-  /// Called once for each zone. The Boolean says whether more changes are available.
+  /// Called once for each zone, after ``recordZoneFetchResultBlock``. The data is
+  /// `clientChangeTokenData`. The Boolean says whether more changes are available.
   @available(*, deprecated, message: "Use recordZoneFetchResultBlock")
   open var recordZoneFetchCompletionBlock:
     ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
@@ -90,7 +104,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   }
   private var formerZoneBlock:
     ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
-  /// Called last, with `partialFailure` when zones failed.
+  /// Called last, after ``fetchRecordZoneChangesResultBlock``. The error is that of the operation,
+  /// or `partialFailure` if only zones failed.
   @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
   open var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
     get { formerCompletionBlock }
@@ -104,16 +119,17 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     set { configurationsByRecordZoneID = newValue }
   }
 
-  /// The requests for zones that are not complete, for the next call.
+  /// The requests of the next call: one for each zone whose changes are not all fetched.
   private var pending: [RecordChangesRequest] = []
   /// The errors of zones, for the deprecated completion block.
   private var itemErrors = ItemErrors()
 
-  /// Creates an operation for zones and their options.
+  /// Creates an operation that fetches the changes of zones.
   ///
   /// - Parameters:
-  ///   - recordZoneIDs: the zones; `nil` means the zones that have a configuration.
-  ///   - configurationsByRecordZoneID: the options by zone; `nil` fetches everything of each zone.
+  ///   - recordZoneIDs: the zones; `nil` means the zones that have options.
+  ///   - configurationsByRecordZoneID: the options by zone; `nil` means that each zone is read from
+  ///     the beginning of its feed.
   public convenience init(
     recordZoneIDs: [CKRecordZone.ID]? = nil,
     configurationsByRecordZoneID: [CKRecordZone.ID:
@@ -126,8 +142,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 
   /// Creates an operation for zones and their options, under the former names.
   ///
-  /// In Apple's framework `optionsByRecordZoneID` has the default `nil`. That default would make a
-  /// call with zones alone ambiguous here.
+  /// In Apple's framework `optionsByRecordZoneID` has the default `nil`. With that default, a call
+  /// with only `recordZoneIDs` would be ambiguous here.
   @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:)")
   public convenience init(
     recordZoneIDs: [CKRecordZone.ID],
@@ -163,8 +179,12 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     return try report(answers[...])
   }
 
-  /// Reports the answers for the zones, one zone after the other, because each zone may need
-  /// downloads of assets first.
+  /// Reports the answers for the zones, one zone after the other. Each zone may first need
+  /// downloads of assets.
+  ///
+  /// - Parameter answers: the zones that are not reported yet, each with its page or error.
+  /// - Returns: the next call: a download, or the request for the next pages. `nil` if the
+  ///   operation needs no further call.
   private func report(
     _ answers: ArraySlice<(RecordChangesRequest, Result<RecordChangesResponse, FailedItem>)>
   ) throws(CKError) -> ServiceCall? {
@@ -190,8 +210,8 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     }
   }
 
-  /// Ends a page whose changes have all been reported: reports the token, and queues the next page
-  /// or ends the zone.
+  /// Completes a page after all its changes have been reported. Reports the token. Then adds the
+  /// request for the zone's next page to ``pending``, or reports the result of the zone.
   private func finish(_ page: RecordChangesResponse, for request: RecordChangesRequest) {
     let zoneID = CKRecordZone.ID(request.zoneID)
     let token = CKServerChangeToken(syncToken: page.syncToken)

@@ -1,12 +1,13 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// An operation that fetches the records of the public database that changed or were deleted since a token.
+/// An operation that fetches the records that have changed in the public database, or were deleted from it, since the
+/// app got a token. A token is the position up to which the app has read the feed.
 ///
-/// This operation is an addition of Petrel. Apple's public database has no change feed, and Apple's own operations give
-/// `badDatabase` for it here too.
+/// This operation is an addition of Petrel. Apple's public database has no change feed. Apple's own operations for
+/// feeds therefore fail with `badDatabase` in the public database, here too.
 ///
-/// The operation reports each record once, in its latest state or as deleted, in the order of the last changes. Only
+/// For each record the operation reports the latest state, or the deletion, in the order of the last changes. Only
 /// records that the caller may read at the time of the request are reported. A deletion is reported only when the
 /// caller may read all records of that type. If the schema lets everyone read, no user has to be signed in.
 ///
@@ -23,23 +24,23 @@ internal import WebServices
 ///
 /// - `changeTokenExpired`: the server no longer keeps deletions that are newer than the token. Delete the cached
 ///   records and start with `nil`.
-/// - `badDatabase`: the database is not the public one. ``CKFetchRecordZoneChangesOperation`` reads the feeds of the
-///   others.
-/// - `invalidArguments`: ``resultsLimit`` is negative, or the token is of another kind.
+/// - `badDatabase`: the database is private or shared. ``CKFetchRecordZoneChangesOperation`` reads the feeds of such
+///   databases.
+/// - `invalidArguments`: ``resultsLimit`` is negative, or the token is the token of a database.
 open class PetrelFetchPublicChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// The token of the last fetch; `nil` fetches everything.
+  /// The token of the previous fetch; `nil` starts at the beginning of the feed.
   open var previousServerChangeToken: CKServerChangeToken?
   /// The types of the records to fetch; `nil` means all.
   ///
-  /// A token stands for the position in the whole feed. An operation with other types and the same token does not
-  /// report changes before that position.
+  /// A token is a position in the feed of all types. If you change the types and keep the token, the operation does not
+  /// report changes of the added types before that position.
   open var recordTypes: [CKRecord.RecordType]?
-  /// The fields to fetch; `nil` means all, an empty list only the system fields.
+  /// The fields to fetch; `nil` means all. An empty list means only the system fields, such as the change tag.
   open var desiredKeys: [CKRecord.FieldKey]?
-  /// The largest number of changes in one answer; 0 lets the server choose. The server gives at most 200.
+  /// The largest number of changes in one answer; 0 lets the server choose. The server returns at most 200.
   open var resultsLimit = 0
-  /// Whether the operation sends requests until no change is left. If false, the operation ends after one answer, and
-  /// the result says whether more changes are available.
+  /// Whether the operation sends requests until no change is left; true unless set. If false, the operation ends after
+  /// one answer, and the result says whether more changes are available.
   open var fetchAllChanges = true
 
   /// Called for each record that is new or has changed, after the download of its assets.
@@ -48,8 +49,8 @@ open class PetrelFetchPublicChangesOperation: CKDatabaseOperation, @unchecked Se
   open var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
   /// Called for each record that was deleted, with the type that the record had.
   open var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
-  /// Called after the changes of each answer, with the token for the next fetch. Keep the token to continue from there
-  /// after a failure.
+  /// Called after the changes of each answer, with the token for the next fetch. Keep the token. After a failure, the
+  /// next fetch can start with it.
   open var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
   /// Called last, with the new token and whether more changes are available, or with the error of the operation.
   open var fetchPublicChangesResultBlock:
@@ -59,7 +60,7 @@ open class PetrelFetchPublicChangesOperation: CKDatabaseOperation, @unchecked Se
   private var token: CKServerChangeToken?
   private var moreComing = false
 
-  /// Creates an operation for the changes since a token; `nil` fetches everything.
+  /// Creates an operation for the changes since the app got a token; `nil` starts at the beginning of the feed.
   public convenience init(previousServerChangeToken: CKServerChangeToken?) {
     self.init()
     self.previousServerChangeToken = previousServerChangeToken

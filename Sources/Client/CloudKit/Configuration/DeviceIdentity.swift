@@ -1,10 +1,11 @@
-/// The ID of this user's installation on this machine, for configurations that name no device.
+/// The device ID of this user on this machine, for configurations that name no device.
 enum DeviceIdentity {
   /// Returns the ID in the file `device-id` of a directory. The first call creates the directory
   /// and the file, with a new UUID.
   ///
-  /// Programs that start at the same moment agree on one ID, because only one of them can link its
-  /// draft to the name.
+  /// Each program writes its new ID to a draft, which is a file with a name of its own. Then the
+  /// program links the draft to the name `device-id`. If several programs start at the same moment,
+  /// only one link succeeds, and all use its ID.
   ///
   /// - Throws: the error of the file system when the file cannot be created.
   static func persistent(in directory: URL) throws -> String {
@@ -15,7 +16,7 @@ enum DeviceIdentity {
     let made = UUID().uuidString
     let draft = directory.appendingPathComponent("device-id.\(made)")
     let handle = try PrivateFile.make(at: draft.path)
-    // A draft that stays does no harm: its name holds a new UUID.
+    // A draft that cannot be removed does no harm: no other draft has its name.
     defer { try? files.removeItem(at: draft) }
     try handle.write(contentsOf: Data("\(made)\n".utf8))
     try handle.close()
@@ -32,7 +33,7 @@ enum DeviceIdentity {
 
   /// Returns the ID in a file; `nil` when the file is missing, unreadable or empty.
   private static func read(_ file: URL) -> String? {
-    // Without a readable file the caller creates a new ID.
+    // An unreadable file counts as missing. The caller then tries to create the file.
     guard let data = try? Data(contentsOf: file) else { return nil }
     let text = String(decoding: data, as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines)

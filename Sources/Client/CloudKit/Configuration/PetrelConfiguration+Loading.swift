@@ -2,10 +2,10 @@ extension PetrelConfiguration {
   /// The name of a configuration file.
   static let fileName = "petrel.json"
 
-  /// The configuration that the environment and the nearest configuration file give.
+  /// The configuration from the environment variables and the nearest configuration file.
   ///
-  /// The first use reads them, and the result stays for the life of the process. A mistake is then
-  /// also written to standard error.
+  /// The first use of this constant reads them. The result does not change afterwards. If they are
+  /// not valid, the reason is also written to standard error.
   static let ambient: Result<PetrelConfiguration, CKError> = {
     do throws(CKError) {
       return .success(try load())
@@ -49,8 +49,8 @@ extension PetrelConfiguration {
 
   /// Returns the ID of this installation from the user's configuration directory.
   ///
-  /// When the ID cannot be kept there, the program gets a new ID for this launch and warns on
-  /// standard error.
+  /// If the ID cannot be saved there, the method returns a new ID for this launch and writes a
+  /// warning to standard error.
   private static func deviceID(variables: [String: String]) -> String {
     let directory = URL(
       fileURLWithPath: UserDirectory.configuration.path(variables: variables), isDirectory: true)

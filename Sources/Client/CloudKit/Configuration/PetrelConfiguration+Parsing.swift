@@ -2,13 +2,13 @@ internal import CloudKitModel
 internal import JSONCoding
 
 extension PetrelConfiguration {
-  /// A configuration file that was read.
+  /// The path and the bytes of a configuration file.
   struct File {
     var path: String
     var content: Data
   }
 
-  /// The settings; the raw value is the key in the file.
+  /// The settings. The raw value is the key in the configuration file.
   private enum Setting: String, CaseIterable {
     case server, container, token, apiToken, device, environment, state
 
@@ -26,10 +26,10 @@ extension PetrelConfiguration {
     }
   }
 
-  /// A value with the place that it comes from, for error messages.
+  /// A value and the place where it is set, for error messages.
   private struct Origin {
     var value: String
-    /// The name of the variable, or the path of the file with the key.
+    /// The name of the environment variable, or the path of the file and the key.
     var place: String
   }
 
@@ -106,7 +106,7 @@ extension PetrelConfiguration {
     return settings
   }
 
-  /// Returns the URL for the text of a setting.
+  /// Returns the server's URL from the text of a setting.
   ///
   /// - Throws: `badContainer` when the text is no URL or breaks a rule of
   ///   ``check(serverURL:place:)``.
@@ -138,7 +138,8 @@ extension PetrelConfiguration {
     }
   }
 
-  /// Checks that an identifier begins with `iCloud.`, continues after that, and has no `/`.
+  /// Checks that an identifier begins with `iCloud.`, has at least one character after that, and
+  /// has no `/`.
   ///
   /// - Parameter place: the origin of the identifier, for the error message.
   /// - Throws: `badContainer`.

@@ -19,8 +19,8 @@
 /// { "server": "http://localhost:8080", "container": "iCloud.com.example.app", "environment": "development" }
 /// ```
 ///
-/// Without a device ID, the client creates one and keeps it in the user's configuration directory. The client writes a
-/// mistake in the settings to standard error, and each operation then fails with `CKError.badContainer`.
+/// Without a device ID, the client creates one and saves it in the user's configuration directory. If a setting is not
+/// valid, the client writes the reason to standard error, and each operation fails with `CKError.badContainer`.
 ///
 /// One program can act as several users or devices:
 ///
@@ -31,7 +31,7 @@
 ///     serverURL: server, webAuthToken: token, deviceID: "phone"))
 /// ```
 public struct PetrelConfiguration: Sendable, Hashable {
-  /// The environment of a container. Records, subscriptions and tokens of the two environments never mix.
+  /// The environment of a container. Each environment has its own records, subscriptions and registered devices.
   public enum Environment: String, Sendable, Hashable, CaseIterable {
     /// The environment for apps under development. The server creates record types and fields when records with them
     /// are saved.
@@ -53,8 +53,8 @@ public struct PetrelConfiguration: Sendable, Hashable {
   public var webAuthToken: String?
   /// The token that names the app (`ckAPIToken`); `nil` to send none.
   public var apiToken: String?
-  /// The ID of this device (`clientId`). By default, the server sends a device no notification of the device's own
-  /// changes.
+  /// The ID of this device (`clientId`). Unless the server is configured otherwise, a device gets no notification of a
+  /// change that it made itself.
   public var deviceID: String
   /// The environment of the container that requests go to.
   public var environment: Environment
@@ -63,7 +63,8 @@ public struct PetrelConfiguration: Sendable, Hashable {
   /// `nil` means `petrel` in the user's state directory (`$XDG_STATE_HOME`, by default `~/.local/state`).
   public var stateDirectory: URL?
 
-  /// Creates a configuration. The container checks the URL, not this initializer.
+  /// Creates a configuration without checks. If the URL is not valid, the operations of a container with this
+  /// configuration fail with `badContainer`.
   public init(
     serverURL: URL, containerIdentifier: String? = nil, webAuthToken: String? = nil,
     apiToken: String? = nil, deviceID: String, environment: Environment = .development,

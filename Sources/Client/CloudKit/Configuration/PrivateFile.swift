@@ -1,4 +1,4 @@
-/// The creation of files and folders that no other user of the machine can read, whatever the umask of the process is.
+/// The creation of files and folders that only their owner can read, whatever the umask of the process is.
 enum PrivateFile {
   /// Creates a folder, and the missing folders above it, with mode 0700. An existing folder keeps its mode.
   ///

@@ -1,14 +1,14 @@
-/// The file with the newest web auth token of a configuration, for the next launch.
+/// The file that stores a user's web auth tokens until the next launch.
 ///
-/// The server replaces each token of the sign-in page with a newer one, and accepts the replaced tokens for some
-/// minutes more.
+/// A web auth token identifies the user to the server. The server's answers can bring a newer token that replaces a
+/// token of the sign-in page. The server accepts the replaced token for some minutes more.
 struct StoredSession: Sendable {
   /// The tokens in the file.
   struct Content: Sendable, Hashable, Codable {
-    /// The token that the user signed in with. This token identifies the user on this device, for example in the path
-    /// of long-lived operations.
+    /// The token that the user signed in with. It does not change until the user signs in again. The name of the folder
+    /// of long-lived operations has a hash of it.
     var first: String
-    /// The token that the server sent last, for the next request.
+    /// The newest token, which the next request sends.
     var newest: String
 
     /// Creates the content for a user who has just signed in.
@@ -21,7 +21,7 @@ struct StoredSession: Sendable {
   /// The path of the file. Its name is a hash of the server's URL and the configured token.
   private let path: String
 
-  /// Creates the session of a configuration. A configuration without a token has a session of its own.
+  /// Creates the value for a configuration. A configuration without a token has a file too.
   init(_ configuration: PetrelConfiguration) {
     let identity = [configuration.serverURL.absoluteString, configuration.webAuthToken ?? ""]
     path =
@@ -31,7 +31,7 @@ struct StoredSession: Sendable {
 
   /// Returns the tokens in the file; `nil` when there is no file.
   ///
-  /// A damaged file counts as missing, and a warning on standard error names it.
+  /// A file that is damaged or cannot be read counts as missing, and a warning on standard error names it.
   func content() -> Content? {
     do {
       return try SealedFile.read(path, as: .session).map {
@@ -43,9 +43,9 @@ struct StoredSession: Sendable {
     }
   }
 
-  /// Writes the tokens to the file, which only the program's user can read. `nil` removes the file.
+  /// Writes the tokens to the file. No other user of the machine can read it. `nil` deletes the file.
   ///
-  /// - Throws: `internalError` when the file cannot be written or removed.
+  /// - Throws: `internalError` when the file cannot be written or deleted.
   func keep(_ content: Content?) throws(CKError) {
     guard let content else {
       guard unlink(path) == 0 || errno == ENOENT else {

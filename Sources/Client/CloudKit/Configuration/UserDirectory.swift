@@ -1,11 +1,11 @@
-/// The folders of Petrel in the home directory of the program's user (XDG Base Directory Specification).
+/// The folders in which the client stores files for the program's user (XDG Base Directory Specification).
 enum UserDirectory {
   /// The folder of the user's settings: `petrel` in `$XDG_CONFIG_HOME`, by default in `~/.config`.
   case configuration
   /// The folder of data that outlives a launch: `petrel` in `$XDG_STATE_HOME`, by default in `~/.local/state`.
   case state
 
-  /// Returns the absolute path of the folder. The folder may not exist.
+  /// Returns the absolute path of the folder. The method does not create the folder.
   ///
   /// - Parameter variables: the environment variables of the process.
   func path(variables: [String: String]) -> String {
@@ -15,13 +15,17 @@ enum UserDirectory {
     }
   }
 
-  /// Returns the folder below a base directory. A base directory that is not absolute counts as unset, as the
-  /// specification requires.
+  /// Returns the folder `petrel` in the base directory that an environment variable names. A path that is not absolute
+  /// counts as unset, as the specification requires.
+  ///
+  /// - Parameters:
+  ///   - variable: the name of the environment variable.
+  ///   - fallback: the base directory if the variable is unset, relative to the home directory.
   private static func path(
     _ variables: [String: String], _ variable: String, _ fallback: String
   ) -> String {
     if let base = variables[variable], base.hasPrefix("/") { return base + "/petrel" }
-    // `HOME` comes first, because Foundation on Linux reads the user database before `HOME`.
+    // This method reads `HOME` itself, because Foundation on Linux prefers the user database to `HOME`.
     let home =
       variables["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
       ?? FileManager.default.homeDirectoryForCurrentUser.path

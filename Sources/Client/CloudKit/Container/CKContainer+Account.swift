@@ -6,8 +6,8 @@ extension CKContainer {
   ///
   /// A missing or unknown user is the status `noAccount`, not an error.
   ///
-  /// - Parameter completionHandler: called on a background queue. When the server cannot be asked, the status is
-  ///   `couldNotDetermine` and the error gives the reason.
+  /// - Parameter completionHandler: called on a background queue. If the request fails for another reason, the status
+  ///   is `couldNotDetermine` and the error gives the reason.
   public func accountStatus(
     completionHandler: @escaping (CKAccountStatus, (any Error)?) -> Void
   ) {
@@ -24,7 +24,7 @@ extension CKContainer {
   ///
   /// A missing or unknown user is the status `noAccount`, not an error.
   ///
-  /// - Throws: the error of the request when the server cannot be asked.
+  /// - Throws: the error of the request, if the request fails for another reason.
   @discardableResult
   public func accountStatus() async throws -> CKAccountStatus {
     do {
@@ -35,7 +35,7 @@ extension CKContainer {
     }
   }
 
-  /// Fetches the ID of the record of the current user.
+  /// Fetches the ID of the current user's record.
   ///
   /// - Parameter completionHandler: called on a background queue with the ID, or with `notAuthenticated` when no user
   ///   is signed in.
@@ -45,7 +45,7 @@ extension CKContainer {
     startFetchingUser { completionHandler($0.value, $0.error) }
   }
 
-  /// Returns the ID of the record of the current user.
+  /// Returns the ID of the current user's record.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   @discardableResult
@@ -53,7 +53,7 @@ extension CKContainer {
     try await CKOperation.result { self.startFetchingUser($0) }
   }
 
-  /// Queues the operation behind the account methods.
+  /// Queues the operation that asks the server for the current user. All account methods use it.
   @discardableResult
   private func startFetchingUser(
     _ completion: @escaping (Result<CKRecord.ID, any Error>) -> Void
@@ -63,9 +63,9 @@ extension CKContainer {
     return run(operation)
   }
 
-  /// Adds an operation of a convenience method to the container.
+  /// Adds to the container an operation that a convenience method has created. Returns the same operation.
   ///
-  /// The operation has the quality of service `.userInitiated`, unless `configuredWith` has set another.
+  /// The quality of service of the operation becomes `.userInitiated`, unless `configuredWith` has set another.
   func run<Operation: CKOperation>(_ operation: Operation) -> Operation {
     if operationDefaults.values.qualityOfService == nil {
       operation.qualityOfService = .userInitiated

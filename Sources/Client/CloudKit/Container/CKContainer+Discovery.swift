@@ -1,7 +1,7 @@
 extension CKContainer {
   // MARK: All users
 
-  /// Finds all other users of the app who permit that others find them.
+  /// Finds all other users of the app who allow others to find them.
   ///
   /// Petrel has no address book, so the search covers the users of the server. The server returns at most 1,000 of
   /// them.
@@ -15,7 +15,7 @@ extension CKContainer {
     startDiscoveringAll { completionHandler($0.value, $0.error) }
   }
 
-  /// Finds all other users of the app who permit that others find them.
+  /// Finds all other users of the app who allow others to find them.
   ///
   /// Petrel has no address book, so the search covers the users of the server. The server returns at most 1,000 of
   /// them.
@@ -30,8 +30,8 @@ extension CKContainer {
 
   /// Finds a user of the app by an e-mail address. Letter case does not matter.
   ///
-  /// - Parameter completionHandler: called on a background queue. The identity is `nil` when no user with that e-mail
-  ///   address permits that others find them.
+  /// - Parameter completionHandler: called on a background queue. The identity is `nil` if there is no such user, or if
+  ///   the user does not allow others to find them.
   @available(*, deprecated, message: "No longer supported")
   public func discoverUserIdentity(
     withEmailAddress email: String,
@@ -42,8 +42,9 @@ extension CKContainer {
     }
   }
 
-  /// Returns the user of the app with the given e-mail address; `nil` when no such user permits that others find them.
-  /// Letter case does not matter.
+  /// Returns the user of the app with the given e-mail address. Letter case does not matter.
+  ///
+  /// The result is `nil` if there is no such user, or if the user does not allow others to find them.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
@@ -56,8 +57,8 @@ extension CKContainer {
 
   /// Finds a user of the app by a phone number. Spaces and punctuation do not matter.
   ///
-  /// - Parameter completionHandler: called on a background queue. The identity is `nil` when no user with that phone
-  ///   number permits that others find them.
+  /// - Parameter completionHandler: called on a background queue. The identity is `nil` if there is no such user, or if
+  ///   the user does not allow others to find them.
   @available(*, deprecated, message: "No longer supported")
   public func discoverUserIdentity(
     withPhoneNumber phoneNumber: String,
@@ -68,8 +69,9 @@ extension CKContainer {
     }
   }
 
-  /// Returns the user of the app with the given phone number; `nil` when no such user permits that others find them.
-  /// Spaces and punctuation do not matter.
+  /// Returns the user of the app with the given phone number. Spaces and punctuation do not matter.
+  ///
+  /// The result is `nil` if there is no such user, or if the user does not allow others to find them.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
@@ -84,8 +86,8 @@ extension CKContainer {
 
   /// Finds a user of the app by the ID of the user record.
   ///
-  /// - Parameter completionHandler: called on a background queue. The identity is `nil` when no user with that ID of
-  ///   the user record permits that others find them.
+  /// - Parameter completionHandler: called on a background queue. The identity is `nil` if there is no such user, or if
+  ///   the user does not allow others to find them.
   @available(*, deprecated, message: "No longer supported")
   public func discoverUserIdentity(
     withUserRecordID userRecordID: CKRecord.ID,
@@ -96,8 +98,9 @@ extension CKContainer {
     }
   }
 
-  /// Returns the user of the app with the given ID of a user record; `nil` when no such user permits that others find
-  /// them.
+  /// Returns the user of the app whose user record has the given ID.
+  ///
+  /// The result is `nil` if there is no such user, or if the user does not allow others to find them.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
@@ -114,8 +117,8 @@ extension CKContainer {
 
   /// Finds users of the app by e-mail addresses. Letter case does not matter.
   ///
-  /// - Parameter completionHandler: called on a background queue with the identities by e-mail address. Users who do
-  ///   not permit that others find them are not in the dictionary.
+  /// - Parameter completionHandler: called on a background queue with the identities by e-mail address. The dictionary
+  ///   has only users who exist and allow others to find them.
   @available(*, deprecated, message: "No longer supported")
   @preconcurrency
   public func discoverUserIdentities(
@@ -129,7 +132,7 @@ extension CKContainer {
 
   /// Returns users of the app by e-mail addresses. Letter case does not matter.
   ///
-  /// Users who do not permit that others find them are not in the dictionary.
+  /// The dictionary has only users who exist and allow others to find them.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
@@ -143,8 +146,8 @@ extension CKContainer {
 
   /// Finds users of the app by phone numbers. Spaces and punctuation do not matter.
   ///
-  /// - Parameter completionHandler: called on a background queue with the identities by phone number. Users who do not
-  ///   permit that others find them are not in the dictionary.
+  /// - Parameter completionHandler: called on a background queue with the identities by phone number. The dictionary
+  ///   has only users who exist and allow others to find them.
   @available(*, deprecated, message: "No longer supported")
   @preconcurrency
   public func discoverUserIdentities(
@@ -158,7 +161,7 @@ extension CKContainer {
 
   /// Returns users of the app by phone numbers. Spaces and punctuation do not matter.
   ///
-  /// Users who do not permit that others find them are not in the dictionary.
+  /// The dictionary has only users who exist and allow others to find them.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
@@ -172,8 +175,8 @@ extension CKContainer {
 
   /// Finds users of the app by user record IDs.
   ///
-  /// - Parameter completionHandler: called on a background queue with the identities by user record ID. Users who do
-  ///   not permit that others find them are not in the dictionary.
+  /// - Parameter completionHandler: called on a background queue with the identities by user record ID. The dictionary
+  ///   has only users who exist and allow others to find them.
   @available(*, deprecated, message: "No longer supported")
   @preconcurrency
   public func discoverUserIdentities(
@@ -188,7 +191,7 @@ extension CKContainer {
 
   /// Returns users of the app by user record IDs.
   ///
-  /// Users who do not permit that others find them are not in the dictionary.
+  /// The dictionary has only users who exist and allow others to find them.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   @available(*, deprecated, message: "No longer supported")
@@ -204,10 +207,11 @@ extension CKContainer {
 // MARK: - The operations
 
 extension CKContainer {
-  /// The short name of the criteria to find a user by.
+  /// The short name of the type that names a user by e-mail address, phone number or user record ID.
   private typealias LookupInfo = CKUserIdentity.LookupInfo
 
-  /// Queues the operation that finds users by lookup infos. An empty list succeeds without a request.
+  /// Queues the operation that finds the users whom `lookupInfos` names. With an empty list, the operation succeeds
+  /// without a request.
   @discardableResult
   private func startDiscovering(
     _ lookupInfos: [LookupInfo],

@@ -1,8 +1,8 @@
 extension CKContainer {
-  /// The set of things that an app may do only with the permission of its user.
+  /// A set of permissions that an app needs from its user.
   @available(*, deprecated, message: "No longer supported")
   public struct ApplicationPermissions: OptionSet, Sendable {
-    /// The bits of the set; those of Apple's framework.
+    /// The bits of the set. They are the same as in Apple's framework.
     public let rawValue: UInt
 
     /// Creates a set from its bits.
@@ -10,17 +10,17 @@ extension CKContainer {
       self.rawValue = rawValue
     }
 
-    /// The permission that other users of the app may find this user by e-mail address, phone
-    /// number or record ID.
+    /// The permission for other users of the app to find this user by e-mail address, phone number
+    /// or record ID.
     public static let userDiscoverability = ApplicationPermissions(rawValue: 1)
   }
 
-  /// The namespace of the former names of the permission types.
+  /// The user's decision about a permission of the app.
   @available(*, deprecated, message: "No longer supported")
   public enum ApplicationPermissionStatus: Int, Sendable {
     /// The user has not decided yet.
     case initialState = 0
-    /// The server could not be asked. The error of the call gives the reason.
+    /// The request to the server failed. The error of the call gives the reason.
     case couldNotComplete = 1
     /// The user has denied the permission.
     case denied = 2
@@ -28,14 +28,14 @@ extension CKContainer {
     case granted = 3
   }
 
-  /// The type of the handlers of permission requests: the status, and the error with
-  /// `couldNotComplete`.
+  /// The type of the handlers of permission requests. The handler gets the status and an error. The
+  /// error is `nil` unless the status is `couldNotComplete`.
   @available(*, deprecated, message: "No longer supported")
   public typealias ApplicationPermissionBlock = (
     CKContainer.ApplicationPermissionStatus, (any Error)?
   ) -> Void
 
-  /// The same under the names that code of some years uses.
+  /// The namespace of the former names of the permission types.
   @available(*, deprecated, message: "No longer supported")
   public enum Application {
     /// The former name of ``CKContainer/ApplicationPermissions``.
@@ -48,7 +48,8 @@ extension CKContainer {
 
   /// Grants the app a permission, unless the user has denied it before.
   ///
-  /// There is no dialog, because the program acts for its user. Apple's systems show one.
+  /// Apple's systems ask the user in a dialog. Petrel shows no dialog, because the program acts for
+  /// its user.
   ///
   /// - Parameters:
   ///   - applicationPermission: exactly `userDiscoverability`; other sets give `invalidArguments`.
@@ -66,7 +67,8 @@ extension CKContainer {
 
   /// Grants the app a permission, unless the user has denied it before.
   ///
-  /// There is no dialog, because the program acts for its user. Apple's systems show one.
+  /// Apple's systems ask the user in a dialog. Petrel shows no dialog, because the program acts for
+  /// its user.
   ///
   /// - Parameter applicationPermission: exactly `userDiscoverability`.
   /// - Returns: the status after the request.
@@ -109,9 +111,10 @@ extension CKContainer {
     }
   }
 
-  /// Queues the operation behind the permission methods.
+  /// Queues the operation that reads a permission.
   ///
-  /// - Parameter requests: whether to grant a permission that the user has not decided on.
+  /// - Parameter requests: whether the operation also grants the permission, if the user has not
+  ///   decided yet.
   @available(*, deprecated)
   @discardableResult
   private func startAskingFor(

@@ -1,10 +1,10 @@
 extension CKContainer {
   // MARK: One participant
 
-  /// Fetches a participant for a share by an e-mail address; see `CKFetchShareParticipantsOperation`.
+  /// Fetches a participant for a share by an e-mail address; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found becomes a participant without an account, who can be invited too. Add the participant
-  /// to a `CKShare` and save the share.
+  /// If no user is found, the participant has no account. Such a participant can be invited too. Add the participant to
+  /// a ``CKShare`` and save the share.
   ///
   /// - Parameter completionHandler: called on a background queue.
   public func fetchShareParticipant(
@@ -17,10 +17,10 @@ extension CKContainer {
     }
   }
 
-  /// Returns a participant for a share by an e-mail address; see `CKFetchShareParticipantsOperation`.
+  /// Returns a participant for a share by an e-mail address; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found becomes a participant without an account, who can be invited too. Add the participant
-  /// to a `CKShare` and save the share.
+  /// If no user is found, the participant has no account. Such a participant can be invited too. Add the participant to
+  /// a ``CKShare`` and save the share.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipant(
@@ -33,10 +33,10 @@ extension CKContainer {
     }
   }
 
-  /// Fetches a participant for a share by a phone number; see `CKFetchShareParticipantsOperation`.
+  /// Fetches a participant for a share by a phone number; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found becomes a participant without an account, who can be invited too. Add the participant
-  /// to a `CKShare` and save the share.
+  /// If no user is found, the participant has no account. Such a participant can be invited too. Add the participant to
+  /// a ``CKShare`` and save the share.
   ///
   /// - Parameter completionHandler: called on a background queue.
   public func fetchShareParticipant(
@@ -49,10 +49,10 @@ extension CKContainer {
     }
   }
 
-  /// Returns a participant for a share by a phone number; see `CKFetchShareParticipantsOperation`.
+  /// Returns a participant for a share by a phone number; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found becomes a participant without an account, who can be invited too. Add the participant
-  /// to a `CKShare` and save the share.
+  /// If no user is found, the participant has no account. Such a participant can be invited too. Add the participant to
+  /// a ``CKShare`` and save the share.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipant(
@@ -65,9 +65,9 @@ extension CKContainer {
     }
   }
 
-  /// Fetches a participant for a share by the ID of a user record; see `CKFetchShareParticipantsOperation`.
+  /// Fetches a participant for a share by the ID of a user record; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found gives `unknownItem`. Add the participant to a `CKShare` and save the share.
+  /// If no user is found, the error is `unknownItem`. Add the participant to a ``CKShare`` and save the share.
   ///
   /// - Parameter completionHandler: called on a background queue.
   public func fetchShareParticipant(
@@ -80,9 +80,9 @@ extension CKContainer {
     }
   }
 
-  /// Returns a participant for a share by the ID of a user record; see `CKFetchShareParticipantsOperation`.
+  /// Returns a participant for a share by the ID of a user record; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found gives `unknownItem`. Add the participant to a `CKShare` and save the share.
+  /// If no user is found, the error is `unknownItem`. Add the participant to a ``CKShare`` and save the share.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipant(
@@ -97,9 +97,9 @@ extension CKContainer {
 
   // MARK: Several participants
 
-  /// Fetches participants for a share by e-mail addresses; see `CKFetchShareParticipantsOperation`.
+  /// Fetches participants for a share by e-mail addresses; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found becomes a participant without an account, who can be invited too.
+  /// If no user is found, the participant has no account. Such a participant can be invited too.
   ///
   /// - Parameter completionHandler: called on a background queue with a result for each e-mail address.
   @preconcurrency
@@ -115,9 +115,9 @@ extension CKContainer {
     }
   }
 
-  /// Returns participants for a share by e-mail addresses; see `CKFetchShareParticipantsOperation`.
+  /// Returns participants for a share by e-mail addresses; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found becomes a participant without an account, who can be invited too.
+  /// If no user is found, the participant has no account. Such a participant can be invited too.
   ///
   /// - Returns: a result for each e-mail address.
   /// - Throws: `notAuthenticated` when no user is signed in.
@@ -131,9 +131,9 @@ extension CKContainer {
     }
   }
 
-  /// Fetches participants for a share by phone numbers; see `CKFetchShareParticipantsOperation`.
+  /// Fetches participants for a share by phone numbers; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found becomes a participant without an account, who can be invited too.
+  /// If no user is found, the participant has no account. Such a participant can be invited too.
   ///
   /// - Parameter completionHandler: called on a background queue with a result for each phone number.
   @preconcurrency
@@ -149,9 +149,9 @@ extension CKContainer {
     }
   }
 
-  /// Returns participants for a share by phone numbers; see `CKFetchShareParticipantsOperation`.
+  /// Returns participants for a share by phone numbers; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found becomes a participant without an account, who can be invited too.
+  /// If no user is found, the participant has no account. Such a participant can be invited too.
   ///
   /// - Returns: a result for each phone number.
   /// - Throws: `notAuthenticated` when no user is signed in.
@@ -165,9 +165,9 @@ extension CKContainer {
     }
   }
 
-  /// Fetches participants for a share by user record IDs; see `CKFetchShareParticipantsOperation`.
+  /// Fetches participants for a share by user record IDs; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found gives `unknownItem`.
+  /// A user who cannot be found has the error `unknownItem` as the result.
   ///
   /// - Parameter completionHandler: called on a background queue with a result for each user record ID.
   @preconcurrency
@@ -183,9 +183,9 @@ extension CKContainer {
     }
   }
 
-  /// Returns participants for a share by user record IDs; see `CKFetchShareParticipantsOperation`.
+  /// Returns participants for a share by user record IDs; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// A user who cannot be found gives `unknownItem`.
+  /// A user who cannot be found has the error `unknownItem` as the result.
   ///
   /// - Returns: a result for each user record ID.
   /// - Throws: `notAuthenticated` when no user is signed in.
@@ -199,7 +199,7 @@ extension CKContainer {
     }
   }
 
-  /// Returns participants for a share by lookup infos of any kind; see `CKFetchShareParticipantsOperation`.
+  /// Returns participants for a share by lookup infos of any kind; see ``CKFetchShareParticipantsOperation``.
   ///
   /// - Returns: a result for each lookup info.
   /// - Throws: `notAuthenticated` when no user is signed in.
@@ -215,10 +215,13 @@ extension CKContainer {
 // MARK: - The operation
 
 extension CKContainer {
-  /// The short name of the criteria to find a user by.
+  /// The short name of the type that names a user by e-mail address, phone number or user record ID.
   private typealias LookupInfo = CKUserIdentity.LookupInfo
 
-  /// Queues the operation behind the methods for participants, and collects its results.
+  /// Queues the operation that fetches participants.
+  ///
+  /// - Parameter completion: called once at the end, with the results of the lookups and the result of the whole
+  ///   operation.
   @discardableResult
   private func startFetchingParticipants(
     _ lookupInfos: [LookupInfo],

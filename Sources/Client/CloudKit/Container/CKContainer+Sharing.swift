@@ -3,14 +3,14 @@ extension CKContainer {
 
   /// Fetches the metadata of a share from its URL.
   ///
-  /// The metadata holds the ID of the root record, not the record. `CKFetchShareMetadataOperation`
-  /// can fetch the record too.
+  /// The metadata contains the ID of the root record, which is the top of the shared hierarchy, but
+  /// not the record. ``CKFetchShareMetadataOperation`` can fetch the record too.
   ///
-  /// - Note: The server of Petrel keeps no shares yet and refuses each item with
+  /// - Note: Petrel's server does not support shares yet. Each share fails with
   ///   `serverRejectedRequest`.
   ///
   /// - Parameters:
-  ///   - url: the URL of a share. A URL without a last path component gives `invalidArguments`.
+  ///   - url: the URL of a share. A URL without a path gives `invalidArguments`.
   ///   - completionHandler: called on a background queue.
   public func fetchShareMetadata(
     with url: URL, completionHandler: @escaping (CKShare.Metadata?, (any Error)?) -> Void
@@ -23,13 +23,13 @@ extension CKContainer {
 
   /// Returns the metadata of a share from its URL.
   ///
-  /// The metadata holds the ID of the root record, not the record. `CKFetchShareMetadataOperation`
-  /// can fetch the record too.
+  /// The metadata contains the ID of the root record, which is the top of the shared hierarchy, but
+  /// not the record. ``CKFetchShareMetadataOperation`` can fetch the record too.
   ///
-  /// - Note: The server of Petrel keeps no shares yet and refuses each item with
+  /// - Note: Petrel's server does not support shares yet. Each share fails with
   ///   `serverRejectedRequest`.
   ///
-  /// - Throws: the share's own error; `invalidArguments` for a URL without a last path component.
+  /// - Throws: the error of this share; `invalidArguments` for a URL without a path.
   public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
     try await CKOperation.result { completion in
       self.startFetchingMetadata([url]) { completion($0.single($1)) }
@@ -67,11 +67,11 @@ extension CKContainer {
 
   /// Accepts a share for the current user. The share's zone then appears in the shared database.
   ///
-  /// - Note: The server of Petrel keeps no shares yet and refuses each item with
+  /// - Note: Petrel's server does not support shares yet. Each share fails with
   ///   `serverRejectedRequest`.
   ///
-  /// - Parameter completionHandler: called on a background queue with the accepted share or the
-  ///   share's own error.
+  /// - Parameter completionHandler: called on a background queue with the accepted share, or with
+  ///   the error of this share.
   public func accept(
     _ metadata: CKShare.Metadata, completionHandler: @escaping (CKShare?, (any Error)?) -> Void
   ) {
@@ -83,11 +83,11 @@ extension CKContainer {
 
   /// Accepts a share for the current user. The share's zone then appears in the shared database.
   ///
-  /// - Note: The server of Petrel keeps no shares yet and refuses each item with
+  /// - Note: Petrel's server does not support shares yet. Each share fails with
   ///   `serverRejectedRequest`.
   ///
   /// - Returns: the accepted share.
-  /// - Throws: the share's own error; `invalidArguments` when the metadata has no URL.
+  /// - Throws: the error of this share; `invalidArguments` when the metadata has no URL.
   @discardableResult
   public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
     try await CKOperation.result { completion in
@@ -127,7 +127,8 @@ extension CKContainer {
 // MARK: - The operations
 
 extension CKContainer {
-  /// The type of a handler that gets the collected results and the result of the operation.
+  /// The type of a handler that gets the results of the items and the result of the whole
+  /// operation.
   private typealias Items<ID: Hashable, Value> = (
     ItemResults<ID, Value>, Result<Void, any Error>
   ) -> Void

@@ -16,10 +16,10 @@ extension CKContainer {
   /// try CKContainer.default().setWebAuthToken(token)
   /// ```
   ///
-  /// - Parameter token: the token; `nil` signs the user out and removes the kept token. After `nil`, the next launch
+  /// - Parameter token: the token; `nil` signs the user out and deletes the kept token. After `nil`, the next launch
   ///   uses the token of the configuration again, if there is one.
-  /// - Throws: `badContainer` when the configuration is wrong. `internalError` when the token cannot be written to
-  ///   disk; the token is then valid for this launch only.
+  /// - Throws: `badContainer` when the configuration is wrong. `internalError` when the token cannot be written to the
+  ///   disk or deleted from it. The change then applies to this launch only.
   public func setWebAuthToken(_ token: String?) throws {
     try client.get().setWebAuthToken(token)
   }

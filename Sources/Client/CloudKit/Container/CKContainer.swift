@@ -14,24 +14,27 @@ open class CKContainer: NSObject, @unchecked Sendable {
   /// identifier is configured.
   public let containerIdentifier: String?
 
-  /// The database whose records everyone who uses the app can read, unless the schema's roles
-  /// restrict a record type.
+  /// The database that all users of the app share. Everyone can read its records, unless the roles
+  /// of the schema restrict a record type.
   public let publicCloudDatabase: CKDatabase
-  /// The database of the user. Without a user its operations fail with `notAuthenticated`.
+  /// The user's own database. If no user is signed in, its operations fail with `notAuthenticated`.
   public let privateCloudDatabase: CKDatabase
-  /// The database with the zones that other users share with this user.
+  /// The database with the zones that other users share with this user. Petrel's server does not
+  /// support shares yet, so the database has no zones.
   public let sharedCloudDatabase: CKDatabase
 
-  /// The client that sends requests, or the mistake in the configuration as an error. Each
-  /// operation then fails with this error.
+  /// The client that sends requests. If the configuration has a mistake, the value is an error that
+  /// describes it, and each operation fails with this error.
   let client: Result<WebServicesClient, CKError>
-  /// The defaults of operations that are added to this container.
+  /// The values of settings that operations do not set themselves. Only the variants that
+  /// `configuredWith` makes have such values.
   let operationDefaults: OperationDefaults
-  /// The queue that starts operations. The container and its configured variants share this queue.
+  /// The queue that starts operations. The variants that `configuredWith` makes from this container
+  /// share the queue.
   private let queue: OperationQueue
 
-  /// The default container. A missing configuration gives a container whose operations all fail
-  /// with `badContainer`.
+  /// The default container. If the configuration is missing or has a mistake, each operation of the
+  /// container fails with `badContainer`.
   private static let shared = CKContainer(
     PetrelConfiguration.ambient.flatMap { configuration in
       guard let identifier = configuration.containerIdentifier else {
@@ -52,8 +55,8 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
   /// Creates a container on the configured server.
   ///
-  /// - Parameter containerIdentifier: an identifier that begins with `iCloud.` and has no `/`.
-  ///   Another identifier makes each operation fail with `badContainer`.
+  /// - Parameter containerIdentifier: the identifier. It begins with `iCloud.`, continues after
+  ///   that, and has no `/`. With another identifier, each operation fails with `badContainer`.
   public convenience init(identifier containerIdentifier: String) {
     self.init(
       PetrelConfiguration.ambient.flatMap {
@@ -77,7 +80,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
   /// Creates a container whose requests go through `transport` instead of HTTP, for tests in one
   /// process.
   ///
-  /// Such a container does not keep web auth tokens on disk.
+  /// The container does not keep web auth tokens on disk.
   package convenience init(
     identifier containerIdentifier: String, configuration: PetrelConfiguration,
     transport: any WebServicesTransport
@@ -98,8 +101,8 @@ open class CKContainer: NSObject, @unchecked Sendable {
     sharedCloudDatabase = CKDatabase(scope: .shared, client: client)
   }
 
-  /// Creates a variant of a container: the same client and queue, other defaults for the operations
-  /// of the container and its databases.
+  /// Creates a variant of a container. The variant has the same client and queue, and other
+  /// settings for the operations of the container and of its databases.
   private init(_ container: CKContainer, operationDefaults: OperationDefaults) {
     containerIdentifier = container.containerIdentifier
     client = container.client
@@ -112,8 +115,8 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
   /// Returns a client, or `badContainer` when the identifier or the URL is invalid.
   ///
-  /// - Parameter transport: the way of requests to the server; `nil` means HTTP, and that web auth
-  ///   tokens are kept on disk.
+  /// - Parameter transport: the transport of requests to the server. `nil` means HTTP; the client
+  ///   then also keeps web auth tokens on disk.
   private static func client(
     _ identifier: String, _ configuration: PetrelConfiguration,
     transport: (any WebServicesTransport)?
@@ -141,8 +144,8 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
   // MARK: Operations
 
-  /// Queues an operation on this container. A ``CKDatabaseOperation`` without a database goes to
-  /// the private database.
+  /// Queues an operation on this container. A ``CKDatabaseOperation`` without a database uses the
+  /// private database.
   open func add(_ operation: CKOperation) {
     operation.setContainer(self)
     queue.addOperation(operation)
@@ -150,12 +153,14 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
   /// Calls `body` with a variant of this container, and returns its result.
   ///
-  /// Operations of the variant and of its databases use `configuration` and `group` for each value
-  /// that they do not set themselves.
+  /// The settings apply to the operations of the variant and of its databases. A setting of an
+  /// operation comes from the first of these that sets it: the operation, the operation's own
+  /// group, `configuration`, and the default configuration of `group`.
   ///
   /// - Parameters:
-  ///   - configuration: the values for operations; `nil` changes none.
-  ///   - group: the group for operations; `nil` changes none.
+  ///   - configuration: the settings for operations; `nil` adds none.
+  ///   - group: the group with further settings, in its ``CKOperationGroup/defaultConfiguration``;
+  ///     `nil` adds none.
   @discardableResult
   open func configuredWith<Result>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -167,8 +172,9 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
   /// Calls an asynchronous `body` with a variant of this container, and returns its result.
   ///
-  /// Operations of the variant and of its databases use `configuration` and `group` for each value
-  /// that they do not set themselves.
+  /// The settings apply to the operations of the variant and of its databases. A setting of an
+  /// operation comes from the first of these that sets it: the operation, the operation's own
+  /// group, `configuration`, and the default configuration of `group`.
   @discardableResult
   open func configuredWith<Result>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -180,19 +186,18 @@ open class CKContainer: NSObject, @unchecked Sendable {
 }
 
 extension OperationQueue {
-  /// Creates a queue for operations whose start takes no time. They only wait for the server.
+  /// Creates a queue that starts operations. The start of an operation returns at once, and no
+  /// thread waits for the server.
   static func forOperations() -> OperationQueue {
     let queue = OperationQueue()
     queue.underlyingQueue = starting
     return queue
   }
 
-  // A serial queue gets a thread from Dispatch even when all threads of the global queues are
-  // blocked. Operation queues do not keep the queue beneath them alive, so it is one for ever.
-  /// The serial queue beneath all operation queues.
+  /// The serial queue on which all operation queues start their operations.
   ///
-  /// Dispatch gives a serial queue a thread even when all threads of the global queues are blocked.
-  /// An operation queue does not keep the queue beneath it alive, so this one lives as long as the
-  /// process.
+  /// Dispatch supplies a thread for a serial queue even when all threads of the global queues are
+  /// blocked. An operation queue does not keep its `underlyingQueue` alive, so this queue lives as
+  /// long as the process.
   private static let starting = DispatchQueue(label: "CloudKit")
 }

@@ -1,12 +1,13 @@
-/// The conversion of an operation into one result, for the convenience methods.
+/// The methods that turn the results of an operation into one result, for the convenience methods.
 extension CKDatabase {
   /// The type of a handler that gets the result of a convenience method.
   typealias Completion<Value> = (Result<Value, any Error>) -> Void
 
-  /// Adds an operation of a convenience method to the database.
+  /// Adds to the database an operation that a convenience method has created. Returns the same
+  /// operation.
   ///
-  /// The operation has the quality of service `.userInitiated`, unless `configuredWith` has set
-  /// another.
+  /// The quality of service of the operation becomes `.userInitiated`, unless `configuredWith` has
+  /// set another.
   func run<Operation: CKDatabaseOperation>(_ operation: Operation) -> Operation {
     let isConfigured = operationDefaults.values.qualityOfService != nil
     if !isConfigured { operation.qualityOfService = .userInitiated }
@@ -15,12 +16,13 @@ extension CKDatabase {
   }
 }
 
-/// The results of single items, collected from an operation's blocks for one completion.
+/// The results of the items of one operation. The operation's blocks for single items add the
+/// results; the block for the whole operation reads them.
 ///
 /// The class is `@unchecked Sendable` because only the operation's callback queue, which is serial,
 /// uses `results`.
 final class ItemResults<ID: Hashable, Value>: @unchecked Sendable {
-  // Only the operation's callback queue uses this variable.
+  /// The result of each item so far.
   private(set) var results: [ID: Result<Value, any Error>] = [:]
 
   /// Keeps the result of an item. A later result for the same item replaces the earlier one.
@@ -28,8 +30,8 @@ final class ItemResults<ID: Hashable, Value>: @unchecked Sendable {
     results[id] = result
   }
 
-  /// Returns the result of the only item of an operation; the operation's own error when it failed
-  /// as a whole.
+  /// Returns the result of an operation's only item. If the operation failed as a whole, returns
+  /// the error of the operation. If the item has no result, returns `internalError`.
   func single(_ whole: Result<Void, any Error>) -> Result<Value, any Error> {
     whole.flatMap {
       results.values.first
@@ -37,19 +39,21 @@ final class ItemResults<ID: Hashable, Value>: @unchecked Sendable {
     }
   }
 
-  /// Returns the results of all items; the operation's own error when it failed as a whole.
+  /// Returns the results of all items. If the operation failed as a whole, returns the error of the
+  /// operation.
   func all(_ whole: Result<Void, any Error>) -> Result<[ID: Result<Value, any Error>], any Error> {
     whole.map { results }
   }
 }
 
 extension CKOperation {
-  /// Suspends the task until the operation's completion is called, and returns its result. No
-  /// thread is blocked.
+  /// Runs an operation, and suspends the task until the operation calls its completion. Returns the
+  /// result that the completion gets. No thread is blocked.
   ///
   /// Cancelling the task cancels the operation.
   ///
-  /// - Parameter start: creates and queues the operation with the completion that it gets.
+  /// - Parameter start: creates and queues an operation that calls the given completion once, at
+  ///   its end.
   /// - Throws: the error that the completion gets.
   static func result<Value: Sendable>(
     _ start: (@escaping (Result<Value, any Error>) -> Void) -> CKOperation

@@ -1,6 +1,7 @@
 extension CKDatabase {
-  /// One batch of query results: the records in the query's order, and a cursor when there are
-  /// more.
+  /// One batch of query results: the records in the query's order, and a cursor for the next batch.
+  /// The cursor is `nil` when no more results follow. Records that the server cannot return come
+  /// last, with an error.
   public typealias QueryResults = (
     matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)],
     queryCursor: CKQueryOperation.Cursor?
@@ -12,11 +13,13 @@ extension CKDatabase {
   ///   - query: the record type, the predicate and the order.
   ///   - zoneID: the zone to search; `nil` means all zones of the database. The shared database
   ///     requires a zone.
-  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
-  ///   - resultsLimit: the largest number of records; 0 lets the server choose. The server gives at
-  ///     most 200.
-  ///   - completionHandler: called on a background queue with the records in order. The cursor is
-  ///     `nil` when there are no more. An invalid predicate gives `invalidArguments`.
+  ///   - desiredKeys: the fields to fetch; `nil` means all. An empty list means only the system
+  ///     fields, such as the change tag.
+  ///   - resultsLimit: the largest number of records in the batch. 0 lets the server choose. The
+  ///     server returns at most 200.
+  ///   - completionHandler: called on a background queue with the records in the query's order and
+  ///     a cursor. The cursor is `nil` when no more results follow. An invalid predicate gives
+  ///     `invalidArguments`.
   @preconcurrency
   public func fetch(
     withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
@@ -42,12 +45,13 @@ extension CKDatabase {
   ///   - query: the record type, the predicate and the order.
   ///   - zoneID: the zone to search; `nil` means all zones of the database. The shared database
   ///     requires a zone.
-  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
-  ///   - resultsLimit: the largest number of records; 0 lets the server choose. The server gives at
-  ///     most 200.
-  /// - Returns: the records in order, and a cursor for
-  ///   ``records(continuingMatchFrom:desiredKeys:resultsLimit:)``. The cursor is `nil` when there
-  ///   are no more.
+  ///   - desiredKeys: the fields to fetch; `nil` means all. An empty list means only the system
+  ///     fields, such as the change tag.
+  ///   - resultsLimit: the largest number of records in the batch. 0 lets the server choose. The
+  ///     server returns at most 200.
+  /// - Returns: the records in the query's order, and a cursor for
+  ///   ``records(continuingMatchFrom:desiredKeys:resultsLimit:)``. The cursor is `nil` when no more
+  ///   results follow.
   /// - Throws: `invalidArguments` for a predicate or order that the server does not support, and
   ///   for a negative limit.
   public func records(
@@ -66,12 +70,13 @@ extension CKDatabase {
   /// Fetches the next batch of results of a search.
   ///
   /// - Parameters:
-  ///   - queryCursor: the cursor of the batch before.
-  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
-  ///   - resultsLimit: the largest number of records; 0 lets the server choose. The server gives at
-  ///     most 200.
-  ///   - completionHandler: called on a background queue. The cursor is `nil` when there are no
-  ///     more results.
+  ///   - queryCursor: the cursor that came with the previous batch.
+  ///   - desiredKeys: the fields to fetch; `nil` means all. An empty list means only the system
+  ///     fields, such as the change tag.
+  ///   - resultsLimit: the largest number of records in the batch. 0 lets the server choose. The
+  ///     server returns at most 200.
+  ///   - completionHandler: called on a background queue. The cursor is `nil` when no more results
+  ///     follow.
   @preconcurrency
   public func fetch(
     withCursor queryCursor: CKQueryOperation.Cursor, desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -93,11 +98,13 @@ extension CKDatabase {
   /// Returns the next batch of results of a search.
   ///
   /// - Parameters:
-  ///   - queryCursor: the cursor of the batch before.
-  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
-  ///   - resultsLimit: the largest number of records; 0 lets the server choose. The server gives at
-  ///     most 200.
-  /// - Returns: the records in order, and a cursor that is `nil` when there are no more results.
+  ///   - queryCursor: the cursor that came with the previous batch.
+  ///   - desiredKeys: the fields to fetch; `nil` means all. An empty list means only the system
+  ///     fields, such as the change tag.
+  ///   - resultsLimit: the largest number of records in the batch. 0 lets the server choose. The
+  ///     server returns at most 200.
+  /// - Returns: the records in the query's order, and a cursor. The cursor is `nil` when no more
+  ///   results follow.
   public func records(
     continuingMatchFrom queryCursor: CKQueryOperation.Cursor,
     desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -147,7 +154,7 @@ extension CKDatabase {
 
   // MARK: The operation
 
-  /// Returns the records of a batch, or the first error of one of them.
+  /// Returns the records of a batch. If records have errors, returns the first of these errors.
   private static func records(
     _ results: Result<QueryResults, any Error>
   ) -> Result<[CKRecord], any Error> {

@@ -22,8 +22,9 @@ extension CKDatabase {
 
   /// Saves a record, unless the server's record has changed since the client fetched it.
   ///
-  /// - Parameter completionHandler: called on a background queue with a new object that has the
-  ///   server's change tag. A conflict gives `serverRecordChanged`.
+  /// - Parameter completionHandler: called on a background queue with a new record object, which
+  ///   has the server's new change tag. If the server's record has changed, the error is
+  ///   `serverRecordChanged`.
   public func save(
     _ record: CKRecord, completionHandler: @escaping (CKRecord?, (any Error)?) -> Void
   ) {
@@ -40,9 +41,10 @@ extension CKDatabase {
   /// }
   /// ```
   ///
-  /// - Returns: a new object that has the server's change tag. Use it for the next save.
-  /// - Throws: `serverRecordChanged` for a conflict, also when a new record has the ID of an
-  ///   existing one.
+  /// - Returns: a new record object, which has the server's new change tag. Use this object for the
+  ///   next save.
+  /// - Throws: `serverRecordChanged` when the server's record has changed, or when the server
+  ///   already has a record with the ID of a new record.
   @discardableResult
   public func save(_ record: CKRecord) async throws -> CKRecord {
     try await CKOperation.result { self.startSaving(record, $0) }
@@ -68,11 +70,12 @@ extension CKDatabase {
 
   // MARK: Several records
 
-  /// Fetches records.
+  /// Fetches records by their IDs.
   ///
   /// - Parameters:
-  ///   - recordIDs: the records.
-  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - recordIDs: the IDs of the records.
+  ///   - desiredKeys: the fields to fetch; `nil` means all. An empty list means only the system
+  ///     fields, such as the change tag.
   ///   - completionHandler: called on a background queue with a result for each record. A record
   ///     that does not exist has `unknownItem`.
   @preconcurrency
@@ -89,8 +92,9 @@ extension CKDatabase {
   /// Returns records by their IDs.
   ///
   /// - Parameters:
-  ///   - ids: the records.
-  ///   - desiredKeys: the fields to fetch; `nil` means all, an empty list only the system fields.
+  ///   - ids: the IDs of the records.
+  ///   - desiredKeys: the fields to fetch; `nil` means all. An empty list means only the system
+  ///     fields, such as the change tag.
   /// - Returns: a result for each record. A record that does not exist has `unknownItem`.
   /// - Throws: an error only when the whole request fails.
   public func records(
@@ -102,12 +106,14 @@ extension CKDatabase {
   /// Saves and deletes records in one request.
   ///
   /// - Parameters:
-  ///   - recordsToSave: the records to save. One request may have 400 items; more give
-  ///     `limitExceeded`.
-  ///   - recordIDsToDelete: the records to delete.
-  ///   - savePolicy: the rule for records that have changed on the server.
-  ///   - atomically: whether the whole request fails with `partialFailure` when an item fails. In
-  ///     custom zones, the server then changes nothing in the zone of that item.
+  ///   - recordsToSave: the records to save. At most 400 saves and deletions together are allowed;
+  ///     more of them fail with `limitExceeded`.
+  ///   - recordIDsToDelete: the IDs of the records to delete.
+  ///   - savePolicy: the rule for a record that has changed on the server since the client fetched
+  ///     it.
+  ///   - atomically: whether the handler gets `partialFailure` when an item fails. If the item is
+  ///     in a custom zone, no change of that zone is then made. Changes in other zones can still
+  ///     succeed.
   ///   - completionHandler: called on a background queue with a result for each item.
   @preconcurrency
   public func modifyRecords(
@@ -131,17 +137,18 @@ extension CKDatabase {
   /// Saves and deletes records in one request.
   ///
   /// - Parameters:
-  ///   - recordsToSave: the records to save. One request may have 400 items; more give
-  ///     `limitExceeded`.
-  ///   - recordIDsToDelete: the records to delete.
-  ///   - savePolicy: the rule for records that have changed on the server.
-  ///   - atomically: whether the whole request fails when an item fails. In custom zones, the
-  ///     server then changes nothing in the zone of that item.
-  /// - Returns: a result for each item. The saved records are new objects with the server's change
-  ///   tags.
+  ///   - recordsToSave: the records to save. At most 400 saves and deletions together are allowed;
+  ///     more of them fail with `limitExceeded`.
+  ///   - recordIDsToDelete: the IDs of the records to delete.
+  ///   - savePolicy: the rule for a record that has changed on the server since the client fetched
+  ///     it.
+  ///   - atomically: whether the method throws when an item fails. If the item is in a custom zone,
+  ///     no change of that zone is then made. Changes in other zones can still succeed.
+  /// - Returns: a result for each item. The saved records are new objects, which have the server's
+  ///   new change tags.
   /// - Throws: `partialFailure` when `atomically` is true and an item failed;
-  ///   ``CKError/partialErrorsByItemID`` has the errors. Otherwise an error only when the whole
-  ///   request fails.
+  ///   ``CKError/partialErrorsByItemID`` has the errors of the items. Otherwise, the method throws
+  ///   only when the whole request fails.
   @discardableResult
   public func modifyRecords(
     saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],

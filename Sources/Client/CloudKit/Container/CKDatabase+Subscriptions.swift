@@ -14,8 +14,8 @@ extension CKDatabase {
 
   /// Returns a subscription of the current user.
   ///
-  /// - Throws: `unknownItem` when the subscription does not exist. A subscription that fires once
-  ///   does not exist any more after it fired.
+  /// - Throws: `unknownItem` when the subscription does not exist. The server deletes a
+  ///   subscription with the option `firesOnce` when the subscription fires.
   @discardableResult
   public func subscription(
     for subscriptionID: CKSubscription.ID
@@ -25,7 +25,7 @@ extension CKDatabase {
 
   /// Saves a subscription. An existing subscription with the same ID is replaced.
   ///
-  /// The subscription fires for changes after the reply to the save.
+  /// The subscription can fire for each change that is made after the server has answered the save.
   ///
   /// - Parameter completionHandler: called on a background queue. A type of subscription that this
   ///   database does not support gives `invalidArguments`.
@@ -38,7 +38,7 @@ extension CKDatabase {
 
   /// Saves a subscription. An existing subscription with the same ID is replaced.
   ///
-  /// The subscription fires for changes after the reply to the save.
+  /// The subscription can fire for each change that is made after the server has answered the save.
   ///
   /// ```swift
   /// let subscription = CKDatabaseSubscription(subscriptionID: "private-changes")
@@ -128,7 +128,7 @@ extension CKDatabase {
   /// - Parameters:
   ///   - subscriptionsToSave: the subscriptions to save. Each replaces an existing subscription
   ///     with the same ID.
-  ///   - subscriptionIDsToDelete: the subscriptions to delete.
+  ///   - subscriptionIDsToDelete: the IDs of the subscriptions to delete.
   ///   - completionHandler: called on a background queue with a result for each subscription.
   @preconcurrency
   public func modifySubscriptions(
@@ -152,7 +152,7 @@ extension CKDatabase {
   /// - Parameters:
   ///   - subscriptionsToSave: the subscriptions to save. Each replaces an existing subscription
   ///     with the same ID.
-  ///   - subscriptionIDsToDelete: the subscriptions to delete.
+  ///   - subscriptionIDsToDelete: the IDs of the subscriptions to delete.
   /// - Returns: a result for each subscription. The deletion of a subscription that does not exist
   ///   has `unknownItem`.
   /// - Throws: an error only when the whole request fails.
@@ -206,7 +206,8 @@ extension CKDatabase {
       subscriptions.withLock { $0.append(result) }
     }
     operation.fetchSubscriptionsResultBlock = { whole in
-      // A subscription that cannot be read fails the whole: a list without it would look complete.
+      // If one subscription cannot be read, the whole fetch fails, because a list without it would
+      // look complete.
       completion(
         whole.flatMap { Result { try subscriptions.withLock { $0 }.map { try $0.get() } } })
     }

@@ -20,10 +20,10 @@ extension CKDatabase {
     try await CKOperation.result { self.startFetching(zoneID, $0) }
   }
 
-  /// Saves a custom zone. Only the private database has custom zones of the user.
+  /// Saves a custom zone. Only the private database can have custom zones; in another database the
+  /// save fails with `badDatabase`.
   ///
-  /// A zone must be saved before records can be saved in it. Saving an existing zone changes
-  /// nothing.
+  /// Save a zone before you save records in it. Saving an existing zone changes nothing.
   ///
   /// - Parameter completionHandler: called on a background queue with the zone and its
   ///   capabilities.
@@ -34,10 +34,10 @@ extension CKDatabase {
     startSaving(zone) { completionHandler($0.value, $0.error) }
   }
 
-  /// Saves a custom zone. Only the private database has custom zones of the user.
+  /// Saves a custom zone. Only the private database can have custom zones; in another database the
+  /// save fails with `badDatabase`.
   ///
-  /// A zone must be saved before records can be saved in it. Saving an existing zone changes
-  /// nothing.
+  /// Save a zone before you save records in it. Saving an existing zone changes nothing.
   ///
   /// - Returns: the zone with its capabilities.
   /// - Throws: `quotaExceeded` when the database has as many zones as the server permits.
@@ -115,7 +115,8 @@ extension CKDatabase {
   ///
   /// - Parameters:
   ///   - recordZonesToSave: the zones to save.
-  ///   - recordZoneIDsToDelete: the zones to delete with all their records.
+  ///   - recordZoneIDsToDelete: the IDs of the zones to delete. The records of these zones are
+  ///     deleted too.
   ///   - completionHandler: called on a background queue with a result for each zone.
   @preconcurrency
   public func modifyRecordZones(
@@ -137,7 +138,8 @@ extension CKDatabase {
   ///
   /// - Parameters:
   ///   - recordZonesToSave: the zones to save.
-  ///   - recordZoneIDsToDelete: the zones to delete with all their records.
+  ///   - recordZoneIDsToDelete: the IDs of the zones to delete. The records of these zones are
+  ///     deleted too.
   /// - Returns: a result for each zone.
   /// - Throws: an error only when the whole request fails.
   @discardableResult
@@ -187,7 +189,8 @@ extension CKDatabase {
     let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
     operation.perRecordZoneResultBlock = { _, result in zones.withLock { $0.append(result) } }
     operation.fetchRecordZonesResultBlock = { whole in
-      // A zone that cannot be read fails the whole: a list without it would look complete.
+      // If one zone cannot be read, the whole fetch fails, because a list without it would look
+      // complete.
       completion(whole.flatMap { Result { try zones.withLock { $0 }.map { try $0.get() } } })
     }
     return run(operation)

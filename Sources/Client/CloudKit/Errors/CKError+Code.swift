@@ -1,8 +1,8 @@
 extension CKError {
   /// The kind of a CloudKit error. The raw values are those of Apple's framework.
   ///
-  /// Each code says what an app can do: correct the request, wait and try again, or fetch the data
-  /// again.
+  /// The comment of a code says what an app can do: correct the request, wait and try again, or
+  /// fetch the data again.
   public enum Code: Int, _ErrorCodeProtocol, Sendable {
     /// The error type of these codes. Foundation uses it so that `catch CKError.unknownItem`
     /// compiles.
@@ -10,16 +10,17 @@ extension CKError {
 
     /// CloudKit has a fault, or the client cannot read the server's answer.
     ///
-    /// The client also reports this code when a file or folder of its own cannot be written.
+    /// The client also reports this code when it cannot write a file or folder.
     case internalError = 1
     /// Some items of an operation failed, and others may have succeeded.
     ///
-    /// Only deprecated completion blocks and atomic convenience methods report it.
-    /// ``CKError/partialErrorsByItemID`` has the error of each item.
+    /// Only deprecated operations, deprecated completion blocks and convenience methods with
+    /// `atomically` report this code. ``CKError/partialErrorsByItemID`` has the error of each item.
     case partialFailure = 2
-    /// The device has no network, so the client did not send the request.
+    /// The device has no network, or cannot find the server's host name. The client did not send
+    /// the request.
     case networkUnavailable = 3
-    /// The connection to the server failed, or an attempt or the operation reached its timeout.
+    /// The client cannot connect to the server, or an attempt or the operation reached its timeout.
     case networkFailure = 4
     /// The container does not exist, or the configuration of the client is wrong.
     ///
@@ -33,7 +34,7 @@ extension CKError {
     case requestRateLimited = 7
     /// The app lacks the entitlement that the request needs. Petrel never reports it.
     case missingEntitlement = 8
-    /// The request needs a user, and no user is signed in or the server refuses the credentials.
+    /// The request needs a user. No user is signed in, or the server refuses the credentials.
     case notAuthenticated = 9
     /// The user is not permitted to read or write the item.
     case permissionFailure = 10
@@ -44,10 +45,11 @@ extension CKError {
     /// The server left out some results. No server sends this code any more.
     @available(*, deprecated, message: "No server sends it")
     case resultsTruncated = 13
-    /// The server's record is newer than the one to save, or it exists and the client saves a new
-    /// one.
+    /// The record on the server is newer than the record to save. Or the client saves a new record,
+    /// and the server already has a record with this ID.
     ///
-    /// The error holds three records; see ``CKError/serverRecord``.
+    /// The error has up to three records; see ``CKError/serverRecord``, ``CKError/clientRecord``
+    /// and ``CKError/ancestorRecord``.
     case serverRecordChanged = 14
     /// The server refused the request, and another attempt would fail too.
     case serverRejectedRequest = 15
@@ -57,31 +59,31 @@ extension CKError {
     case assetFileModified = 17
     /// The app is too old for the server. Petrel never reports it.
     case incompatibleVersion = 18
-    /// Another record has the same value in a field that must be unique. The server of Petrel does
-    /// not send it.
+    /// Another record has the same value in a field that must be unique. Petrel's server does not
+    /// send this code.
     case constraintViolation = 19
     /// The operation was cancelled.
     ///
     /// Cancelling the task of an `async` method has the same effect.
     case operationCancelled = 20
-    /// The change token is too old. Delete the cached data and fetch everything with the token
+    /// The change token is too old. Delete the cached data, and fetch all data with the token
     /// `nil`.
     case changeTokenExpired = 21
-    /// Another item of the same atomic batch failed, so this item was not changed either.
+    /// Another item of the same atomic batch failed, so this item was not changed.
     case batchRequestFailed = 22
-    /// The server is too busy to change the zone. Try again after a few seconds. The server of
-    /// Petrel does not send it.
+    /// The server is too busy to change the zone. Try again after a few seconds. Petrel's server
+    /// does not send this code.
     case zoneBusy = 23
     /// The operation is not possible in this database, such as reading a change feed of the public
     /// database.
     case badDatabase = 24
     /// The change would exceed a storage quota or another limit of the database.
     case quotaExceeded = 25
-    /// The zone does not exist. Save it before the records in it.
+    /// The zone does not exist. Save the zone before the records in it.
     case zoneNotFound = 26
-    /// The request has too many items or too many bytes. Split it in two.
+    /// The request has too many items or too many bytes. Split the request in two.
     ///
-    /// A request may have 400 items, and records of 2 MB without their assets.
+    /// A request may have 400 items. Its records may have 2 MB of fields together, without assets.
     case limitExceeded = 27
     /// The zone existed and was deleted. Delete the cached data of the zone.
     case userDeletedZone = 28
@@ -95,10 +97,10 @@ extension CKError {
     case managedAccountRestricted = 32
     /// The user must verify the identity that was invited to the share. Petrel never reports it.
     case participantMayNeedVerification = 33
-    /// Nobody knows whether the server carried out the request: the answer was lost, or the server
-    /// lost the connection to its store.
+    /// The client does not know whether the server carried out the request. The answer was lost, or
+    /// the server lost the connection to its store.
     case serverResponseLost = 34
-    /// The server does not have the file of an asset any more.
+    /// The server no longer has the file of an asset, or refuses to send it.
     case assetNotAvailable = 35
     /// The account exists but cannot be used now. Petrel never reports it.
     case accountTemporarilyUnavailable = 36

@@ -6,11 +6,11 @@ extension CKError {
   /// The code ``Code/partialFailure``: some items of an operation failed, and others may have
   /// succeeded.
   public static var partialFailure: Code { .partialFailure }
-  /// The code ``Code/networkUnavailable``: the device has no network, so the client did not send
-  /// the request.
+  /// The code ``Code/networkUnavailable``: the device has no network, or cannot find the server's
+  /// host name.
   public static var networkUnavailable: Code { .networkUnavailable }
-  /// The code ``Code/networkFailure``: the connection to the server failed, or an attempt or the
-  /// operation reached its timeout.
+  /// The code ``Code/networkFailure``: the client cannot connect to the server, or an attempt or
+  /// the operation reached its timeout.
   public static var networkFailure: Code { .networkFailure }
   /// The code ``Code/badContainer``: the container does not exist, or the configuration of the
   /// client is wrong.
@@ -21,8 +21,8 @@ extension CKError {
   public static var requestRateLimited: Code { .requestRateLimited }
   /// The code ``Code/missingEntitlement``: the app lacks the entitlement that the request needs.
   public static var missingEntitlement: Code { .missingEntitlement }
-  /// The code ``Code/notAuthenticated``: the request needs a user, and no user is signed in or the
-  /// server refuses the credentials.
+  /// The code ``Code/notAuthenticated``: no user is signed in, or the server refuses the
+  /// credentials.
   public static var notAuthenticated: Code { .notAuthenticated }
   /// The code ``Code/permissionFailure``: the user is not permitted to read or write the item.
   public static var permissionFailure: Code { .permissionFailure }
@@ -35,8 +35,8 @@ extension CKError {
   /// The code ``Code/resultsTruncated``: the server left out some results.
   @available(*, deprecated, message: "No server sends it")
   public static var resultsTruncated: Code { .resultsTruncated }
-  /// The code ``Code/serverRecordChanged``: the server's record is newer than the one to save, or
-  /// it exists and the client saves a new one.
+  /// The code ``Code/serverRecordChanged``: the record on the server is newer than the record to
+  /// save, or already exists when the client saves a new one.
   public static var serverRecordChanged: Code { .serverRecordChanged }
   /// The code ``Code/serverRejectedRequest``: the server refused the request, and another attempt
   /// would fail too.
@@ -57,7 +57,7 @@ extension CKError {
   /// The code ``Code/changeTokenExpired``: the change token is too old.
   public static var changeTokenExpired: Code { .changeTokenExpired }
   /// The code ``Code/batchRequestFailed``: another item of the same atomic batch failed, so this
-  /// item was not changed either.
+  /// item was not changed.
   public static var batchRequestFailed: Code { .batchRequestFailed }
   /// The code ``Code/zoneBusy``: the server is too busy to change the zone.
   public static var zoneBusy: Code { .zoneBusy }
@@ -86,9 +86,11 @@ extension CKError {
   /// The code ``Code/participantMayNeedVerification``: the user must verify the identity that was
   /// invited to the share.
   public static var participantMayNeedVerification: Code { .participantMayNeedVerification }
-  /// The code ``Code/serverResponseLost``: the connection ended before the answer came.
+  /// The code ``Code/serverResponseLost``: the client does not know whether the server carried out
+  /// the request.
   public static var serverResponseLost: Code { .serverResponseLost }
-  /// The code ``Code/assetNotAvailable``: the server does not have the file of an asset any more.
+  /// The code ``Code/assetNotAvailable``: the server no longer has the file of an asset, or refuses
+  /// to send it.
   public static var assetNotAvailable: Code { .assetNotAvailable }
   /// The code ``Code/accountTemporarilyUnavailable``: the account exists but cannot be used now.
   public static var accountTemporarilyUnavailable: Code { .accountTemporarilyUnavailable }

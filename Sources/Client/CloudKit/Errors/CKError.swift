@@ -1,12 +1,12 @@
-/// An error of CloudKit: a wrapper of an `NSError` of the domain `CKErrorDomain`.
+/// An error of CloudKit. It wraps an `NSError` of the domain `CKErrorDomain`.
 ///
 /// ```swift
 /// do { … } catch CKError.unknownItem { … }
 /// if let error = error as? CKError, let seconds = error.retryAfterSeconds { … }
 /// ```
 ///
-/// - Note: On Linux, `as? CKError` succeeds only for errors that were created as a `CKError`. The
-///   cast fails for an `NSError` that other code created with this domain.
+/// - Note: On Linux, `as? CKError` succeeds only for an error that was created as a `CKError`. The
+///   cast fails for an `NSError` that other code created with the domain `CKErrorDomain`.
 public struct CKError: _BridgedStoredNSError, Sendable {
   /// The wrapped error, with the code and the `userInfo`.
   public let _nsError: NSError
@@ -27,19 +27,20 @@ public struct CKError: _BridgedStoredNSError, Sendable {
       _nsError: NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: userInfo))
   }
 
-  /// The domain of all errors of this type, `CKErrorDomain`. Foundation uses it for bridging.
+  /// The domain of all errors of this type, `CKErrorDomain`. Foundation uses this property for
+  /// bridging.
   public static var _nsErrorDomain: String { CKErrorDomain }
   /// The domain of all errors of this type, `CKErrorDomain`.
   public static var errorDomain: String { CKErrorDomain }
 
-  /// The description for people: it names the broken rule, the refused value or the reason that the
-  /// server gave.
+  /// The description for people. It names the broken rule or the refused value, or repeats the
+  /// reason that the server sent.
   public var localizedDescription: String { _nsError.localizedDescription }
 }
 
 extension CKError {
-  // Foundation's own versions of these two members crash on Linux. They hash the `NSError`, which
-  // asks this error for its hash again, without end.
+  // Foundation's own versions of these two members never return on Linux and crash the program.
+  // They hash the `NSError`, which asks this error for its hash again.
 
   public func hash(into hasher: inout Hasher) {
     hasher.combine(_nsError.domain)
@@ -54,7 +55,8 @@ extension CKError {
 }
 
 extension CKError {
-  /// The errors of single items by their IDs, in a `partialFailure`; `nil` in other errors.
+  /// The errors of single items in a `partialFailure`. The keys are the IDs of the items. `nil` in
+  /// other errors.
   ///
   /// The type of the IDs depends on the operation: `CKRecord.ID`, `CKRecordZone.ID`,
   /// `CKNotification.ID`, or `String` for subscriptions. Operations on shares use `URL`,
@@ -63,10 +65,10 @@ extension CKError {
     userInfo[CKPartialErrorsByItemIDKey] as? [AnyHashable: any Error]
   }
 
-  /// The record as the client had fetched it, before its own changes.
+  /// The record in the state in which the client fetched it, before the client's own changes.
   ///
-  /// The value is `nil` unless the code is `serverRecordChanged`, and for a record that was never
-  /// fetched.
+  /// Only `serverRecordChanged` has this record, and only if the client had fetched the record. In
+  /// all other cases the value is `nil`.
   public var ancestorRecord: CKRecord? {
     userInfo[CKRecordChangedErrorAncestorRecordKey] as? CKRecord
   }
@@ -74,21 +76,22 @@ extension CKError {
   /// The record that the server has now; `nil` unless the code is `serverRecordChanged`.
   ///
   /// To resolve the conflict, copy your changes to this record and save it. Only this record has
-  /// the server's change tag.
+  /// the newest change tag, with which the server accepts the save.
   public var serverRecord: CKRecord? {
     userInfo[CKRecordChangedErrorServerRecordKey] as? CKRecord
   }
 
   /// The record that the client tried to save; `nil` unless the code is `serverRecordChanged`.
   ///
-  /// This record still has the old change tag, so saving it again fails again.
+  /// This record still has the old change tag. If you save it again with the policy
+  /// `ifServerRecordUnchanged`, the save fails again.
   public var clientRecord: CKRecord? {
     userInfo[CKRecordChangedErrorClientRecordKey] as? CKRecord
   }
 
   /// The seconds to wait before another attempt; `nil` when the error names no time.
   ///
-  /// The client shortens longer times from the server to 366 days.
+  /// If the server asks for more than 366 days, the value is 366 days.
   public var retryAfterSeconds: Double? {
     (userInfo[CKErrorRetryAfterKey] as? NSNumber)?.doubleValue
   }

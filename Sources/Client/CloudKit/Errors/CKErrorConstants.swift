@@ -6,11 +6,11 @@ public let CKErrorDomain = "CKErrorDomain"
 
 /// The key of the errors of single items in a `partialFailure`.
 ///
-/// The value is a dictionary `[AnyHashable: any Error]` by item ID; see
+/// The value is a dictionary `[AnyHashable: any Error]` with the IDs of the items as keys; see
 /// ``CKError/partialErrorsByItemID``.
 public let CKPartialErrorsByItemIDKey = "CKPartialErrors"
-/// The key of the `CKRecord` as the client had fetched it, before its own changes. Only
-/// `serverRecordChanged` has it.
+/// The key of the `CKRecord` in the state in which the client fetched it, before the client's own
+/// changes. Only `serverRecordChanged` has it.
 public let CKRecordChangedErrorAncestorRecordKey = "AncestorRecord"
 /// The key of the `CKRecord` that the server has now. Only `serverRecordChanged` has it.
 public let CKRecordChangedErrorServerRecordKey = "ServerRecord"
@@ -18,9 +18,9 @@ public let CKRecordChangedErrorServerRecordKey = "ServerRecord"
 public let CKRecordChangedErrorClientRecordKey = "ClientRecord"
 /// The key of the time to wait before another attempt: an `NSNumber` of seconds.
 ///
-/// Errors of a busy server have this value, such as `serviceUnavailable` and `requestRateLimited`;
-/// see ``CKError/retryAfterSeconds``.
+/// Errors of a busy server can have this value, such as `serviceUnavailable` and
+/// `requestRateLimited`; see ``CKError/retryAfterSeconds``.
 public let CKErrorRetryAfterKey = "CKRetryAfter"
-/// The key of a flag that the user has reset the encrypted data, in a `zoneNotFound`. Petrel never
-/// sets it.
+/// The key of a Boolean in a `zoneNotFound`: whether the user has reset the encrypted data. Petrel
+/// never sets it.
 public let CKErrorUserDidResetEncryptedDataKey = "CKUserDidResetEncryptedData"

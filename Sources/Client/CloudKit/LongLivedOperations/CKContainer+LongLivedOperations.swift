@@ -1,22 +1,24 @@
-/// Long-lived operations, which continue after the process that began them has ended.
+/// Long-lived operations. Another process can continue such an operation after the process that began it has ended.
 ///
-/// The life of such an operation:
+/// The steps of a long-lived operation:
 ///
 /// 1. The operation is written to disk before its first request. Then `longLivedOperationWasPersistedBlock` is called.
-/// 2. Each answer of the server is written to disk when it comes.
-/// 3. After the result blocks return, the files are deleted.
+/// 2. Each answer of the server is written to disk before the operation reads it. Downloaded files are not kept.
+/// 3. After the operation's last blocks return, the files are deleted.
 ///
-/// If the process ends before step 3, another process of the same program fetches the operation, sets its blocks and
-/// adds it to the container. The kept answers are replayed to the blocks, and the missing requests are sent.
+/// If the process ends before step 3, another process of the same program can fetch the operation, set its blocks and
+/// add it to the container. The operation then reads the answers from disk and calls the blocks with them. It sends
+/// only the requests that have no answer yet.
 ///
-/// On Apple's systems a system service continues the operation while the app is not running. Here the operation
-/// continues only when a program fetches it and adds it.
+/// On Apple's systems, a system service continues the operation while the app is not running. Petrel has no such
+/// service: the operation continues only when a program fetches it and adds it.
 ///
-/// The result of an operation whose blocks were not called is kept for 24 hours, an unfinished operation for a week. At
-/// most 1,000 operations are kept. Each container, environment, server, device and user has operations of its own. The
-/// files are in `PetrelConfiguration.stateDirectory`.
+/// An operation with a result expires after 24 hours if its last blocks were not called. An operation without a result
+/// expires a week after its start. The next call that lists or begins operations deletes the expired ones. Each
+/// container, environment, server, device and user has its own operations, at most 1,000. The files are in
+/// `PetrelConfiguration.stateDirectory`.
 extension CKContainer {
-  /// Fetches the IDs of the long-lived operations that are kept, oldest first.
+  /// Fetches the IDs of the long-lived operations that are on disk, oldest first.
   ///
   /// - Parameter completionHandler: called on a background queue. The handler gets `badContainer` when the
   ///   configuration is wrong.
@@ -26,7 +28,7 @@ extension CKContainer {
     readLongLivedOperationIDs { completionHandler($0.value, $0.error) }
   }
 
-  /// Returns the IDs of the long-lived operations that are kept, oldest first.
+  /// Returns the IDs of the long-lived operations that are on disk, oldest first.
   ///
   /// - Throws: `badContainer` when the configuration is wrong.
   public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] {
@@ -35,13 +37,14 @@ extension CKContainer {
     }
   }
 
-  /// Fetches a long-lived operation that is kept. Set its blocks and add it to this container.
+  /// Fetches a long-lived operation from disk. Set its blocks and add it to this container.
   ///
-  /// An operation that is still running, in this process or another, can be fetched. When it is added, it fails with
-  /// `serviceUnavailable`.
+  /// An operation that is still running, in this process or another, can be fetched too. If it is still running when
+  /// the program adds it again, the added object fails with `serviceUnavailable`.
   ///
-  /// - Parameter completionHandler: called on a background queue. The handler gets neither an operation nor an error
-  ///   for an ID that is not kept. A damaged file gives `internalError`.
+  /// - Parameter completionHandler: called on a background queue. For an ID that is not on disk, both arguments are
+  ///   `nil`. The error is `internalError` when the file is damaged, and `badContainer` when the configuration is
+  ///   wrong.
   public func fetchLongLivedOperation(
     withID operationID: CKOperation.ID,
     completionHandler: @escaping (CKOperation?, (any Error)?) -> Void
@@ -49,7 +52,7 @@ extension CKContainer {
     readLongLivedOperation(operationID) { completionHandler($0.value ?? nil, $0.error) }
   }
 
-  /// Returns a long-lived operation that is kept; `nil` for an ID that is not kept.
+  /// Returns a long-lived operation from disk; `nil` for an ID that is not on disk.
   ///
   /// ```swift
   /// for id in try await container.allLongLivedOperationIDs() {
@@ -91,7 +94,7 @@ extension CKContainer {
       }, completion)
   }
 
-  // Dispatch reads the files, because a read would block a thread of Swift's task pool.
+  // A dispatch queue reads the files, because a read would block a thread of Swift's task pool.
   private static let readingQueue = DispatchQueue(label: "CloudKit.LongLivedOperations")
 
   /// Calls `read` on the reading queue, and `completion` with the result.

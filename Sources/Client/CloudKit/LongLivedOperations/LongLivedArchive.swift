@@ -1,6 +1,6 @@
-/// The coding of a long-lived operation: class, ID, database, configuration, group and inputs.
+/// The archive of a long-lived operation: its class, ID, database, configuration, group and inputs.
 ///
-/// Blocks are not archived. The program sets them again after it fetched the operation.
+/// Blocks are not archived. The program sets them again after it has fetched the operation.
 enum LongLivedArchive {
   /// Returns the archive of an operation; `nil` when its class cannot be long-lived.
   static func data(of operation: CKOperation) -> Data? {
@@ -21,11 +21,11 @@ enum LongLivedArchive {
     return archiver.encodedData
   }
 
-  /// Creates an operation of the archived class with the archived inputs, for a database of
-  /// `container`.
+  /// Creates an operation from an archive, for a database of `container`.
   ///
-  /// - Parameter operationID: the ID that the archive must have.
-  /// - Throws: `internalError` when the archive is damaged or of another version.
+  /// - Parameter operationID: the ID that must be in the archive.
+  /// - Throws: `internalError` when the archive is damaged, has another ID, or was written by
+  ///   another version.
   static func operation(
     _ data: Data, operationID: CKOperation.ID, container: CKContainer
   ) throws(CKError) -> CKDatabaseOperation {

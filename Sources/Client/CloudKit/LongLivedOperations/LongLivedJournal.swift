@@ -1,35 +1,38 @@
 internal import JSONCoding
 
-/// The journal of one long-lived operation: the server's answers in order, and the end.
+/// The journal of one long-lived operation: files with the server's answers in order, and a file with the operation's
+/// result.
 ///
-/// The journal writes each event to disk when it happens. When the operation runs again, the journal replays the
-/// events. Only the operation's callback queue uses the journal.
+/// The journal writes each answer to disk before the operation reads it. In a later run of the operation, the journal
+/// returns these answers, so that their calls are not sent again. Only the operation's callback queue uses the journal.
 final class LongLivedJournal {
-  /// The outcome that a call had when the operation ran before.
+  /// The outcome of a call in the earlier run of the operation.
   enum Replay {
     /// The server's answer to the call.
     case answer(ServiceExchange.Answer)
-    /// The error with which the operation ended.
+    /// The error with which the earlier run ended.
     case failure(CKError)
   }
 
-  /// The folder of the operation.
+  /// The path of the operation's folder.
   private let folder: String
-  /// The lock on the folder, held as long as the journal exists.
+  /// The lock on the folder. It is released when the journal is deallocated.
   private let lock: FolderLock
-  /// The number of calls that were replayed or written so far; the index of the next answer.
+  /// The number of answers that were returned from disk or written so far. It is also the index of the next answer.
   private var calls = 0
-  /// Whether the next call may have an answer on disk. False after the first call that has none.
+  /// Whether the next call may have an answer on disk. The value is false after the first call without an answer.
   private var isReplaying = true
-  /// The number of answers up to the last one that is not a step.
+  /// The number of answers on disk that a run may read. The steps at the end of the journal do not count.
   ///
-  /// A step, such as the upload of a file, leads to the answer of another call. If that answer is missing, the
-  /// operation repeats the steps before it.
+  /// A step is a call that prepares a later call: an upload of a file prepares the save of its record. If the later
+  /// call has no answer, the operation sends the steps before it again.
   private var lasting = 0
 
   /// Creates the journal and counts the answers on disk.
   ///
-  /// - Parameter lock: the lock on the folder.
+  /// - Parameters:
+  ///   - folder: the path of the operation's folder.
+  ///   - lock: the lock on this folder.
   init(folder: String, lock: FolderLock) {
     self.folder = folder
     self.lock = lock
@@ -40,7 +43,10 @@ final class LongLivedJournal {
     }
   }
 
-  /// Returns the outcome that this call had before; `nil` when the call must be sent. Downloads are never replayed.
+  /// Returns the outcome of this call in the earlier run; `nil` when the call must be sent.
+  ///
+  /// For the first call without an answer on disk, the outcome is the error with which the earlier run ended, if there
+  /// is one. Downloads are always sent.
   func replay(_ call: ServiceCall) -> Replay? {
     guard isReplaying, !call.isDownload else { return nil }
     if calls < lasting, let answer = answer(calls), answer.operation == call.operation {
@@ -52,12 +58,13 @@ final class LongLivedJournal {
     return nil
   }
 
-  /// Returns the answer with an index; `nil` when there is none or its file is damaged.
+  /// Returns the answer with this index, from 0; `nil` when its file is missing or damaged.
   private func answer(_ index: Int) -> Answer? { sealed("answer-\(index)").flatMap { Answer($0) } }
 
-  /// Returns the content of a file of the folder. A damaged file counts as missing.
+  /// Returns the content of a file of the folder; `nil` when the file is missing, damaged or unreadable.
   ///
-  /// The client then sends the call again. The server recognises a repeated change by its request ID.
+  /// If the answer of a call is missing, the client sends the call again. The server recognises a repeated
+  /// `records/modify` by its request ID. A repetition of any other call has no further effect.
   private func sealed(_ name: String) -> Data? {
     do throws(CKError) {
       return try SealedFile.read(folder + "/" + name, as: .operation)
@@ -67,10 +74,9 @@ final class LongLivedJournal {
     }
   }
 
-  /// Writes an answer to disk before the operation handles it.
+  /// Writes the answer to a call to disk. The operation calls this method before it reads the answer.
   ///
-  /// Answers of downloads are not written, because the downloaded files are temporary. A later run downloads them
-  /// again.
+  /// The answer to a download is not written, because the downloaded file is temporary. A later run downloads it again.
   func keep(_ answer: ServiceExchange.Answer, to call: ServiceCall) {
     guard !call.isDownload else { return }
     seal(
@@ -81,15 +87,16 @@ final class LongLivedJournal {
     calls += 1
   }
 
-  /// Writes the end to disk before the operation's last blocks are called. An end on disk stays.
+  /// Writes the result of the operation to the file `end`, before the operation calls its last blocks. Does nothing if
+  /// the file exists.
   ///
-  /// - Parameter error: the error of the whole operation; `nil` for a success.
+  /// - Parameter error: the error of the whole operation; `nil` if the operation succeeded.
   func keepEnd(_ error: CKError?) {
     guard access(folder + "/end", F_OK) != 0 else { return }
     seal(error?.journal ?? Data("{}".utf8), at: "end")
   }
 
-  // A failed write does not fail the operation. After a restart the operation repeats the call.
+  // A failed write does not fail the operation. A later run sends the call again.
   private func seal(_ content: Data, at name: String) {
     do throws(CKError) {
       try SealedFile.seal(content, as: .operation, at: folder + "/" + name)
@@ -100,16 +107,16 @@ final class LongLivedJournal {
 
   /// Deletes the files of the operation.
   func remove() {
-    // The file `operation` goes first. A crash after that leaves a folder that no process can run again.
+    // The file `operation` is deleted first. If the process ends after that, no process can run the operation again.
     unlink(folder + "/operation")
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// An answer in its file: a line with the name of the call, a line for each Boolean, then the body.
+  /// The content of an answer's file: a line with the name of the call, a line for each Boolean, then the body.
   private struct Answer {
     /// The name of the call, such as `records/modify`.
     var operation: String
-    /// Whether the call was a step to another call.
+    /// Whether the call was a step that prepared a later call.
     var isStep: Bool
     /// Whether an earlier attempt of the call may have done its work.
     var mayRepeatWork: Bool
@@ -139,7 +146,7 @@ final class LongLivedJournal {
 }
 
 extension CKError {
-  /// The error of a whole operation as JSON: code, description and time to wait.
+  /// The error as JSON: code, description and time to wait.
   fileprivate var journal: Data {
     var writer = JSONWriter()
     writer.object { writer in
@@ -150,9 +157,9 @@ extension CKError {
     return writer.data
   }
 
-  /// Creates the error from JSON; `nil` for an operation that ended without an error.
+  /// Creates the error from the file `end`; `nil` if the operation succeeded.
   fileprivate init?(journal: Data) {
-    // JSON that was cut short counts as no error.
+    // Invalid JSON counts as no error.
     guard let json = try? JSONValue(parsing: journal),
       let code = json["code"]?.int.flatMap({ Code(rawValue: Int($0)) })
     else { return nil }

@@ -1,4 +1,4 @@
-/// A class of operations that can be long-lived, with the coding of its inputs.
+/// A class of operations that can be long-lived, with two functions that write and read its inputs.
 struct LongLivedKind: Sendable {
   /// The name of the class in the archive.
   let name: String
@@ -12,8 +12,8 @@ struct LongLivedKind: Sendable {
   /// Creates the kind of a class.
   ///
   /// - Parameters:
-  ///   - encode: writes the inputs of an operation.
-  ///   - decode: creates an operation with these inputs.
+  ///   - encode: writes the inputs of an operation to an archive.
+  ///   - decode: creates an operation with the inputs from an archive.
   private init<Kept: CKDatabaseOperation>(
     _ type: Kept.Type, encode: @escaping @Sendable (Kept, NSCoder) -> Void,
     decode: @escaping @Sendable (NSCoder) -> Kept
@@ -36,7 +36,8 @@ struct LongLivedKind: Sendable {
   /// Returns the kind with a name in an archive; `nil` when the name is unknown.
   static func named(_ name: String) -> LongLivedKind? { all.first { $0.name == name } }
 
-  /// The nine kinds. Deprecated operations, operations on a container and Petrel's own have none.
+  /// All kinds. Deprecated operations, operations on a container and Petrel's own operations have
+  /// none.
   static let all: [LongLivedKind] = [
     LongLivedKind(CKModifyRecordsOperation.self) { operation, coder in
       coder.encodeList(operation.recordsToSave, forKey: "recordsToSave")
@@ -170,14 +171,14 @@ struct LongLivedKind: Sendable {
 }
 
 extension NSCoder {
-  /// Writes a list; `nil` writes nothing, so that decoding gives `nil` again.
+  /// Writes a list. For `nil`, writes nothing, so that `decodeList` returns `nil` again.
   fileprivate func encodeList(_ list: [NSObject]?, forKey key: String) {
     guard let list else { return }
     encode(NSArray(array: list), forKey: key)
   }
 
-  /// Returns a list whose elements have one of the classes; `nil` when there is none or it cannot
-  /// be decoded.
+  /// Returns a list whose elements are objects of these classes; `nil` when there is no list or it
+  /// cannot be decoded.
   fileprivate func decodeList<Element>(_ classes: [AnyClass], forKey key: String) -> [Element]? {
     guard containsValue(forKey: key) else { return nil }
     return decodeObject(of: [NSArray.self] + classes, forKey: key) as? [Element]

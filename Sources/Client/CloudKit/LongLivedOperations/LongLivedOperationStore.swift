@@ -1,39 +1,41 @@
-/// The long-lived operations of one user and device in one container, in a folder on disk.
+/// The folder on disk with the long-lived operations of one user and device in one container.
 ///
-/// Each operation has a folder that is named by its ID. The folder has these files:
+/// Each operation has a folder with its ID as name. The folder has these files:
 ///
 /// - `operation`: the inputs and the configuration of the operation.
 /// - `answer-0`, `answer-1`, …: the answers of the server, in order.
-/// - `end`: the error of the operation, or an empty object for a success.
+/// - `end`: the error of the operation as JSON. After a success it is an empty JSON object.
 /// - `lock`: an empty file, which a process locks while it runs the operation.
 ///
-/// All methods may be called from any thread. A ``FolderLock`` protects a folder from a second run.
+/// All methods may be called from any thread. A ``FolderLock`` prevents two runs of an operation at the same time.
 struct LongLivedOperationStore: Sendable {
   /// The limits of the store.
   enum Limits {
-    /// The largest number of operations that are kept for one user and device in one container.
+    /// The largest number of operations in one store.
     static let operations = 1000
-    /// The seconds for which the result of an operation whose blocks were not called is kept: a day.
+    /// The seconds after which an operation with a result expires, if its last blocks were not called: a day. They
+    /// count from the result.
     static let outcome: TimeInterval = 24 * 60 * 60
-    /// The seconds for which an unfinished operation that no program continues is kept: a week.
+    /// The seconds after which an operation without a result expires: a week. They count from the start. An operation
+    /// that is running is not deleted.
     static let unfinished: TimeInterval = 7 * 24 * 60 * 60
-    /// The seconds for which a folder without an operation stays: a minute, far more than writing the operation takes.
+    /// The age in seconds at which a folder without the file `operation` is deleted: a minute. The file is usually
+    /// written far sooner.
     static let unwritten: TimeInterval = 60
   }
 
-  /// The path of the folder that holds the folders of the operations.
+  /// The path of the folder that has a folder for each operation.
   let directory: String
 
-  /// Returns the path of the folder of an operation; `nil` when the ID is no UUID.
+  /// Returns the path of an operation's folder; `nil` when the ID is no UUID.
   func folder(of operationID: CKOperation.ID) -> String? {
     guard UUID(uuidString: operationID) != nil else { return nil }
     return directory + "/" + operationID
   }
 
-  /// Returns the IDs of all kept operations, oldest first.
+  /// Deletes expired operations, and returns the IDs of the others, oldest first.
   ///
-  /// Expired operations are deleted first. An operation whose file is damaged is left out, and a warning on standard
-  /// error names it.
+  /// An operation whose archive is damaged is left out, and a warning on standard error names its file.
   func operationIDs() -> [CKOperation.ID] {
     dropExpired()
     var found: [(began: Date, operationID: CKOperation.ID)] = []
@@ -48,7 +50,7 @@ struct LongLivedOperationStore: Sendable {
     return found.sorted { $0 < $1 }.map(\.operationID)
   }
 
-  /// Returns the archive of an operation; `nil` when the operation is not kept.
+  /// Returns the archive of an operation; `nil` when the store has no operation with this ID.
   ///
   /// - Throws: `internalError` when the file cannot be read or is damaged.
   func content(of operationID: CKOperation.ID) throws(CKError) -> Data? {
@@ -60,8 +62,8 @@ struct LongLivedOperationStore: Sendable {
 
   /// Writes a new operation to disk and returns its journal.
   ///
-  /// - Throws: `limitExceeded` when 1,000 operations are kept. `internalError` when the files cannot be written.
-  ///   `serviceUnavailable` when another object has locked the folder.
+  /// - Throws: `limitExceeded` when the store has 1,000 operations. `internalError` when the files cannot be written or
+  ///   the ID is no UUID. `serviceUnavailable` when the folder is locked already.
   func begin(_ operationID: CKOperation.ID, content: Data) throws(CKError) -> LongLivedJournal {
     dropExpired()
     guard folders().count < Limits.operations else {
@@ -87,10 +89,10 @@ struct LongLivedOperationStore: Sendable {
     return LongLivedJournal(folder: folder, lock: lock)
   }
 
-  /// Returns the journal of a kept operation, so that it continues.
+  /// Opens the files of an operation, and returns its journal for another run.
   ///
-  /// - Throws: `serviceUnavailable` while another run of the operation is active. `unknownItem` when the operation is
-  ///   not kept any more, because its blocks were called or it has expired.
+  /// - Throws: `serviceUnavailable` while another run of the operation is active. `unknownItem` when the store no
+  ///   longer has the operation, because its last blocks were called or it has expired.
   func resume(_ operationID: CKOperation.ID) throws(CKError) -> LongLivedJournal {
     let isOver = CKError(
       .unknownItem, "long-lived operation \(operationID) does not exist: it has ended or expired")
@@ -102,10 +104,11 @@ struct LongLivedOperationStore: Sendable {
     return LongLivedJournal(folder: folder, lock: lock)
   }
 
-  /// Whether the folder has an operation.
+  /// Whether the folder has the file `operation`.
   private func exists(_ folder: String) -> Bool { access(folder + "/operation", F_OK) == 0 }
 
-  /// Returns the error for an operation that runs already. The caller may try again after 5 seconds.
+  /// Returns the error for an operation that is running already. It asks the program to wait 5 seconds before another
+  /// attempt.
   private static func isRunning(_ operationID: CKOperation.ID) -> CKError {
     CKError(
       .serviceUnavailable, "long-lived operation \(operationID) is already running",
@@ -114,14 +117,14 @@ struct LongLivedOperationStore: Sendable {
 
   // MARK: Cleaning up
 
-  /// Returns the IDs of all folders of operations.
+  /// Returns the IDs of all operations that have a folder. A folder may lack the file `operation`.
   private func folders() -> [CKOperation.ID] {
     // A missing directory means that there are no operations.
     ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
       .filter { UUID(uuidString: $0) != nil }
   }
 
-  /// Returns the time when an operation began; `nil` when the operation is not kept.
+  /// Returns the time at which the file `operation` was written; `nil` when the file does not exist.
   private func began(_ operationID: CKOperation.ID) -> Date? {
     modification(of: directory + "/" + operationID + "/operation")
   }
@@ -133,7 +136,8 @@ struct LongLivedOperationStore: Sendable {
     return attributes?[.modificationDate] as? Date
   }
 
-  /// Deletes expired operations, and folders whose operation was never written. Operations that are running stay.
+  /// Deletes expired operations, and folders in which the file `operation` was never written. Keeps operations that are
+  /// running.
   private func dropExpired() {
     for operationID in folders() {
       let folder = directory + "/" + operationID
@@ -157,8 +161,7 @@ struct LongLivedOperationStore: Sendable {
 extension LongLivedOperationStore {
   /// Creates the store for the user and the device of a configuration.
   ///
-  /// Each server, environment, device and user has another folder. The name of the folder holds a hash of server,
-  /// device and user.
+  /// The name of the store's folder has the container, the environment, and a hash of server, device and user.
   ///
   /// - Parameter firstToken: the web auth token that the user signed in with; `nil` when no user is signed in.
   init(containerIdentifier: String, configuration: PetrelConfiguration, firstToken: String?) {

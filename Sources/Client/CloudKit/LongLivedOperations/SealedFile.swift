@@ -1,6 +1,8 @@
-/// The format of a small file that exists either completely or not at all, and that shows damage.
+/// The format of a small file with a checksum. A write replaces the whole file or changes nothing, and a read detects
+/// damage.
 ///
-/// The first line names the kind of the file. The second line is the checksum of the rest (``StableHash``).
+/// The first line names the kind of the file. The second line is the checksum of the content (``StableHash``). The
+/// content follows.
 enum SealedFile {
   /// The kind of the content, with the version of its format.
   enum Kind: String {
@@ -10,12 +12,12 @@ enum SealedFile {
     case session = "petrel-session 1"
   }
 
-  /// Writes a file. When this method returns, the file survives a loss of power.
+  /// Writes a file. After this method has returned, the file survives a loss of power.
   ///
-  /// The content goes to a draft beside the file, then to the disk with `fsync`. Then the draft is renamed, and the
-  /// directory is synchronised.
+  /// The method writes a draft beside the file and calls `fsync` for the draft. Then it renames the draft to the file's
+  /// name, and calls `fsync` for the directory.
   ///
-  /// - Throws: `internalError` when a step fails. The file then has its old content or the new one.
+  /// - Throws: `internalError` when a step fails. The file then has its old content or the new content.
   static func seal(_ content: Data, as kind: Kind, at path: String) throws(CKError) {
     let draft = path + ".draft"
     let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -66,7 +68,7 @@ enum SealedFile {
     return Data(parts[2])
   }
 
-  /// Writes all bytes to an open file. Returns false when a write fails; `errno` then has the reason.
+  /// Writes all bytes to an open file, and returns whether this succeeded. After a failure, `errno` has the reason.
   private static func writeAll(_ file: Data, to descriptor: Int32) -> Bool {
     var rest = file[...]
     while !rest.isEmpty {

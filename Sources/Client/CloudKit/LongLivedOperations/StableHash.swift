@@ -1,9 +1,9 @@
 /// The hash function FNV-1a with 64 bits (Fowler, Noll and Vo), for checksums and file names.
 ///
-/// The hash of the same bytes is the same in each process, unlike that of Swift's `Hasher`. The
-/// hash detects accidental damage, but an attacker can produce collisions.
+/// Equal bytes have the same hash in each process, which Swift's `Hasher` does not guarantee. The
+/// hash detects accidental damage, but an attacker can find different bytes with the same hash.
 struct StableHash {
-  /// The hash of the bytes so far, at first the offset basis of FNV-1a.
+  /// The hash of the bytes so far. Before the first byte, it is the offset basis of FNV-1a.
   private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
   /// Adds bytes to the hash.

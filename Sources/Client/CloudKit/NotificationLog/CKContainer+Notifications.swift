@@ -1,9 +1,12 @@
 internal import CloudKitModel
 
 extension CKContainer {
-  /// Returns all notifications that are new in the user's notification log since a token.
+  /// Returns the entries that are new in the user's notification log since a token, oldest first.
   ///
-  /// This method is an addition of Petrel. The client sends as many requests as the log needs.
+  /// The server writes each notification of a user to this log. When a device marks a notification as read, the log
+  /// gets another entry.
+  ///
+  /// This method is an addition of Petrel. It sends requests until it has `limit` entries or the whole log.
   ///
   /// ```swift
   /// let container = CKContainer.default()
@@ -14,20 +17,21 @@ extension CKContainer {
   /// try await container.petrelMarkRead(news.notifications)
   /// ```
   ///
-  /// By default the server keeps at most 10,000 notifications of a user, with 64 MiB of contents together. If that is
-  /// too much memory, read ``petrelNotificationPages(since:)``.
+  /// By default the server keeps at most 10,000 notifications of a user, with 64 MiB of contents together. To use less
+  /// memory, read ``petrelNotificationPages(since:)``.
   ///
   /// If the token has expired, the method reads the log from its beginning, and ``PetrelNotificationPage/isRestart`` is
-  /// true. If the token expires between two requests, the method returns the notifications read so far, with
-  /// ``PetrelNotificationPage/moreComing`` set. The next call then begins with the start of the log.
+  /// true. The token can also expire between two requests of this method. The method then returns the notifications
+  /// read so far, with ``PetrelNotificationPage/moreComing`` set. The next call with the returned token reads from the
+  /// beginning of the log.
   ///
   /// - Parameters:
   ///   - token: the token of the last call; `nil` means the beginning of the log.
   ///   - limit: the largest number of notifications, at least 1. If the log has more,
   ///     ``PetrelNotificationPage/moreComing`` is true: call again with the new token.
   /// - Throws: `invalidArguments` for a limit below 1 and for a token of another kind. `notAuthenticated` when no user
-  ///   is signed in. The errors of an unreachable server. After an error, another call with the same token reads the
-  ///   same notifications.
+  ///   is signed in. `networkFailure` and similar errors when the server cannot be reached. After an error, another
+  ///   call with the same token reads the same notifications.
   public func petrelNotifications(
     since token: CKServerChangeToken?, limit: Int = 10_000
   ) async throws -> PetrelNotificationPage {
@@ -40,7 +44,7 @@ extension CKContainer {
       let count = whole?.notifications.count ?? 0
       pages.limit = min(limit - count, ServiceLimits.recordsPerPage)
       guard let page = try await pages.next(isolation: nil) else { break }
-      // The page repeats notifications that were read before the restart, so it is not appended.
+      // After a restart, the page repeats notifications that were read before, so it is not appended.
       if page.isRestart, let whole { return whole }
       whole = whole?.followed(by: page) ?? page
     } while (whole?.notifications.count ?? 0) < limit
@@ -50,9 +54,9 @@ extension CKContainer {
     return whole
   }
 
-  /// Returns the notifications that are new in the user's notification log since a token, as a sequence of pages.
+  /// Returns the entries that are new in the user's notification log since a token, as a sequence of pages.
   ///
-  /// This method is an addition of Petrel. The first request is sent when the sequence is iterated.
+  /// This method is an addition of Petrel. It sends no request: the loop over the sequence does.
   ///
   /// - Parameter token: the token of the last page; `nil` means the beginning of the log.
   public func petrelNotificationPages(
@@ -76,14 +80,13 @@ extension CKContainer {
     }
   }
 
-  /// Marks notifications as read for all devices of the user. An app does this after it has handled them.
+  /// Marks notifications as read for all devices of the user. Call this method after the app has handled them.
   ///
-  /// This method is an addition of Petrel. Notifications that are marked already, and those that the server has deleted
-  /// in the meantime, are skipped. The next read of the log reports each mark as a `readNotification`, on this device
-  /// too.
+  /// This method is an addition of Petrel. It skips notifications that are marked already, and those that the server
+  /// has deleted in the meantime. The next read of the log has a `readNotification` for each mark, on this device too.
   ///
-  /// - Parameter notifications: any number of notifications. The client sends 400 in a request. After an error some may
-  ///   be marked; another call marks the rest.
+  /// - Parameter notifications: any number of notifications. The client sends at most 400 in a request. After an error,
+  ///   some of them may be marked; another call with the same list marks the others.
   /// - Throws: the error of the first request that failed.
   public func petrelMarkRead(_ notifications: [CKNotification]) async throws {
     var marked: Set<CKNotification.ID> = []
@@ -102,7 +105,7 @@ extension CKContainer {
 }
 
 extension PetrelNotificationPage {
-  /// Returns this page and the next one as one page, with the token of the next one.
+  /// Returns one page with the notifications of both pages, and with the token of `page`.
   fileprivate func followed(by page: PetrelNotificationPage) -> PetrelNotificationPage {
     PetrelNotificationPage(
       notifications: notifications + page.notifications, token: page.token,

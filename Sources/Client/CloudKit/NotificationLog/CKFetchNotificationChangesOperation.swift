@@ -1,12 +1,13 @@
-/// An operation that fetches the changes of the user's notification log since a token: new notifications, and
-/// notifications that a device marked as read.
+/// An operation that fetches the new entries of the user's notification log since a token. An entry is a notification,
+/// or the mark that a device has read one.
 ///
-/// The server logs each notification of the user in the container, from all databases. By default it keeps 30 days and
-/// 10,000 entries. A token that is older than the log fails with `changeTokenExpired`: start with `nil`.
+/// The server logs each notification of the user in the container, from all databases. By default it keeps an entry for
+/// 30 days, and the newest 10,000 entries of a user. If the server has deleted an entry that the token had not reached,
+/// the operation fails with `changeTokenExpired`. Then fetch again with the token `nil`.
 ///
-/// An unread notification is complete, with all desired keys. A read one is a `CKNotification` of type
-/// `readNotification` that has only its ID. If several subscriptions fired on one change, each is a notification of its
-/// own, with the same ID.
+/// An unread notification is complete, with all desired keys. A notification that is marked as read is a
+/// `CKNotification` of type `readNotification` with only its ID. If several subscriptions fired on one change, the log
+/// has a notification for each, all with the same ID.
 ///
 /// ```swift
 /// let operation = CKFetchNotificationChangesOperation(previousServerChangeToken: token)
@@ -23,23 +24,23 @@
   message:
     "Use CKDatabaseSubscription, CKFetchDatabaseChangesOperation and CKFetchRecordZoneChangesOperation"
 )
-// As Apple declares its operations; the operation reads its settings when it starts.
+// `@unchecked Sendable`, as Apple declares its operations. The operation reads its settings when it starts.
 open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable {
   /// The token of the last fetch; `nil` means the beginning of the log.
   open var previousServerChangeToken: CKServerChangeToken?
-  /// The largest number of notifications; 0 lets the server choose. The server gives at most 200. A negative number
-  /// fails with `invalidArguments`.
+  /// The largest number of notifications; 0 lets the server choose. One operation fetches at most 200. A negative
+  /// number fails with `invalidArguments`.
   open var resultsLimit = 0
-  /// Whether the log has more entries: fetch again with the new token. The value is set before the completion block
-  /// runs.
+  /// Whether the log has more entries. If so, fetch again with the new token. The value is set before the completion
+  /// block runs.
   open private(set) var moreComing = false
 
   /// Called for each notification, oldest first.
   open var notificationChangedBlock: ((CKNotification) -> Void)?
-  /// Called last, with the token for the next fetch; `nil` when the operation failed.
+  /// Called last, with the token for the next fetch, or with `nil` and the error when the operation failed.
   open var fetchNotificationChangesCompletionBlock: ((CKServerChangeToken?, (any Error)?) -> Void)?
 
-  /// The token of the answer.
+  /// The token in the server's answer.
   private var serverChangeToken: CKServerChangeToken?
 
   /// Creates an operation for the changes since a token; `nil` means the beginning of the log.

@@ -3,10 +3,10 @@ internal import WebServices
 
 /// An operation that marks notifications as read for all devices of the user.
 ///
-/// Each device learns of the marks when it fetches the changes of the notification log. The server marks all entries
-/// with an ID, from all subscriptions. Marking an entry twice is no error. An ID that the log does not have, or has no
-/// longer, fails with `unknownItem`. The completion block then gets `partialFailure` with the errors by ID, and the IDs
-/// that are marked.
+/// Each device gets the marks when it fetches the changes of the notification log. If several entries of the log have
+/// the same ID, the server marks all of them. Marking an entry twice is no error. An ID that is not in the log, or no
+/// longer, fails with `unknownItem`. The completion block then gets the marked IDs and `partialFailure`, which has the
+/// error of each other ID.
 ///
 /// Source: Apple, "CKMarkNotificationsReadOperation" (macOS 10.10 to 10.13).
 @available(
@@ -14,12 +14,12 @@ internal import WebServices
   message:
     "Use CKDatabaseSubscription, CKFetchDatabaseChangesOperation and CKFetchRecordZoneChangesOperation"
 )
-// As Apple declares its operations; the operation reads its settings when it starts.
+// `@unchecked Sendable`, as Apple declares its operations. The operation reads its settings when it starts.
 open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
-  /// The notifications to mark, at most 400. Without any, the operation succeeds without a request.
+  /// The IDs of the notifications to mark, at most 400. If there are none, the operation succeeds without a request.
   open var notificationIDs: [CKNotification.ID]?
 
-  /// Called last, with the IDs that are marked now and the error.
+  /// Called last, with the IDs that are marked now, and with the error if an ID or the whole operation failed.
   open var markNotificationsReadCompletionBlock: (([CKNotification.ID]?, (any Error)?) -> Void)?
 
   /// The IDs of the request, in order.

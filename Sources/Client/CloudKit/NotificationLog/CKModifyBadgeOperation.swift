@@ -3,9 +3,9 @@ internal import WebServices
 
 /// An operation that sets the app's badge for all devices of the user.
 ///
-/// The server counts a badge for each device. This operation sets all of them. The next push of a
-/// subscription with `shouldBadge` counts from the new value. The operation sends no push, so a
-/// device shows the new badge only with its next push.
+/// The server counts one badge for each device, and this operation sets all these badges. The next
+/// push of a subscription with `shouldBadge` counts from the new value. The operation sends no
+/// push, so a device shows the new badge only with its next push.
 ///
 /// Source: Apple, "CKModifyBadgeOperation" (macOS 10.10 to 10.13).
 @available(*, deprecated, message: "Apple no longer supports it")

@@ -2,8 +2,8 @@ internal import JSONCoding
 package import WebServices
 
 extension CKNotification {
-  /// Returns the notification of an entry of the notification log; `nil` when the entry has no
-  /// valid payload.
+  /// Creates the notification from an entry of the notification log. The result is `nil` when the
+  /// entry has no valid payload.
   package static func logged(_ item: NotificationLogItem) -> CKNotification? {
     if item.isRead {
       guard case .object(let ck)? = item.payload["ck"], let id = ck["nid"]?.string else {

@@ -40,7 +40,8 @@ extension CKOperation {
       moreComing: response.moreComing, isRestart: false)
   }
 
-  /// Returns the result for each ID of ``ServiceCall/marking(_:)``, in order.
+  /// Returns the result for each ID in the request of ``ServiceCall/marking(_:)``, in the order of
+  /// the request.
   ///
   /// - Throws: `internalError` when the answer cannot be read.
   func marks(

@@ -1,8 +1,8 @@
 internal import WebServices
 
-/// The operation behind ``CKContainer/petrelMarkRead(_:)``. An ID that the log does not have is no error.
+/// The operation that ``CKContainer/petrelMarkRead(_:)`` uses. An ID that the log does not have is no error.
 final class MarkNotificationsOperation: CKOperation, @unchecked Sendable {
-  /// The notifications to mark, at most 400.
+  /// The IDs of the notifications to mark, at most 400.
   var notificationIDs: [CKNotification.ID] = []
   /// Called once, with the result.
   var completion: ((Result<Void, any Error>) -> Void)?

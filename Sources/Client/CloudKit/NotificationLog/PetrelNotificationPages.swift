@@ -1,7 +1,7 @@
-/// A user's notification log since a token, as a sequence of pages. An addition of Petrel.
+/// The entries of a user's notification log since a token, as a sequence of pages. An addition of Petrel.
 ///
-/// The client holds one page at a time: at most 200 notifications, and about 1 MiB of contents. A long log therefore
-/// needs little memory.
+/// The client has one page in memory at a time: at most 200 notifications, and about 1 MiB of contents. A long log
+/// therefore needs little memory.
 ///
 /// ```swift
 /// for try await page in container.petrelNotificationPages(since: savedToken) {
@@ -12,8 +12,8 @@
 /// ```
 ///
 /// The sequence ends at the end of the log. If the token has expired, the sequence continues once from the beginning of
-/// the log, with a page whose ``PetrelNotificationPage/isRestart`` is true. If the server deletes unread pages again,
-/// the sequence throws `changeTokenExpired`. Its other errors are the `CKError`s of
+/// the log, with a page whose ``PetrelNotificationPage/isRestart`` is true. If a token expires a second time, the
+/// sequence throws `changeTokenExpired`. Its other errors are the same `CKError`s as those of
 /// `CKFetchNotificationChangesOperation`.
 public struct PetrelNotificationPages: AsyncSequence, Sendable {
   /// The elements of the sequence.
@@ -26,7 +26,7 @@ public struct PetrelNotificationPages: AsyncSequence, Sendable {
   /// The token to begin with; `nil` means the beginning of the log.
   let token: CKServerChangeToken?
 
-  /// Returns an iterator that begins with the sequence's token. Each iterator sends its own requests.
+  /// Returns an iterator that begins with the sequence's token. Each iterator sends requests of its own.
   public func makeAsyncIterator() -> Iterator {
     Iterator(container: container, token: token)
   }
@@ -39,9 +39,9 @@ public struct PetrelNotificationPages: AsyncSequence, Sendable {
     var token: CKServerChangeToken?
     /// The largest number of notifications in a page; 0 lets the server choose.
     var limit = 0
-    /// Whether the last page was read, or a request failed.
+    /// Whether `next` returns `nil` from now on: it has returned the last page, or a request failed.
     private var isAtEnd = false
-    /// Whether the iterator has started again from the beginning of the log.
+    /// Whether the iterator has already started again from the beginning of the log, which it does once.
     private var hasRestarted = false
 
     init(container: CKContainer, token: CKServerChangeToken?) {

@@ -9,7 +9,7 @@ final class ReadNotificationsOperation: CKOperation, @unchecked Sendable {
   var limit = 0
   /// Called once, with the page or the error.
   var completion: ((Result<PetrelNotificationPage, any Error>) -> Void)?
-  /// The page of the answer.
+  /// The page in the server's answer.
   private var page: PetrelNotificationPage?
 
   override func firstCall() throws(CKError) -> ServiceCall? {

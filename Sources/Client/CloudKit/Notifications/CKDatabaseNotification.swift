@@ -1,11 +1,11 @@
 /// The notification of a database subscription: something in a custom zone of the database has
 /// changed.
 ///
-/// A payload that has lost its kind is read as this class too. In both cases, fetch the changes of
-/// the database.
+/// A payload that does not say which kind of subscription fired is read as this class too. In both
+/// cases, fetch the changes of the database.
 open class CKDatabaseNotification: CKNotification, @unchecked Sendable {
-  /// The scope of the database; the unnamed case with the raw value 0 when the payload does not
-  /// say.
+  /// The scope of the database. If the payload does not name the scope, the value is the case with
+  /// the raw value 0, which code cannot name.
   public let databaseScope: CKDatabase.Scope
 
   init(_ contents: Contents, databaseScope: CKDatabase.Scope) {

@@ -32,9 +32,9 @@ extension CKNotification.Contents {
   /// Creates the contents from a payload.
   ///
   /// - Parameters:
-  ///   - ck: the common part of the payload.
-  ///   - kind: the part of the kind (`qry`, `fet` or `met`).
-  ///   - aps: the part that the system shows.
+  ///   - ck: the object `ck`, which has the values of all kinds.
+  ///   - kind: the object `qry`, `fet` or `met` in `ck`, which has the values of one kind; `nil` when there is none.
+  ///   - aps: the object `aps`, which has what the system shows to the user.
   init(ck: PayloadObject, kind: PayloadObject?, aps: PayloadObject?) {
     notificationID = ck.string("nid").map { CKNotificationID($0) }
     containerIdentifier = ck.string("cid")
@@ -48,9 +48,10 @@ extension CKNotification.Contents {
 }
 
 extension CKNotification.Alert {
-  /// Creates the alert from a payload.
+  /// Creates the alert from the object `aps` of a payload.
   ///
-  /// The alert is a text, or an object with parts. In older payloads this object also holds badge, sound and category.
+  /// The member `alert` is a text, or an object with parts. In older payloads, this object also has the badge, the
+  /// sound and the category.
   init(_ aps: PayloadObject?) {
     guard let aps else { return }
     let alert = aps.object("alert")

@@ -1,15 +1,17 @@
 internal import CloudKitModel
 
-/// The protocol that gives ``CKNotification`` its initializer from a payload.
+/// The protocol that adds the initializer from a payload to ``CKNotification``.
 ///
-/// An initializer in a protocol extension can assign `self`, so it can return the subclass for the kind of the payload.
+/// An initializer in a protocol extension can assign `self`. So it can return an object of the subclass for the
+/// payload.
 public protocol CKNotificationConstructible {}
 
 extension CKNotificationConstructible where Self: CKNotification {
   /// Creates the notification of a push payload.
   ///
-  /// The result has the subclass for the payload's kind, such as ``CKQueryNotification``. The initializer returns `nil`
-  /// when the payload is not CloudKit's, and when the payload's kind is not the called class.
+  /// The result is an object of the subclass for the payload, such as ``CKQueryNotification``. The initializer returns
+  /// `nil` when the payload is not CloudKit's. It also returns `nil` when a program calls it on a subclass to which the
+  /// payload does not belong.
   ///
   /// - Parameter notificationDictionary: the payload as the app received it.
   public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
@@ -22,10 +24,10 @@ extension CKNotificationConstructible where Self: CKNotification {
 }
 
 extension CKNotification {
-  /// Returns the notification of a payload; `nil` when there is no `ck` object.
+  /// Creates the notification from a payload; `nil` when the payload has no object `ck`.
   ///
-  /// - Parameter fields: the values of the desired keys from the notification log. Empty for a push, whose payload
-  ///   holds the values itself.
+  /// - Parameter fields: the values of the desired keys, for an entry of the notification log. Empty for a push: its
+  ///   payload has the values.
   static func read(
     _ payload: [AnyHashable: Any], fields: RecordFields<RecordValue>
   ) -> CKNotification? {
@@ -53,7 +55,7 @@ extension CKNotification {
       Contents(ck: ck, kind: database, aps: aps), databaseScope: databaseScope(database))
   }
 
-  /// Returns the scope of the database in the part of a kind.
+  /// Returns the scope of the database, from the object `qry`, `fet` or `met`.
   private static func databaseScope(_ kind: PayloadObject?) -> CKDatabase.Scope {
     kind?.integer("dbs").flatMap { DatabaseScope(payloadNumber: $0) }
       .map { CKDatabase.Scope($0) } ?? .undisclosed
@@ -67,9 +69,9 @@ extension CKNotification {
     return CKRecord.ID(recordName: name, zoneID: zoneID)
   }
 
-  /// Returns the zone; `nil` when a part of the ID is missing.
+  /// Returns the ID of the zone; `nil` when a part of the ID is missing.
   ///
-  /// Zones of the user and the zone of the public database have the owner `CKCurrentUserDefaultName`, as in IDs that
+  /// The user's own zones and the zone of the public database have the owner `CKCurrentUserDefaultName`, as in IDs that
   /// the app creates.
   private static func zoneID(_ kind: PayloadObject, ck: PayloadObject) -> CKRecordZone.ID? {
     guard let zone = kind.string("zid"), !zone.isEmpty, let owner = kind.string("zoid"),
@@ -78,10 +80,10 @@ extension CKNotification {
     return CKRecordZone.ID(zoneName: zone, ownerName: ownerName(owner, of: kind, ck: ck))
   }
 
-  /// Returns the owner name for the app's IDs.
+  /// Returns the owner's name as the app's IDs have it, for an owner's name in a payload.
   ///
-  /// The payload names the user's own zones by the user's record name, and the owner of the public database's zone by
-  /// `_defaultOwner`.
+  /// For the user's own zones, the payload has the user's record name. For the zone of the public database, it has
+  /// `_defaultOwner`. Both become `CKCurrentUserDefaultName`.
   static func ownerName(_ owner: String, of kind: PayloadObject, ck: PayloadObject) -> String {
     let isOwn =
       owner == "_defaultOwner"

@@ -1,10 +1,15 @@
 internal import CloudKitModel
 
 extension CKNotification {
-  /// Returns the values of the desired keys with the types that a record has.
+  /// Returns the values of the desired keys in a push payload, by the names of the fields.
   ///
-  /// Numbers become `NSNumber`. Locations and references are objects in the payload, and become `CLLocation` and
-  /// `CKRecord.Reference`. Dates stay numbers, as on Apple's systems.
+  /// Locations and references are objects in the payload. They become `CLLocation` and `CKRecord.Reference`, as in a
+  /// record. Dates stay numbers, as on Apple's systems.
+  ///
+  /// - Parameters:
+  ///   - fields: the object `af` of the payload.
+  ///   - kind: the object `qry` of the payload.
+  ///   - ck: the object `ck` of the payload.
   static func recordFields(
     _ fields: PayloadObject, of kind: PayloadObject, ck: PayloadObject
   ) -> [String: Any] {
@@ -19,7 +24,7 @@ extension CKNotification {
     return values
   }
 
-  /// Returns a value with Swift's text and list types.
+  /// Returns the value with Swift's types for text and lists, in place of Foundation's.
   private static func plainValue(_ value: Any) -> Any {
     switch value {
     case let text as String: text
@@ -29,7 +34,7 @@ extension CKNotification {
     }
   }
 
-  /// Returns the location; `nil` when the object has no coordinates.
+  /// Creates a location; `nil` when the object has no coordinates.
   private static func location(_ object: PayloadObject) -> CLLocation? {
     guard let latitude = object.number("latitude"), let longitude = object.number("longitude")
     else { return nil }
@@ -37,7 +42,7 @@ extension CKNotification {
       Location(latitude: latitude.doubleValue, longitude: longitude.doubleValue))
   }
 
-  /// Returns the reference; `nil` when the object has no valid names.
+  /// Creates a reference; `nil` when the object has no record name, or has an empty name.
   private static func reference(
     _ object: PayloadObject, of kind: PayloadObject, ck: PayloadObject
   ) -> CKRecord.Reference? {
@@ -45,7 +50,8 @@ extension CKNotification {
     let ownerName =
       object.string("ownerName").map { Self.ownerName($0, of: kind, ck: ck) }
       ?? CKCurrentUserDefaultName
-    // The initializers of IDs stop the program for empty names, and the payload may come from anyone.
+    // The initializers of IDs stop the program for empty names. A payload can have any content, so the names are
+    // checked first.
     guard let name = object.string("recordName"), !name.isEmpty, !zoneName.isEmpty,
       !ownerName.isEmpty
     else { return nil }

@@ -1,16 +1,16 @@
 internal import JSONCoding
 
 extension CKNotification {
-  /// Returns the JSON of a payload as the dictionary that an app gets; `nil` when the JSON is no object.
+  /// Converts the JSON of a payload to the dictionary that an app gets; `nil` when the JSON is invalid or no object.
   ///
-  /// Foundation's parser on Linux reads some numbers with 17 digits as another double than the written one. This parser
-  /// reads each number as the record has it.
+  /// Foundation's parser on Linux reads some numbers with 17 digits as a slightly different double. The parser of this
+  /// project reads each number exactly as the record has it.
   package static func userInfo(parsing json: Data) -> [String: Any]? {
     guard case .object(let members)? = try? JSONValue(parsing: json) else { return nil }
     return userInfo(members)
   }
 
-  /// Returns parsed members as the dictionary that an app gets.
+  /// Converts parsed members to the dictionary that an app gets.
   static func userInfo(_ members: [String: JSONValue]) -> [String: Any] {
     members.mapValues(\.foundationValue)
   }

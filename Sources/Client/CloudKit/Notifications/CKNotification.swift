@@ -6,8 +6,8 @@
 /// if let change = notification as? CKQueryNotification { … }
 /// ```
 ///
-/// Pushes may be merged, shortened or lost. Treat a push as a hint to fetch the changes.
-/// Notifications are immutable.
+/// A push may be merged with others, shortened or lost. Treat a push as a hint to fetch the
+/// changes. Notifications are immutable.
 open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sendable {
   /// The type of the IDs of notifications.
   public typealias ID = CKNotificationID
@@ -18,8 +18,8 @@ open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sen
     case query = 1
     /// A record-zone subscription fired: ``CKRecordZoneNotification``.
     case recordZone = 2
-    /// A device marked the notification as read: a ``CKNotification`` with only its ID. Only the
-    /// notification log has this kind.
+    /// A device marked the notification as read. The object is a ``CKNotification`` with only the
+    /// ID and the container. Only the notification log has this kind.
     case readNotification = 3
     /// A database subscription fired: ``CKDatabaseNotification``.
     case database = 4
@@ -37,8 +37,8 @@ open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sen
     notificationType = type
   }
 
-  /// Returns an entry of the notification log that was marked as read. Only its ID and container
-  /// are left.
+  /// Creates the notification for an entry of the notification log that was marked as read. Only
+  /// its ID and container are known.
   package static func readNotification(
     id: ID, containerIdentifier: String?
   ) -> CKNotification {
@@ -50,7 +50,7 @@ open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sen
   /// The ID of the notification, equal in the push and in the notification log; `nil` when the
   /// payload has none.
   ///
-  /// Several subscriptions that fired on one change give notifications with the same ID.
+  /// If several subscriptions fired on one change, their notifications have the same ID.
   open var notificationID: ID? { contents.notificationID }
   /// The identifier of the container; `nil` when the server left it out to shorten the payload.
   open var containerIdentifier: String? { contents.containerIdentifier }
@@ -58,15 +58,18 @@ open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sen
   open var subscriptionOwnerUserRecordID: CKRecord.ID? {
     contents.subscriptionOwnerUserRecordID
   }
-  /// Whether the server left out data to keep the payload within its limit of 4,096 bytes. Fetch
-  /// the record or the changes to get the data.
+  /// Whether the notification lacks data: the server left out values or parts, or cut a string
+  /// after 100 characters. One reason is the limit of 4,096 bytes for a payload. Fetch the record
+  /// or the changes to get the data.
   open var isPruned: Bool { contents.isPruned }
-  /// The ID of the subscription that fired; `nil` for a `readNotification`.
+  /// The ID of the subscription that fired; `nil` for a `readNotification`, and when the payload
+  /// does not have the ID.
   open var subscriptionID: CKSubscription.ID? { contents.subscriptionID }
 
   open override var description: String { described("") }
 
-  /// Returns a description for the log of an app: class, ID, subscription and event.
+  /// Returns the description with class, ID and subscription. `event` is inserted before the mark
+  /// `pruned`.
   func described(_ event: String) -> String {
     "<\(type(of: self)): \(notificationID?.identifier ?? "no ID"), subscription "
       + "\(subscriptionID ?? "unknown")\(event)\(isPruned ? ", pruned" : "")>"
@@ -75,9 +78,9 @@ open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sen
 
 /// The parts of a notification that the user sees.
 ///
-/// Apple's systems have them in their own classes for notifications, so Apple has deprecated these
-/// properties. Linux has no such classes, so apps on Linux read them here. `nil` means that the
-/// subscription did not set the part, or that the server left it out to shorten the payload.
+/// Apple's systems show these parts through their own classes, so Apple has deprecated these
+/// properties. Linux has no such classes, so apps on Linux read the parts here. `nil` means that
+/// the subscription did not set the part, or that the server left it out to shorten the payload.
 extension CKNotification {
   /// The text of the alert (`aps.alert.body`).
   @available(*, deprecated, message: "Read it from the notification that the system shows")

@@ -1,5 +1,5 @@
-/// The ID of a notification, equal in the push and in the notification log. Apps write
-/// `CKNotification.ID`.
+/// The ID of a notification. A push and the entry for it in the notification log have equal IDs.
+/// Apps write `CKNotification.ID`.
 ///
 /// The ID is opaque: an app can compare, archive and hash it. The class has a top-level name
 /// because Foundation on Linux cannot archive nested classes.

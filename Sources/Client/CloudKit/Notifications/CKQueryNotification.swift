@@ -1,11 +1,11 @@
 /// The notification of a query subscription that fired on one record.
 open class CKQueryNotification: CKNotification, @unchecked Sendable {
-  /// The event that the record had.
+  /// The event on which the subscription fired.
   public enum Reason: Int, Sendable {
-    /// The reason in a notification whose payload has lost it.
+    /// The reason when the payload does not name it.
     ///
     /// Code cannot name or create this case, as on Apple's systems. In a `switch`, `default` and `@unknown default`
-    /// match it. A `switch` with neither traps on it.
+    /// match it. A `switch` without them stops the program when it gets this case.
     @available(*, unavailable)
     case unknown = 0
     /// The record was created and matches the predicate.
@@ -16,19 +16,22 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
     case recordDeleted = 3
   }
 
-  /// The event that the record had; the unnamed case with the raw value 0 when the payload does not say.
+  /// The event on which the subscription fired. If the payload does not name the event, the value is the case with the
+  /// raw value 0, which code cannot name.
   public let queryNotificationReason: Reason
-  /// The values of the subscription's desired keys; `nil` for deletions, and when the server left them out.
+  /// The values of the subscription's desired keys, by the names of the fields. `nil` when the server left all values
+  /// out. For a deletion the value is `nil`, unless the server is configured to send a deleted record's last values.
   ///
-  /// In a push, dates are numbers: seconds since 1970-01-01 UTC. Strings end after 100 characters. Bytes and lists are
-  /// missing. A push that lacks such values is pruned.
+  /// In a push, a date is a number: the seconds since 1970-01-01 UTC. Strings end after 100 characters. Bytes, assets
+  /// and lists are missing. If a value is cut or missing, ``CKNotification/isPruned`` is true.
   ///
-  /// A notification from the notification log has the values as in a record. Only assets are missing, and a
-  /// notification that lacks an asset is pruned.
+  /// A notification from the notification log has the values as a record has them. Only assets are missing. If an asset
+  /// is missing, ``CKNotification/isPruned`` is true.
   public let recordFields: [String: Any]?
   /// The ID of the record; `nil` when the server left it out to shorten the payload.
   public let recordID: CKRecord.ID?
-  /// The scope of the database; the unnamed case with the raw value 0 when the payload does not say.
+  /// The scope of the database. If the payload does not name the scope, the value is the case with the raw value 0,
+  /// which code cannot name.
   public let databaseScope: CKDatabase.Scope
 
   /// Whether the record is in the public database.
@@ -59,8 +62,8 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
 extension CKQueryNotification.Reason {
   /// The case of the raw value 0.
   ///
-  /// The case is marked unavailable, so code does not have to handle it in a `switch`. Code can only create it from its
-  /// bits. The compiler numbers cases without values in the order of their declaration, so the first case has the bits
-  /// 0.
+  /// The case is marked unavailable, so that a `switch` does not need to handle it. Code can create the case only from
+  /// its bits. The compiler numbers cases without values in the order of their declaration, so the first case has the
+  /// bits 0.
   static var undisclosed: Self { unsafeBitCast(UInt8(0), to: Self.self) }
 }

@@ -1,9 +1,10 @@
-/// The notification of a record-zone subscription: something in the zone has changed.
+/// The notification of a record-zone subscription: something in the zone has changed. Fetch the
+/// zone's changes.
 open class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
-  /// The zone; `nil` when the payload does not name it. Fetch the zone's changes.
+  /// The ID of the zone; `nil` when the payload does not name the zone.
   public let recordZoneID: CKRecordZone.ID?
-  /// The scope of the database; the unnamed case with the raw value 0 when the payload does not
-  /// say.
+  /// The scope of the database. If the payload does not name the scope, the value is the case with
+  /// the raw value 0, which code cannot name.
   public let databaseScope: CKDatabase.Scope
 
   init(_ contents: Contents, recordZoneID: CKRecordZone.ID?, databaseScope: CKDatabase.Scope) {

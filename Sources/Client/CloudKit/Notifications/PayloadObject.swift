@@ -1,5 +1,6 @@
-/// An object of a push payload. The methods accept the different types that systems and relays use
-/// for the same JSON.
+/// A JSON object of a push payload. The payload may come from the system or from a program that
+/// passes it on. These sources use different types for the same JSON, and the methods accept all of
+/// them.
 struct PayloadObject {
   /// The members, including those whose value is null.
   private let members: [AnyHashable: Any]
@@ -27,18 +28,21 @@ struct PayloadObject {
   /// Returns the text in a member; `nil` for another type.
   func string(_ key: String) -> String? { self[key] as? String }
 
-  /// Returns the list in a member, with each element as text; `nil` for another type.
+  /// Returns the list in a member; `nil` for another type. An element that is no text becomes its
+  /// description.
   func strings(_ key: String) -> [String]? {
     (self[key] as? [Any])?.map { $0 as? String ?? String(describing: $0) }
   }
 
-  /// Returns the number in a member. Some relays encode numbers as text, which is accepted too.
+  /// Returns the number in a member; `nil` for another type. A text that is a number is accepted
+  /// too, because some programs encode numbers as text.
   func number(_ key: String) -> NSNumber? {
     if let number = self[key] as? NSNumber { return number }
     return string(key).flatMap { Double($0) }.map { NSNumber(value: $0) }
   }
 
-  /// Returns the number in a member; `nil` when it has a fraction or is too large for `Int`.
+  /// Returns the whole number in a member; `nil` for another type, for a fraction, and outside the
+  /// range of `Int`.
   func integer(_ key: String) -> Int? {
     number(key).flatMap { Int(exactly: $0.doubleValue) }
   }

@@ -1,7 +1,7 @@
 import StringTables
 
-/// The texts of a notification as a user reads them. An addition of Petrel: Apple's systems show an app's alerts
-/// themselves.
+/// The texts of a notification as a user reads them. This type is an addition of Petrel; Apple's systems show an app's
+/// alerts themselves.
 public struct PetrelAlert: Sendable, Hashable {
   /// The title; `nil` when the notification has none.
   public var title: String?
@@ -36,9 +36,9 @@ extension CKNotification {
   /// }
   /// ```
   ///
-  /// If the subscription names a string of the app (`alertLocalizationKey`), the text comes from `strings`, with the
-  /// notification's arguments. If the strings do not have the key, the result is the text that the notification carries
-  /// for this part, or `nil`.
+  /// If the notification has a key for a text, such as `alertLocalizationKey`, the text comes from `strings` and
+  /// contains the notification's arguments. If `strings` does not have the key, the result is the plain text that the
+  /// notification has for this part, or `nil`.
   ///
   /// - Parameter strings: the app's strings, with the languages that the user wants.
   public func petrelAlert(from strings: PetrelStrings) -> PetrelAlert {
@@ -47,7 +47,8 @@ extension CKNotification {
 }
 
 extension CKNotification.Alert {
-  /// Returns the texts from the app's strings, or from the notification where the strings have no such key.
+  /// Returns each text from the app's strings. If the strings do not have the key, returns the notification's plain
+  /// text.
   fileprivate func localized(from strings: PetrelStrings) -> PetrelAlert {
     func text(_ text: String?, _ key: String?, _ arguments: [String]? = nil) -> String? {
       key.flatMap { strings.text(forKey: $0, arguments: arguments ?? []) } ?? text

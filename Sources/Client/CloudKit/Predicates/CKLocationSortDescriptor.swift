@@ -42,7 +42,7 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
     coder.encode(relativeLocation, forKey: "relativeLocation")
   }
 
-  /// Returns the descriptor itself, which cannot change.
+  /// Returns this object, because a descriptor is immutable.
   public override func copy(with zone: NSZone? = nil) -> Any { self }
 
   public override func isEqual(_ object: Any?) -> Bool {

@@ -1,8 +1,9 @@
 // swift-format-ignore-file: AvoidRetroactiveConformances
 
 #if !canImport(ObjectiveC)
-// Code for Apple's systems passes `date as CVarArg` to predicates. `NSPredicate(format:)` gets the
-// values themselves. Only `String(format:)` uses the encodings below.
+// Code for Apple's systems passes `date as CVarArg` to predicates, so these types must conform on
+// Linux too. `NSPredicate(format:)` gets the values themselves. Only `String(format:)` uses the
+// encodings below.
 
 extension NSObject: @retroactive CVarArg {
   /// The object's description, as the argument of `%@` in `String(format:)`.
@@ -10,8 +11,9 @@ extension NSObject: @retroactive CVarArg {
 
   /// Returns the address of the object's description, as the argument of `%@`.
   ///
-  /// Of the objects that Swift made, Foundation's C code on Linux can describe strings only. The
-  /// string is never released, because nothing reports when the format no longer needs it.
+  /// On Linux, Foundation's C code can print a string that Swift made, but no other object that
+  /// Swift made. The string is never released, because nothing reports when the format no longer
+  /// needs it.
   fileprivate static func encoding(of object: NSObject) -> [Int] {
     [Int(bitPattern: Unmanaged.passRetained(object.description as NSString).toOpaque())]
   }

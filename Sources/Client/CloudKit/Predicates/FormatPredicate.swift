@@ -2,19 +2,20 @@
 internal import CloudKitModel
 internal import PredicateLanguage
 
-/// A predicate that was made from a format and keeps the parsed tree.
+/// A predicate on Linux that stores its parsed format, as a tree of comparisons.
 ///
-/// Foundation on Linux has no initializers for formats, and its predicates cannot be inspected.
-/// ``PredicateFormatConstructible`` makes predicates of this class instead. The predicate cannot
-/// change.
+/// Foundation on Linux has no initializers for formats, and code cannot read the parts of its
+/// predicates. So ``PredicateFormatConstructible`` makes predicates of this class. They are
+/// immutable.
 final class FormatPredicate: NSPredicate {
   /// The parsed format, with its arguments.
   let tree: PredicateNode
-  /// The filters that the predicate was made from; nil if it was made from a format. Some filters
-  /// have no format that leads to the same filters again.
+  /// The server's filters from which the predicate was made; nil if it was made from a format. They
+  /// are stored because some filters cannot be written as a format.
   let filters: [Filter]?
 
-  /// Makes a predicate from a tree and, if there are any, the filters that the tree was made from.
+  /// Makes a predicate from a tree. `filters` are the server's filters from which the tree was made;
+  /// nil if there are none.
   init(_ tree: PredicateNode, filters: [Filter]? = nil) {
     self.tree = tree
     self.filters = filters
@@ -32,17 +33,17 @@ final class FormatPredicate: NSPredicate {
     }
   }
 
-  /// The canonical format. It is the same for all formats with the same conditions in the same
-  /// order.
+  /// The canonical format. Formats with the same conditions in the same order have the same
+  /// canonical format.
   override var predicateFormat: String { PredicatePrinter.text(tree) }
 
   override var description: String { predicateFormat }
 
-  /// Returns the predicate itself, which cannot change.
+  /// Returns this object, because a predicate is immutable.
   override func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// Returns whether a `CKRecord` satisfies the predicate. Stops the program for other objects,
-  /// whose properties Foundation on Linux cannot read.
+  /// Returns whether a `CKRecord` satisfies the predicate. Stops the program for any other object,
+  /// because Foundation on Linux cannot read its properties.
   override func evaluate(
     with object: Any?, substitutionVariables bindings: [String: Any]?
   ) -> Bool {
@@ -66,13 +67,14 @@ final class FormatPredicate: NSPredicate {
 }
 
 extension NSPredicate {
-  /// The parsed format of the predicate; nil for Foundation's other kinds of predicates.
+  /// The parsed format of the predicate; nil for predicates of Foundation's own classes.
   var ownTree: PredicateNode? { (self as? FormatPredicate)?.tree }
 
-  /// The filters that the predicate was made from; nil if it was not made from filters.
+  /// The server's filters from which the predicate was made; nil if it was not made from filters.
   var ownFilters: [Filter]? { (self as? FormatPredicate)?.filters }
 
-  /// Makes a predicate from a tree and, if there are any, the filters that the tree was made from.
+  /// Makes a predicate from a tree. `filters` are the server's filters from which the tree was made;
+  /// nil if there are none.
   static func predicate(_ tree: PredicateNode, filters: [Filter]? = nil) -> NSPredicate {
     FormatPredicate(tree, filters: filters)
   }

@@ -1,8 +1,9 @@
 #if !canImport(ObjectiveC)
 /// The protocol that adds initializers for formats to `NSPredicate` on Linux.
 ///
-/// Foundation declares its own initializers for formats as unavailable on Linux. An initializer of
-/// a protocol can assign `self`, so it can return a subclass that keeps the parsed format.
+/// Foundation declares its own initializers for formats as unavailable on Linux. An initializer in
+/// a protocol extension can assign `self`. So it can return an object of a subclass that stores the
+/// parsed format.
 public protocol PredicateFormatConstructible {}
 
 extension NSPredicate: PredicateFormatConstructible {}
@@ -16,16 +17,16 @@ extension PredicateFormatConstructible where Self: NSPredicate {
   /// NSPredicate(format: "tags CONTAINS 'art' AND self CONTAINS 'two words'")
   /// ```
   ///
-  /// `%@` takes a value: text, number, date, data, list, `CLLocation`, `CKRecord`, its ID or a
-  /// reference. `%K` takes a field name.
+  /// `%@` stands for a value: a text, a number, a date, data, a list, a `CLLocation`, a `CKRecord`,
+  /// a record ID or a reference. `%K` stands for a field name.
   ///
   /// - Parameters:
   ///   - predicateFormat: The format, in the grammar of Apple's predicates.
   ///   - args: One argument for each `%@`, `%K` or number placeholder.
-  /// - Precondition: The format follows the grammar and each placeholder has a fitting argument.
-  ///   Otherwise the program stops with the position of the mistake. A format that the grammar
-  ///   allows and CloudKit does not support is refused later, when a query runs or a subscription
-  ///   is saved.
+  /// - Precondition: The format follows the grammar, and each placeholder has an argument of a
+  ///   fitting type. Otherwise the program stops, and the message has the position of the mistake.
+  ///   CloudKit does not support all formats of the grammar. An unsupported format fails later,
+  ///   when a query runs or a subscription is saved.
   public init(format predicateFormat: String, _ args: Any...) {
     self.init(format: predicateFormat, argumentArray: args)
   }
@@ -38,7 +39,8 @@ extension PredicateFormatConstructible where Self: NSPredicate {
   /// - Precondition: As for ``init(format:_:)``.
   public init(format predicateFormat: String, argumentArray arguments: [Any]?) {
     let predicate = FormatPredicate(format: predicateFormat, arguments: arguments ?? [])
-    // Callers name NSPredicate itself: its subclasses have no format initializers to call.
+    // The cast succeeds: callers use NSPredicate itself, because its subclasses have no
+    // initializers for formats.
     self = predicate as! Self
   }
 }

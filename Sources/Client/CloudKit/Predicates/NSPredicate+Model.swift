@@ -2,8 +2,8 @@ package import CloudKitModel
 internal import PredicateLanguage
 
 extension NSPredicate {
-  /// The tree of the predicate. A part that cannot be inspected, such as a block of Foundation,
-  /// becomes `PredicateNode.block`.
+  /// The predicate as a tree of comparisons. A part that code cannot read, such as a block of
+  /// Foundation, becomes `PredicateNode.block`.
   var node: PredicateNode {
     switch self {
     case let compound as NSCompoundPredicate:
@@ -22,11 +22,10 @@ extension NSPredicate {
     }
   }
 
-  /// Returns the filters that a server uses for the predicate.
+  /// Converts the predicate to the filters of a server's query.
   ///
-  /// - Parameter now: The date that `now()` stands for; nil for a subscription, where `now()` is
-  ///   not allowed.
-  /// - Throws: `invalidArguments`, with the part that CloudKit does not support.
+  /// - Parameter now: The value of `now()`; nil for a subscription, where `now()` is not allowed.
+  /// - Throws: `invalidArguments`. The description names the part that CloudKit does not support.
   package func filters(now: Timestamp?) throws(CKError) -> [Filter] {
     if let filters = ownFilters { return filters }
     do throws(PredicateSearchError) {
@@ -36,8 +35,8 @@ extension NSPredicate {
     }
   }
 
-  /// Makes a predicate from filters. The predicate keeps the filters, so no conversion changes
-  /// them.
+  /// Makes a predicate from filters. The predicate stores the filters, so ``filters(now:)`` returns
+  /// the same filters.
   package static func predicate(for filters: [Filter]) -> NSPredicate {
     predicate(PredicateNode(filters), filters: filters)
   }

@@ -3,8 +3,9 @@ internal import CloudKitModel
 
 /// The protocol that adds an initializer with a key to `NSSortDescriptor` on Linux.
 ///
-/// Foundation on Linux makes sort descriptors from key paths and comparators only. An initializer
-/// of a protocol can assign `self`, so it can return a subclass that keeps the key.
+/// On Linux, Foundation's sort descriptors can be made from key paths and comparators only. An
+/// initializer in a protocol extension can assign `self`. So it can return an object of a subclass
+/// that stores the key.
 public protocol SortDescriptorKeyConstructible {}
 
 extension NSSortDescriptor: SortDescriptorKeyConstructible {}
@@ -13,15 +14,17 @@ extension SortDescriptorKeyConstructible where Self: NSSortDescriptor {
   /// Makes a sort descriptor for a field, or for a property of records such as `creationDate`.
   ///
   /// - Parameters:
-  ///   - key: The name of the field or property. With nil, no query accepts the descriptor.
+  ///   - key: The name of the field or property. Queries refuse a descriptor whose key is nil.
   ///   - ascending: Whether the smallest value comes first.
   public init(key: String?, ascending: Bool) {
-    // Callers name NSSortDescriptor itself: its subclasses have initializers of their own.
+    // The cast succeeds: callers use NSSortDescriptor itself, because its subclasses have
+    // initializers of their own.
     self = KeySortDescriptor(key: key, ascending: ascending) as! Self
   }
 }
 
-/// A sort descriptor that keeps the name of a field. It works in queries only.
+/// A sort descriptor on Linux that stores the name of a field. Only queries can use it; it cannot
+/// compare objects.
 final class KeySortDescriptor: NSSortDescriptor {
   /// The name of the field or property; nil if the program passed none.
   let fieldName: String?
@@ -32,7 +35,7 @@ final class KeySortDescriptor: NSSortDescriptor {
     super.init(keyPath: \String.count, ascending: ascending)
   }
 
-  /// Returns the descriptor itself, which cannot change.
+  /// Returns this object, because a descriptor is immutable.
   override func copy(with zone: NSZone? = nil) -> Any { self }
 
   override func isEqual(_ object: Any?) -> Bool {
@@ -48,8 +51,8 @@ final class KeySortDescriptor: NSSortDescriptor {
 }
 
 extension NSSortDescriptor {
-  /// The name of the field that a server can sort by. Nil if the descriptor was made from a key
-  /// path or comparator.
+  /// The name of the field or property that was passed as the key. Nil if the descriptor was made
+  /// without a key, and for a ``CKLocationSortDescriptor``.
   var searchableKey: String? { (self as? KeySortDescriptor)?.fieldName }
 }
 #endif

@@ -1,7 +1,7 @@
 package import CloudKitModel
 
 extension SortKey {
-  /// Makes the sort key of a request from a descriptor.
+  /// Makes the sort key for a request from a descriptor.
   ///
   /// - Throws: `invalidArguments` for a descriptor that was made without a key.
   package init(_ descriptor: NSSortDescriptor) throws(CKError) {
@@ -25,7 +25,7 @@ extension SortKey {
 }
 
 extension NSSortDescriptor {
-  /// Returns the sort descriptor for a sort key of a request.
+  /// Makes the sort descriptor for a sort key of a request.
   package static func descriptor(for key: SortKey) -> NSSortDescriptor {
     if let place = key.relativeLocation {
       return CKLocationSortDescriptor(

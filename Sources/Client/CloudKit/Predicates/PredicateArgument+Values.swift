@@ -7,10 +7,10 @@ extension PredicateArgument {
     self.init(Self.term(for: argument), typeName: "\(type(of: argument))")
   }
 
-  /// Returns the term that a value becomes in a comparison.
+  /// Converts a value to the term that stands for it in a comparison.
   ///
-  /// - Returns: `PredicateTerm.unsupported` for a value that CloudKit does not compare, such as an
-  ///   asset or an infinite number. The parser then reports the argument.
+  /// - Returns: `PredicateTerm.unsupported` for a value that CloudKit cannot compare, such as an
+  ///   asset or an infinite number. The parser then reports an error that names the argument.
   static func term(for argument: Any) -> PredicateTerm {
     switch argument {
     case is NSNull: return .null
@@ -42,15 +42,14 @@ extension PredicateArgument {
     return .value(value)
   }
 
-  /// Returns a reference to a record as a term. A comparison ignores the action of a reference.
+  /// Makes the term of a reference to a record. A comparison ignores the action of a reference.
   private static func reference(to id: CKRecord.ID) -> PredicateTerm {
     .value(
       .reference(
         CloudKitModel.Reference(recordName: id.recordName, zoneID: id.zoneID.model)))
   }
 
-  /// Returns the elements of a set as a term, in an order that is the same in each run of the
-  /// program.
+  /// Makes the term of a set. The order of its elements is the same in each run of the program.
   private static func aggregate(of set: Set<AnyHashable>) -> PredicateTerm {
     let elements = set.map { term(for: $0.base) }
     return .aggregate(elements.sorted { PredicatePrinter.text($0) < PredicatePrinter.text($1) })

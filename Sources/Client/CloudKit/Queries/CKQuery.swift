@@ -2,27 +2,28 @@ package import CloudKitModel
 
 /// A search for the records of one type that satisfy a predicate.
 ///
-/// An `OR` in the predicate stops the program in the initializer, as on Apple's systems; make one
-/// query for each side. The other rules are checked when the query runs, which then fails with
-/// `invalidArguments`. Not supported are key paths, `LIKE`, `MATCHES`, `ENDSWITH`, `ALL`,
-/// comparisons with nil, and blocks.
+/// An `OR` in the predicate stops the program in the initializer, as on Apple's systems. Make one
+/// query for each side of the `OR`. All other rules are checked when the query runs; a query that
+/// breaks one fails with `invalidArguments`. Key paths, `LIKE`, `MATCHES`, `ENDSWITH`, `ALL`,
+/// comparisons with nil, and predicates with blocks are not supported.
 ///
 /// ```swift
 /// let query = CKQuery(recordType: "Note", predicate: NSPredicate(value: true))
 /// query.sortDescriptors = [NSSortDescriptor(key: "modificationDate", ascending: false)]
 /// ```
 open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The type of the records to search. Never empty, except in a query from a damaged archive.
+  /// The type of the records to search. It is empty only in a query from a damaged archive.
   public let recordType: CKRecord.RecordType
   /// The condition that the records have to satisfy.
   public let predicate: NSPredicate
 
-  /// The sort descriptors; the lock protects them.
+  /// The value of ``sortDescriptors``; the lock protects it.
   private let order: Locked<[NSSortDescriptor]?>
 
-  /// The order of the results. The first descriptor counts most. Nil means no particular order.
+  /// The order of the results. A later descriptor orders only records that are equal by the earlier
+  /// ones. Nil means no particular order.
   ///
-  /// Supported are `NSSortDescriptor(key:ascending:)` and ``CKLocationSortDescriptor``.
+  /// `NSSortDescriptor(key:ascending:)` and ``CKLocationSortDescriptor`` are supported.
   open var sortDescriptors: [NSSortDescriptor]? {
     get { order.withLock { $0 } }
     set { order.withLock { $0 = newValue } }
@@ -51,7 +52,7 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     order = Locked(other.sortDescriptors)
   }
 
-  /// Makes a query from the one in a request.
+  /// Makes a query from the form in which a request contains it.
   package init(_ model: Query) {
     recordType = model.recordType
     predicate = .predicate(for: model.filters)
@@ -64,7 +65,8 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// Makes a query from an archive.
   ///
   /// An archive without record type or predicate makes the decoder fail. The initializer then
-  /// returns a query that matches nothing, because it is not failable on Apple's systems either.
+  /// returns a query without a record type or one that matches nothing. The initializer is not
+  /// failable, as on Apple's systems.
   public required init(coder: NSCoder) {
     let recordType = coder.decodeOptionalString(forKey: "recordType")
     let predicate = coder.decodePredicate(forKey: "predicate")

@@ -1,18 +1,20 @@
 package import CloudKitModel
 
-/// The position at which a query continues: `CKQueryOperation.Cursor`.
+/// The position at which a query continues after a page of results. Apps use the name
+/// `CKQueryOperation.Cursor`.
 ///
-/// The program cannot look inside. The cursor contains the query and the zone, so it is all that a
-/// new operation needs. It can be archived and cannot change.
+/// The program cannot read the contents. The cursor contains the query and the zone, so a new
+/// operation needs only the cursor. A cursor can be archived. It cannot change.
 open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The query as it was sent. `now()` is already the date of the first page.
+  /// The query as it was sent. In its predicate, `now()` is replaced by the date of the first
+  /// request.
   package let query: Query
-  /// The zone that is searched; nil means all zones.
+  /// The zone to search; nil means all zones.
   package let zoneID: ZoneID?
-  /// The server's name for the position.
+  /// The text by which the server knows the position.
   package let continuationMarker: String
 
-  /// Makes the cursor that follows an answer of the server.
+  /// Makes the cursor of the next page from the server's answer.
   package init(query: Query, zoneID: ZoneID?, continuationMarker: String) {
     self.query = query
     self.zoneID = zoneID
@@ -21,10 +23,11 @@ open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// Makes a cursor from an archive. Returns nil, and makes the decoder fail, if a part is missing.
+  /// Makes a cursor from an archive. Returns nil, and makes the decoder fail, if the query or the
+  /// marker is missing.
   public required init?(coder: NSCoder) {
     guard let query = coder.decodeOptional(CKQuery.self, forKey: "query"),
-      // A query that cannot be read makes the cursor nil, as other missing parts do.
+      // If the query is not valid, the cursor is nil, as it is without a query.
       let model = try? query.model(now: .now),
       let marker = coder.decodeOptionalString(forKey: "continuationMarker")
     else {

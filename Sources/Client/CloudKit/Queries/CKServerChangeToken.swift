@@ -1,13 +1,13 @@
 /// The position up to which a client has read a feed of changes.
 ///
-/// The program cannot look inside. It keeps the token, also in an archive, and passes it to the
-/// next fetch. A token that is older than the server's log fails with `changeTokenExpired`; fetch
-/// again with nil then.
+/// The program cannot read the contents. The program keeps the token, also in an archive, and
+/// passes it to the next fetch. If the server no longer keeps deletions that are newer than the
+/// token, the fetch fails with `changeTokenExpired`. Then fetch again with nil.
 ///
-/// Tokens of a database, of a zone and of the notification log are not interchangeable. The server
-/// distinguishes them and refuses a token of another feed.
+/// A token is valid only for the feed from which it came: the feed of a database, the feed of a
+/// zone, or the notification log. The server refuses the token of another feed.
 open class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The token in the server's own form.
+  /// The token as the text that the server returned.
   package let syncToken: String
 
   /// Makes a token from the text that the server returned.
@@ -17,13 +17,13 @@ open class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked 
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// Makes a token from an archive of this module or of an earlier layout. An archive of Apple's
-  /// framework gives a token that no Petrel server accepts. A coder of another kind than
-  /// `NSKeyedUnarchiver`, as tests make, gives an empty token.
+  /// Makes a token from an archive that any version of this module wrote. From an archive of
+  /// Apple's framework, the token is one that no Petrel server accepts. Tests decode with coders
+  /// other than `NSKeyedUnarchiver`; the token is then empty.
   public required init?(coder: NSCoder) {
     if let data = coder.decodeOptional(NSData.self, forKey: "ChangeTokenData") {
-      // The bytes of Apple's tokens are not text. Their form does not matter, for no Petrel server
-      // knows them.
+      // The bytes of Apple's tokens are not text. No Petrel server knows these tokens, so their
+      // form does not matter.
       let bytes = data as Data
       syncToken = String(data: bytes, encoding: .utf8) ?? bytes.base64EncodedString()
     } else if let former = coder.decodeOptionalString(forKey: "syncToken") {

@@ -1,8 +1,8 @@
 extension NSCoder {
   /// Encodes the keys and directions of sort descriptors under `key`.
   ///
-  /// Foundation on Linux cannot archive sort descriptors. The archive has the same form on all
-  /// platforms. A descriptor without a key is left out, because no query accepts it.
+  /// Foundation on Linux cannot archive sort descriptors. This method therefore writes the same
+  /// form on all platforms. It leaves out a descriptor without a key, because no query accepts one.
   func encodeSortDescriptors(_ descriptors: [NSSortDescriptor]?, forKey key: String) {
     guard let descriptors else { return }
     let archive = descriptors.compactMap { descriptor -> NSObject? in

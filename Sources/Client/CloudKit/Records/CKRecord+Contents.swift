@@ -1,18 +1,19 @@
 extension CKRecord {
-  /// The part of a record that the program can change.
+  /// The part of a record that can change after the record was made.
   struct Contents {
-    /// The values of all fields, encrypted ones included, in canonical form.
+    /// The values of all fields, also of encrypted ones, as ``RecordFieldValue/canonical(_:)``
+    /// returns them.
     var fields: [FieldKey: any CKRecordValueProtocol] = [:]
-    /// The fields that were set since the record was fetched or saved.
+    /// The fields that were set or removed since the record was fetched or saved.
     var changedKeys: Set<FieldKey> = []
-    /// The fields that were set through ``CKRecord/encryptedValues``.
+    /// The fields that were set through ``CKRecord/encryptedValues``: the encrypted fields.
     var encryptedKeys: Set<FieldKey> = []
     /// The reference to the record above this one in a hierarchy; nil for none.
     var parent: Reference?
-    /// Whether the program set the parent since the record was fetched or saved.
+    /// Whether the program set or removed the parent since the record was fetched or saved.
     var isParentChanged = false
-    /// The contents as the server returned them. Nil for new records and for records from an
-    /// archive.
+    /// The contents as the server returned them. Nil for new records, and for records from an
+    /// archive without ``CKRecord/setAncestor(_:)``.
     var fetched: Fetched?
 
     /// The contents of a record as the server returned them.
@@ -37,7 +38,8 @@ extension CKRecord {
 }
 
 extension CKRecord.Contents {
-  /// Decodes the contents from a record's archive, in Apple's layout or the earlier one.
+  /// Decodes the contents from a record's archive, in the layout of Apple's framework or in that of
+  /// earlier versions of Petrel.
   init(coder: NSCoder) {
     parent = coder.decodeOptional(CKReference.self, forKey: "ParentReference", "parent")
     guard coder.containsValue(forKey: "ValueStore") else {
@@ -57,8 +59,8 @@ extension CKRecord.Contents {
     }
   }
 
-  /// Decodes the layout that earlier versions of Petrel wrote. An archive of the system fields
-  /// alone has none of these keys.
+  /// Decodes the layout that earlier versions of Petrel wrote. An archive of only the system fields
+  /// has none of these keys, and gives a record without fields.
   private mutating func decodeFormerLayout(_ coder: NSCoder) {
     isParentChanged = coder.decodeBool(forKey: "isParentChanged")
     changedKeys = Set(coder.decodeOptionalStrings(forKey: "changedKeys") ?? [])

@@ -1,15 +1,16 @@
 extension CKRecord {
   /// The record's encrypted fields.
   ///
-  /// They are separate from the plain fields: neither view shows a field that was set through the
-  /// other. A field is either encrypted or plain in all records of a type.
+  /// The encrypted fields are separate from the plain fields. The methods of the record show only
+  /// the plain fields, and this object shows only the encrypted ones. In all records of a type, a
+  /// field is either encrypted or plain; the server refuses a save that breaks this rule.
   ///
-  /// Encrypted fields are not allowed in the public database. They cannot hold assets or
-  /// references: setting one stops the program. They cannot appear in predicates, sort descriptors
-  /// and desired keys of notifications.
+  /// The public database does not allow encrypted fields. An encrypted field cannot have an asset
+  /// or a reference as its value; setting one stops the program. Encrypted fields cannot appear in
+  /// predicates, sort descriptors or desired keys of notifications.
   ///
-  /// - Important: Petrel keeps the mark and does not encrypt the value end to end. The operator of
-  ///   the server can read the value. Encrypt the disk of the server's store.
+  /// - Important: Petrel stores that a field is encrypted, but does not encrypt the value. The
+  ///   operator of the server can read the value. Encrypt the disk of the server's store.
   public var encryptedValues: any CKRecordKeyValueSetting & Sendable {
     EncryptedValues(of: self)
   }

@@ -1,6 +1,6 @@
 extension CKRecord {
-  /// Returns the value of a plain field. Nil if the record has no value, or if the field is
-  /// encrypted.
+  /// Returns the value of a plain field, which is a field that is not encrypted. Nil if the field
+  /// has no value or is encrypted; see ``encryptedValues``.
   public func object(forKey key: FieldKey) -> (any CKRecordValueProtocol)? {
     contents.withLock { $0.encryptedKeys.contains(key) ? nil : $0.fields[key] }
   }
@@ -27,8 +27,9 @@ extension CKRecord {
     contents.withLock { $0.changedKeys.subtracting($0.encryptedKeys).sorted() }
   }
 
-  /// Returns the words of all plain text fields. The texts are split at white space. The fields are
-  /// in alphabetical order of their names.
+  /// Returns the words of all plain fields whose value is a text. The texts are split at white
+  /// space. The words are in the alphabetical order of the field names, and in one text in the
+  /// order of the text.
   public func allTokens() -> [String] {
     let fields = contents.withLock { $0.plainFields }
     return fields.keys.sorted().flatMap { key in
@@ -38,9 +39,9 @@ extension CKRecord {
 
   /// The reference to the record above this one in a hierarchy. Nil unless set.
   ///
-  /// A share of a record covers all records whose parents lead to it. The parent has to exist or
-  /// has to be saved in the same operation; otherwise the save fails with `referenceViolation`. It
-  /// has to be in the same zone; otherwise the save fails with `invalidArguments`.
+  /// A share of a record also covers all records below it in the hierarchy. The parent must be in
+  /// the zone of this record; otherwise the save fails with `invalidArguments`. The parent must
+  /// exist or be saved in the same operation; otherwise the save fails with `referenceViolation`.
   ///
   /// - Precondition: The action of the reference is `.none`.
   public var parent: Reference? {
@@ -80,7 +81,8 @@ extension CKRecord: Sequence {
 /// for (key, value) in record { print(key, value) }
 /// ```
 public struct CKRecordKeyValueIterator: IteratorProtocol {
-  /// The fields that are left, the next one last.
+  /// The fields that the iterator has not returned yet. The last element is the next to be
+  /// returned.
   private var fields: [(CKRecord.FieldKey, any CKRecordValueProtocol)]
 
   init(_ fields: [CKRecord.FieldKey: any CKRecordValueProtocol]) {

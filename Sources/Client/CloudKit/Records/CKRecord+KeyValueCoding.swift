@@ -2,8 +2,8 @@
 /// The methods of key-value coding that programs use on records. Foundation on Linux does not have
 /// them.
 extension CKRecord {
-  /// Returns the value of a plain field, or of a property such as `recordID`. Nil if there is no
-  /// value.
+  /// Returns the value of a plain (not encrypted) field, or of a property such as `recordID`. Nil
+  /// if there is no value.
   public func value(forKey key: FieldKey) -> Any? {
     object(forKey: key) ?? property(named: key)
   }
@@ -13,8 +13,8 @@ extension CKRecord {
   /// Examples are `creatorUserRecordID.recordName`, and `album.recordID.recordName` for a field
   /// that holds a reference. The result is nil if a value on the path is nil.
   ///
-  /// - Precondition: Each part after the first is looked up in a record, an ID or a reference. The
-  ///   program stops at a value of another type.
+  /// - Precondition: Each value on the path, except the last, is a record ID, a zone ID or a
+  ///   reference. At a value of another type, the program stops.
   public func value(forKeyPath keyPath: String) -> Any? {
     let keys = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     var object = value(forKey: keys[0])
@@ -65,7 +65,7 @@ extension CKRecord {
   }
 }
 
-/// An object that returns its properties by name. Swift on Linux offers this for no class.
+/// An object that returns its properties by name. Foundation on Linux has no such lookup.
 private protocol PropertyHolder {
   /// Returns the value of a property. Nil if the property has no value or does not exist.
   func property(named name: String) -> Any?

@@ -1,17 +1,18 @@
 package import CloudKitModel
 
-/// The protocol whose initializer makes records from the server's answers. Unlike an initializer of
-/// a class, it can return the subclass ``CKShare``.
+/// A protocol for one initializer, which makes records from the server's answers. An initializer of
+/// a protocol extension can return an object of the subclass ``CKShare``. An initializer of the
+/// class cannot.
 package protocol RecordConstructible {}
 
 extension CKRecord: RecordConstructible {}
 
 extension RecordConstructible where Self: CKRecord {
-  /// Makes a record as the server returned it, without changed keys. A record of the share type
-  /// becomes a `CKShare`.
+  /// Makes a record from `model`, the record in the server's answer. The new record has no changed
+  /// keys. A record of the share type becomes a ``CKShare``.
   ///
-  /// - Parameter asset: The asset object for a stored file. If it is nil, the record gets an asset
-  ///   that is not downloaded.
+  /// - Parameter asset: Returns the asset object for a file that the server stores. If it returns
+  ///   nil, the record gets an asset object whose file is not downloaded.
   package init(_ model: Record, asset: (Asset) -> CKAsset? = { _ in nil }) {
     let record = CKRecord(plain: model, asset: asset)
     guard let content = model.shareContent else {
@@ -55,8 +56,8 @@ extension CKRecord {
       contents: contents)
   }
 
-  /// The record as the server returned it, without later changes. Nil for new records, and for
-  /// records from an archive without ``setAncestor(_:)``.
+  /// The record as the server returned it, without later changes of the program. Nil for new
+  /// records, and for records from an archive without ``setAncestor(_:)``.
   var ancestor: CKRecord? {
     guard let fetched = contents.withLock({ $0.fetched }) else { return nil }
     return CKRecord(
@@ -66,7 +67,8 @@ extension CKRecord {
         fetched: fetched))
   }
 
-  /// Sets the ancestor of a record from an archive, which does not contain it.
+  /// Sets the ancestor of a record that was decoded from an archive, because the archive does not
+  /// contain the ancestor.
   func setAncestor(_ ancestor: CKRecord) {
     let fetched = ancestor.contents.withLock { $0 }
     contents.withLock {
@@ -77,9 +79,10 @@ extension CKRecord {
 
   /// Returns the record with all its fields, as a request contains it.
   ///
-  /// - Parameter asset: The stored form of an asset; nil if the server does not have it.
-  /// - Throws: `invalidArguments` for a value that a record cannot hold, with the name of the
-  ///   field.
+  /// - Parameter asset: Returns the server's description of an asset's file; nil if the server does
+  ///   not have the file.
+  /// - Throws: `invalidArguments` for a value that a record cannot hold. `assetNotAvailable` for an
+  ///   asset whose file the server does not have. The error names the field.
   package func model(
     asset: (CKAsset) -> Asset? = { $0.storedAsset }
   ) throws(CKError) -> Record {
@@ -87,20 +90,21 @@ extension CKRecord {
     return try model(of: contents, keys: contents.fields.keys.sorted(), asset: asset)
   }
 
-  /// Returns the record with the fields that a filter can use. Encrypted fields are left out.
+  /// Returns the record for an evaluation of a predicate in this process. Encrypted fields, and
+  /// values that a record cannot hold, are left out.
   func searchableModel() -> Record {
     let contents = contents.withLock { $0 }
     var record = systemModel(of: contents)
     record.fields = contents.plainFields.reduce(into: [:]) { fields, field in
-      // A value without a model matches no filter, so the error does not matter.
+      // A value that cannot be converted matches no filter, so the error does not matter.
       fields[field.key] = try? RecordValue(field.value, field: field.key)
     }
     return record
   }
 
-  /// The changed fields of a record, as a save of only these fields needs them.
+  /// The changes of a record, for a save that sends only the changed fields.
   package struct Changes {
-    /// The record with its system fields and those changed fields that have a value.
+    /// The record with its system fields, and with the changed fields that have a value.
     package var record: Record
     /// The changed fields that were removed.
     package var removedKeys: [FieldKey]
@@ -110,8 +114,9 @@ extension CKRecord {
 
   /// Returns the changes since the record was fetched or saved.
   ///
-  /// - Parameter asset: The stored form of an asset; nil if the server does not have it.
-  /// - Throws: As ``model(asset:)``.
+  /// - Parameter asset: Returns the server's description of an asset's file; nil if the server does
+  ///   not have the file.
+  /// - Throws: The same errors as ``model(asset:)``.
   package func changes(
     asset: (CKAsset) -> Asset? = { $0.storedAsset }
   ) throws(CKError) -> Changes {
@@ -123,8 +128,8 @@ extension CKRecord {
       isParentChanged: contents.isParentChanged)
   }
 
-  /// Returns the assets of the record's fields, single ones and those in lists. The fields are in
-  /// alphabetical order; a list keeps its order.
+  /// Returns the assets of the record's fields, also those in lists. The fields are in alphabetical
+  /// order; a list keeps its order.
   package func assets() -> [(key: FieldKey, asset: CKAsset)] {
     let fields = contents.withLock { $0.fields }
     return fields.keys.sorted().flatMap { key -> [(key: FieldKey, asset: CKAsset)] in
@@ -155,7 +160,8 @@ extension CKRecord {
     return record
   }
 
-  /// Returns the pair of date and user as the protocol has it; nil if one of the two is nil.
+  /// Returns the date and the user of a save in the form of the protocol. Nil if the date or the
+  /// user is nil.
   private func stamp(_ date: Date?, _ user: ID?) -> Record.Stamp? {
     guard let date, let user else { return nil }
     return Record.Stamp(timestamp: Timestamp(date), userRecordName: user.recordName)

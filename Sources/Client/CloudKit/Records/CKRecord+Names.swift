@@ -9,7 +9,7 @@ extension CKRecord {
 
   /// The names of the properties that every record has, for predicates and sort descriptors.
   ///
-  /// The plain names, such as `creationDate`, work as well.
+  /// The names of the Swift properties, such as `creationDate`, work as well.
   public enum SystemFieldKey {
     /// The name of ``CKRecord/recordID``.
     public static let recordID: CKRecord.FieldKey = "___recordID"
@@ -27,12 +27,12 @@ extension CKRecord {
     public static let share: CKRecord.FieldKey = "___share"
   }
 
-  /// The effect that the deletion of a reference's target has on the record that holds the
-  /// reference.
+  /// The rule that says what happens to a record with a reference when the target of the reference
+  /// is deleted.
   public enum ReferenceAction: UInt, Sendable {
-    /// No effect. The reference then has no target.
+    /// The record with the reference stays. The reference then names a record that does not exist.
     case none = 0
-    /// The server deletes the record that holds the reference as well.
+    /// The server deletes the record with the reference as well.
     case deleteSelf = 1
   }
 }

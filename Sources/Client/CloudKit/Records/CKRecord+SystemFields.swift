@@ -1,8 +1,7 @@
 extension CKRecord {
-  /// The properties that the server sets, except record type and ID. The program cannot change
-  /// them.
+  /// The properties that the server sets. The program cannot change them.
   struct SystemFields: Sendable {
-    /// The version of the record; nil before the first save.
+    /// The tag of the record's version; nil in a new record.
     var changeTag: String?
     /// The ID of the user who created the record.
     var creator: CKRecord.ID?
@@ -16,7 +15,8 @@ extension CKRecord {
 }
 
 extension CKRecord.SystemFields {
-  /// Decodes the properties from a record's archive, in Apple's layout or the earlier one.
+  /// Decodes the properties from a record's archive, in the layout of Apple's framework or in that
+  /// of earlier versions of Petrel.
   init(coder: NSCoder) {
     changeTag = coder.decodeOptionalString(forKey: "ETag", "recordChangeTag")
     creator = coder.decodeOptional(
@@ -33,7 +33,7 @@ extension CKRecord.SystemFields {
     share = coder.decodeOptional(CKReference.self, forKey: "ShareReference", "share")
   }
 
-  /// Encodes the properties under the keys of Apple's layout.
+  /// Encodes the properties under the keys that Apple's framework uses.
   func encode(with coder: NSCoder) {
     coder.encode(changeTag != nil, forKey: "KnownToServer")
     coder.encodeOptional(changeTag, forKey: "ETag")

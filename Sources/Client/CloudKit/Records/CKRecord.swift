@@ -1,7 +1,8 @@
 /// A record: a set of named fields with values, with an ID and a type.
 ///
 /// A program makes a record, sets its fields and saves it in a database. The save returns a new
-/// object with the server's change tag, users and dates; the saved object itself stays as it was.
+/// object with the change tag, users and dates that the server has set. The save does not change
+/// the original object.
 ///
 /// ```swift
 /// let note = CKRecord(recordType: "Note")
@@ -11,8 +12,8 @@
 /// ```
 ///
 /// A record has at most 1 MB (1,000,000 bytes) of fields, assets not counted. A field name begins
-/// with a letter and has only letters, digits and `_`. The server checks both when the record is
-/// saved.
+/// with a letter and has only letters, digits and `_`. The server checks the size and the names
+/// when the record is saved.
 ///
 /// Several threads may use one record. Each access is atomic; a sequence of accesses is not.
 open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting,
@@ -38,25 +39,27 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   open var recordType: RecordType { storedType }
   /// The ID of the record. It cannot change.
   open var recordID: ID { storedID }
-  /// The version of the record on the server. It changes with each save; nil before the first save.
+  /// The tag of the record's version on the server. Each save on the server makes a new tag. Nil in
+  /// a new record.
   open var recordChangeTag: String? { systemFields.changeTag }
-  /// The ID of the user who created the record; nil before the first save.
+  /// The ID of the user who created the record; nil in a new record.
   open var creatorUserRecordID: ID? { systemFields.creator }
-  /// The date of the first save, by the server's clock; nil before it.
+  /// The date of the first save, by the server's clock; nil in a new record.
   open var creationDate: Date? { systemFields.creationDate }
-  /// The ID of the user who changed the record last; nil before the first save.
+  /// The ID of the user who changed the record last; nil in a new record.
   open var lastModifiedUserRecordID: ID? { systemFields.lastModifier }
-  /// The date of the last save, by the server's clock; nil before the first one.
+  /// The date of the last save, by the server's clock; nil in a new record.
   open var modificationDate: Date? { systemFields.modificationDate }
-  /// The reference to the record's share, as the server returned it. The server sets it on the root
-  /// of a shared hierarchy and on the share itself; it is nil for other records.
+  /// The reference to the record's share. The server sets it on the root of a shared hierarchy and
+  /// on the share itself. Nil for other records.
   open var share: Reference? { systemFields.share }
 
   /// Makes a new record.
   ///
   /// - Parameters:
   ///   - recordType: The type of the record.
-  ///   - recordID: The ID of the record; unless given, a UUID in the default zone.
+  ///   - recordID: The ID of the record. By default, the name is a new UUID and the zone is the
+  ///     default zone.
   /// - Precondition: `recordType` is not empty.
   public init(recordType: RecordType, recordID: ID = CKRecord.ID()) {
     requireArgument(!recordType.isEmpty, "CKRecord: recordType must not be empty")
@@ -66,7 +69,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     contents = Locked(Contents())
   }
 
-  /// Makes a new record in a zone, with a UUID as its name.
+  /// Makes a new record in a zone, with a new UUID as its name.
   @available(*, deprecated, message: "Use init(recordType:recordID:)")
   public convenience init(recordType: RecordType, zoneID: CKRecordZone.ID) {
     self.init(recordType: recordType, recordID: ID(zoneID: zoneID))
@@ -105,7 +108,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   }
 
   /// Decodes a record for subclasses whose decoding initializer is not failable. An archive without
-  /// record type or ID makes the decoder fail and gives a record without a type.
+  /// record type or ID makes the decoder fail. The record then has an empty type or a new ID.
   init(decoding coder: NSCoder) {
     let recordType = coder.decodeOptionalString(forKey: "RecordType", "recordType")
     let recordID = coder.decodeOptional(CKRecordID.self, forKey: "RecordID", "recordID")
@@ -123,10 +126,10 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     contents.withLock { $0 }.encodeFields(with: coder)
   }
 
-  /// Encodes the properties by which the server recognises the record, without its fields.
+  /// Encodes the record without its fields: type, ID, change tag, users, dates, parent and share.
   ///
-  /// These are type, ID, change tag, users, dates, parent and share. A program uses them to keep a
-  /// record beside data of its own: it decodes the record, sets the fields and saves it.
+  /// A program can store this archive beside its own data. To save a change later, the program
+  /// decodes the record, sets its fields and saves it.
   open func encodeSystemFields(with coder: NSCoder) {
     coder.useArchivedClassNames()
     coder.encodeOptional(recordType, forKey: "RecordType")

@@ -14,7 +14,8 @@ extension CKRecord.Reference {
   /// Makes a reference from the server's answer.
   ///
   /// - Parameters:
-  ///   - model: The reference in the answer. It names no zone if its target is in the same zone.
+  ///   - model: The reference in the answer. Without a zone, it names a record in the zone of the
+  ///     record that holds the reference.
   ///   - zoneID: The zone of the record that holds the reference.
   package convenience init(_ model: CloudKitModel.Reference, in zoneID: CKRecordZone.ID) {
     self.init(

@@ -1,11 +1,11 @@
 package import CloudKitModel
 
-/// The ID of a record: its name and its zone. The nested name is `CKRecord.ID`.
+/// The ID of a record: its name and its zone. Apps use the name `CKRecord.ID`.
 ///
-/// An ID is unique in a database. Two IDs are equal if name and zone are equal. An ID cannot
-/// change.
+/// Each record has a unique ID in its database. Two IDs are equal if name and zone are equal. An ID
+/// cannot change.
 ///
-/// The class is at the top level because Foundation on Linux cannot archive nested classes.
+/// The class has a top-level name because Foundation on Linux cannot archive nested classes.
 open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The name of the record, unique in its zone.
   public let recordName: String
@@ -14,8 +14,8 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
 
   /// Makes the ID of a record in the default zone.
   ///
-  /// - Precondition: `recordName` is not empty. The server refuses names over 255 ASCII characters,
-  ///   and new records whose name begins with `_`.
+  /// - Precondition: `recordName` is not empty. The server accepts names of at most 255 printable
+  ///   ASCII characters, and refuses a new record whose name begins with `_`.
   public convenience init(recordName: String) {
     self.init(recordName: recordName, zoneID: .default)
   }
@@ -23,8 +23,8 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
   /// Makes the ID of a record in a zone.
   ///
   /// - Parameters:
-  ///   - recordName: The name of the record; a UUID unless given.
-  ///   - zoneID: The zone; the current user's default zone unless given.
+  ///   - recordName: The name of the record; by default a new UUID.
+  ///   - zoneID: The zone; by default the default zone of the current user.
   /// - Precondition: `recordName` is not empty.
   public init(
     recordName: String = UUID().uuidString, zoneID: CKRecordZone.ID = CKRecordZone.ID.default
@@ -34,8 +34,8 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
     self.zoneID = zoneID
   }
 
-  /// Makes the ID of a record from the server's answer. The name may begin with `_`, as those of
-  /// users do.
+  /// Makes the ID of a record from the server's answer. The name may begin with `_`, as the names
+  /// of user records do.
   package init(_ model: RecordID) {
     recordName = model.recordName
     zoneID = CKRecordZone.ID(model.zoneID)
@@ -43,8 +43,8 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// Makes an ID from an archive. Returns nil, and makes the decoder fail, if name or zone is
-  /// missing.
+  /// Makes an ID from an archive. Returns nil, and makes the decoder fail, if the name or the zone
+  /// is missing.
   public required init?(coder: NSCoder) {
     guard let recordName = coder.decodeOptionalString(forKey: "RecordName", "recordName"),
       !recordName.isEmpty,

@@ -1,8 +1,10 @@
 /// A zone: a part of a database with records of its own.
 ///
 /// Every private and public database has a default zone. The current user can add custom zones to
-/// the private database. Only custom zones have a feed of changes, atomic saves and sharing. Save a
-/// custom zone before its first record; otherwise the record fails with `zoneNotFound`.
+/// the private database. Only custom zones have a feed of changes, atomic saves and sharing. In
+/// Petrel, the default zone of the public database has a feed too; see
+/// ``PetrelFetchPublicChangesOperation``. Save a custom zone before its first record; otherwise the
+/// save of the record fails with `zoneNotFound`.
 open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The type of zone IDs.
   public typealias ID = CKRecordZoneID
@@ -27,27 +29,27 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
     package static let all: Capabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
   }
 
-  /// The range of the keys of encrypted fields.
+  /// The choice between one encryption key for each record and one key for the whole zone.
   public enum EncryptionScope: Int, Sendable {
-    /// Each record has its own keys.
+    /// Each record has its own key.
     case perRecord = 0
-    /// One key serves the whole zone.
+    /// All records of the zone have the same key.
     case perZone = 1
   }
 
   /// The ID of the zone. It cannot change.
   public let zoneID: CKRecordZone.ID
-  /// The abilities of the zone. The value is valid only in zones that the server returned; before
-  /// that it is empty.
+  /// The abilities of the zone, as the server returned them. Empty in a zone that the program made.
   public let capabilities: Capabilities
-  /// The reference to the share of the whole zone; nil if the zone is not shared as a whole. Zones
-  /// from Petrel's server have none, because the server does not support shares yet.
+  /// The reference to the share of the whole zone; nil if the zone is not shared as a whole. It is
+  /// nil in all zones from Petrel's server, because the server does not support shares yet.
   public let share: CKRecord.Reference?
 
-  /// The encryption scope; the lock protects it.
+  /// The value of ``encryptionScope``; the lock protects it.
   private let scope: Locked<EncryptionScope>
 
-  /// The range of the keys of encrypted fields; `.perRecord` unless set.
+  /// The choice between one encryption key for each record and one for the whole zone; `.perRecord`
+  /// unless set.
   ///
   /// Copies and archives keep the value. The server does not encrypt fields and ignores the value,
   /// so a fetched zone has `.perRecord`.

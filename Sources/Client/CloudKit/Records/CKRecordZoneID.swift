@@ -1,6 +1,6 @@
 package import CloudKitModel
 
-/// The ID of a zone: its name and the name of its owner. The nested name is `CKRecordZone.ID`.
+/// The ID of a zone: its name and the name of its owner. Apps use the name `CKRecordZone.ID`.
 ///
 /// Two IDs are equal if both names are equal. An ID cannot change.
 open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
@@ -13,16 +13,16 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
   /// The name of the zone, unique among the zones of its owner.
   public let zoneName: String
-  /// The record name of the owner, or `CKCurrentUserDefaultName` for the current user.
+  /// The name of the owner's user record, or `CKCurrentUserDefaultName` for the current user.
   public let ownerName: String
 
   /// Makes the ID of a zone.
   ///
   /// - Parameters:
-  ///   - zoneName: The name of the zone; that of the default zone unless given.
-  ///   - ownerName: The record name of the owner; the current user unless given.
-  /// - Precondition: Neither name is empty. The server refuses names over 255 ASCII characters, and
-  ///   new zones whose name begins with `_`.
+  ///   - zoneName: The name of the zone; by default the name of the default zone.
+  ///   - ownerName: The name of the owner's user record; by default the current user.
+  /// - Precondition: Neither name is empty. The server accepts names of at most 255 printable ASCII
+  ///   characters, and refuses a new zone whose name begins with `_`.
   public init(
     zoneName: String = CKRecordZoneID.defaultZoneName,
     ownerName: String = CKCurrentUserDefaultName
@@ -39,7 +39,7 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     ownerName = model.ownerName
   }
 
-  /// Makes the ID of a zone. With nil as the owner, the zone belongs to the current user.
+  /// Makes the ID of a zone. If `ownerName` is nil, the zone belongs to the current user.
   @_disfavoredOverload
   @available(*, deprecated, message: "Pass a non-nil ownerName")
   public convenience init(

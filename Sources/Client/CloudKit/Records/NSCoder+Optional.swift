@@ -1,11 +1,11 @@
 extension NSCoder {
-  /// Decodes the object under `key`, else under `formerKey`, which archives of earlier versions
-  /// have.
+  /// Decodes the object under `key`. If the archive does not have this key, decodes the object
+  /// under `formerKey`, the key in archives of earlier versions of Petrel.
   ///
-  /// The method looks for the key first, because Foundation on Linux takes a missing key for an
-  /// error. That error ends the decoding or the program. Only an unarchiver can look for a key. The
-  /// coders that tests make to get objects without public initializers override only
-  /// `decodeObject(forKey:)`.
+  /// The method checks first that the archive has the key, because Foundation on Linux treats a
+  /// missing key as an error. That error ends the decoding or the program. Only `NSKeyedUnarchiver`
+  /// can check for a key. Tests define other coders to make objects without public initializers;
+  /// those coders override only `decodeObject(forKey:)`.
   ///
   /// - Returns: Nil if there is no object, or one of another class.
   func decodeOptional<Object: NSObject & NSCoding>(
@@ -18,12 +18,12 @@ extension NSCoder {
     return decodeObject(of: type, forKey: key)
   }
 
-  /// Decodes the text under `key`, else under `formerKey`; nil if there is none.
+  /// Decodes the text under `key`, or under `formerKey` if `key` is missing; nil if there is none.
   func decodeOptionalString(forKey key: String, _ formerKey: String? = nil) -> String? {
     decodeOptional(NSString.self, forKey: key, formerKey).map { String($0) }
   }
 
-  /// Decodes the number under `key`, else under `formerKey`; 0 if there is none.
+  /// Decodes the number under `key`, or under `formerKey` if `key` is missing; 0 if there is none.
   func decodeInteger(forKey key: String, _ formerKey: String) -> Int {
     decodeInteger(forKey: containsValue(forKey: key) ? key : formerKey)
   }

@@ -1,22 +1,22 @@
 internal import WebServices
 
 extension CKContainer {
-  /// Returns the sequence of notifications for this device, as they arrive. It is an addition of
-  /// Petrel; see ``RemoteNotifications``.
+  /// Returns the notifications for this device as a sequence. The method is an addition of Petrel;
+  /// see ``RemoteNotifications``.
   public func remoteNotifications() -> RemoteNotifications {
     RemoteNotifications(listener: CourierListener(client: client))
   }
 
   /// Registers this device's APNs token with the server, which then sends pushes to the device.
   ///
-  /// The method is an addition of Petrel: on Apple's systems the framework registers the token. An
-  /// empty token gives `invalidArguments`.
+  /// The method is an addition of Petrel: on Apple's systems the framework registers the token. For
+  /// an empty token, the error is `invalidArguments`.
   ///
   /// - Parameters:
   ///   - deviceToken: The token that
   ///     `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)` gets.
-  ///   - apnsEnvironment: The environment of APNs for which the app is signed. Nil means that of
-  ///     the container.
+  ///   - apnsEnvironment: The environment of APNs for which the app is signed. Nil means the
+  ///     container's environment.
   ///   - completionHandler: Called on a background queue, with an error if the registration failed.
   public func registerForRemoteNotifications(
     deviceToken: Data, apnsEnvironment: PetrelConfiguration.Environment? = nil,
@@ -32,8 +32,8 @@ extension CKContainer {
   /// - Parameters:
   ///   - deviceToken: The token that
   ///     `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)` gets.
-  ///   - apnsEnvironment: The environment of APNs for which the app is signed. Nil means that of
-  ///     the container.
+  ///   - apnsEnvironment: The environment of APNs for which the app is signed. Nil means the
+  ///     container's environment.
   /// - Throws: A `CKError`; `invalidArguments` if the token is empty.
   public func registerForRemoteNotifications(
     deviceToken: Data, apnsEnvironment: PetrelConfiguration.Environment? = nil
@@ -41,7 +41,7 @@ extension CKContainer {
     try await CKOperation.result { self.startRegistering(deviceToken, apnsEnvironment, $0) }
   }
 
-  /// Queues the operation that registers the token.
+  /// Starts the operation that registers the token.
   @discardableResult
   private func startRegistering(
     _ deviceToken: Data, _ apnsEnvironment: PetrelConfiguration.Environment?,
@@ -57,9 +57,9 @@ extension CKContainer {
 
 /// An operation that registers the device's own APNs token with the server.
 final class RegisterTokenOperation: CKOperation, @unchecked Sendable {
-  /// The token as APNs issued it. The request has it in hexadecimal.
+  /// The token as APNs issued it. The request contains the token in hexadecimal.
   var deviceToken = Data()
-  /// The environment of APNs; nil means that of the container.
+  /// The environment of APNs; nil means the container's environment.
   var apnsEnvironment: PetrelConfiguration.Environment?
   /// The block that the operation calls once with the result.
   var completion: ((Result<Void, any Error>) -> Void)?

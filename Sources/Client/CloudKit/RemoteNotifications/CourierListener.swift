@@ -1,29 +1,35 @@
 internal import WebServices
 
-/// A reader of the server's web courier: it carries out the actions of ``CourierPoll``.
+/// A reader of the server's web courier, from which a client fetches its notifications without
+/// APNs.
 ///
-/// The state is a value under a lock. Only one task at a time may call ``register()`` or
-/// ``next()``.
+/// The client polls the courier: it sends a request, and the server answers when there is a
+/// notification or after some time. ``CourierPoll`` decides the next action, and this class carries
+/// it out.
+///
+/// Only one task at a time may call ``register()`` or ``next()``.
 final class CourierListener: Sendable {
-  /// The number of seconds after which a poll without an answer is given up. Servers hold a poll
-  /// for at most one minute.
+  /// The number of seconds after which a poll without a byte of an answer ends. Petrel's server
+  /// answers a poll after 30 seconds by default.
   static let pollTimeout: TimeInterval = 120
-  /// The number of seconds after which a request for a token fails.
+  /// The number of seconds without a byte after which a request for a token fails.
   private static let requestTimeout: TimeInterval = 60
-  /// The queue that notes web auth tokens, which can write to the disk.
+  /// The queue on which ``WebServicesClient/note(_:toRequestWith:)`` runs, because it can write to
+  /// the disk.
   private static let queue = DispatchQueue(label: "petrel.courier-listener")
 
   private let client: Result<WebServicesClient, CKError>
-  /// The state of the courier's reader; the lock protects it.
+  /// The state of this reader; the lock protects it.
   private let poll = Locked(CourierPoll())
 
   init(client: Result<WebServicesClient, CKError>) {
     self.client = client
   }
 
-  /// Makes and registers a token. Returns when the courier knows this device.
+  /// Gets a token from the server and registers it, unless that is already done. When the method
+  /// returns, the courier collects this device's notifications.
   ///
-  /// - Throws: The `CKError` that waiting cannot repair, or `CancellationError`.
+  /// - Throws: A `CKError` after which another attempt would fail too, or `CancellationError`.
   func register() async throws {
     let client = try client.get()
     var action = handle(.proceed)
@@ -33,10 +39,10 @@ final class CourierListener: Sendable {
     }
   }
 
-  /// Returns the next notification as its `userInfo` dictionary. Returns nil if the task is
-  /// cancelled.
+  /// Waits for the next notification and returns its `userInfo` dictionary. Returns nil if the task
+  /// is cancelled.
   ///
-  /// - Throws: The `CKError` that waiting cannot repair.
+  /// - Throws: A `CKError` after which another attempt would fail too.
   func next() async throws -> [AnyHashable: Any]? {
     let client = try client.get()
     var action = handle(.proceed)
@@ -55,7 +61,7 @@ final class CourierListener: Sendable {
     }
   }
 
-  /// Passes an event to the state and returns the action that follows.
+  /// Passes an event to ``CourierPoll`` and returns the next action.
   private func handle(_ event: CourierPoll.Event) -> CourierPoll.Action {
     poll.withLock { $0.handle(event, jitter: .random(in: 0...1)) }
   }
@@ -101,7 +107,7 @@ final class CourierListener: Sendable {
     let request = client.request(for: call, timeout: Self.requestTimeout)
     let response = try await Self.send(request, over: client.transport).get(orThrow: CKError.init)
     await withCheckedContinuation { done in
-      // Noting the web auth token can write to the disk.
+      // `note` can write to the disk, which would block a thread of Swift's task pool.
       Self.queue.async {
         client.note(response, toRequestWith: request.webAuthToken)
         done.resume()
@@ -128,9 +134,9 @@ final class CourierListener: Sendable {
     }
   }
 
-  /// Waits; a cancelled task stops waiting at once.
+  /// Waits for this number of seconds. If the task is cancelled, returns at once.
   private func wait(_ seconds: TimeInterval) async -> CourierPoll.Event {
-    // The cancellation ends the sleep. The next action of the loop throws it.
+    // A cancelled task ends the sleep early. The next action then throws `CancellationError`.
     try? await Task.sleep(for: .seconds(seconds))
     return .proceed
   }
@@ -144,7 +150,7 @@ final class CourierListener: Sendable {
       await withCheckedContinuation { continuation in
         let cancel = transport.send(request) { continuation.resume(returning: $0) }
         cancellation.withLock { $0 = cancel }
-        // The task can be cancelled before the request exists.
+        // The task may have been cancelled before `cancellation` was set.
         if Task.isCancelled { cancel() }
       }
     } onCancel: {
@@ -154,12 +160,12 @@ final class CourierListener: Sendable {
 }
 
 extension ServiceCall {
-  /// Returns a call of `tokens/create` or `tokens/register` for this device.
+  /// Makes a call of `tokens/create` or `tokens/register` for this device.
   ///
   /// - Parameters:
   ///   - verb: `create` or `register`.
   ///   - token: The token to register; nil for `create`.
-  ///   - apnsEnvironment: The environment of APNs; nil means that of the configuration.
+  ///   - apnsEnvironment: The environment of APNs; nil means the environment of the configuration.
   static func tokens(
     _ verb: String, token: String?, apnsEnvironment: PetrelConfiguration.Environment? = nil,
     configuration: PetrelConfiguration

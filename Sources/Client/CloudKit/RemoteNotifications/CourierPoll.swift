@@ -1,12 +1,13 @@
-/// The state of a reader of the web courier, as a value that decides each next step.
+/// The state of a reader of the web courier. It takes events and decides the next action.
 ///
-/// The reader makes a token, registers it and polls its URL (CloudKit Web Services Reference,
-/// "Tokens"). Each poll returns one notification or nothing. A shell such as ``CourierListener``
-/// carries out the actions.
+/// The web courier is the server's URL at which a client fetches its notifications without APNs.
+/// The reader gets a token from the server, registers it and polls the token's URL (CloudKit Web
+/// Services Reference, "Tokens"). Each poll returns one notification or nothing.
+/// ``CourierListener`` carries out the actions and reports the events.
 struct CourierPoll: Sendable {
-  /// An event that the shell reports.
+  /// An event that ``CourierListener`` reports.
   enum Event: Sendable {
-    /// No action is in progress; the state returns the next one.
+    /// No action is in progress. The answer is the next action.
     case proceed
     /// The server made a token. `url` is the courier's URL; nil if the answer had none.
     case created(token: String, url: URL?)
@@ -20,7 +21,7 @@ struct CourierPoll: Sendable {
     case timedOut
   }
 
-  /// An action for the shell.
+  /// An action that ``CourierListener`` carries out.
   enum Action: Sendable {
     /// Make a token with `tokens/create`.
     case create
@@ -32,11 +33,11 @@ struct CourierPoll: Sendable {
     case deliver(Data)
     /// Wait for this number of seconds, then report `proceed`.
     case wait(TimeInterval)
-    /// Stop: waiting cannot repair this error.
+    /// Stop with this error: another attempt would fail too.
     case fail(CKError)
   }
 
-  /// The progress of the token.
+  /// The steps from a new token to the first poll.
   private enum Stage {
     /// There is no token.
     case withoutToken
@@ -46,20 +47,25 @@ struct CourierPoll: Sendable {
     case ready(URL)
   }
 
-  /// The longest pause after failures, in seconds.
+  /// The longest pause between attempts after failures, in seconds, unless the server asks for a
+  /// longer one.
   static let longestDelay: TimeInterval = 60
 
   private var stage = Stage.withoutToken
-  /// The number of failures since the last successful poll.
+  /// The number of failed actions since the last successful poll.
   private var failures = 0
 
   /// Returns the action that follows an event.
   ///
-  /// Pauses after failures double from 1 second to ``longestDelay``, with a random part. A pause is
-  /// at least as long as a `Retry-After` of the server.
+  /// The pause after the first failure is 1 second. Each further failure in a row doubles the
+  /// pause, up to ``longestDelay``. The pause is then shortened by a random part of at most one
+  /// half.
   ///
-  /// - Parameter jitter: A random number in 0…1. It spreads the clients that failed at the same
-  ///   moment.
+  /// If a request for a token failed with a `Retry-After`, the pause is at least as long as the
+  /// server asks. A `Retry-After` in the answer to a poll has no effect.
+  ///
+  /// - Parameter jitter: A random number from 0 to 1, inclusive; 1 means the whole pause. Different
+  ///   pauses keep clients that failed at the same moment from retrying at the same moment.
   mutating func handle(_ event: Event, jitter: Double) -> Action {
     switch event {
     case .proceed, .timedOut:
@@ -78,13 +84,13 @@ struct CourierPoll: Sendable {
       failures = 0
       return body.isEmpty ? next : .deliver(body)
     case .polled(let status, _) where Self.isPassing(status):
-      // A new token starts at the present and would miss the notifications since the last answer,
-      // so the reader keeps the token.
+      // A new token gets only later notifications, and would miss those since the last answer. So
+      // the reader does not replace the token.
       failures += 1
       return .wait(delay(jitter))
     case .polled:
-      // The courier does not know the token. The reader starts again, the first time without a
-      // pause.
+      // The courier does not know the token, so the reader gets a new token. If this is the first
+      // failure since a successful poll, there is no pause.
       stage = .withoutToken
       failures += 1
       return failures == 1 ? next : .wait(delay(jitter))
@@ -95,13 +101,14 @@ struct CourierPoll: Sendable {
     }
   }
 
-  /// Whether an answer concerns the server or a proxy and not the token. Examples are a server that
-  /// stops and one that is busy (RFC 9110, section 15.6; 408 and 429).
+  /// Whether an answer with this status shows a problem of the server or a proxy, and not of the
+  /// token. Examples are a server that is stopping and a server that is busy (RFC 9110, section
+  /// 15.6; 408 and 429).
   private static func isPassing(_ status: Int) -> Bool {
     status >= 500 || status == 408 || status == 429
   }
 
-  /// The action that the stage requires.
+  /// The action that the current stage needs.
   private var next: Action {
     switch stage {
     case .withoutToken: .create
@@ -110,12 +117,12 @@ struct CourierPoll: Sendable {
     }
   }
 
-  /// Returns the pause after the present number of failures, in seconds.
+  /// Returns the pause after the current number of failures, in seconds.
   private func delay(_ jitter: Double) -> TimeInterval {
     min(Self.longestDelay, pow(2, Double(min(failures, 10) - 1))) * (0.5 + jitter / 2)
   }
 
-  /// Whether the error can pass without a change of the program or its configuration.
+  /// Whether a later attempt can succeed without a change of the program or its configuration.
   private static func mayHeal(_ error: CKError) -> Bool {
     switch error.code {
     case .networkFailure, .networkUnavailable, .serverResponseLost, .serviceUnavailable,

@@ -1,9 +1,10 @@
-/// The notifications for this device, as an asynchronous sequence. It is an addition of Petrel.
+/// The notifications for this device, as an asynchronous sequence. This type is an addition of
+/// Petrel.
 ///
 /// Each element is the `userInfo` dictionary that `application(_:didReceiveRemoteNotification:)`
-/// gets on Apple's systems. The elements come through the server's web courier, so a program on
-/// Linux needs no APNs. `CKContainer.remoteNotifications()` returns the sequence. Only one loop at
-/// a time may read it.
+/// gets on Apple's systems. The sequence polls the server's web courier, so a program on Linux
+/// needs no APNs. `CKContainer.remoteNotifications()` returns the sequence. Only one loop at a time
+/// may read it.
 ///
 /// ```swift
 /// for try await userInfo in container.remoteNotifications() {
@@ -11,10 +12,10 @@
 /// }
 /// ```
 ///
-/// The sequence ends when its task is cancelled. While the network or the server is down, it waits
-/// and tries again, with pauses of up to a minute. It throws a `CKError` only if waiting cannot
-/// help: `badContainer`, `notAuthenticated`, `permissionFailure`, `invalidArguments` or
-/// `serverRejectedRequest`.
+/// The sequence ends when its task is cancelled. While the network or the server is down, the
+/// sequence waits and tries again, usually after at most a minute. It throws a `CKError` if another
+/// attempt would fail too, for example `badContainer`, `notAuthenticated`, `permissionFailure`,
+/// `invalidArguments` or `quotaExceeded`.
 public struct RemoteNotifications: AsyncSequence, Sendable {
   /// The `userInfo` dictionary of a notification.
   public typealias Element = [AnyHashable: Any]
@@ -29,10 +30,10 @@ public struct RemoteNotifications: AsyncSequence, Sendable {
 
   /// Registers this device with the courier.
   ///
-  /// When the method returns, no later change is missed. Without this call, the first wait for a
-  /// notification registers the device.
+  /// The sequence delivers all notifications of changes that are made after this method has
+  /// returned. Without this call, the first wait for a notification registers the device.
   ///
-  /// - Throws: As the sequence does; also `CancellationError` if the task is cancelled.
+  /// - Throws: The same errors as the sequence. Also `CancellationError` if the task is cancelled.
   public func register() async throws {
     try await listener.register()
   }
@@ -45,8 +46,7 @@ public struct RemoteNotifications: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     let listener: CourierListener
 
-    /// Returns the next notification, and waits until there is one. Returns nil if the task is
-    /// cancelled.
+    /// Waits for the next notification and returns it. Returns nil if the task is cancelled.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> [AnyHashable: Any]? {

@@ -1,8 +1,9 @@
 /// A subscription to all changes in the custom zones of a database.
 ///
-/// It works in the private and the shared database; saving it in the public one fails with
-/// `invalidArguments`. The default zone has no feed of changes, so its changes do not fire. A
-/// program usually answers a notification with a fetch of the database's changes.
+/// The subscription works in the private and the shared database. If a program saves it in the
+/// public database, the save fails with `invalidArguments`. The default zone has no feed of
+/// changes, so the subscription does not fire on changes there. A program usually fetches the
+/// database's changes when it gets a notification.
 ///
 /// ```swift
 /// let subscription = CKDatabaseSubscription(subscriptionID: "all-changes")
@@ -14,7 +15,8 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
   /// The record type; the lock protects it.
   private let type: Locked<CKRecord.RecordType?>
 
-  /// The type of the records whose changes fire. Nil, the default, means all types.
+  /// The type of the records on whose changes the subscription fires. Nil, the default, means all
+  /// types.
   open var recordType: CKRecord.RecordType? {
     get { type.withLock { $0 } }
     set { type.withLock { $0 = newValue } }
@@ -28,7 +30,7 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     self.init(recordType: nil, subscriptionID: subscriptionID)
   }
 
-  /// Makes a subscription from its parts.
+  /// Makes a subscription with a record type; nil means all types.
   init(recordType: CKRecord.RecordType?, subscriptionID: CKSubscription.ID) {
     type = Locked(recordType)
     super.init(subscriptionID: subscriptionID, type: .database)

@@ -2,13 +2,14 @@ package import CloudKitModel
 
 /// The content and appearance of a subscription's notifications: `CKSubscription.NotificationInfo`.
 ///
-/// If nothing is set, the server sends silent pushes. For delivery in the background, set only
-/// ``shouldSendContentAvailable``. An alert, a badge, a sound, a category or mutable content gives
-/// the notification high priority: APNs delivers it at once, and the user must have allowed it.
+/// If nothing is set, the server sends silent pushes. To start the app in the background without
+/// showing anything, set only ``shouldSendContentAvailable``. An alert, a badge, a sound, a
+/// category or mutable content gives the notification high priority: APNs delivers it at once. The
+/// device shows it only if the user allows notifications.
 ///
-/// ``desiredKeys`` and ``collapseIDKey`` do not raise the priority. This differs from Apple's text,
-/// which counts every other property. APNs refuses high priority if `aps` contains only
-/// `content-available`.
+/// ``desiredKeys`` and ``collapseIDKey`` do not raise the priority, because APNs refuses high
+/// priority if `aps` contains only `content-available`. By Apple's documentation, every property
+/// except ``shouldSendContentAvailable`` raises the priority.
 ///
 /// ```swift
 /// let info = CKSubscription.NotificationInfo()
@@ -25,8 +26,8 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     contents = Locked(NotificationInfo())
   }
 
-  /// Makes an info from its properties. The lists that the caller leaves out are empty, which has
-  /// the same effect as nil.
+  /// Makes an info from its properties. A list that the caller leaves out is empty, which has the
+  /// same effect as nil.
   public convenience init(
     alertBody: String? = nil, alertLocalizationKey: String? = nil,
     alertLocalizationArgs: [CKRecord.FieldKey] = [], title: String? = nil,
@@ -77,13 +78,13 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     return info
   }
 
-  /// One property of the info, under the lock.
+  /// One property of the info. Each access takes the lock.
   private subscript<Value>(property: WritableKeyPath<NotificationInfo, Value>) -> Value {
     get { contents.withLock { $0[keyPath: property] } }
     set { contents.withLock { $0[keyPath: property] = newValue } }
   }
 
-  /// The text of the alert. The server ignores it if ``alertLocalizationKey`` is set.
+  /// The text of the alert. The server ignores this text if ``alertLocalizationKey`` is set.
   open var alertBody: String? {
     get { self[\.alertBody] }
     set { self[\.alertBody] = newValue }
@@ -95,16 +96,17 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     set { self[\.alertLocalizationKey] = newValue }
   }
 
-  /// The names of the fields whose values replace the placeholders of the localised text, in order.
+  /// The names of fields, in the order of the placeholders in the localised text. Their values
+  /// replace the placeholders.
   ///
-  /// A field can hold a text, a number or a date. A push has at most 100 characters of a text. A
-  /// missing field becomes an empty text.
+  /// The value of such a field is a text, a number or a date; any other value becomes an empty
+  /// text, and so does a missing field. A push has at most 100 characters of a text.
   open var alertLocalizationArgs: [CKRecord.FieldKey]? {
     get { self[\.alertLocalizationArgs] }
     set { self[\.alertLocalizationArgs] = newValue }
   }
 
-  /// The title of the alert. The server ignores it if ``titleLocalizationKey`` is set.
+  /// The title of the alert. The server ignores this title if ``titleLocalizationKey`` is set.
   open var title: String? {
     get { self[\.title] }
     set { self[\.title] = newValue }
@@ -116,14 +118,15 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     set { self[\.titleLocalizationKey] = newValue }
   }
 
-  /// The names of the fields whose values replace the placeholders of the localised title, as in
+  /// The names of the fields for the placeholders of the localised title, as in
   /// ``alertLocalizationArgs``.
   open var titleLocalizationArgs: [CKRecord.FieldKey]? {
     get { self[\.titleLocalizationArgs] }
     set { self[\.titleLocalizationArgs] = newValue }
   }
 
-  /// The subtitle of the alert. The server ignores it if ``subtitleLocalizationKey`` is set.
+  /// The subtitle of the alert. The server ignores this subtitle if ``subtitleLocalizationKey`` is
+  /// set.
   open var subtitle: String? {
     get { self[\.subtitle] }
     set { self[\.subtitle] = newValue }
@@ -135,15 +138,15 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     set { self[\.subtitleLocalizationKey] = newValue }
   }
 
-  /// The names of the fields whose values replace the placeholders of the localised subtitle, as in
+  /// The names of the fields for the placeholders of the localised subtitle, as in
   /// ``alertLocalizationArgs``.
   open var subtitleLocalizationArgs: [CKRecord.FieldKey]? {
     get { self[\.subtitleLocalizationArgs] }
     set { self[\.subtitleLocalizationArgs] = newValue }
   }
 
-  /// The key of the title of the button that opens the app. With nil, the alert has only a button
-  /// that dismisses it.
+  /// The key of a text in the app's strings file: the label of the button that opens the app. With
+  /// nil, the alert has only a button that dismisses it.
   open var alertActionLocalizationKey: String? {
     get { self[\.alertActionLocalizationKey] }
     set { self[\.alertActionLocalizationKey] = newValue }
@@ -161,31 +164,31 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     set { self[\.soundName] = newValue }
   }
 
-  /// The names of the fields whose values the notification contains; at most three.
+  /// The names of the fields whose values the notification contains, at most three.
   ///
-  /// They are allowed in query subscriptions only. Saving a zone or database subscription with
-  /// desired keys, or any subscription with more than three, fails with `invalidArguments`. A push
-  /// has at most 100 characters of a text; the notification log has all of it.
+  /// Only query subscriptions may have desired keys. If a zone or database subscription has any, or
+  /// a query subscription has more than three, its save fails with `invalidArguments`. A push has
+  /// at most 100 characters of a text; the notification log has the whole text.
   open var desiredKeys: [CKRecord.FieldKey]? {
     get { self[\.desiredKeys] }
     set { self[\.desiredKeys] = newValue }
   }
 
-  /// Whether each notification raises the app's badge by one; false unless set.
+  /// Whether each notification raises the number on the app's icon by one; false unless set.
   open var shouldBadge: Bool {
     get { self[\.shouldBadge] }
     set { self[\.shouldBadge] = newValue }
   }
 
-  /// Whether the notification wakes the app in the background; false unless set. It sets
-  /// `content-available` in the payload.
+  /// Whether the notification starts the app in the background; false unless set. The payload then
+  /// has `content-available`.
   open var shouldSendContentAvailable: Bool {
     get { self[\.shouldSendContentAvailable] }
     set { self[\.shouldSendContentAvailable] = newValue }
   }
 
-  /// Whether the notification passes through the app's service extension; false unless set. It sets
-  /// `mutable-content` in the payload.
+  /// Whether an extension of the app may change the notification before the device shows it; false
+  /// unless set. The payload then has `mutable-content`.
   open var shouldSendMutableContent: Bool {
     get { self[\.shouldSendMutableContent] }
     set { self[\.shouldSendMutableContent] = newValue }
@@ -197,11 +200,11 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
     set { self[\.category] = newValue }
   }
 
-  /// The collapse ID of the notifications. A later one replaces an earlier one with the same ID on
-  /// the device.
+  /// The collapse ID of the notifications. On the device, a notification replaces an earlier
+  /// notification with the same collapse ID.
   ///
-  /// The value itself is the ID; it is not the name of a field. It has at most 64 bytes, the limit
-  /// of APNs for `apns-collapse-id`. Saving a subscription with a longer one fails with
+  /// The value is the ID itself and not the name of a field. APNs allows at most 64 bytes
+  /// (`apns-collapse-id`). If the value is longer, the save of the subscription fails with
   /// `invalidArguments`.
   open var collapseIDKey: String? {
     get { self[\.collapseIDKey] }

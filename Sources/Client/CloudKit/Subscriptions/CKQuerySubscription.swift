@@ -2,13 +2,13 @@ internal import CloudKitModel
 
 /// A subscription to the creation, update and deletion of records that satisfy a predicate.
 ///
-/// It works in the public and the private database; saving it in the shared one fails with
-/// `invalidArguments`. Creations and updates are matched with the new values, and deletions with
-/// the last values. An update after which a record no longer matches does not fire.
+/// The subscription works in the public and the private database. If a program saves it in the
+/// shared database, the save fails with `invalidArguments`. On a creation or an update, the server
+/// compares the predicate with the new values, and on a deletion with the last values. An update
+/// after which the record no longer matches does not fire.
 ///
-/// The predicate follows the rules of ``CKQuery`` and cannot use `now()`, whose meaning would
-/// change as time passes. The operation that saves the subscription reports a breach with
-/// `invalidArguments`.
+/// The predicate follows the rules of ``CKQuery``. It cannot use `now()`, whose value would change
+/// with time. If the predicate breaks a rule, the save fails with `invalidArguments`.
 ///
 /// ```swift
 /// let subscription = CKQuerySubscription(
@@ -18,7 +18,7 @@ internal import CloudKitModel
 open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   /// The events on which a query subscription fires, and whether it fires only once.
   public struct Options: OptionSet, Sendable {
-    /// The options as bits.
+    /// The options as bits: 1 creation, 2 update, 4 deletion, 8 once.
     public let rawValue: UInt
     /// Makes a set of options from its bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -29,8 +29,8 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     public static let firesOnRecordUpdate = Options(rawValue: 2)
     /// The subscription fires when a record that matched is deleted.
     public static let firesOnRecordDeletion = Options(rawValue: 4)
-    /// The server deletes the subscription when it fires. This option needs at least one of the
-    /// events.
+    /// The server deletes the subscription when it fires for the first time. This option needs at
+    /// least one of the three options for events.
     public static let firesOnce = Options(rawValue: 8)
 
     /// The options that name an event.
@@ -39,9 +39,9 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     ]
   }
 
-  /// The type of the records. It is never nil; the type is optional as in Apple's module.
+  /// The type of the records, never nil. The property is optional as in Apple's module.
   public let recordType: CKRecord.RecordType?
-  /// The condition that a record has to satisfy.
+  /// The condition on the record's values.
   public let predicate: NSPredicate
   /// The events on which the subscription fires, and whether it fires only once.
   public let querySubscriptionOptions: Options
@@ -49,7 +49,7 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   /// The zone; the lock protects it.
   private let zone: Locked<CKRecordZone.ID?>
 
-  /// The zone whose records fire. Nil, the default, means all of the user's zones in the database.
+  /// The zone of the records. Nil, the default, means all of the user's zones in the database.
   open var zoneID: CKRecordZone.ID? {
     get { zone.withLock { $0 } }
     set { zone.withLock { $0 = newValue } }
@@ -62,7 +62,8 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   ///   - predicate: The condition; `NSPredicate(value: true)` matches all records of the type.
   ///   - subscriptionID: The ID of the subscription, unique among the user's subscriptions in the
   ///     database.
-  ///   - querySubscriptionOptions: The events; all three unless given.
+  ///   - querySubscriptionOptions: The events, and whether the subscription fires only once. The
+  ///     default is all three events.
   /// - Precondition: Neither the type nor the ID is empty, and the options name an event. Otherwise
   ///   the program stops.
   public init(
@@ -115,8 +116,8 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
       options: querySubscriptionOptions)
   }
 
-  /// Makes a subscription from an archive. One without record type or predicate makes the decoder
-  /// fail; the subscription then matches nothing.
+  /// Makes a subscription from an archive. If the archive has no record type or no predicate, the
+  /// decoding fails, and the subscription matches no record.
   public required init(coder: NSCoder) {
     let recordType = coder.decodeOptionalString(forKey: "recordType")
     let predicate = coder.decodePredicate(forKey: "predicate")

@@ -1,8 +1,8 @@
 /// A subscription to all changes in one custom zone of the private database.
 ///
-/// Saving it in another database, or for the default zone, fails with `invalidArguments`: the
-/// default zone has no feed of changes. A program usually answers a notification with a fetch of
-/// the zone's changes.
+/// If a program saves the subscription in another database, or for the default zone, the save fails
+/// with `invalidArguments`: the default zone has no feed of changes. A program usually fetches the
+/// zone's changes when it gets a notification.
 ///
 /// ```swift
 /// let zoneID = CKRecordZone.ID(zoneName: "Notes")
@@ -16,7 +16,8 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
   /// The record type; the lock protects it.
   private let type: Locked<CKRecord.RecordType?>
 
-  /// The type of the records whose changes fire. Nil, the default, means all types.
+  /// The type of the records on whose changes the subscription fires. Nil, the default, means all
+  /// types.
   open var recordType: CKRecord.RecordType? {
     get { type.withLock { $0 } }
     set { type.withLock { $0 = newValue } }
@@ -24,13 +25,13 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
 
   /// Makes a subscription to a zone.
   ///
-  /// - Precondition: The ID is not empty.
+  /// - Precondition: `subscriptionID` is not empty.
   public convenience init(zoneID: CKRecordZone.ID, subscriptionID: CKSubscription.ID) {
     Self.requireID(subscriptionID)
     self.init(zoneID: zoneID, recordType: nil, subscriptionID: subscriptionID)
   }
 
-  /// Makes a subscription from its parts.
+  /// Makes a subscription with a record type; nil means all types.
   init(
     zoneID: CKRecordZone.ID, recordType: CKRecord.RecordType?, subscriptionID: CKSubscription.ID
   ) {
@@ -45,8 +46,8 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     self.init(zoneID: zoneID, subscriptionID: UUID().uuidString)
   }
 
-  /// Makes a subscription from an archive. One without a zone makes the decoder fail; the
-  /// subscription then names the default zone.
+  /// Makes a subscription from an archive. If the archive has no zone, the decoding fails, and the
+  /// subscription has the default zone.
   public required init(coder: NSCoder) {
     let zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "zoneID")
     if zoneID == nil { coder.failWithError(CocoaError(.coderValueNotFound)) }

@@ -1,12 +1,12 @@
-// The interface of subscriptions in the SDKs of iOS 8 and 9. There one class represents both kinds
-// of subscription. A subscription that a program makes with it is saved as a query or zone
-// subscription. A fetch returns objects of the later classes.
+// The first interface: the interface of subscriptions in the SDKs of iOS 8 and 9. It has one class
+// for query subscriptions and zone subscriptions. The server stores such a subscription like those
+// of the later classes, and a fetch returns objects of the later classes.
 
 /// The interface that `CKSubscription` had before iOS 10.
 ///
-/// It is a protocol because the members of a class are members of its subclasses too, and there
-/// they would have other types. They are disfavoured overloads, so the compiler prefers the
-/// property of a subclass.
+/// The interface is a protocol, because each member of a class is also a member of its subclasses.
+/// There the members would conflict with properties that have other types. They are disfavoured
+/// overloads, so the compiler prefers the property of a subclass.
 public protocol CKFirstSubscriptionInterface: CKSubscription {}
 
 extension CKSubscription: CKFirstSubscriptionInterface {}
@@ -60,7 +60,7 @@ extension CKFirstSubscriptionInterface where Self == CKSubscription {
     self.init(zone: zoneID, subscriptionID: subscriptionID, options: options)
   }
 
-  /// Makes a zone subscription, and stops the program if there are options.
+  /// Makes a zone subscription. Stops the program if there are options.
   private init(
     zone: CKRecordZone.ID, subscriptionID: CKSubscription.ID, options: CKQuerySubscription.Options
   ) {
@@ -70,7 +70,7 @@ extension CKFirstSubscriptionInterface where Self == CKSubscription {
 }
 
 extension CKFirstSubscriptionInterface {
-  /// The type of the records whose changes fire; nil for all types.
+  /// The type of the records on whose changes the subscription fires; nil for all types.
   @_disfavoredOverload
   @available(*, deprecated, message: "Use the property of the subscription's class")
   public var recordType: CKRecord.RecordType? {
@@ -89,10 +89,10 @@ extension CKFirstSubscriptionInterface {
     ((successor ?? self) as? CKQuerySubscription)?.predicate
   }
 
-  /// The zone whose changes fire; nil for all zones.
+  /// The zone on whose changes the subscription fires; nil for all zones.
   ///
-  /// - Precondition: The program sets it on query subscriptions only. Setting it on another one
-  ///   stops the program.
+  /// - Precondition: The program sets this property on query subscriptions only. Otherwise the
+  ///   program stops.
   @_disfavoredOverload
   @available(*, deprecated, message: "Use the property of the subscription's class")
   public var zoneID: CKRecordZone.ID? {
@@ -111,7 +111,7 @@ extension CKFirstSubscriptionInterface {
     }
   }
 
-  /// The events of a query subscription; empty for other subscriptions.
+  /// The options of a query subscription; empty for other subscriptions.
   @_disfavoredOverload
   @available(*, deprecated, message: "Use CKQuerySubscription.querySubscriptionOptions")
   public var subscriptionOptions: CKQuerySubscription.Options {

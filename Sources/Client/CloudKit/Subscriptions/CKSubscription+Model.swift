@@ -1,7 +1,7 @@
 package import CloudKitModel
 
 extension CKSubscription {
-  /// Returns the subscription of the server's answer, as an object of the class for its kind.
+  /// Makes a subscription from the server's answer, as an object of the class for its kind.
   package static func subscription(_ model: Subscription) -> CKSubscription {
     let subscription: CKSubscription
     switch model.kind {
@@ -20,12 +20,13 @@ extension CKSubscription {
     return subscription
   }
 
-  /// Returns the subscription as a request contains it.
+  /// Converts the subscription to the form that a request contains.
   ///
-  /// The method does not check whether the subscription is allowed in a database;
+  /// The method does not check whether the database allows the subscription;
   /// `Subscription.validate(in:)` does.
   ///
-  /// - Throws: `invalidArguments` for a predicate or a name that CloudKit does not support.
+  /// - Throws: `invalidArguments` for a predicate, a name or a class that CloudKit does not
+  ///   support. `limitExceeded` if the predicate has too many conditions or values.
   package func model() throws(CKError) -> Subscription {
     Subscription(
       subscriptionID: subscriptionID, kind: try kind(),
@@ -51,8 +52,10 @@ extension CKSubscription {
 }
 
 extension CKQuerySubscription {
-  /// Returns the query of the subscription; throws `invalidArguments` for a predicate with `now()`
-  /// too.
+  /// Returns the query of the subscription.
+  ///
+  /// - Throws: `invalidArguments` for a predicate that queries do not support, and for a predicate
+  ///   with `now()`. `limitExceeded` if the predicate has too many conditions or values.
   fileprivate func query() throws(CKError) -> Query {
     let query = Query(recordType: recordType ?? "", filters: try predicate.filters(now: nil))
     do {

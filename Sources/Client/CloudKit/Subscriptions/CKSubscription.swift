@@ -1,9 +1,10 @@
 /// A request to the server for notifications of changes: the base class of all subscriptions.
 ///
-/// Make an object of a subclass, set ``notificationInfo`` and save it with
-/// ``CKModifySubscriptionsOperation`` or a method of `CKDatabase`. The server keeps the
-/// subscription for the user who saved it, until that user deletes it. All devices of the user get
-/// the notifications, except the device that made the change.
+/// Make an object of a subclass, set ``notificationInfo`` and save the object with
+/// ``CKModifySubscriptionsOperation`` or a method of `CKDatabase`. The subscription belongs to the
+/// user who saved it. The server keeps it until the user deletes it, or until it has fired if it
+/// has the option ``CKQuerySubscription/Options/firesOnce``. The notifications go to all devices of
+/// the user, except the device that made the change.
 ///
 /// | class | public | private | shared |
 /// | --- | --- | --- | --- |
@@ -11,7 +12,7 @@
 /// | ``CKRecordZoneSubscription`` | no | custom zones | no |
 /// | ``CKDatabaseSubscription`` | no | custom zones | yes |
 ///
-/// Code from before iOS 10 makes objects of this class itself; see
+/// Code for SDKs before iOS 10 makes objects of this class itself; see
 /// ``CKFirstSubscriptionInterface``.
 open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The type of subscription IDs.
@@ -29,20 +30,20 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     case database = 3
   }
 
-  /// The ID of the subscription, with at most 255 bytes. It is unique among the user's
-  /// subscriptions in the database: saving another one with the same ID replaces this one.
+  /// The ID of the subscription, with at most 255 bytes. Each subscription of the user in the
+  /// database has another ID: a save replaces the subscription that has the same ID.
   public let subscriptionID: ID
   /// The kind of the subscription, fixed by its class.
   public let subscriptionType: SubscriptionType
 
   /// The notification info; the lock protects it.
   private let info: Locked<NotificationInfo?>
-  /// The object of a later class that a subscription of the first interface stands for. Nil for
-  /// objects of the later classes.
+  /// The query or zone subscription that does the work of this object. Only an object of the first
+  /// interface (``CKFirstSubscriptionInterface``) has it. Nil for objects of the subclasses.
   let successor: CKSubscription?
 
-  /// The content and appearance of the notifications. Nil, the default, means silent pushes. The
-  /// setter copies the value; changes to the original have no effect afterwards.
+  /// The content and appearance of the notifications. With nil, the default, the server sends
+  /// silent pushes. The setter stores a copy, so later changes to the original have no effect.
   open var notificationInfo: NotificationInfo? {
     get { info.withLock { $0 } }
     set {
@@ -59,8 +60,8 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     successor = nil
   }
 
-  /// Makes the subscription of the first interface that stands for `successor`. The two share the
-  /// notification info.
+  /// Makes an object of the first interface. `successor` does its work, and both objects have the
+  /// same notification info.
   init(_ successor: CKSubscription) {
     subscriptionID = successor.subscriptionID
     subscriptionType = successor.subscriptionType
@@ -75,7 +76,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
   /// Decodes the common part of a subscription.
   ///
-  /// An archive without an ID makes the decoder fail and gives a subscription with a new ID.
+  /// If the archive has no ID, the decoding fails, and the subscription gets a new ID.
   init(coder: NSCoder, type: SubscriptionType) {
     let subscriptionID = coder.decodeOptionalString(forKey: "subscriptionID")
     if subscriptionID == nil { coder.failWithError(CocoaError(.coderValueNotFound)) }
@@ -89,8 +90,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
   /// Decodes a subscription of the first interface.
   ///
-  /// The archives of other subscriptions name one of the subclasses, which have their own
-  /// initializers.
+  /// The archive of a later subscription names its subclass, which has an initializer of its own.
   public required init(coder: NSCoder) {
     let successor =
       coder.containsValue(forKey: "recordType")
@@ -108,7 +108,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     coder.encode(notificationInfo, forKey: "notificationInfo")
   }
 
-  /// Returns a separate subscription with the same properties.
+  /// Returns another object with the same properties.
   open func copy(with zone: NSZone? = nil) -> Any {
     guard let copy = successor?.copy(with: zone) as? CKSubscription else {
       stopForInvalidArgument(
@@ -121,12 +121,14 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     successor?.description ?? described("")
   }
 
-  /// Returns the description: the class, the ID and the changes that fire.
+  /// Returns the description with the class and the ID. `changes` is the text about the changes on
+  /// which the subscription fires.
   func described(_ changes: String) -> String {
     "<\(type(of: self)): \(subscriptionID)\(changes)>"
   }
 
-  /// Returns the description of a subscription without a query.
+  /// Returns the description of a zone or database subscription. `place` names the zone or the
+  /// database.
   func described(recordType: CKRecord.RecordType?, in place: String) -> String {
     described(", all changes \(recordType.map { "of \($0) " } ?? "")in \(place)")
   }

@@ -32,7 +32,7 @@ extension NotificationInfo {
     ("shouldSendMutableContent", \.shouldSendMutableContent),
   ]
 
-  /// Decodes an info; properties without a value are nil or false.
+  /// Makes an info from an archive. A property that is not in the archive is nil or false.
   init(coder: NSCoder) {
     self.init()
     for (key, path) in Self.strings {
@@ -42,7 +42,7 @@ extension NotificationInfo {
     for (key, path) in Self.flags { self[keyPath: path] = coder.decodeBool(forKey: key) }
   }
 
-  /// Encodes an info; properties that are nil are left out.
+  /// Writes the info to an archive. Properties that are nil are left out.
   func encode(with coder: NSCoder) {
     for (key, path) in Self.strings { coder.encodeOptional(self[keyPath: path], forKey: key) }
     for (key, path) in Self.lists { coder.encodeOptional(self[keyPath: path], forKey: key) }

@@ -2,11 +2,11 @@ internal import CloudKitModel
 internal import JSONCoding
 internal import WebServices
 
-/// The account status of a client, as the answers to its requests show it.
+/// The account status of a client, as the server's answers show it.
 ///
-/// Only answers that depend on the account count. A refusal that asks for authentication shows that
-/// there is no account. A success of a request with a token shows that there is one. The first such
-/// answer sets the status and is no change.
+/// Only some answers show the status. If the server refuses a request and asks for authentication,
+/// there is no account. If a request with a token succeeds, there is an account. The first answer
+/// that shows the status sets it, and is not a change.
 struct AccountObservation: Sendable {
   /// A status that an answer shows.
   enum Event: Sendable, Hashable {
@@ -16,12 +16,11 @@ struct AccountObservation: Sendable {
     case noAccount
   }
 
-  /// The status that the last answer showed; nil before the first one.
+  /// The status that the latest of these answers showed; nil before the first one.
   private var known: Event?
 
-  /// Records the status that an answer showed.
-  ///
-  /// - Returns: Whether it differs from the status before. False for the first answer.
+  /// Records the status that an answer showed, and returns whether the status has changed. The
+  /// first status is not a change.
   mutating func handle(_ event: Event) -> Bool {
     defer { known = event }
     return known != nil && known != event
@@ -29,10 +28,9 @@ struct AccountObservation: Sendable {
 }
 
 extension AccountObservation.Event {
-  /// Reads the account status from an answer. Returns nil if the answer shows nothing about the
-  /// account.
+  /// Reads the account status from an answer; nil if the answer shows nothing about the account.
   ///
-  /// - Parameter hasToken: Whether the request named a user.
+  /// - Parameter hasToken: Whether the request had the token of a user.
   init?(_ response: TransportResponse, hasToken: Bool) {
     if (200..<300).contains(response.status) {
       // Any caller can read the public database, so success without a token shows nothing.
@@ -40,7 +38,7 @@ extension AccountObservation.Event {
       self = .available
       return
     }
-    // An answer that is no JSON shows nothing about the account.
+    // An answer that is not JSON shows nothing about the account.
     guard let json = try? JSONValue(parsing: response.body),
       let error = ServiceError(body: json),
       error.code == .authenticationFailed || error.code == .authenticationRequired

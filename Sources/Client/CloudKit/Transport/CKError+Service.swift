@@ -2,15 +2,16 @@ internal import CloudKitModel
 internal import JSONCoding
 internal import WebServices
 
-/// The conversion of the errors of CloudKit Web Services to errors of the framework. No other code
-/// converts them.
+/// The conversion of the errors of CloudKit Web Services, and of failed requests, to errors of the
+/// framework.
 extension CKError {
-  /// Makes the error for an error of the protocol.
+  /// Makes the error for an error in the server's answer.
   ///
   /// - Parameters:
-  ///   - error: The error in the server's answer. Its reason becomes the text of the new error.
-  ///   - savedRecord: The record whose save failed. A conflict has it as `ClientRecord`, and its
-  ///     fetched state as `AncestorRecord`.
+  ///   - error: The error in the server's answer. Its reason becomes the description of the new
+  ///     error.
+  ///   - savedRecord: The record whose save failed. For a conflict, the new error has this record
+  ///     under `ClientRecord`, and the record as it was fetched under `AncestorRecord`.
   init(_ error: ServiceError, savedRecord: CKRecord? = nil) {
     var userInfo: [String: Any] = [:]
     if let retryAfter = error.retryAfter.flatMap({ Self.waitable($0) }) {
@@ -33,8 +34,8 @@ extension CKError {
     case .authenticationFailed, .authenticationRequired: .notAuthenticated
     case .badContainer: .badContainer
     case .badDatabase: .badDatabase
-    // The protocol has no code for an exceeded limit. The native framework has one, and its clients
-    // split the request when they get it.
+    // The protocol has no code for an exceeded limit. Apple's framework has one, and apps split a
+    // request when they get it.
     case .badRequest: error.limit == nil ? .invalidArguments : .limitExceeded
     case .changeTokenExpired: .changeTokenExpired
     case .conflict, .exists: .serverRecordChanged
@@ -59,10 +60,11 @@ extension CKError {
   /// Makes the error for an answer with a status outside 200–299.
   init(_ response: TransportResponse) {
     let retryAfter = response.headers["retry-after"].flatMap { Self.seconds(retryAfter: $0) }
-    // An answer that is no JSON comes from a proxy, for example. Its status decides.
+    // An answer that is not JSON may come from a proxy. Its status then decides the code.
     if let json = try? JSONValue(parsing: response.body), var error = ServiceError(body: json) {
       error.retryAfter = error.retryAfter ?? retryAfter
-      // Other servers report a body that is too large by the status alone.
+      // Servers other than Petrel's report a body that is too large by the status 413, without a
+      // limit.
       if response.status == 413, error.code == .badRequest {
         error.limit = error.limit ?? ServiceLimits.requestBodySize
       }
@@ -78,26 +80,27 @@ extension CKError {
       userInfo: userInfo)
   }
 
-  /// Returns the wait that a `Retry-After` header asks for: seconds, or a date (RFC 9110, section
+  /// Returns the wait of a `Retry-After` header, which has seconds or a date (RFC 9110, section
   /// 10.2.3).
   ///
-  /// - Returns: Seconds from now; nil for a header that is neither.
+  /// - Returns: Seconds from now, from 0 to ``longestWait``; nil if the header has neither.
   private static func seconds(retryAfter text: String) -> Double? {
     if let seconds = Double(text) { return seconds.isFinite ? waitable(seconds) : nil }
     return HTTPDate.seconds(text).flatMap { waitable($0 - Timestamp.now.seconds) }
   }
 
   /// The longest wait, in seconds, that the client accepts from a server: about a year. Clocks
-  /// cannot represent any number of seconds, and a program that waits with them would stop.
+  /// cannot represent every number of seconds, and a program that waits for too many would crash.
   private static let longestWait: Double = 366 * 86_400
 
-  /// Returns the seconds, limited to 0…``longestWait``; nil if they are not a number.
+  /// Returns the seconds, limited to the range from 0 to ``longestWait``; nil if they are not a
+  /// number.
   private static func waitable(_ seconds: Double) -> Double? {
     seconds.isNaN ? nil : min(max(0, seconds), longestWait)
   }
 
-  /// Returns the code for an answer that does not come from the service, but from a proxy or
-  /// another server.
+  /// Returns the code for an answer that has no error of CloudKit Web Services, because a proxy or
+  /// another server sent it.
   private static func code(forStatus status: Int) -> Code {
     switch status {
     case 401, 407, 421: .notAuthenticated

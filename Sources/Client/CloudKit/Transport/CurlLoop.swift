@@ -2,24 +2,25 @@
 internal import CCurl
 import Synchronization
 
-/// A thread that carries out transfers with libcurl's multi interface. It lives as long as the
-/// program.
+/// A thread that carries out transfers with libcurl's multi interface, which runs many transfers in
+/// one thread. The thread lives as long as the program.
 ///
-/// Unchecked: a lock protects `commands`. The thread alone uses the other variables.
-/// `curl_multi_wakeup` is the only function of libcurl that other threads call; libcurl allows that
-/// from any thread.
+/// Unchecked: a lock protects `commands`. After the initializer, only the thread uses `underWay`,
+/// and other threads use `multi` only to call `curl_multi_wakeup`. libcurl allows this call from
+/// any thread.
 final class CurlLoop: @unchecked Sendable {
-  /// A request of another thread to the thread of the loop.
+  /// A command from another thread to the thread of the loop.
   private enum Command {
     case start(CurlTransfer)
     case cancel(CurlTransfer)
   }
 
-  /// The requests that the thread has not taken yet.
+  /// The commands that the thread has not carried out yet.
   private let commands = Mutex<[Command]>([])
-  /// The handle of libcurl. Nil if libcurl cannot be started; all transfers then fail.
+  /// libcurl's handle for all transfers. Nil if libcurl cannot be started; each transfer then
+  /// fails.
   private let multi: UnsafeMutableRawPointer?
-  /// The transfers in progress, by their handles.
+  /// The transfers in progress. The keys are libcurl's handles of the transfers.
   private var underWay: [UnsafeMutableRawPointer: CurlTransfer] = [:]
 
   /// Whether libcurl was initialised. The first use of this variable initialises it.
@@ -30,7 +31,7 @@ final class CurlLoop: @unchecked Sendable {
   /// - Parameters:
   ///   - name: The name of the thread in debuggers, with at most 15 characters.
   ///   - connectionsPerHost: The largest number of open connections to a host. Further transfers
-  ///     wait for one.
+  ///     wait until a connection is free.
   init(name: String, connectionsPerHost: Int) {
     multi = Self.isLibraryReady ? curl_multi_init() : nil
     guard let multi else { return }
@@ -43,8 +44,8 @@ final class CurlLoop: @unchecked Sendable {
 
   /// Starts a transfer and returns at once. Any thread may call the method.
   ///
-  /// - Returns: A function that cancels the transfer. It does nothing after the end of the
-  ///   transfer.
+  /// - Returns: A function that cancels the transfer. The function does nothing after the end of
+  ///   the transfer.
   func start(_ transfer: CurlTransfer) -> @Sendable () -> Void {
     guard multi != nil else {
       transfer.finish(.failure(TransportFailure(.unreachable, "libcurl cannot be started")))
@@ -62,7 +63,8 @@ final class CurlLoop: @unchecked Sendable {
 
   /// The loop of the thread.
   private func run() -> Never {
-    // Without this, a write to a socket whose peer has closed would end the process.
+    // A write to a socket whose peer has closed it sends SIGPIPE, which would end the process. The
+    // thread therefore blocks this signal.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)
@@ -71,14 +73,14 @@ final class CurlLoop: @unchecked Sendable {
       carryOutCommands()
       var running: Int32 = 0
       curl_multi_perform(multi, &running)
-      // A transfer that has ended frees its connection for one that waits, so the loop runs again
-      // without waiting.
+      // A transfer that has ended frees its connection, and another transfer may wait for it. So
+      // the loop runs again without waiting.
       if finishEnded() { continue }
       curl_multi_poll(multi, nil, 0, endSilent(), nil)
     }
   }
 
-  /// Starts and cancels the transfers that other threads asked for.
+  /// Carries out the commands from other threads.
   private func carryOutCommands() {
     let commands = commands.withLock { commands in
       defer { commands = [] }
@@ -93,7 +95,7 @@ final class CurlLoop: @unchecked Sendable {
     }
   }
 
-  /// Gives a transfer to libcurl. Fails the transfer if libcurl refuses it.
+  /// Starts a transfer in libcurl. Fails the transfer if libcurl refuses it.
   private func begin(_ transfer: CurlTransfer) {
     do throws(TransportFailure) {
       let easy = try transfer.prepare()
@@ -106,9 +108,7 @@ final class CurlLoop: @unchecked Sendable {
     }
   }
 
-  /// Finishes the transfers that libcurl has ended.
-  ///
-  /// - Returns: Whether there were any.
+  /// Finishes the transfers that libcurl has ended, and returns whether there were any.
   private func finishEnded() -> Bool {
     var hasEnded = false
     var code = CURLE_OK
@@ -120,9 +120,10 @@ final class CurlLoop: @unchecked Sendable {
     return hasEnded
   }
 
-  /// Fails the transfers whose deadline has passed without a byte in either direction.
+  /// Fails with `timedOut` the transfers that have sent and received no byte for longer than their
+  /// timeout.
   ///
-  /// - Returns: The milliseconds until the next deadline, or about a minute.
+  /// - Returns: The milliseconds until the next deadline, at most about a minute.
   private func endSilent() -> Int32 {
     let now = SuspendingClock.now
     var next = Duration.seconds(60)
@@ -137,7 +138,8 @@ final class CurlLoop: @unchecked Sendable {
     return Int32(next / .milliseconds(1)) + 1
   }
 
-  /// Removes a transfer from libcurl and finishes it. Does nothing if it has ended before.
+  /// Removes a transfer from libcurl and finishes it. Does nothing if the transfer is not in
+  /// progress.
   private func end(
     _ transfer: CurlTransfer, _ result: Result<TransportResponse, TransportFailure>
   ) {

@@ -1,9 +1,9 @@
 #if os(Linux)
 internal import CCurl
 
-/// A request that libcurl carries out, with the part of its answer that has arrived.
+/// A request that libcurl carries out, and the part of its answer that has arrived.
 ///
-/// Unchecked: after its initializer, only the thread of its ``CurlLoop`` uses it.
+/// Unchecked: after its initializer, only the thread of its ``CurlLoop`` uses the object.
 final class CurlTransfer: @unchecked Sendable {
   /// The body of a POST.
   enum Body {
@@ -14,42 +14,45 @@ final class CurlTransfer: @unchecked Sendable {
   }
 
   private let url: URL
-  /// The body; nil makes the request a GET.
+  /// The body; nil for a GET.
   private let body: Body?
-  /// The file for the body of an answer with a status of 200–299. Nil keeps the body in memory.
+  /// The file to which the body of an answer with a status of 200–299 is written. With nil, the
+  /// body stays in memory.
   private let target: URL?
-  /// The time to connect, and afterwards the time without a byte in either direction.
+  /// The longest time to connect, and afterwards the longest time without a byte in either
+  /// direction.
   private let timeout: Duration
-  /// The receiver of the number of transferred bytes; nil after the end.
+  /// The function that gets the number of transferred bytes; nil after the end.
   private var progress: (@Sendable (Int64) -> Void)?
-  /// The receiver of the result; nil after the end.
+  /// The function that gets the result; nil after the end.
   private var completion: (@Sendable (Result<TransportResponse, TransportFailure>) -> Void)?
 
-  /// The handle of libcurl; nil before ``prepare()`` and after ``finish(_:)``.
+  /// libcurl's handle of the transfer; nil before ``prepare()`` and after ``finish(_:)``.
   private(set) var easy: UnsafeMutableRawPointer?
-  /// The headers of the request, in libcurl's form.
+  /// The headers of the request, as libcurl's list.
   private var headerList: UnsafeMutablePointer<curl_slist>?
   /// The open file of an upload.
   private var source: UnsafeMutablePointer<FILE>?
   /// The buffer to which libcurl writes the description of a failure.
   private let failureText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  /// The time at which the transfer has been silent for too long. Nil before it has a connection.
+  /// The time at which the transfer fails with `timedOut`, unless a byte arrives or leaves before.
+  /// Nil until the transfer has a connection.
   private(set) var deadline: SuspendingClock.Instant?
   /// The headers of the answer, with names in lower case.
   private var headers: [String: String] = [:]
-  /// The body of the answer that is not for the file.
+  /// The body of the answer, unless it is written to a file.
   private var answer = Data()
   /// The open file of a download.
   private var file: FileHandle?
-  /// The number of bytes of the body that were sent.
+  /// The number of bytes of the request's body that were sent.
   private var sent: Int64 = 0
   /// The number of bytes that were written to the file of a download.
   private var received: Int64 = 0
-  /// The failure that ends the transfer although libcurl reports none, such as a full disk.
+  /// A failure that libcurl does not report, such as a full disk.
   private var failure: TransportFailure?
 
-  /// The longest timeout, in seconds: one year. A longer or infinite one becomes this.
+  /// The longest timeout, in seconds: one year. Longer timeouts are shortened to this one.
   private static let longestTimeout: TimeInterval = 365 * 24 * 60 * 60
 
   /// Makes a transfer, which a ``CurlLoop`` then starts.
@@ -57,12 +60,13 @@ final class CurlTransfer: @unchecked Sendable {
   /// - Parameters:
   ///   - url: The URL of the request.
   ///   - body: The body of a POST; nil makes the request a GET.
-  ///   - target: The file for the body of the answer; nil keeps it in memory.
+  ///   - target: The file to which the body of a successful answer is written; nil keeps the body
+  ///     in memory.
   ///   - timeout: The seconds to connect, and afterwards the seconds without a byte in either
-  ///     direction.
-  ///   - progress: Receives the number of bytes of a file that are transferred so far, on the
-  ///     loop's thread.
-  ///   - completion: Receives the result once, on the loop's thread.
+  ///     direction. The transfer uses a value from 0.001 seconds to one year.
+  ///   - progress: Called on the loop's thread with the number of bytes of a file that are
+  ///     transferred so far.
+  ///   - completion: Called once with the result, on the loop's thread.
   init(
     url: URL, body: Body?, target: URL?, timeout: TimeInterval,
     progress: @escaping @Sendable (Int64) -> Void,
@@ -86,7 +90,7 @@ final class CurlTransfer: @unchecked Sendable {
   /// Makes libcurl's handle of the request.
   ///
   /// - Throws: `unreadableFile` if the file of an upload cannot be opened. `unreachable` if libcurl
-  ///   refuses an option.
+  ///   has no memory or refuses an option.
   func prepare() throws(TransportFailure) -> UnsafeMutableRawPointer {
     guard let easy = curl_easy_init() else {
       throw TransportFailure(.unreachable, "libcurl is out of memory")
@@ -127,7 +131,7 @@ final class CurlTransfer: @unchecked Sendable {
     let numbers: [(CURLoption, Int)] = [
       (CURLOPT_NOSIGNAL, 1), (CURLOPT_NOPROGRESS, 0), (CURLOPT_PATH_AS_IS, 1),
       (CURLOPT_FOLLOWLOCATION, 1), (CURLOPT_MAXREDIRS, 16),
-      // With this option, a name server that does not answer delays no other request.
+      // Without this option, a name server that does not answer would delay other requests.
       (CURLOPT_QUICK_EXIT, 1),
       (CURLOPT_CONNECTTIMEOUT_MS, Int(timeout / .milliseconds(1))),
     ]
@@ -153,7 +157,7 @@ final class CurlTransfer: @unchecked Sendable {
       self.source = source
       code = petrel_curl_set_file(easy, source, size)
     }
-    // A header without a value removes the one that libcurl would send.
+    // The line `Expect:` without a value removes the header that libcurl would send.
     for line in ["Content-Type: \(type)", "Expect:"] {
       headerList = curl_slist_append(headerList, line)
     }
@@ -163,7 +167,7 @@ final class CurlTransfer: @unchecked Sendable {
   /// Opens a file to read.
   ///
   /// - Returns: The file and its size in bytes.
-  /// - Throws: `unreadableFile` if it does not exist or is no regular file.
+  /// - Throws: `unreadableFile` if the file cannot be opened or is no regular file.
   private static func open(
     _ file: URL
   ) throws(TransportFailure) -> (UnsafeMutablePointer<FILE>, Int) {
@@ -178,20 +182,22 @@ final class CurlTransfer: @unchecked Sendable {
     return (source, status.st_size)
   }
 
-  /// The file of `SSL_CERT_FILE` with the certificates to trust; nil for those of the system.
+  /// The path in the environment variable `SSL_CERT_FILE`: a file with the certificates to trust.
+  /// Nil means the system's certificates.
   private static let authorityFile = ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
     .flatMap { $0.isEmpty ? nil : $0 }
 
   // MARK: The answer
 
-  /// Returns the result of the transfer for libcurl's code.
+  /// Returns the result of a transfer that libcurl has ended with this code.
   func result(_ code: CURLcode) -> Result<TransportResponse, TransportFailure> {
     if let failure { return .failure(failure) }
     switch code {
     case CURLE_OK:
       let response = TransportResponse(status: status, headers: headers, body: answer)
       do {
-        // If the answer had no byte, the file does not exist yet and is made empty here.
+        // If the body of the answer was empty, the file of a download does not exist yet. This call
+        // creates it.
         try openTarget()
         return .success(response)
       } catch {
@@ -206,8 +212,8 @@ final class CurlTransfer: @unchecked Sendable {
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
       CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
       let flaw = detail(of: code)
-      // OpenSSL and libcurl use these texts if a server answers a TLS handshake with other bytes or
-      // closes the connection. A server without TLS does that.
+      // OpenSSL and libcurl report these texts if a server answers a TLS handshake with other bytes
+      // or closes the connection. A server without TLS does one of them.
       guard !flaw.contains("wrong version number"), !flaw.contains("OpenSSL SSL_connect: ") else {
         return failure(
           .unreachable,
@@ -219,8 +225,8 @@ final class CurlTransfer: @unchecked Sendable {
     }
   }
 
-  /// Releases the resources of the transfer and reports its result. A failed download leaves no
-  /// file.
+  /// Releases the resources of the transfer and reports its result. Deletes the file of a failed
+  /// download.
   func finish(_ result: Result<TransportResponse, TransportFailure>) {
     guard let completion else { return }
     self.completion = nil
@@ -244,7 +250,7 @@ final class CurlTransfer: @unchecked Sendable {
     completion(result)
   }
 
-  /// The status of the answer; 0 before there is one.
+  /// The HTTP status of the answer; 0 before it has arrived.
   private var status: Int { easy.map { petrel_curl_status($0) } ?? 0 }
 
   /// The host and port, for error messages.
@@ -257,7 +263,8 @@ final class CurlTransfer: @unchecked Sendable {
     .failure(TransportFailure(kind, reason))
   }
 
-  /// Returns libcurl's description of this failure, or else the general one of its code.
+  /// Returns libcurl's description of this failure. If there is none, returns the general
+  /// description of the code.
   private func detail(of code: CURLcode) -> String {
     failureText.pointee == 0
       ? String(cString: curl_easy_strerror(code)) : String(cString: failureText)
@@ -275,12 +282,13 @@ final class CurlTransfer: @unchecked Sendable {
     file = try PrivateFile.make(at: target.path)
   }
 
-  /// Moves the deadline, because a byte has arrived or left.
+  /// Sets the deadline anew, because a byte has arrived or left.
   private func note() {
     deadline = .now + timeout
   }
 
-  /// Takes a part of the answer's body.
+  /// Writes a part of the answer's body to the file of a download, or adds it to the body in
+  /// memory.
   private func take(_ bytes: UnsafeRawBufferPointer) throws {
     note()
     try openTarget()
@@ -290,10 +298,11 @@ final class CurlTransfer: @unchecked Sendable {
     progress?(received)
   }
 
-  /// Takes a line of the answer's head.
+  /// Reads a line of the answer's head: the status line or a header.
   private func take(line: String) {
     note()
-    // A status line begins a new head. An interim answer or a redirect can come before.
+    // An interim answer or a redirect has a head of its own, which comes before the head of the
+    // last answer. Each status line therefore deletes the headers so far.
     if line.hasPrefix("HTTP/") {
       headers = [:]
       return
@@ -303,7 +312,7 @@ final class CurlTransfer: @unchecked Sendable {
       line[line.index(after: colon)...].trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// Takes the number of bytes that were sent so far.
+  /// Records the number of bytes of the request's body that were sent so far.
   private func take(sent count: Int64) {
     guard count > 0, count != sent else { return }
     sent = count
@@ -313,13 +322,13 @@ final class CurlTransfer: @unchecked Sendable {
 
   // MARK: Callbacks of libcurl
 
-  /// Returns the transfer that libcurl's callback is about.
+  /// Returns the transfer to which a callback of libcurl belongs.
   private static func transfer(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
     context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Takes a part of the body. To stop the transfer, it returns another number than that of the
-  /// bytes.
+  /// Passes a part of the body to the transfer and returns its number of bytes. After a failure,
+  /// the function returns another number, which stops the transfer.
   private static let takeBody: petrel_curl_receiver = { bytes, size, count, context in
     guard let bytes, let transfer = transfer(context) else { return 0 }
     do {
@@ -331,7 +340,7 @@ final class CurlTransfer: @unchecked Sendable {
     }
   }
 
-  /// Takes a line of the head.
+  /// Passes a line of the head to the transfer.
   private static let takeHeader: petrel_curl_receiver = { bytes, size, count, context in
     guard let bytes, let transfer = transfer(context) else { return 0 }
     transfer.take(
@@ -340,20 +349,19 @@ final class CurlTransfer: @unchecked Sendable {
     return size * count
   }
 
-  /// Takes the number of bytes that were sent so far.
+  /// Passes the number of bytes that were sent so far to the transfer.
   private static let takeProgress: curl_xferinfo_callback = { context, _, _, _, sent in
     transfer(context)?.take(sent: Int64(sent))
     return 0
   }
 
-  /// Starts the deadline when the request has a connection, either a new one or one that is used
-  /// again.
+  /// Sets the first deadline when the request has a connection, which may be new or used before.
   private static let beginRequest: curl_prereq_callback = { context, _, _, _, _ in
     transfer(context)?.note()
     return CURL_PREREQFUNC_OK
   }
 
-  /// Opens a socket that the programs started by this one do not inherit.
+  /// Opens a socket that programs started by this program do not inherit.
   private static let openSocket: petrel_curl_opener = { _, _, address in
     address.map { petrel_curl_open_socket($0) } ?? petrel_curl_bad_socket
   }

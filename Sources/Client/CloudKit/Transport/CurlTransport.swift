@@ -1,14 +1,15 @@
 #if os(Linux)
 /// A transport that sends requests over HTTP with libcurl, on Linux.
 ///
-/// It follows up to 16 redirects and uses the proxy of `http_proxy` and `https_proxy`. A server has
-/// to show a certificate that the system trusts, or one that the file of `SSL_CERT_FILE` trusts.
+/// The transport follows up to 16 redirects, and uses the proxy in the environment variables
+/// `http_proxy` and `https_proxy`. A server has to show a certificate that the system trusts, or
+/// one that the file in `SSL_CERT_FILE` trusts.
 ///
 /// Apple's systems use ``URLSessionTransport``. On Linux, Foundation's `URLSession` keeps a
-/// processor busy while the first request of a connection waits for its answer. A long poll waits
-/// for most of its life.
+/// processor busy while the first request of a connection waits for its answer. A long poll, a
+/// request that the server answers late, would waste the processor most of the time.
 package final class CurlTransport: WebServicesTransport {
-  /// The URL of the server; paths of requests are appended.
+  /// The URL of the server. The paths of requests are appended to it.
   private let serverURL: URL
 
   /// Makes a transport to the server at this URL.
@@ -16,7 +17,7 @@ package final class CurlTransport: WebServicesTransport {
     self.serverURL = serverURL
   }
 
-  /// Sends a request; long polls of the courier have connections of their own.
+  /// Sends a request. Long polls of the web courier have connections of their own.
   package func send(
     _ request: TransportRequest,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -39,7 +40,7 @@ package final class CurlTransport: WebServicesTransport {
     }
   }
 
-  /// Transfers a file without keeping it in memory.
+  /// Transfers a file without reading the whole file into memory.
   package func transfer(
     _ transfer: AssetTransfer, progress: @escaping @Sendable (Int64) -> Void,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -56,8 +57,8 @@ package final class CurlTransport: WebServicesTransport {
         progress: progress, completion: completion))
   }
 
-  // All containers share these loops, so that connections are used again. A long poll or a large
-  // file keeps its connection busy. With separate loops, neither can delay requests.
+  // All containers share these loops, so requests can use connections again. A long poll or a large
+  // file keeps its connection busy. With separate loops, neither can delay other requests.
   private static let requests = CurlLoop(name: "petrel-requests", connectionsPerHost: 8)
   private static let longPolls = CurlLoop(name: "petrel-polls", connectionsPerHost: 256)
   private static let transfers = CurlLoop(name: "petrel-files", connectionsPerHost: 8)

@@ -1,20 +1,20 @@
 /// The rule that decides whether an operation tries again after a failure, and when.
 ///
-/// Operations of `.utility` and `.background` continue through failing networks and busy servers
-/// until their resource timeout. Other operations report the failure at once (Apple: `CKOperation`,
-/// "qualityOfService").
+/// Operations with the quality of service `.utility` or `.background` try again while the network
+/// fails or the server is busy, until their resource timeout. Other operations report the failure
+/// at once (Apple: `CKOperation`, "qualityOfService").
 ///
-/// The policy also repeats a call whose outcome is unknown. That is safe, because each call of the
-/// client has the same effect whether it is made once or twice.
+/// The policy also repeats a call if nobody knows whether the server carried it out. That is safe,
+/// because each call of the client has the same effect when it is sent twice.
 struct RetryPolicy: Sendable {
   /// A failure of an attempt.
   enum Failure: Sendable, Hashable {
     /// The server did not receive the request.
     case notDelivered
-    /// The server may have carried out the request.
+    /// The server may have carried out the request, or may not have received it.
     case outcomeUnknown
-    /// The server did nothing. `retryAfter` is the number of seconds that it asks the client to
-    /// wait; nil if it names none.
+    /// The server refused the request because it is busy. `retryAfter` is the number of seconds
+    /// that the server asks the client to wait; nil if the server names none.
     case busy(retryAfter: TimeInterval?)
     /// Another attempt would fail as well.
     case final
@@ -28,16 +28,17 @@ struct RetryPolicy: Sendable {
     case giveUp
   }
 
-  /// The longest pause between attempts, in seconds, if the server asks for none.
+  /// The longest pause between attempts, in seconds, unless the server asks for a longer one.
   static let longestDelay: TimeInterval = 60
 
-  /// Whether the operation retries at all.
+  /// Whether the operation tries again at all.
   let isPatient: Bool
-  /// The seconds for all attempts together; nil means no limit.
+  /// The seconds for all attempts and pauses together; nil means no limit.
   let resourceTimeout: TimeInterval?
   /// The number of retries so far.
   private var attempts = 0
-  /// Whether the outcome of an attempt is unknown, so that a later attempt can find its work done.
+  /// Whether an earlier attempt may have been carried out. A later attempt may then find that its
+  /// work is done already.
   private(set) var mayRepeatWork = false
 
   init(isPatient: Bool, resourceTimeout: TimeInterval?) {
@@ -45,14 +46,18 @@ struct RetryPolicy: Sendable {
     self.resourceTimeout = resourceTimeout
   }
 
-  /// Decides what follows a failure.
+  /// Decides whether to try again after a failure.
   ///
-  /// Without a wait from the server, pauses double from 1 second to ``longestDelay``, with a random
-  /// part. The policy gives up if the next attempt would begin after the resource timeout.
+  /// If the server asks for a wait, the pause is this wait, longer by a random part of at most a
+  /// tenth. Otherwise the first pause is 1 second, and each further pause is twice as long, up to
+  /// ``longestDelay``. Such a pause is then shortened by a random part of at most one half.
+  ///
+  /// The policy gives up if the pause would end at or after the resource timeout.
   ///
   /// - Parameters:
   ///   - elapsed: The seconds since the first attempt began.
-  ///   - jitter: A random number in 0…1. It spreads the clients that failed at the same moment.
+  ///   - jitter: A random number from 0 to 1, inclusive. Different pauses keep clients that failed
+  ///     at the same moment from retrying at the same moment.
   mutating func handle(
     _ failure: Failure, elapsed: TimeInterval, jitter: Double
   ) -> Action {

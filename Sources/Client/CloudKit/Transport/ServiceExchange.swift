@@ -1,16 +1,16 @@
-/// The exchange of one call with the server, with all its attempts.
+/// The exchange of one call with the server: all attempts until an answer or the last failure.
 ///
-/// It sends the call and repeats it as the retry policy decides. It stops at the resource timeout
-/// or when it is cancelled. All its work runs on `queue`, which must be serial, so it needs neither
-/// a lock nor a `Task`.
+/// The exchange sends the call and repeats it as ``RetryPolicy`` decides. It ends at the resource
+/// timeout and when it is cancelled. All its work runs on `queue`, a serial queue, so it needs no
+/// lock.
 final class ServiceExchange: @unchecked Sendable {
   /// The limits of an exchange.
   struct Limits: Sendable {
-    /// The seconds for one attempt.
+    /// The timeout of one attempt: the seconds without a byte in either direction.
     var request: TimeInterval
-    /// The seconds for all attempts together; nil means no limit.
+    /// The seconds for all attempts and pauses together; nil means no limit.
     var resource: TimeInterval?
-    /// Whether to try again if the network or the server is not ready.
+    /// Whether to try again if the network fails or the server is busy.
     var isPatient: Bool
   }
 
@@ -18,7 +18,7 @@ final class ServiceExchange: @unchecked Sendable {
   struct Answer: Sendable {
     /// The body; empty after a download to a file.
     var body: Data
-    /// Whether an earlier attempt may have done the work already.
+    /// Whether an earlier attempt may have been carried out already.
     var mayRepeatWork: Bool
   }
 
@@ -26,10 +26,10 @@ final class ServiceExchange: @unchecked Sendable {
   private let call: ServiceCall
   private let limits: Limits
   private let queue: DispatchQueue
-  /// The receiver of the result; nil after the end.
+  /// The function that gets the result; nil after the end.
   private var completion: ((Result<Answer, CKError>) -> Void)?
   private var policy: RetryPolicy
-  /// The time at which the exchange was made. The policy counts the elapsed time from it.
+  /// The time at which the exchange was made. From it the policy counts the elapsed time.
   private let began = DispatchTime.now()
   /// The timer of the resource timeout.
   private var deadline: (any DispatchSourceTimer)?
@@ -37,7 +37,7 @@ final class ServiceExchange: @unchecked Sendable {
   private var pause: (any DispatchSourceTimer)?
   /// The function that cancels the current attempt.
   private var cancelRequest: (@Sendable () -> Void)?
-  /// The web auth token in the current attempt.
+  /// The web auth token in the current attempt; nil if it has none.
   private var sentToken: String?
 
   /// Makes an exchange. `completion` is called once, on `queue`.
@@ -54,7 +54,7 @@ final class ServiceExchange: @unchecked Sendable {
       isPatient: limits.isPatient, resourceTimeout: limits.resource)
   }
 
-  /// Starts the exchange. Call it, and ``cancel()``, on the queue.
+  /// Starts the exchange. Call this method and ``cancel()`` on `queue`.
   func start() {
     if let resource = limits.resource {
       deadline = timer(after: resource) { [weak self] in
@@ -66,7 +66,8 @@ final class ServiceExchange: @unchecked Sendable {
     attempt()
   }
 
-  /// Ends the exchange with `operationCancelled`, unless it has ended. Call it on the queue.
+  /// Ends the exchange with `operationCancelled`, unless it has already ended. Call this method on
+  /// `queue`.
   func cancel() {
     finish(.failure(CKError(.operationCancelled, "the operation was cancelled")))
   }
@@ -89,7 +90,8 @@ final class ServiceExchange: @unchecked Sendable {
       }, completion: completion)
   }
 
-  /// Takes the result of an attempt.
+  /// Reads the result of an attempt: ends the exchange with an answer, or decides about another
+  /// attempt.
   private func handle(_ result: Result<TransportResponse, TransportFailure>) {
     guard completion != nil else { return }
     switch result {
@@ -106,7 +108,8 @@ final class ServiceExchange: @unchecked Sendable {
     }
   }
 
-  /// Takes the progress of a transfer. An error of the receiver ends the exchange.
+  /// Reports the progress of a transfer. If the receiver of the progress returns an error, the
+  /// exchange ends with it.
   private func note(_ count: Int64, of transfer: ServiceCall.Transfer) {
     guard completion != nil, let error = transfer.progress(count) else { return }
     finish(.failure(error))

@@ -1,6 +1,6 @@
 extension TransportRequest {
-  /// Returns the URL of the request for a server at `serverURL`; nil if its parts make no valid
-  /// URL.
+  /// Returns the URL of the request to the server at `serverURL`; nil if the parts do not form a
+  /// valid URL.
   package func url(below serverURL: URL) -> URL? {
     switch target {
     case .courier(let url), .asset(let url):
@@ -27,8 +27,8 @@ extension TransportRequest {
     if case .asset = target { "application/octet-stream" } else { "application/json" }
   }
 
-  // The characters of RFC 3986, section 2.3. Foundation's set for queries does not escape '+', '/'
-  // and '=', which web auth tokens often contain.
+  // The characters that need no encoding (RFC 3986, section 2.3). Foundation's set for queries does
+  // not encode '+', '/' and '=', which web auth tokens often contain.
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -44,7 +44,8 @@ extension TransportFailure {
     self.init(.unreachable, "the server's URL and \(request.target) do not form a valid URL")
   }
 
-  /// Returns the host of a URL with its port, for error messages.
+  /// Returns the host of a URL, with the port if the URL has one, for error messages. Without a
+  /// host, returns `the server`.
   static func place(_ url: URL?) -> String {
     guard let url, let host = url.host else { return "the server" }
     return url.port.map { "\(host):\($0)" } ?? host

@@ -5,7 +5,8 @@ import FoundationNetworking
 #endif
 
 extension URLSessionTransport {
-  /// Transfers the bytes of an asset from or to a file, in parts.
+  /// Transfers the bytes of an asset from or to a file. A download is written to the file in parts.
+  /// An upload is read into memory, unless the file is larger than `ServiceLimits.assetSize`.
   package func transfer(
     _ transfer: AssetTransfer, progress: @escaping @Sendable (Int64) -> Void,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -35,9 +36,9 @@ extension URLSessionTransport {
     return { task.cancel() }
   }
 
-  // On Linux, Foundation reads a file on its own queue. If an upload is cancelled meanwhile,
-  // Foundation stops the program after the next part. Therefore the task gets the bytes, unless
-  // they are more than a server accepts.
+  // On Linux, Foundation reads the file of an upload on a queue of its own. If the upload is
+  // cancelled meanwhile, Foundation crashes the program after the next part. Therefore the task
+  // gets the bytes themselves, unless they are more than a server accepts.
   private static func uploadTask(with request: URLRequest, file: URL) -> URLSessionUploadTask {
     let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
     if let size = (attributes?[.size] as? NSNumber)?.intValue, size <= ServiceLimits.assetSize,
@@ -52,25 +53,25 @@ extension URLSessionTransport {
   /// The delegate of the session for files.
   private static let delegate = FileTransferDelegate()
 
-  /// The session for files, apart from that for requests.
+  /// The session for files, which is not used for requests.
   private static let transfers = session(connectionsPerHost: 8, delegate: delegate)
 }
 
 /// A transfer in progress.
 ///
-/// Unchecked: after its initializer, only the session's delegate queue uses it.
+/// Unchecked: after its initializer, only the session's delegate queue uses the object.
 private final class FileTransfer: @unchecked Sendable {
   /// The file of a download; nil for an upload.
   let target: URL?
   let progress: @Sendable (Int64) -> Void
   let completion: @Sendable (Result<TransportResponse, TransportFailure>) -> Void
-  /// The body of an answer that is not for the file: the answer to an upload, or an error.
+  /// The body of an answer that is not written to the file: the answer to an upload, or an error.
   var body = Data()
   /// The open file of a download.
   var file: FileHandle?
   /// The number of bytes that were written to the file.
   var received: Int64 = 0
-  /// The failure that ends the transfer although the session reports none.
+  /// A failure that the session does not report, such as a full disk.
   var failure: TransportFailure?
 
   init(
@@ -90,7 +91,8 @@ private final class FileTransfer: @unchecked Sendable {
     file = try PrivateFile.make(at: target.path)
   }
 
-  /// Takes a part of the answer's body.
+  /// Writes a part of the answer's body to the file of a download, or adds it to the body in
+  /// memory.
   func receive(_ data: Data) throws {
     guard let file else {
       body.append(data)
@@ -101,13 +103,13 @@ private final class FileTransfer: @unchecked Sendable {
     progress(received)
   }
 
-  /// Closes the file and reports the result. A failed download leaves no file.
+  /// Closes the file and reports the result. Deletes the file of a failed download.
   func finish(_ result: Result<TransportResponse, TransportFailure>) {
     if let file {
       // All bytes were written, so a failed close loses nothing.
       try? file.close()
       if case .failure = result, let target {
-        // The removal fails only if the file does not exist.
+        // The transfer has failed already. A file that cannot be removed stays in its folder.
         try? FileManager.default.removeItem(at: target)
       }
     }
@@ -115,18 +117,18 @@ private final class FileTransfer: @unchecked Sendable {
   }
 }
 
-/// The delegate of the session for files. It passes each event to the transfer that the event is
-/// about.
+/// The delegate of the session for files. It passes each event to the transfer to which the event
+/// belongs.
 private final class FileTransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
-  /// The transfers in progress, by the identifiers of their tasks.
+  /// The transfers in progress. The keys are the identifiers of their tasks.
   private let underWay = Locked<[Int: FileTransfer]>([:])
 
-  /// Registers the transfer of a task. Call it before the task starts.
+  /// Registers the transfer of a task. Call this method before the task starts.
   func add(_ transfer: FileTransfer, for task: URLSessionTask) {
     underWay.withLock { $0[task.taskIdentifier] = transfer }
   }
 
-  /// Returns the transfer of a task; nil after its end.
+  /// Returns the transfer of a task; nil after the end of the transfer.
   private func transfer(of task: URLSessionTask) -> FileTransfer? {
     underWay.withLock { $0[task.taskIdentifier] }
   }

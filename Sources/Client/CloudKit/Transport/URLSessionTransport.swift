@@ -4,9 +4,9 @@ import FoundationNetworking
 
 /// A transport that sends requests over HTTP with Foundation's `URLSession`, on Apple's systems.
 ///
-/// Linux uses ``CurlTransport`` and compiles this one for its tests only.
+/// Linux uses ``CurlTransport``, and compiles this class for tests only.
 package final class URLSessionTransport: WebServicesTransport {
-  /// The URL of the server; paths of requests are appended.
+  /// The URL of the server. The paths of requests are appended to it.
   private let serverURL: URL
 
   /// Makes a transport to the server at this URL.
@@ -14,7 +14,7 @@ package final class URLSessionTransport: WebServicesTransport {
     self.serverURL = serverURL
   }
 
-  /// Sends a request; long polls of the courier have a session of their own.
+  /// Sends a request. Long polls of the web courier have a session of their own.
   package func send(
     _ request: TransportRequest,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -37,11 +37,11 @@ package final class URLSessionTransport: WebServicesTransport {
 
   // MARK: Sessions
 
-  // All containers share two sessions, so that connections are used again. A session keeps nothing
-  // of a user: the credentials are in each request.
+  // All containers share these sessions, so requests can use connections again. A session stores
+  // nothing about a user: the credentials are in each request.
   private static let requests = session(connectionsPerHost: 8)
-  // A long poll keeps its connection busy. With a session of their own, polls cannot delay
-  // requests.
+  // A long poll keeps its connection busy. Long polls have a session of their own, so that they
+  // cannot delay requests.
   private static let longPolls = session(connectionsPerHost: 256)
 
   /// Returns a session without cookies and cache.
@@ -66,14 +66,14 @@ package final class URLSessionTransport: WebServicesTransport {
 
   // MARK: Requests
 
-  /// The longest timeout, in seconds: one year. A longer or infinite one becomes this.
+  /// The longest timeout, in seconds: one year. Longer timeouts are shortened to this one.
   private static let longestTimeout: TimeInterval = 365 * 24 * 60 * 60
 
-  /// Returns the request in Foundation's form.
+  /// Makes Foundation's request from a request of this module.
   private func urlRequest(for request: TransportRequest, to url: URL) -> URLRequest {
     var urlRequest = URLRequest(url: url)
     urlRequest.httpMethod = request.method.rawValue
-    // The sessions of this platform count whole seconds in an integer.
+    // Foundation on Linux counts the timeout in whole seconds, as an `Int`.
     urlRequest.timeoutInterval = min(max(1, request.timeout.rounded(.up)), Self.longestTimeout)
     if let body = request.body {
       urlRequest.httpBody = body
@@ -84,7 +84,7 @@ package final class URLSessionTransport: WebServicesTransport {
 }
 
 extension TransportResponse {
-  /// Makes an answer from that of the session.
+  /// Makes an answer from the session's answer.
   init(_ response: HTTPURLResponse, body: Data) {
     var headers: [String: String] = [:]
     for case (let name as String, let value as String) in response.allHeaderFields {

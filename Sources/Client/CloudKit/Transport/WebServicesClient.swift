@@ -1,22 +1,25 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// A call of CloudKit Web Services, without credentials. ``WebServicesClient`` adds them.
+/// A call of CloudKit Web Services, without credentials. ``WebServicesClient`` adds the
+/// credentials.
 struct ServiceCall: Sendable {
   /// The name in the protocol, such as `records/modify`.
   var operation: String
-  /// The scope of the database; nil for `tokens/…`, which name none.
+  /// The scope of the database; nil for a call that concerns the whole container, such as
+  /// `tokens/…` and `notifications/…`.
   var scope: DatabaseScope?
-  /// The body of a POST; nil makes it a GET.
+  /// The body of a POST; nil for a GET.
   var body: Data?
-  /// The file to transfer. If it is set, the exchange transfers the file and makes no call.
+  /// The file to transfer. If it is set, the exchange transfers the file and ignores `scope` and
+  /// `body`.
   var transfer: Transfer?
-  /// The receiver of the answer, on the operation's queue. Nil passes the answer to
-  /// ``CKOperation/receive(_:)``. A step that several operations have in common, such as an upload,
-  /// sets it.
+  /// The function that gets the result of the call, on the operation's queue. With nil, the answer
+  /// goes to ``CKOperation/receive(_:)``. Steps that several operations have in common, such as an
+  /// upload, set this property.
   var receiver: Receiver?
 
-  /// A function that takes the result of a call and returns the next call; nil ends the operation.
+  /// A function that gets the result of a call and returns the next call; nil ends the operation.
   typealias Receiver =
     @Sendable (Result<ServiceExchange.Answer, CKError>) throws(CKError) -> ServiceCall?
 
@@ -25,9 +28,9 @@ struct ServiceCall: Sendable {
     var direction: AssetTransfer.Direction
     /// The URL exactly as the server returned it.
     var url: URL
-    /// The receiver of progress, called on the operation's queue with the number of bytes
-    /// transferred so far. The number starts again with another attempt. An error that the receiver
-    /// returns ends the transfer.
+    /// The function that gets the progress: the number of bytes transferred so far. It is called on
+    /// the operation's queue. Another attempt counts from 0 again. If the function returns an
+    /// error, the transfer ends with it.
     var progress: @Sendable (Int64) -> CKError?
   }
 }
@@ -41,26 +44,26 @@ extension ServiceCall {
   }
 }
 
-/// A client of the server: the container, the user and the device in whose name it makes requests.
+/// A client of the server, for one container, one user and one device.
 ///
-/// It adds the credentials to each request. All operations of a container share one client; locks
-/// protect what changes.
+/// The client adds the credentials to each request. All operations of a container share one client.
+/// Locks protect the values that change.
 final class WebServicesClient: Sendable {
   let containerIdentifier: String
   let configuration: PetrelConfiguration
   let transport: any WebServicesTransport
-  /// The session on disk; nil if it is not kept.
+  /// The file with the user's web auth tokens; nil if they are not stored.
   private let stored: StoredSession?
   /// The web auth tokens of the user; nil if no user is signed in.
   private let session: Locked<StoredSession.Content?>
-  /// The account status that the answers show.
+  /// The account status that the server's answers show.
   private let account = Locked(AccountObservation())
 
   /// Makes a client of a container.
   ///
   /// - Parameters:
   ///   - transport: The transport of the requests; nil means HTTP.
-  ///   - keepsSession: Whether the web auth tokens of the server are kept on disk.
+  ///   - keepsSession: Whether the web auth tokens are stored on disk for the next launch.
   /// - Throws: `badContainer` if the configuration or the identifier is not valid.
   init(
     containerIdentifier: String, configuration: PetrelConfiguration,
@@ -89,7 +92,8 @@ final class WebServicesClient: Sendable {
 
   /// Returns the request for a call, with the credentials of the user and the device.
   ///
-  /// - Parameter timeout: The seconds that the request may take.
+  /// - Parameter timeout: The seconds without a byte in either direction after which the request
+  ///   fails.
   func request(for call: ServiceCall, timeout: TimeInterval) -> TransportRequest {
     let path = ServicePath(
       container: containerIdentifier, environment: configuration.environment.model,
@@ -103,17 +107,18 @@ final class WebServicesClient: Sendable {
       body: call.body, timeout: timeout)
   }
 
-  /// Notes the information in an answer that concerns later requests.
+  /// Records the parts of an answer that later requests depend on: the account status and the next
+  /// web auth token.
   ///
   /// The server can answer with the next web auth token (CloudKit Web Services Reference,
-  /// "Authenticating users"). The client uses that token from now on, unless another one has
-  /// replaced the token that was sent.
+  /// "Authenticating users"). The client uses that token from now on. It ignores that token if the
+  /// token of this request is no longer the client's current token.
   ///
-  /// Posts `CKAccountChanged` if the answer shows that an account has appeared or disappeared. The
-  /// method can write to the disk. It prints a warning on standard error if it cannot keep the
-  /// token.
+  /// If the answer shows that an account has appeared or disappeared, the method posts
+  /// `CKAccountChanged`. The method can write to the disk. If it cannot save the token, it prints a
+  /// warning on standard error.
   ///
-  /// - Parameter sent: The token in the request.
+  /// - Parameter sent: The web auth token in the request; nil if it had none.
   func note(_ response: TransportResponse, toRequestWith sent: String?) {
     if let event = AccountObservation.Event(response, hasToken: webAuthToken != nil),
       account.withLock({ $0.handle(event) })
@@ -143,9 +148,10 @@ final class WebServicesClient: Sendable {
   /// The token of the next request; nil if no user is signed in.
   var webAuthToken: String? { session.withLock { $0?.newest } }
 
-  /// Signs a user in with a token, or out with nil.
+  /// Signs a user in with a token; nil signs the user out.
   ///
-  /// - Throws: The error of the file if the session cannot be written to disk.
+  /// - Throws: `internalError` if the token cannot be written to disk. The next requests use the
+  ///   token anyway.
   func setWebAuthToken(_ token: String?) throws(CKError) {
     let content = token.map { StoredSession.Content($0) }
     session.withLock { $0 = content }
@@ -161,7 +167,7 @@ final class WebServicesClient: Sendable {
 }
 
 extension PetrelConfiguration.Environment {
-  /// The environment as the protocol has it.
+  /// The environment as a value of the protocol.
   var model: ContainerEnvironment {
     switch self {
     case .development: .development
@@ -171,9 +177,10 @@ extension PetrelConfiguration.Environment {
 }
 
 extension MessageContext {
-  /// Returns how the messages of a database name the owners of zones.
+  /// Returns the rule by which the messages of a database name the owners of zones.
   ///
-  /// In the shared database the names identify the owners. The other databases have only one owner.
+  /// In the shared database, a zone's owner name identifies the owner. In the other databases, all
+  /// zones have the same owner, so the client ignores owner names in answers.
   static func client(of scope: DatabaseScope) -> MessageContext {
     MessageContext(ownerNaming: scope == .shared ? .explicit : .implied)
   }

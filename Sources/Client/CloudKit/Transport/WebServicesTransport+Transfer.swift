@@ -1,6 +1,9 @@
 extension WebServicesTransport {
-  /// Transfers a whole file in one request, in memory. Transports without their own way use this
-  /// one.
+  /// Transfers a whole file in one request, in memory. A transport that does not implement this
+  /// method uses this implementation.
+  ///
+  /// The progress counts the bytes that are read from or written to the file, not those on the
+  /// network.
   package func transfer(
     _ transfer: AssetTransfer, progress: @escaping @Sendable (Int64) -> Void,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
@@ -41,12 +44,12 @@ extension WebServicesTransport {
   }
 }
 
-/// The functions that read and write files in parts and report progress after each.
+/// The functions that read and write files in parts. They report the progress after each part.
 private enum FilePieces {
-  /// The bytes of a part: 256 KiB.
+  /// The number of bytes of a part: 256 KiB.
   static let size = 256 << 10
 
-  /// Reads a whole file and reports the number of bytes after each part.
+  /// Reads a whole file. After each part, reports the number of bytes read so far.
   static func read(_ file: URL, progress: (Int64) -> Void) throws -> Data {
     let handle = try FileHandle(forReadingFrom: file)
     // All bytes were read, so a failed close loses nothing.
@@ -59,7 +62,7 @@ private enum FilePieces {
     return bytes
   }
 
-  /// Writes a new file and reports the number of bytes after each part.
+  /// Writes a new file. After each part, reports the number of bytes written so far.
   static func write(_ bytes: Data, to file: URL, progress: (Int64) -> Void) throws {
     let handle = try PrivateFile.make(at: file.path)
     // All bytes were written, so a failed close loses nothing.

@@ -1,11 +1,11 @@
-/// The way of requests to a server and of its answers back.
+/// A way to send requests to a server and to get its answers.
 ///
-/// The module has ``CurlTransport`` for Linux and ``URLSessionTransport`` for Apple's systems. A
-/// program can use another one, for a server in the same process or for tests.
+/// The module has ``CurlTransport`` for Linux and ``URLSessionTransport`` for Apple's systems.
+/// Tests and servers in the same process use transports of their own.
 package protocol WebServicesTransport: Sendable {
   /// Sends a request.
   ///
-  /// - Parameter completion: Receives the result exactly once, on any thread. The call can come
+  /// - Parameter completion: Called exactly once with the result, on any thread. The call can come
   ///   before `send` returns.
   /// - Returns: A function that cancels the request. The completion then gets
   ///   ``TransportFailure/Kind/cancelled``. After the end of the request the function does nothing.
@@ -19,10 +19,10 @@ package protocol WebServicesTransport: Sendable {
   ///
   /// - Parameters:
   ///   - transfer: The file, the URL and the timeout.
-  ///   - progress: Receives the number of bytes transferred so far, on any thread, in order and
-  ///     before the completion.
-  ///   - completion: As for ``send(_:completion:)``. After a status of 200–299, the file of a
-  ///     download exists and the body of the answer is empty. After any other result, a download
+  ///   - progress: Called with the number of bytes transferred so far, on any thread, in order and
+  ///     before `completion`.
+  ///   - completion: Called as in ``send(_:completion:)``. After a status of 200–299, the file of a
+  ///     download exists, and the body of the answer is empty. After any other result, a download
   ///     leaves no file.
   /// - Returns: A function that cancels the transfer.
   func transfer(
@@ -31,17 +31,18 @@ package protocol WebServicesTransport: Sendable {
   ) -> @Sendable () -> Void
 }
 
-/// The transfer of an asset's bytes, independent of the transport.
+/// A transfer of an asset's bytes, for any transport.
 package struct AssetTransfer: Sendable, Hashable {
   /// The direction of a transfer.
   package enum Direction: Sendable, Hashable {
-    /// The client POSTs the bytes of this file.
+    /// The client sends the bytes of this file in a POST.
     case upload(from: URL)
-    /// The client GETs the bytes into this file, which does not exist yet.
+    /// The client writes the bytes of the answer to a GET into this file. The file must not exist
+    /// yet.
     case download(to: URL)
   }
 
-  /// The direction, with the file.
+  /// The direction, and the file on this machine.
   package var direction: Direction
   /// The URL exactly as the server returned it.
   package var url: URL
@@ -56,7 +57,7 @@ package struct AssetTransfer: Sendable, Hashable {
   }
 }
 
-/// A request to the server, independent of the transport.
+/// A request to the server, for any transport.
 package struct TransportRequest: Sendable, Hashable {
   /// The HTTP method.
   package enum Method: String, Sendable {
@@ -68,12 +69,15 @@ package struct TransportRequest: Sendable, Hashable {
 
   /// The destination of a request.
   package enum Target: Sendable, Hashable {
-    /// A path below the server's URL, with its query. Nothing is percent-encoded yet.
+    /// A path below the server's URL, and the query of the URL. The texts are not percent-encoded
+    /// yet.
     case path(String, query: [QueryItem])
-    /// The URL of the web courier exactly as the server returned it. The request is a long poll.
+    /// The URL of the web courier, from which a client fetches notifications, exactly as the server
+    /// returned it. The request is a long poll: the server answers it when there is a notification
+    /// or after some time.
     case courier(URL)
-    /// The URL of an asset's bytes exactly as the server returned it. The body of a POST is the
-    /// bytes themselves and no JSON.
+    /// The URL of an asset's bytes exactly as the server returned it. The body of a POST has the
+    /// bytes themselves, not JSON.
     case asset(URL)
   }
 
@@ -95,9 +99,9 @@ package struct TransportRequest: Sendable, Hashable {
   package var method: Method
   /// The destination.
   package var target: Target
-  /// The body; nil for none.
+  /// The body of a POST; nil for a GET.
   package var body: Data?
-  /// The seconds without any sign of the answer after which the request fails with `timedOut`.
+  /// The seconds without a byte in either direction after which the request fails with `timedOut`.
   package var timeout: TimeInterval
 
   /// Makes a request.
@@ -114,7 +118,7 @@ package struct TransportRequest: Sendable, Hashable {
     return query.first { $0.name == Self.webAuthTokenName }?.value
   }
 
-  /// The name of the web auth token in a query.
+  /// The name that the web auth token has in the query of a URL.
   static let webAuthTokenName = "ckWebAuthToken"
 }
 
@@ -122,13 +126,13 @@ package struct TransportRequest: Sendable, Hashable {
 package struct TransportResponse: Sendable {
   /// The HTTP status.
   package var status: Int
-  /// The headers, by names in lower case.
+  /// The values of the headers. The keys are the names in lower case.
   package var headers: [String: String]
   /// The body; empty after a download to a file.
   package var body: Data
 
-  /// Makes an answer. Names of headers become lower case; of two with the same name the last
-  /// counts.
+  /// Makes an answer. The names of the headers become lower case. If two names differ only in case,
+  /// the answer has the value of one of them.
   package init(status: Int, headers: [String: String] = [:], body: Data) {
     self.status = status
     self.headers = Dictionary(
@@ -139,7 +143,8 @@ package struct TransportResponse: Sendable {
 
 /// The failure of a request that got no answer.
 package struct TransportFailure: Error, Sendable {
-  /// The kind of a failure. It decides whether the client may assume that the server did nothing.
+  /// The kind of a failure. By it the client decides whether the server may have received the
+  /// request.
   package enum Kind: Sendable, Hashable {
     /// There is no network, or no host of this name. The server did not receive the request.
     case offline
@@ -147,7 +152,8 @@ package struct TransportFailure: Error, Sendable {
     case unreachable
     /// No answer came in time. The server may have received the request.
     case timedOut
-    /// The connection broke. The server may have received the request.
+    /// The connection broke before the whole answer arrived. The server may have received the
+    /// request.
     case answerLost
     /// The file of an upload cannot be read.
     case unreadableFile
@@ -159,7 +165,7 @@ package struct TransportFailure: Error, Sendable {
 
   /// The kind of the failure.
   package var kind: Kind
-  /// The description of the failure, for a person to read.
+  /// The description of the failure for people.
   package var reason: String
 
   /// Makes a failure.

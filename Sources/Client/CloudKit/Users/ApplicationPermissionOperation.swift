@@ -1,18 +1,18 @@
 internal import CloudKitModel
 internal import WebServices
 
-/// An operation that reads the user's permission for the app, and grants it if the user has not
-/// decided.
+/// An operation that reads the user's permission for the app. If ``requests`` is set and the user
+/// has not decided yet, the operation grants the permission.
 ///
-/// There is no dialog: the program acts for its user. A denial stays. Only `.userDiscoverability`
-/// is known; other permissions fail with `invalidArguments`.
+/// The operation shows no dialog, because the program acts for its user. It never changes a denial.
+/// Only the permission `.userDiscoverability` is known; others fail with `invalidArguments`.
 @available(*, deprecated)
 final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
   typealias Status = ApplicationPermission.Status
 
   /// The permissions to read.
   var permissions: CKContainer.ApplicationPermissions = []
-  /// Whether to grant the permission if the user has not decided.
+  /// Whether the operation grants the permission if the user has not decided yet.
   var requests = false
   /// The block that the operation calls once with the status of the permission.
   var completion: ((Result<CKContainer.ApplicationPermissionStatus, any Error>) -> Void)?
@@ -35,8 +35,8 @@ final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
     let current = message.statuses[.userDiscoverability] ?? .initialState
     status = current
     guard requests, current == .initialState else { return nil }
-    // The operation grants once only, so a server that does not keep the permission causes no
-    // endless loop.
+    // The operation grants only once. A server that does not store the permission can therefore
+    // cause no endless loop.
     requests = false
     return ServiceCall(
       operation: "users/permissions", scope: .public,
@@ -59,7 +59,7 @@ final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
 
 @available(*, deprecated)
 extension CKContainer.ApplicationPermissionStatus {
-  /// Makes a status from that of the protocol.
+  /// Makes the status from the status in the protocol.
   fileprivate init(_ model: ApplicationPermission.Status) {
     self =
       switch model {

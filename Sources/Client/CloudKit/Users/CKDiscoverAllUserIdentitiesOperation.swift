@@ -1,7 +1,8 @@
-/// An operation that finds all users of the app who permit discovery.
+/// An operation that finds all other users of the app who permit discovery: they allow others to
+/// find them.
 ///
-/// On Apple's systems, only users in the address book are found. Here all users of the server count
-/// as contacts of each other. The current user is not among them.
+/// On Apple's systems, the operation finds only users in the address book. Here it finds users of
+/// the server, at most 1,000. The current user is not among them.
 @available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
 open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendable {
   /// The block that the operation calls for each user, before

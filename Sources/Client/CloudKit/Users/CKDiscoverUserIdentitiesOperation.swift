@@ -1,6 +1,6 @@
-/// An operation that finds users who permit discovery.
+/// An operation that looks up users who permit discovery: they allow others to find them.
 ///
-/// A user who is not found is no error: the operation calls no block for that user.
+/// It is no error if a user is not found. The operation then calls no block for that user.
 @available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
   /// The users to look up. With an empty list, the operation succeeds without a request.
@@ -9,8 +9,8 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
   /// The block that the operation calls for each user who was found, in the order of
   /// ``userIdentityLookupInfos``.
   open var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
-  /// The block that the operation calls once, after the users. The result is a failure only if the
-  /// request failed.
+  /// The block that the operation calls once, after the users. The result is a failure if
+  /// the operation as a whole failed or was cancelled.
   open var discoverUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
   /// The block that the operation calls once, after ``discoverUserIdentitiesResultBlock``.
   @available(*, deprecated, renamed: "discoverUserIdentitiesResultBlock")

@@ -1,18 +1,20 @@
 internal import CloudKitModel
 
-/// The identity of a user, as far as the app may know it. The framework makes it; it cannot change.
+/// The identity of a user, as far as the app may know it. The framework makes the object, and the
+/// object cannot change.
 ///
-/// Two identities are equal if they have the same user record ID. Without one they are equal by
-/// lookup info. An identity without both equals only itself.
+/// Two identities are equal if they have the same user record ID. Identities without a user record
+/// ID are equal if they have the same lookup info. An identity with neither equals only itself.
 open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The type of lookup infos.
+  /// The type of ``lookupInfo``: an e-mail address, a phone number or a user record ID.
   public typealias LookupInfo = CKUserIdentityLookupInfo
 
   /// The ID of the user's record; nil for a user without an account.
   open var userRecordID: CKRecord.ID? { storedUserRecordID }
-  /// The key by which the user was looked up; nil if the user was found in another way.
+  /// The e-mail address, phone number or user record ID by which the user was looked up. Nil if the
+  /// user was found in another way.
   open var lookupInfo: CKUserIdentity.LookupInfo? { storedLookupInfo }
-  /// The user's name; nil if the user does not permit discovery.
+  /// The user's name; nil if the name is not known, for example because the user was not found.
   open var nameComponents: PersonNameComponents? { storedNameComponents }
   /// Whether the user has an account on the server.
   open var hasiCloudAccount: Bool { storedHasiCloudAccount }
@@ -36,7 +38,8 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     storedHasiCloudAccount = hasiCloudAccount
   }
 
-  /// Makes an identity from the server's answer. An empty model gives an identity of no user.
+  /// Makes an identity from the server's answer. An answer without a record name and a lookup gives
+  /// an identity of no user.
   convenience init(_ model: UserIdentity) {
     self.init(
       userRecordID: model.userRecordName.map { CKRecord.ID(RecordID(recordName: $0)) },
@@ -72,8 +75,8 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   /// Returns the identity itself, which cannot change.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// The value by which two identities are compared: the user record ID, else the lookup info. Nil
-  /// if both are unknown.
+  /// The value by which two identities are compared: the user record ID, or the lookup info if
+  /// there is no ID. Nil if both are missing.
   var person: NSObject? { userRecordID ?? lookupInfo }
 
   open override func isEqual(_ object: Any?) -> Bool {
@@ -91,7 +94,7 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   }
 }
 
-/// The archive of a name: each part is stored under its own key.
+/// The archiving of a name. Each part has its own key.
 extension PersonNameComponents {
   /// The parts of a name and their keys in the archive.
   private static let parts: [(String, WritableKeyPath<PersonNameComponents, String?> & Sendable)] =

@@ -1,9 +1,10 @@
 internal import CloudKitModel
 
-/// The key by which a user is looked up: `CKUserIdentity.LookupInfo`.
+/// The key by which a user is looked up: an e-mail address, a phone number or a user record ID.
+/// Apps use the name `CKUserIdentity.LookupInfo`.
 ///
-/// The key is an e-mail address, a phone number or a user record ID. Only one of the three
-/// properties has a value in an object that the program makes. A lookup info cannot change.
+/// In an object that the program makes, exactly one of the three properties has a value. A lookup
+/// info cannot change.
 open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The e-mail address; nil if the key is another one.
   open var emailAddress: String? { storedEmailAddress }
@@ -110,7 +111,8 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
 }
 
 extension Dictionary where Key == CKUserIdentity.LookupInfo {
-  /// Returns the values by one part of the lookup info. Infos without that part are left out.
+  /// Returns the values with a part of the lookup info as the key, such as the e-mail address.
+  /// Lookup infos without that part are left out.
   func keyed<Part: Hashable>(by part: KeyPath<CKUserIdentity.LookupInfo, Part?>) -> [Part: Value] {
     var values: [Part: Value] = [:]
     for (lookupInfo, value) in self {

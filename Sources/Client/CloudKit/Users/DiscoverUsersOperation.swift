@@ -1,8 +1,9 @@
 internal import WebServices
 
-/// An operation that finds users who permit discovery, for the methods of the container.
+/// An operation that finds users who permit discovery: they allow others to find them. The methods
+/// of `CKContainer` use it.
 ///
-/// It looks up the users of a list, or finds all users.
+/// The operation looks up the users in ``lookupInfos``, or finds all users.
 final class DiscoverUsersOperation: CKOperation, @unchecked Sendable {
   /// The users in the server's answer.
   struct Found {
@@ -16,7 +17,7 @@ final class DiscoverUsersOperation: CKOperation, @unchecked Sendable {
   var lookupInfos: [CKUserIdentity.LookupInfo]?
   /// The block that the operation calls once with the users who were found.
   var completion: ((Result<Found, any Error>) -> Void)?
-  /// The users in the answer; empty before it.
+  /// The users in the server's answer; empty before the answer.
   private var found = Found()
 
   override func firstCall() throws(CKError) -> ServiceCall? {

@@ -3,8 +3,8 @@ import PushChannels
 import StoreModel
 
 extension Delivery {
-  /// The time at which the delivery expires. The worker does not send it afterwards. The channel
-  /// decides the lifetime, which counts from the log entry.
+  /// The time after which the worker no longer sends the delivery. The channel of the device
+  /// decides the lifetime, which begins with the entry in the notification log.
   var expiration: Timestamp {
     let isHighPriority = notification.subscription.notificationInfo?.isHighPriority == true
     let kind: Push.Kind = isHighPriority ? .alert : .background
@@ -12,15 +12,15 @@ extension Delivery {
     return logged.advanced(bySeconds: lifetime ?? kind.lifetime)
   }
 
-  /// The key by which the delivery can be merged with others to the same device; `nil` if it is
-  /// always sent.
+  /// The key of deliveries to the same device that a newer one can replace; `nil` if each delivery
+  /// is sent.
   var mergeKey: DeliveryMergeKey? {
     device.kind.mergesDeliveries ? DeliveryMergeKey(notification.subscription) : nil
   }
 }
 
 extension DeviceToken {
-  /// The reason why nothing is sent to the device, as text.
+  /// The text for the reason why the server has no route to the device.
   var lackOfRoute: String {
     guard let channel = PushChannelRegistry.channel(of: kind) else {
       return "the server does not push to a reader of the web courier"

@@ -1,11 +1,15 @@
 import CloudKitModel
 import StoreModel
 
-/// The state machine of the deliveries of one route: those under way, those to send now, and the
-/// time to ask the store for more.
+/// The state machine of the deliveries of one route. It decides which deliveries to send now, and
+/// when to ask the store for more. A *route* is a container with one kind of device, and for APNs
+/// one environment.
 ///
-/// It is a value: callers pass the time. A route that does not work rests. Afterwards one delivery
-/// probes it before the others follow.
+/// The schedule is a value; callers pass the time. If a route does not work, nothing is sent for a
+/// while: the route *rests*. Then one delivery *probes* the route. If it succeeds, the others are
+/// sent.
+///
+/// A delivery is *under way* from its addition to the schedule until its outcome is in the store.
 struct DeliverySchedule {
   /// The condition of the route.
   private enum Condition: Equatable {
@@ -13,19 +17,20 @@ struct DeliverySchedule {
     case open
     /// Nothing is sent until this time.
     case resting(until: Timestamp)
-    /// One delivery probes the route, or is about to.
+    /// One delivery is under way to probe the route, or will be taken from the store for it.
     case probing
   }
 
   /// The time at which the next delivery that waits in the store is due.
   private enum NextDue {
-    /// The store must be asked. The time, if any, is that of a delivery which was postponed since.
+    /// The store must be asked. The time, if any, is the earliest at which a delivery is due that
+    /// was put off meanwhile.
     case unknown(Timestamp?)
-    /// The time; `nil` if no delivery waits.
+    /// The known time; `nil` if no delivery waits.
     case known(Timestamp?)
   }
 
-  /// The identity of a group of deliveries of which only the newest must be sent.
+  /// The identity of a group of deliveries. Only the newest delivery of a group must be sent.
   private struct MergeName: Hashable {
     /// The token of the device.
     var token: String
@@ -34,7 +39,8 @@ struct DeliverySchedule {
     /// The merge key of the subscription.
     var key: DeliveryMergeKey
 
-    /// Creates the identity of a delivery's group; `nil` if the delivery is always sent.
+    /// Creates the identity of a delivery's group; `nil` if the delivery belongs to no group and is
+    /// always sent.
     init?(_ delivery: Delivery) {
       guard let key = delivery.mergeKey else { return nil }
       self.key = key
@@ -51,7 +57,7 @@ struct DeliverySchedule {
     case silence
   }
 
-  /// The newest delivery of a group that is under way.
+  /// The newest delivery that is under way in a group.
   private struct Newest {
     /// The number of the delivery in its database.
     var number: Int64
@@ -61,38 +67,39 @@ struct DeliverySchedule {
 
   /// The greatest number of deliveries under way.
   let capacity: Int
-  /// The deliveries that were admitted and whose outcome is not yet in the store.
+  /// The deliveries that were added to the schedule and whose outcome is not yet in the store.
   private(set) var underWay: Set<Delivery.ID> = []
-  /// Deliveries under way that were taken again from the store. The store has their last outcome,
-  /// but the schedule does not know that yet.
+  /// Deliveries under way that were taken from the store a second time. The store already has the
+  /// outcome of the first attempt, but ``finish(_:)`` was not yet called.
   private var takenAgain: [Delivery.ID: Delivery] = [:]
-  /// Whether the store may have due deliveries without a lease.
+  /// Whether the store may have due deliveries that the schedule should take.
   private(set) var isBehind = true
-  /// The number of consecutive rests by cause. The causes are separate: after a long silence the
-  /// service may work again, so silences do not lengthen the delays after refusals.
+  /// The number of consecutive rests by cause. The causes are counted separately, so that silences
+  /// do not lengthen the delays after refusals. After a long silence, the service may work at once.
   private var rests: [RestCause: Int] = [:]
   /// The condition of the route.
   private var condition = Condition.open
-  /// The time at which the schedule last looked at the clock.
+  /// The time of the last call of ``endRest(at:)``.
   private var latest = Timestamp(milliseconds: .min)
   /// The time of the next due delivery in the store.
   private var nextDue = NextDue.unknown(nil)
   /// The newest delivery under way of each group.
   private var newest: [MergeName: Newest] = [:]
-  /// The deliveries that finished since the store was asked; `nil` if no answer is awaited. If
-  /// their lease had ended, the store's answer may still contain them.
+  /// The deliveries that finished since the store was asked for deliveries; `nil` if no answer is
+  /// awaited. The store's answer may still contain them, if their lease had ended.
   private var finishedMeanwhile: Set<Delivery.ID>?
-  /// The number of consecutive attempts without an answer.
+  /// The number of consecutive attempts that were sent and got no answer.
   private var unanswered = 0
   /// The number of consecutive attempts that were not sent.
   private var unsent = 0
 
   /// The number of consecutive attempts without an answer after which the route counts as broken.
   static let greatestUnanswered = 16
-  /// The same number for attempts that were not sent because there was no connection.
+  /// The number of consecutive attempts without a connection after which the route counts as
+  /// broken.
   static let greatestUnsent = 3
 
-  /// Creates a schedule without deliveries. It is behind: the store may have some.
+  /// Creates a schedule without deliveries. ``isBehind`` is true, because the store may have some.
   init(capacity: Int) {
     self.capacity = capacity
   }
@@ -101,8 +108,8 @@ struct DeliverySchedule {
 
   /// The number of new deliveries that may be sent without waiting in the store.
   ///
-  /// It is 0 while older deliveries wait in the store or are on their way from it. The new ones
-  /// would otherwise overtake them.
+  /// The number is 0 while older deliveries wait in the store, or while the store's answer is
+  /// awaited. New deliveries would otherwise be sent before older ones.
   var free: Int {
     let isUpToDate = !isBehind && finishedMeanwhile == nil
     return condition == .open && isUpToDate ? max(0, capacity - underWay.count) : 0
@@ -110,8 +117,9 @@ struct DeliverySchedule {
 
   /// Adds deliveries that were just logged and leased.
   ///
-  /// - Returns: The deliveries to send now, and those beyond the capacity. The latter count as
-  ///   under way until they wait in the store again.
+  /// - Returns: The deliveries to send now (`admitted`), and those beyond the capacity (`refused`).
+  ///   The refused ones are under way until the store has recorded that they wait. Deliveries that
+  ///   are under way already are in neither list.
   mutating func admit(_ deliveries: [Delivery]) -> (admitted: [Delivery], refused: [Delivery]) {
     var free = condition == .open ? max(0, capacity - underWay.count) : 0
     var admitted: [Delivery] = []
@@ -129,7 +137,8 @@ struct DeliverySchedule {
 
   /// Returns the number of deliveries to take from the store now; `nil` for none.
   ///
-  /// After a number, the caller must call ``admit(_:)-([TakenDeliveries])`` or ``failTaking()``.
+  /// After a number, the caller must call `admit(_:)` with the taken deliveries, or
+  /// ``failTaking()``.
   mutating func beginTaking(at now: Timestamp) -> Int? {
     guard let limit = takeLimit(at: now) else { return nil }
     isBehind = false
@@ -139,7 +148,7 @@ struct DeliverySchedule {
   }
 
   /// Returns the number of deliveries to take. An open route takes more only when at most half of
-  /// its capacity is in use; a probing one takes a single delivery.
+  /// its capacity is in use. A probing route takes a single delivery.
   private mutating func takeLimit(at now: Timestamp) -> Int? {
     guard finishedMeanwhile == nil else { return nil }
     endRest(at: now)
@@ -154,9 +163,9 @@ struct DeliverySchedule {
 
   /// Adds the deliveries that were taken from the store, and returns those to send now.
   ///
-  /// Deliveries that are under way are left out. If one of them had waited in the store,
-  /// ``finish(_:)`` returns it later. A delivery whose lease had ended and that finished meanwhile
-  /// is left out too.
+  /// The result omits deliveries that are under way. If one of them had waited in the store,
+  /// ``finish(_:)`` returns it later. The result also omits a delivery whose lease had ended and
+  /// that finished meanwhile. A probing route opens if the store has no due delivery for it.
   mutating func admit(_ taken: TakenDeliveries) -> [Delivery] {
     let finished = finishedMeanwhile ?? []
     finishedMeanwhile = nil
@@ -177,7 +186,8 @@ struct DeliverySchedule {
     isBehind = true
   }
 
-  /// Adds a delivery to those under way; false if it is among them.
+  /// Adds a delivery to those under way, and returns true. If the delivery is under way already,
+  /// returns false.
   private mutating func begin(_ delivery: Delivery) -> Bool {
     guard underWay.insert(delivery.id).inserted else { return false }
     guard let name = MergeName(delivery) else { return true }
@@ -190,8 +200,8 @@ struct DeliverySchedule {
 
   // MARK: Outcomes
 
-  /// Returns the number of a newer delivery under way that can replace this one; `nil` if there is
-  /// none.
+  /// Returns the number of the newest delivery under way that can replace this one; `nil` if there
+  /// is none.
   func newer(than delivery: Delivery) -> Int64? {
     guard let name = MergeName(delivery), let newest = newest[name],
       newest.number > delivery.id.number
@@ -201,8 +211,8 @@ struct DeliverySchedule {
 
   /// Ends a delivery whose outcome is in the store.
   ///
-  /// - Returns: The same delivery if it was taken again meanwhile. It is under way again and must
-  ///   be sent.
+  /// - Returns: The same delivery if it was taken from the store again meanwhile; otherwise `nil`.
+  ///   A returned delivery is under way again, and the caller must send it.
   @discardableResult
   mutating func finish(_ delivery: Delivery) -> Delivery? {
     guard underWay.remove(delivery.id) != nil else { return nil }
@@ -232,7 +242,7 @@ struct DeliverySchedule {
 
   /// Records that the service processed a push, with any answer.
   ///
-  /// - Returns: Whether the route had rested and works again.
+  /// - Returns: `true` if the route had rested and works again.
   mutating func succeed() -> Bool {
     unanswered = 0
     unsent = 0
@@ -245,8 +255,8 @@ struct DeliverySchedule {
 
   /// Records an attempt without an answer.
   ///
-  /// - Parameter wasSent: Whether the push was sent; otherwise there was no connection.
-  /// - Returns: Whether the route should rest.
+  /// - Parameter wasSent: `true` if the push was sent; `false` if there was no connection.
+  /// - Returns: `true` if the route should rest.
   mutating func remainUnanswered(wasSent: Bool) -> Bool {
     if wasSent { unanswered += 1 } else { unsent += 1 }
     return condition == .probing || unanswered >= Self.greatestUnanswered
@@ -255,8 +265,8 @@ struct DeliverySchedule {
 
   /// Stops sending until `end`.
   ///
-  /// - Returns: Whether the rest is new. It is not if the route rests already: the deliveries under
-  ///   way may fail one by one.
+  /// - Returns: `true` if the rest is new; `false` if the route rests already, because deliveries
+  ///   that were under way fail one by one.
   mutating func rest(until end: Timestamp, for cause: RestCause) -> Bool {
     isBehind = true
     if cause == .refusal { rests[.silence] = nil }
@@ -278,7 +288,7 @@ struct DeliverySchedule {
     if case .resting = condition { true } else { false }
   }
 
-  /// Whether nothing is under way and the store has nothing that could be sent now.
+  /// Whether nothing is under way, and the store has no delivery that could be sent now.
   var isSettled: Bool {
     underWay.isEmpty && finishedMeanwhile == nil && (isResting || !isBehind)
   }
@@ -293,7 +303,7 @@ struct DeliverySchedule {
     }
   }
 
-  /// Whether the store must be asked when the next delivery is due.
+  /// Whether the caller should ask the store for the time at which the next delivery is due.
   var wantsNextDue: Bool {
     if case .unknown = nextDue { !isBehind && finishedMeanwhile == nil } else { false }
   }
@@ -304,7 +314,8 @@ struct DeliverySchedule {
     nextDue = .known([due, latest].compactMap(\.self).min())
   }
 
-  /// The time at which the schedule must be used again without another event; `nil` for never.
+  /// The time at which ``beginTaking(at:)`` must be called, even if nothing else happens; `nil` for
+  /// never.
   var nextWake: Timestamp? {
     if case .resting(let end) = condition { return end }
     guard !isBehind, case .known(let due) = nextDue else { return nil }
@@ -316,17 +327,18 @@ struct DeliverySchedule {
     isBehind = true
   }
 
-  /// Records that the clock may have been set forward, so that more deliveries may be due.
+  /// Records that the clock may have been set forward. More deliveries may then be due, and a rest
+  /// may be over.
   mutating func lookAgain(at now: Timestamp) {
     isBehind = true
     endRest(at: now)
   }
 
-  /// The seconds by which the clock may be corrected without counting as set back.
+  /// The greatest step back of the clock, in seconds, that is ignored.
   private static let tolerance = 1.0
 
-  /// Ends a rest that is over. It also ends a rest that began before the clock was set back,
-  /// because that rest would last too long.
+  /// Ends a rest that is over. If the clock was set back, also ends a rest that is not over,
+  /// because it would last too long.
   private mutating func endRest(at now: Timestamp) {
     let wasSetBack = now.advanced(bySeconds: Self.tolerance) < latest
     latest = now

@@ -5,15 +5,14 @@ import StoreModel
 
 /// The sending of deliveries and the handling of reports. Any thread may call these methods.
 extension DeliveryWorker {
-  /// Accepts deliveries that were just logged and leased to the worker. A stopped worker ignores
-  /// them: the next process takes them when their lease ends.
+  /// Adds deliveries that were just logged and leased to the worker. A stopped worker ignores them:
+  /// the next process sends them when their lease ends.
   ///
   /// - Parameter waiting: The number of further logged deliveries that wait in the store, by route.
   public func enqueue(_ deliveries: [Delivery], waiting: [DeliveryRoute.ID: Int] = [:]) {
     guard !deliveries.isEmpty || !waiting.isEmpty else { return }
     let byRoute = Dictionary(grouping: deliveries, by: \.route)
     let (admitted, refused) = state.withLock { state -> ([Delivery], [Delivery]) in
-      // The next process takes the leases of a worker that stops.
       guard !state.isStopped else { return ([], []) }
       var admitted: [Delivery] = []
       var refused: [Delivery] = []
@@ -35,8 +34,8 @@ extension DeliveryWorker {
     if !waiting.isEmpty { takerSignal.signal() }
   }
 
-  /// Sends a delivery, if it has a route, has not expired, and the device's pace permits it.
-  /// Otherwise it gets an outcome at once.
+  /// Sends a delivery if it has a route, has not expired, and ``DevicePacing`` permits it.
+  /// Otherwise the delivery gets an outcome at once.
   func send(_ delivery: Delivery) {
     guard let route = route(delivery.device) else {
       return finish(delivery, .abandoned(reason: delivery.device.lackOfRoute))
@@ -60,7 +59,8 @@ extension DeliveryWorker {
     route.send(delivery, attempt) { self.handle($0, of: delivery, sent: now) }
   }
 
-  /// Handles the report of an attempt.
+  /// Handles the report of an attempt: updates the route or the device, and finishes the delivery
+  /// with an outcome.
   ///
   /// - Parameter sent: The time at which the attempt began.
   private func handle(_ report: PushRoute.Report, of delivery: Delivery, sent: Timestamp) {
@@ -88,7 +88,8 @@ extension DeliveryWorker {
           at: now.advanced(bySeconds: seconds), reason: report.text,
           wasSent: report.reach != .notSent))
     case .refreshProviderToken:
-      // The connection has already retried with a new token; the server's clock may be wrong.
+      // The connection has already tried again with a new token, so the server's clock may be
+      // wrong.
       finish(
         delivery,
         .retry(
@@ -137,11 +138,12 @@ extension DeliveryWorker {
     }
   }
 
-  /// The policy for the rest of a route that does not answer: 0.1 to 60 seconds, growing until a
-  /// push is answered.
+  /// The policy for the duration of a rest if the service does not answer: 0.1 to 60 seconds. The
+  /// duration grows until a push is answered.
   private static let unansweredRest = RetryPolicy(firstDelay: 0.1, greatestDelay: 60)
 
-  /// Lets the route of a delivery rest, and reports a new rest.
+  /// Stops sending on the route of a delivery until `end`, and reports this if the route did not
+  /// rest already.
   private func rest(
     _ delivery: Delivery, until end: Timestamp, _ reason: String,
     for cause: DeliverySchedule.RestCause = .refusal
@@ -158,7 +160,7 @@ extension DeliveryWorker {
     takerSignal.signal()
   }
 
-  /// Records that the route of a delivery works, and reports the end of a rest.
+  /// Records that the route of a delivery works. Reports this if the route had rested.
   private func succeed(_ delivery: Delivery) {
     let hadRested = state.withLock { state in
       state.withSchedule(of: delivery.route) { $0.succeed() }
@@ -168,7 +170,7 @@ extension DeliveryWorker {
     takerSignal.signal()
   }
 
-  /// Gives a delivery its outcome, which the recorder writes to the store.
+  /// Adds the outcome of a delivery to the outcomes that the recorder writes to the store.
   ///
   /// - Parameters:
   ///   - dropTokenRegisteredBefore: If set, the store deletes the device's token if it was last

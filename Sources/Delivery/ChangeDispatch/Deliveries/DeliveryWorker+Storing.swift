@@ -2,13 +2,13 @@ import CloudKitModel
 import KillPoints
 import StoreModel
 
-/// The worker's two tasks: the recorder writes outcomes to the store, and the taker takes
-/// deliveries from it.
+/// The worker's two tasks. The *recorder* writes outcomes to the store. The *taker* takes due
+/// deliveries from the store: it leases them.
 extension DeliveryWorker {
   // MARK: Recording outcomes
 
-  /// Runs the recorder: it writes outcomes in batches until the worker is stopped. A failed write
-  /// is repeated after a delay.
+  /// Runs the recorder: it writes outcomes in batches until the worker is stopped. After a failed
+  /// write, the recorder waits and tries again.
   func record() async {
     var retry = RetryDelay()
     while true {
@@ -42,7 +42,7 @@ extension DeliveryWorker {
               "cause": .cause(error),
             ])
         )
-        // A stop cancels the sleep. The recorder then tries once more and gives up at the next
+        // A stop cancels the sleep. The recorder then tries once more, and ends at the next
         // failure.
         try? await Task.sleep(for: .seconds(delay))
       }
@@ -51,7 +51,8 @@ extension DeliveryWorker {
 
   /// Applies outcomes that are now in the store.
   ///
-  /// - Parameter mergedBeside: The number of other deliveries that the store merged.
+  /// - Parameter mergedBeside: The number of other deliveries that the store merged into the
+  ///   delivered ones.
   private func settle(
     _ outcomes: ArraySlice<DeliveryWorkerState.Outcome>, mergedBeside: Int
   ) {
@@ -70,8 +71,8 @@ extension DeliveryWorker {
     if isSettled { settlement.come() }
   }
 
-  /// Reports that the backlog exceeded its limit (true) or fell below half of it (false); `nil`
-  /// reports nothing.
+  /// Reports that the number of waiting deliveries exceeded its limit (`true`) or fell to half of
+  /// the limit (`false`). `nil` reports nothing.
   private func reportBacklog(_ transition: Bool?) {
     switch transition {
     case true?:
@@ -93,11 +94,11 @@ extension DeliveryWorker {
 
   // MARK: Taking from the store
 
-  /// The seconds between two checks whether this server is registered in its cluster.
+  /// The time in seconds between two checks whether this server is registered in its cluster.
   private static let registrationPause = 0.05
 
-  /// Runs the taker: it takes due deliveries until the worker is stopped. A failure of the store is
-  /// repeated after a delay.
+  /// Runs the taker: it takes due deliveries until the worker is stopped. After a failure of the
+  /// store, the taker waits and tries again.
   func take() async {
     var retry = RetryDelay()
     while !state.withLock({ $0.isStopped }) {
@@ -121,8 +122,8 @@ extension DeliveryWorker {
     }
   }
 
-  /// Takes over the deliveries of an earlier process, or of a server that is gone. A failure is
-  /// repeated in the next round.
+  /// Takes over the deliveries of an earlier process, or of a server that is gone. After a failure,
+  /// the next round tries again.
   private func prepare(as holder: Int64) async throws {
     state.withLock { $0.isToTakeOver = false }
     do {
@@ -133,8 +134,8 @@ extension DeliveryWorker {
     }
   }
 
-  /// Ends the leases of all processes that are not registered servers, and makes all routes look
-  /// for due deliveries.
+  /// Ends the leases of all processes that are not registered servers, except those of `holder`.
+  /// Then makes all routes take due deliveries.
   private func takeOverDeliveries(as holder: Int64) async throws {
     try await store.reclaimDeliveries(at: clock(), exceptOf: holder)
     for route in try await store.deliveryRoutes().keys {
@@ -143,7 +144,7 @@ extension DeliveryWorker {
     try await count()
   }
 
-  /// Asks the store for the number of deliveries without an outcome.
+  /// Asks the store for the number of deliveries without a final outcome.
   private func count() async throws {
     state.withLock { $0.beginCounting() }
     let owed = try await store.owedDeliveryCount()
@@ -155,8 +156,8 @@ extension DeliveryWorker {
     reportBacklog(backlog)
   }
 
-  /// Takes due deliveries for all routes that need some, and asks for the time of the next due
-  /// ones.
+  /// Takes due deliveries for all routes that need some. Then asks the store for the time at which
+  /// the next delivery of each route is due.
   private func takeDue(as holder: Int64) async throws {
     while let (route, limit) = beginTaking() {
       do {
@@ -177,7 +178,7 @@ extension DeliveryWorker {
     }
   }
 
-  /// Returns the next route to take deliveries for, and their number; `nil` if no route needs any.
+  /// Returns a route that needs deliveries, and the number to take; `nil` if no route needs any.
   private func beginTaking() -> (route: DeliveryRoute.ID, limit: Int)? {
     let now = clock()
     return state.withLock { state in
@@ -191,7 +192,8 @@ extension DeliveryWorker {
     }
   }
 
-  /// Adds the deliveries that were taken from the store, and sends those that may be sent.
+  /// Adds the deliveries that were taken from the store to the schedule of their route, and sends
+  /// those that may be sent now.
   private func admit(_ taken: TakenDeliveries, on route: DeliveryRoute.ID) {
     let (admitted, isSettled, backlog) = state.withLock { state in
       let admitted = state.withSchedule(of: route) { $0.admit(taken) }
@@ -209,7 +211,7 @@ extension DeliveryWorker {
   private enum Waking {
     /// Deliveries may be due.
     case toTake
-    /// The store must be asked again for the number of deliveries.
+    /// The store must be asked again for the number of deliveries without a final outcome.
     case toRecount
   }
 

@@ -5,10 +5,14 @@ import Synchronization
 
 /// The worker that sends deliveries from the store to the devices and stores their outcomes.
 ///
-/// A delivery is a row of the store until it has an outcome. New deliveries are leased to the
-/// worker when they are logged, and come in memory. The worker takes others from the store: those
-/// of an earlier process, those to repeat, and those beyond the capacity. Each route has a capacity
-/// of its own, so a slow or broken route delays no other.
+/// A *delivery* is one push to one device: a row of the store until it has a final outcome. New
+/// deliveries are leased to the worker when they are logged, and are passed to it in memory. The
+/// worker takes others from the store: those of an earlier process, those to repeat, and those
+/// beyond the capacity.
+///
+/// A *route* is a container with one kind of device, and for APNs one environment. Each route has a
+/// capacity of its own, so a slow or broken route does not delay the others. If a route does not
+/// work, the worker sends nothing on it for a while: the route *rests*.
 ///
 /// ```swift
 /// let worker = DeliveryWorker(store: store, report: { log($0) }) { channels.route(to: $0) }
@@ -20,34 +24,35 @@ import Synchronization
 public final class DeliveryWorker: Sendable {
   /// The limits and times of a worker.
   public struct Configuration: Sendable {
-    /// The greatest number of deliveries of one route that are under way. The others wait in the
-    /// store.
+    /// The greatest number of deliveries of one route that are under way: being sent, or with an
+    /// outcome that is not stored yet. The others wait in the store.
     public var capacity = 4_096
-    /// The greatest number of deliveries that are taken from the store at once.
+    /// The greatest number of deliveries that one call takes from the store.
     public var takingSize = 1_000
     /// The greatest number of outcomes in one transaction.
     public var updateBatchSize = 500
-    /// The seconds for which a delivery is leased to the worker. If the process dies, other servers
-    /// of the store wait that long.
+    /// The time in seconds for which a delivery is leased to the worker. If the process dies, other
+    /// servers wait that long before they send the delivery.
     public var leaseTime = 60.0
-    /// The seconds for which ``DeliveryWorker/stop()`` waits for outcomes.
+    /// The time in seconds for which ``DeliveryWorker/stop()`` waits for outcomes.
     public var stopTime = 5.0
-    /// The seconds for which a route rests if an administrator must repair it.
+    /// The time in seconds for which a route rests if an administrator must repair it.
     public var suspensionDelay = 60.0
-    /// The seconds between two silent pushes to a device; 0 for no limit.
+    /// The least time in seconds between two silent pushes to a device; 0 for no limit.
     public var silentPushInterval = 0.0
-    /// The greatest number of devices whose pace is remembered. Other devices get their pushes
-    /// without pacing.
+    /// The greatest number of devices whose next allowed push time is remembered. Other devices get
+    /// their pushes without a delay.
     public var pacedDevices = 100_000
-    /// The number of waiting deliveries above which all silent ones of a device are merged,
-    /// whatever their subscriptions.
+    /// The number of waiting deliveries above which all silent pushes to a device are merged, even
+    /// those of different subscriptions.
     public var waitingLimit = 1_000_000
-    /// The number of deliveries without an outcome at which no more are written. The notifications
-    /// are then only logged.
+    /// The number of deliveries without a final outcome at which no more are written. New
+    /// notifications are then only logged.
     public var owedLimit = Int.max
     /// The same limit for one user in one database.
     public var owedLimitOfUser = Int.max
-    /// The closure that receives the result of each attempt; `nil` for none. It must not block.
+    /// Receives each outcome of a delivery, also one without an attempt; `nil` for no closure. The
+    /// closure must not block.
     public var trace: (@Sendable (Delivery, DeliveryUpdate.State) -> Void)?
     /// The executor of the worker's tasks; `nil` for Swift's global executor.
     public var executor: (any TaskExecutor)?
@@ -60,7 +65,8 @@ public final class DeliveryWorker: Sendable {
   public struct Metrics: Sendable, Hashable {
     /// The number of pushes that a service accepted.
     public var delivered = 0
-    /// The number of deliveries that were abandoned for another reason than expiry or a fault.
+    /// The number of deliveries that ended without an accepted push, for another reason than expiry
+    /// or a fault.
     public var abandoned = 0
     /// The number of deliveries that expired.
     public var expired = 0
@@ -69,15 +75,17 @@ public final class DeliveryWorker: Sendable {
     public var refused = 0
     /// The number of deliveries that a newer one replaced.
     public var merged = 0
-    /// The number of attempts that are to be repeated.
+    /// The number of attempts after which the delivery must be tried again.
     public var retried = 0
-    /// The number of postponements: the device's pace or the capacity did not permit the push.
+    /// The number of times that a delivery was put off without an attempt, by ``DevicePacing`` or
+    /// because the capacity was used up.
     public var postponed = 0
     /// The number of deliveries that are being sent, or whose outcome is being stored.
     public var underWay = 0
     /// The approximate number of deliveries that wait in the store.
     public var waiting = 0
-    /// Whether so many deliveries wait that silent ones are merged whatever their subscriptions.
+    /// Whether silent pushes of different subscriptions are merged, because too many deliveries
+    /// wait (``Configuration/waitingLimit``).
     public var isMergingHarder = false
     /// The number of routes that rest because they do not work.
     public var restingRoutes = 0
@@ -100,11 +108,11 @@ public final class DeliveryWorker: Sendable {
   /// The holder of the worker's leases: this server's ID in a cluster, otherwise a random number.
   /// `nil` while the server is not registered in its cluster.
   let holder: @Sendable () -> Int64?
-  /// The numbers of waiting deliveries of each user.
+  /// The number of waiting deliveries of each user.
   let backlogs: UserBacklogs
-  /// The signal that wakes the taker.
+  /// The signal that wakes the taker: the task that takes due deliveries from the store.
   let takerSignal = WakeSignal()
-  /// The signal that wakes the recorder.
+  /// The signal that wakes the recorder: the task that writes outcomes to the store.
   let recorderSignal = WakeSignal()
   /// The tasks that wait in ``settled()``.
   let settlement = Settlement()
@@ -117,7 +125,7 @@ public final class DeliveryWorker: Sendable {
   ///   - server: Returns the ID of this server in a cluster; `nil` if it uses the store alone.
   ///   - clock: The clock for due times and expiry.
   ///   - random: Returns numbers in 0 ..< 1 for the random part of delays.
-  ///   - report: Receives a line for the server's log that concerns the administrator.
+  ///   - report: Receives the lines for the server's log.
   ///   - route: Returns the route to a device; `nil` if its container is not set up for pushes to
   ///     it.
   public init(
@@ -160,11 +168,12 @@ public final class DeliveryWorker: Sendable {
     }
   }
 
-  /// Returns the number of deliveries that the worker can send at once, for deliveries about to be
-  /// logged.
+  /// Returns limits for the deliveries of the next dispatch transaction: the number that the worker
+  /// can send at once on each route, and the number that may be written.
   ///
-  /// It is 0 before the worker has taken over the deliveries of an earlier process. New deliveries
-  /// would otherwise overtake them.
+  /// The worker can send none before it has taken over the deliveries of an earlier process. New
+  /// deliveries would otherwise be sent before older ones. The worker can also send none after
+  /// ``stop()``, and while the server is not registered in its cluster.
   public func capacity() -> DeliveryCapacity {
     let holder = holder()
     return state.withLock { state in
@@ -178,19 +187,19 @@ public final class DeliveryWorker: Sendable {
     }
   }
 
-  /// Whether the worker has taken over the deliveries of an earlier process.
+  /// Whether the worker has taken over the deliveries of an earlier process, and has counted them.
   var isPrepared: Bool { state.withLock { $0.isPrepared } }
 
-  /// Returns a lease from now on.
+  /// Returns a lease of `holder` from now on, for ``Configuration/leaseTime`` seconds.
   func lease(of holder: Int64) -> DeliveryLease {
     DeliveryLease(
       holder: holder, until: clock().advanced(bySeconds: configuration.leaseTime))
   }
 
-  /// Returns when no delivery is under way or due: each was sent, and its outcome is in the store.
+  /// Returns when no delivery is under way or due, and all outcomes are in the store.
   ///
-  /// The method does not wait for deliveries that are to be repeated later. After ``stop()`` it
-  /// returns at once; before ``start()`` it does not return.
+  /// The method does not wait for deliveries that are due later, or whose route rests. After
+  /// ``stop()`` the method returns at once. Before ``start()`` it does not return.
   public func settled() async {
     // The state may have changed between the signal and this check.
     repeat {
@@ -204,17 +213,20 @@ public final class DeliveryWorker: Sendable {
     takerSignal.signal()
   }
 
-  /// Makes the worker look again for due deliveries. Call it after the clock was set forward.
+  /// Makes the worker ask the store again for due deliveries. Call the method after the clock was
+  /// set forward.
   public func lookForDueDeliveries() {
     let now = clock()
     state.withLock { $0.lookAgain(at: now) }
     takerSignal.signal()
   }
 
-  /// Stops the worker. It takes no more deliveries and writes the outcomes of those under way.
+  /// Stops the worker. The worker takes no more deliveries, and writes the outcomes of those under
+  /// way.
   ///
-  /// The method returns after ``Configuration/stopTime`` at the latest. The next process sends
-  /// deliveries without an outcome again, with the same `apns-id`.
+  /// The method waits for outcomes for at most ``Configuration/stopTime``, and for running calls of
+  /// the store. The next process sends deliveries without an outcome again, with the same
+  /// `apns-id`.
   public func stop() async {
     let deadline = ContinuousClock.now + .seconds(configuration.stopTime)
     state.withLock { $0.stopDeadline = deadline }
@@ -222,7 +234,8 @@ public final class DeliveryWorker: Sendable {
     takerSignal.signal()
     recorderSignal.signal()
     let tasks = tasks.withLock { $0 }
-    // The cancellation ends the delay after a failure. Calls of the store ignore it.
+    // The cancellation ends the delay after a failed write. Calls of the store ignore the
+    // cancellation.
     for task in tasks { task.cancel() }
     for task in tasks { await task.value }
   }

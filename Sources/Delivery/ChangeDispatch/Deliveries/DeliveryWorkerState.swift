@@ -15,34 +15,37 @@ struct DeliveryWorkerState {
 
   /// The schedule of each route in use.
   var schedules: [DeliveryRoute.ID: DeliverySchedule] = [:]
-  /// The pace of the devices.
+  /// The times at which devices may get their next pushes.
   var pacing: DevicePacing
   /// The outcomes to write, the oldest first.
   private(set) var outcomes: [Outcome] = []
-  /// The number of outcomes after which the delivery still waits.
+  /// The number of elements of ``outcomes`` after which the delivery waits for another attempt.
   private var putOffCount = 0
-  /// The counters. ``currentMetrics`` also has the present state.
+  /// The counters. ``currentMetrics`` adds the present state.
   var metrics = DeliveryWorker.Metrics()
   /// The durations of the steps of pushes.
   var times = DeliveryTimes()
-  /// The approximate number of deliveries without a final outcome; `nil` until the store was asked.
+  /// The approximate number of deliveries without a final outcome; `nil` until the store has
+  /// answered for the first time.
   private(set) var owed: Int?
-  /// The number of deliveries added, less those removed, since the store was asked for the number;
-  /// `nil` if no answer is awaited.
+  /// The change of ``owed`` since the store was asked for the number; `nil` if no answer is
+  /// awaited.
   private var owedMeanwhile: Int?
-  /// Whether deliveries were under way or changed while the store counted. The store's answer may
-  /// include some that are also counted here.
+  /// Whether deliveries were under way, added or removed while the store counted. The count may
+  /// then include a delivery twice, or not at all.
   private var isCountDoubtful = false
-  /// The number of recounts since no delivery was waiting.
+  /// The number of consecutive recounts. It becomes 0 when no delivery waits and the count is
+  /// certain.
   private var recounts = 0
   /// The time at which the wait for outcomes ends, by a monotonic clock; `nil` while the worker
   /// runs.
   var stopDeadline: ContinuousClock.Instant?
-  /// Whether servers may be gone that left deliveries.
+  /// Whether the taker must take over deliveries of earlier processes, or of servers that are gone.
   var isToTakeOver = true
   /// The greatest number of deliveries of one route that are under way.
   private let capacity: Int
-  /// The number of waiting deliveries above which silent ones are merged harder.
+  /// The number of waiting deliveries above which silent pushes of different subscriptions are
+  /// merged.
   private let waitingLimit: Int
 
   /// Creates the state of a worker that was not started.
@@ -53,13 +56,14 @@ struct DeliveryWorkerState {
       silentInterval: configuration.silentPushInterval, capacity: configuration.pacedDevices)
   }
 
-  /// Whether the worker has taken over the deliveries of an earlier process.
+  /// Whether the worker has taken over the deliveries of an earlier process, and has counted them.
   var isPrepared: Bool { owed != nil }
 
   /// Whether the worker was stopped.
   var isStopped: Bool { stopDeadline != nil }
 
-  /// Whether no delivery is under way or due, and all outcomes are stored; also true after a stop.
+  /// Whether no delivery is under way or due, and all outcomes are in the store. The value is also
+  /// true after a stop.
   var isSettled: Bool {
     isStopped || (isPrepared && outcomes.isEmpty && schedules.values.allSatisfy(\.isSettled))
   }
@@ -79,8 +83,8 @@ struct DeliveryWorkerState {
     return metrics
   }
 
-  /// Calls `body` with the schedule of a route. A new schedule begins behind, because the store may
-  /// have deliveries.
+  /// Calls `body` with the schedule of a route. A new schedule begins with
+  /// ``DeliverySchedule/isBehind``, because the store may have deliveries.
   mutating func withSchedule<Value>(
     of route: DeliveryRoute.ID, _ body: (inout DeliverySchedule) -> Value
   ) -> Value {
@@ -88,20 +92,21 @@ struct DeliveryWorkerState {
     return body(&schedules[route, default: unused])
   }
 
-  /// Makes all routes look again for due deliveries.
+  /// Makes all routes take due deliveries again.
   mutating func lookAgain(at now: Timestamp) {
     for route in schedules.keys { schedules[route]?.lookAgain(at: now) }
   }
 
   // MARK: Backlog
 
-  /// Begins a count: the store is being asked for the number of deliveries without an outcome.
+  /// Begins a count: the caller then asks the store for the number of deliveries without a final
+  /// outcome.
   mutating func beginCounting() {
     owedMeanwhile = 0
     isCountDoubtful = underWayCount > 0
   }
 
-  /// Sets the number of deliveries without an outcome, as the store answered.
+  /// Sets ``owed`` to the store's answer, plus the changes since the question.
   mutating func count(_ owed: Int) {
     self.owed = max(0, owed + (owedMeanwhile ?? 0))
     owedMeanwhile = nil
@@ -110,9 +115,9 @@ struct DeliveryWorkerState {
   /// Returns the seconds until the store should be asked again for the number of deliveries; `nil`
   /// if it need not be. Call it when nothing is under way.
   ///
-  /// A commit during the question may be in the store's answer and then be counted again when the
-  /// worker learns of it. In a cluster, the waiting deliveries may belong to other servers. The
-  /// pauses therefore double, from 1 to 60 seconds.
+  /// Recounts are needed for two reasons. The store's answer may include a commit that the worker
+  /// counts again later. In a cluster, the waiting deliveries may belong to other servers. Each
+  /// pause is twice as long as the one before, from 1 to 60 seconds.
   mutating func recountPause() -> Double? {
     guard waitingCount > 0 || isCountDoubtful else {
       recounts = 0
@@ -122,7 +127,7 @@ struct DeliveryWorkerState {
     return min(60, Double(1 << min(recounts - 1, 6)))
   }
 
-  /// Adds to the number of deliveries without an outcome, or subtracts from it.
+  /// Adds `count`, which may be negative, to ``owed``.
   mutating func addOwed(_ count: Int) {
     owed? += count
     guard count != 0, owedMeanwhile != nil else { return }
@@ -130,8 +135,9 @@ struct DeliveryWorkerState {
     isCountDoubtful = true
   }
 
-  /// Returns true if the backlog has just exceeded its limit, false if it has just fallen to half
-  /// of it, and `nil` otherwise.
+  /// Compares the number of waiting deliveries with its limit, and updates
+  /// ``DeliveryWorker/Metrics/isMergingHarder``. Returns `true` if the number has just exceeded the
+  /// limit, `false` if it has just fallen to half of the limit, and `nil` otherwise.
   mutating func backlogTransition() -> Bool? {
     let waiting = waitingCount
     if !metrics.isMergingHarder, waiting > waitingLimit {
@@ -155,11 +161,11 @@ struct DeliveryWorkerState {
     owed == nil || isCountDoubtful || waitingCount > 0 || putOffCount > 0
   }
 
-  /// Adds an outcome, and returns the state to write.
+  /// Adds an outcome to those to write, and returns its state.
   ///
-  /// If the delivery would wait and a newer one under way can replace it, it is merged into the
-  /// newer one. The decision is made here: the newer one could otherwise end first, and this one
-  /// would be sent after it.
+  /// If the delivery would wait for another attempt, and a newer delivery under way can replace it,
+  /// the state becomes `merged`. The decision is made here: if the newer delivery ended first, the
+  /// older one would otherwise be sent after it.
   mutating func add(_ outcome: Outcome) -> DeliveryUpdate.State {
     var outcome = outcome
     if outcome.update.state.isPutOff {
@@ -174,10 +180,13 @@ struct DeliveryWorkerState {
     return outcome.update.state
   }
 
-  /// Removes outcomes that are now in the store.
+  /// Removes outcomes that are now in the store, and applies them to the schedules and the
+  /// counters.
   ///
-  /// - Parameter mergedBeside: The number of other deliveries that the store merged.
-  /// - Returns: Deliveries that were taken again meanwhile and must be sent.
+  /// - Parameter mergedBeside: The number of other deliveries that the store merged into the
+  ///   delivered ones.
+  /// - Returns: Deliveries that were taken from the store again meanwhile. The caller must send
+  ///   them.
   mutating func settle(_ outcomes: ArraySlice<Outcome>, mergedBeside: Int) -> [Delivery] {
     self.outcomes.removeFirst(outcomes.count)
     metrics.merged += mergedBeside
@@ -185,7 +194,8 @@ struct DeliveryWorkerState {
     return outcomes.compactMap { settle($0) }
   }
 
-  /// Applies an outcome to the schedule and the counters.
+  /// Applies an outcome to the schedule and the counters. Returns the delivery if it must be sent
+  /// again.
   private mutating func settle(_ outcome: Outcome) -> Delivery? {
     let delivery = outcome.delivery
     if outcome.update.state.isPutOff { putOffCount -= 1 }

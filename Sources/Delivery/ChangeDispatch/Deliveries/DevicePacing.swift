@@ -1,29 +1,30 @@
 import CloudKitModel
 import StoreModel
 
-/// The record that decides when a device may get its next push. It is a value.
+/// The record of the earliest times at which devices may get their next pushes. It is a value.
 ///
-/// APNs delivers only a few silent pushes an hour to a device, and further ones count against it. A
-/// device that gets too many pushes, as APNs reports, gets none for a while. So does a browser or a
-/// webhook whose server has trouble.
+/// APNs delivers only a few silent pushes an hour to a device, and further ones count against the
+/// device. If APNs reports too many pushes to a device, the worker sends none to it for a while.
+/// The same applies to a browser or a webhook whose server has trouble.
 struct DevicePacing {
   /// The seconds between two silent pushes to a device; 0 for no limit.
   let silentInterval: Double
-  /// The greatest number of devices that are remembered. Others get their pushes without pacing.
+  /// The greatest number of devices that are remembered. Other devices get their pushes without a
+  /// delay.
   let capacity: Int
-  /// The devices with a pace, by token.
+  /// The remembered devices, by token.
   private var devices: [String: Device] = [:]
-  /// The time at which old devices were last removed.
+  /// The time at which devices that need no delay were last removed.
   private var lastCleaning = Timestamp(milliseconds: 0)
 
-  /// The pace of one device.
+  /// The earliest times of the next pushes to one device.
   private struct Device {
     /// The earliest time of the next silent push.
     var nextSilent = Timestamp(milliseconds: .min)
     /// The earliest time of the next push of any kind.
     var next = Timestamp(milliseconds: .min)
 
-    /// Whether the device may get any push, so that nothing need be remembered.
+    /// Whether the device may get any push now, so that it need not be remembered.
     func isForgettable(at now: Timestamp) -> Bool { nextSilent <= now && next <= now }
   }
 
@@ -36,8 +37,8 @@ struct DevicePacing {
   /// The number of remembered devices.
   var count: Int { devices.count }
 
-  /// Returns the time at which a due delivery may be sent, with the reason for the delay; `nil` if
-  /// it may be sent now. It then counts as sent.
+  /// Returns the time until which a due delivery must wait, with the reason for the delay. `nil`
+  /// means that the delivery may be sent now. In this case, a silent push counts as sent.
   mutating func postponement(
     of delivery: Delivery, at now: Timestamp
   ) -> (until: Timestamp, reason: String)? {
@@ -54,17 +55,16 @@ struct DevicePacing {
     return nil
   }
 
-  /// Sends nothing to the device until `end`.
+  /// Forbids pushes to a device until `end`. An earlier call with a later end stays valid.
   mutating func hold(_ token: String, until end: Timestamp, at now: Timestamp) {
     change(token, at: now) { $0.next = max($0.next, end) }
   }
 
-  /// Changes the pace of a device. If the record is full, it first removes devices without a pace.
-  /// A new device that still does not fit is not recorded.
+  /// Changes the times of a device. If the record is full, first removes the devices that need no
+  /// delay, at most once a second. A new device that still does not fit is not recorded.
   private mutating func change(_ token: String, at now: Timestamp, _ body: (inout Device) -> Void) {
     if devices.count >= capacity, devices[token] == nil {
-      // A search of all devices at each push would cost more than pacing saves, so it runs once a
-      // second.
+      // A search of all devices at each push would cost more than pacing saves.
       guard now.milliseconds - lastCleaning.milliseconds >= 1_000 else { return }
       lastCleaning = now
       let kept = devices.filter { !$0.value.isForgettable(at: now) }

@@ -3,7 +3,7 @@ struct RetryDelay {
   /// The number of consecutive failures, at most 8.
   private var failures = 0
 
-  /// Starts again with the shortest delay.
+  /// Records a success: the next delay is the shortest one again.
   mutating func succeed() {
     failures = 0
   }

@@ -2,27 +2,30 @@ import CloudKitModel
 import Matching
 import StoreModel
 
-/// The firings of a batch of changes, one change after the other.
+/// The firings of a batch of changes, one change after the other. A *firing* is one subscription
+/// that a change matches.
 ///
 /// Several changes are matched at once, so that their waits for memory overlap. Their firings are
-/// kept until they are requested, but at most 4,096 of them and those of one more change.
+/// kept until they are requested. After 4,096 firings, no further change of the group is matched
+/// ahead.
 struct BatchFirings {
-  /// The number of firings at which matching ahead stops.
+  /// The number of firings at which matching of further changes stops.
   private static let limit = 4_096
 
   /// The changes of the batch with their positions in the outbox.
   private let entries: ArraySlice<OutboxEntry>
   /// The changes, in the same order.
   private let changes: [Change]
-  /// The version of the subscriptions of each change.
+  /// The subscription version of the database at the commit of each change.
   private let versions: [Int64]
   /// The index of the database.
   private let index: SubscriptionIndex
-  /// The slots of the firings of each change that was matched and not requested.
+  /// The slots of the firings of each matched change; empty for a change whose firings were
+  /// requested.
   private var matched: [[Int32]] = []
-  /// The position of the first change in ``matched``.
+  /// The index, in the batch, of the first change in ``matched``.
   private var first = 0
-  /// The position of the next change to request.
+  /// The index, in the batch, of the next change to request.
   private var next = 0
 
   /// Creates the firings of a batch. Nothing is matched yet.
@@ -35,9 +38,9 @@ struct BatchFirings {
 
   /// Returns the firings of the next change.
   ///
-  /// - Precondition: The method was called less often than there are changes.
-  /// - Complexity: that of matching, for up to eight changes at once, and O(*n* log *n*) for *n*
-  ///   firings.
+  /// - Precondition: The method was called fewer times than the batch has changes.
+  /// - Complexity: that of matching up to eight changes, and O(*n* log *n*), where *n* is the
+  ///   number of firings of the change.
   mutating func removeFirst(using group: inout MatchGroup) -> Firings {
     if next == first + matched.count { match(using: &group) }
     defer { next += 1 }
@@ -46,7 +49,7 @@ struct BatchFirings {
     return Firings(of: entries[entries.startIndex + next], slots, in: index)
   }
 
-  /// Matches the next group of changes.
+  /// Matches the next group of up to eight changes.
   private mutating func match(using group: inout MatchGroup) {
     first = next
     let places = first..<min(changes.count, first + MatchGroup.size)

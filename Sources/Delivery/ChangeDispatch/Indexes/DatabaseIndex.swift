@@ -2,8 +2,8 @@ import CloudKitModel
 import Matching
 import StoreModel
 
-/// The matching index of one database, or of a part of one, with its position in the store's
-/// subscription changes.
+/// The matching index of one database, or of one part of a divided database. The store has a list
+/// of the changes of subscriptions; the index knows its position in this list.
 struct DatabaseIndex: Sendable {
   /// The index.
   private(set) var index = SubscriptionIndex()
@@ -12,16 +12,16 @@ struct DatabaseIndex: Sendable {
   /// The number of batches that were dispatched with the index.
   private var batches = 0
 
-  /// The number of batches of which the index learns from one. Learning costs as much as some
-  /// dozens of matches.
+  /// The index learns from one batch of this many. Learning costs as much as some dozens of
+  /// matches.
   private static let batchesPerLesson = 16
-  /// The estimated memory in bytes besides the index's own.
+  /// The estimated memory in bytes that the size of the index does not include.
   private static let ownBytes = 8_192
 
   /// The approximate memory in bytes.
   var bytes: Int { Self.ownBytes + index.bytes }
 
-  /// Applies subscription changes. The caller passes them in order.
+  /// Applies subscription changes. The caller passes all changes since ``position``, in order.
   mutating func apply(_ changes: SubscriptionChanges) {
     if changes.startsAnew { index = SubscriptionIndex() }
     for name in changes.deleted {
@@ -36,7 +36,8 @@ struct DatabaseIndex: Sendable {
     position = changes.position
   }
 
-  /// Lets the index learn from a change of the batch, in one of sixteen batches.
+  /// Counts a batch. In one of sixteen batches, the index learns from `example`, a change of the
+  /// batch.
   mutating func learn(from example: Change, using scratch: inout MatchScratch) {
     if batches.isMultiple(of: Self.batchesPerLesson) { index.learn(from: example, using: &scratch) }
     batches += 1

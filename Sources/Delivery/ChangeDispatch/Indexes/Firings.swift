@@ -3,20 +3,21 @@ import StoreModel
 
 /// The subscriptions that one change fires, in the order of their keys.
 ///
-/// There may be a million, so they are kept as slots of the index, four bytes each. They become
-/// subscriptions when they are taken.
+/// There may be a million of these *firings*, so they are stored as slots of the index, four bytes
+/// each. ``take(atMost:)`` returns them as subscriptions. A firing is *settled* if an earlier
+/// transaction has written its notification.
 struct Firings {
-  /// The index that has the slots.
+  /// The index to which the slots belong.
   private let index: SubscriptionIndex
   /// The slots of all firings, sorted by key.
   private let slots: [Int32]
-  /// The number of firings that were taken or are settled.
+  /// The number of firings that are settled or that ``take(atMost:)`` has returned.
   private var taken = 0
 
-  /// Creates the firings of a change that are not settled yet.
+  /// Creates the firings of a change, without those that are settled.
   ///
   /// - Parameter slots: The slots of all firings, in any order.
-  /// - Complexity: O(*n* log *n*) for *n* firings.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of all firings.
   init(of entry: OutboxEntry, _ slots: [Int32], in index: SubscriptionIndex) {
     self.index = index
     var slots = slots
@@ -28,12 +29,13 @@ struct Firings {
     }
   }
 
-  /// Whether all firings were taken.
+  /// Whether no firings are left to take.
   var isEmpty: Bool { taken == slots.count }
 
-  /// Takes the next firings, with their content numbers (``SubscriptionMatch/contentNumber``).
+  /// Removes and returns the next firings, with their content numbers
+  /// (`SubscriptionMatch.contentNumber`).
   ///
-  /// - Complexity: O(*n*), where *n* is the size of the subscriptions that are taken.
+  /// - Complexity: O(*n*), where *n* is the size in bytes of the returned subscriptions.
   mutating func take(
     atMost limit: Int
   ) -> (subscriptions: [StoredSubscription], contentNumbers: [UInt64]) {

@@ -1,31 +1,32 @@
 import StoreModel
 
-/// The access control of the matching indexes, as a value: one user at a time for each index, the
-/// others in the order of arrival.
+/// The access control of the matching indexes, as a value. One caller at a time uses an index.
+/// Other callers wait, and get the index in the order in which they came.
 struct IndexHolds {
   /// A caller that waits for an index.
   private struct Waiter {
     /// The number of the caller.
     var number: Int
-    /// Resumes the caller with whether it has the index now.
+    /// Resumes the caller. The argument says whether the caller has the index now.
     var resume: (Bool) -> Void
   }
 
-  /// The waiting callers of each index in use.
+  /// The waiting callers of each index in use. An index that is not in use has no element.
   private var waiters: [DatabasePart: [Waiter]] = [:]
   /// The number of the last waiting caller.
   private var lastNumber = 0
 
-  /// Takes an index that is not in use; false if it is in use.
+  /// Marks an index as in use, and returns true. If it is in use already, returns false.
   mutating func take(_ part: DatabasePart) -> Bool {
     guard waiters[part] == nil else { return false }
     waiters[part] = []
     return true
   }
 
-  /// Waits for an index in use.
+  /// Adds a caller that waits for an index in use.
   ///
-  /// - Parameter resume: Called with whether the caller has the index now.
+  /// - Parameter resume: Resumes the caller. The argument says whether the caller has the index
+  ///   now.
   /// - Returns: The caller's number, for ``giveUp(_:waitingFor:)``.
   mutating func wait(for part: DatabasePart, _ resume: @escaping (Bool) -> Void) -> Int {
     lastNumber += 1
@@ -33,8 +34,8 @@ struct IndexHolds {
     return lastNumber
   }
 
-  /// Ends a use, and returns the closure that resumes the next waiting caller; `nil` if none waits.
-  /// Call it outside of the lock.
+  /// Ends a use, and gives the index to the next waiting caller. Returns the closure that resumes
+  /// this caller; `nil` if none waits. Call the closure outside of the lock.
   mutating func end(_ part: DatabasePart) -> (() -> Void)? {
     guard let next = waiters[part]?.first else {
       waiters[part] = nil
@@ -44,8 +45,8 @@ struct IndexHolds {
     return { next.resume(true) }
   }
 
-  /// Removes a waiting caller, and returns the closure that resumes it; `nil` if it was resumed
-  /// already.
+  /// Removes a waiting caller, and returns the closure that resumes the caller without the index;
+  /// `nil` if the caller waits no longer.
   mutating func giveUp(_ number: Int, waitingFor part: DatabasePart) -> (() -> Void)? {
     guard let place = waiters[part]?.firstIndex(where: { $0.number == number }),
       let waiter = waiters[part]?.remove(at: place)

@@ -1,15 +1,15 @@
 import StoreModel
 
-/// The cache of the matching indexes of databases and parts, as a value. It decides which indexes
-/// are evicted: the least recently used.
+/// The cache of the matching indexes of databases and parts, as a value. If the indexes need too
+/// much memory, the cache removes the least recently used ones (*evicts* them).
 struct SubscriptionIndexCache: Sendable {
   /// An index in the cache.
   private struct Place {
     /// The index; `nil` while it is in use.
     var index: DatabaseIndex?
-    /// Its approximate memory in bytes.
+    /// The approximate memory of the index in bytes.
     var bytes = 0
-    /// The number of the last use of the cache that returned the index.
+    /// The value of ``uses`` when the index was last returned to the cache.
     var lastUse: UInt64 = 0
   }
 
@@ -21,7 +21,7 @@ struct SubscriptionIndexCache: Sendable {
   private(set) var evictions = 0
   /// The indexes, those in use included.
   private var places: [DatabasePart: Place] = [:]
-  /// The number of uses.
+  /// The number of times that an index was returned to the cache.
   private var uses: UInt64 = 0
 
   /// Creates an empty cache.
@@ -32,15 +32,18 @@ struct SubscriptionIndexCache: Sendable {
   /// The number of indexes, those in use included.
   var count: Int { places.count }
 
-  /// Gives out an index to use; `nil` if there is none. An index in use is not evicted.
+  /// Returns an index; `nil` if the cache has none. In both cases, the index counts as in use until
+  /// ``put(_:for:)``. An index in use is not evicted.
   mutating func take(_ part: DatabasePart) -> DatabaseIndex? {
-    // The caller's copy must be the only one: a change of a shared one would copy the whole index.
+    // The caller must have the only copy. If the cache kept one too, a change would copy the whole
+    // index.
     let place = places.updateValue(Place(), forKey: part)
     places[part]?.bytes = place?.bytes ?? 0
     return place?.index
   }
 
-  /// Records the size of an index in use, and returns the indexes that are evicted for it.
+  /// Records the size in bytes of an index in use. Returns the indexes that are evicted because of
+  /// this size.
   mutating func note(_ bytes: Int, of part: DatabasePart) -> [DatabaseIndex] {
     guard let place = places[part] else { return [] }
     self.bytes += bytes - place.bytes
@@ -48,7 +51,7 @@ struct SubscriptionIndexCache: Sendable {
     return evict(except: part)
   }
 
-  /// Returns an index to the cache, and returns those that are evicted for it.
+  /// Stores an index after its use. Returns the indexes that are evicted because of its size.
   mutating func put(_ index: DatabaseIndex, for part: DatabasePart) -> [DatabaseIndex] {
     let gone = note(index.bytes, of: part)
     uses += 1
@@ -66,8 +69,8 @@ struct SubscriptionIndexCache: Sendable {
 
   /// Evicts the least recently used indexes if all together exceed the limit.
   ///
-  /// The last used one stays even if it alone exceeds the limit, because the next change would
-  /// rebuild it.
+  /// The index of `latest` stays even if it alone exceeds the limit. The next change would
+  /// otherwise read it again from the store.
   ///
   /// - Complexity: O(*n* log *n*) if the limit is exceeded, where *n* is the number of indexes;
   ///   otherwise O(1).
@@ -76,7 +79,8 @@ struct SubscriptionIndexCache: Sendable {
     let idle = places.filter { $0.key != latest && $0.value.index != nil }
       .sorted { $0.value.lastUse < $1.value.lastUse }
     var gone: [DatabaseIndex] = []
-    // More than needed are evicted, down to seven eighths, so that not every use evicts one.
+    // More indexes than needed are evicted, down to seven eighths of the limit. Otherwise each use
+    // would evict one.
     let aim = limit - limit / 8
     for (part, place) in idle where bytes > aim {
       guard let index = place.index else { continue }

@@ -3,9 +3,9 @@ import Synchronization
 
 /// The matching indexes of the databases that are dispatched, or of this server's parts of them.
 ///
-/// An index has nothing that the store does not have. It is read from the store in pieces when a
-/// database is first dispatched. It follows the database's subscription version, and is evicted
-/// when others need the memory.
+/// All data of an index are also in the store. The index is read from the store in pieces when a
+/// database is first dispatched. Before each later use, the changes of subscriptions since the last
+/// use are applied. An index is removed from memory (*evicted*) when others need the memory.
 ///
 /// A lock protects the cache. One caller at a time uses an index.
 final class SubscriptionIndexes: Sendable {
@@ -27,7 +27,7 @@ final class SubscriptionIndexes: Sendable {
   private struct State {
     /// The indexes.
     var cache: SubscriptionIndexCache
-    /// The users of the indexes, and the callers that wait.
+    /// The record of the indexes in use, and of the callers that wait for them.
     var holds = IndexHolds()
     /// The number of indexes that were read from the store.
     var loads = 0
@@ -35,13 +35,13 @@ final class SubscriptionIndexes: Sendable {
     var loadTime = Duration.zero
   }
 
-  /// The number of subscriptions that are read at once: some milliseconds of work for the reader
-  /// and the index.
+  /// The number of subscriptions that one call reads from the store: some milliseconds of work for
+  /// the store and the index.
   static let pieceSize = 1_000
 
   /// The subscription changes of the store.
   private let store: any SubscriptionFeed
-  /// The number of subscriptions that are read at once.
+  /// The number of subscriptions that one call reads from the store.
   private let pieceSize: Int
   /// The state.
   private let state: Mutex<State>
@@ -66,10 +66,11 @@ final class SubscriptionIndexes: Sendable {
 
   /// Returns the index with every subscription that was saved before this call.
   ///
-  /// The caller must return it with ``put(_:for:)``. Other callers for the same index wait. Indexes
-  /// of other databases are used concurrently.
+  /// The caller must return the index with ``put(_:for:)``. Until then, other callers for the same
+  /// index wait. Indexes of other databases are used concurrently.
   ///
-  /// - Throws: The error of the store. The part that was read so far is kept for the next call.
+  /// - Throws: The error of the store, or `CancellationError`. The pieces that were read stay in
+  ///   memory, and the next call continues after them.
   func take(for part: DatabasePart) async throws -> DatabaseIndex {
     _ = await hold(part, within: nil)
     let (index, _) = try await takeHeld(part, until: nil)
@@ -80,9 +81,8 @@ final class SubscriptionIndexes: Sendable {
   ///
   /// - Parameters:
   ///   - patience: The time for which the call waits for an index in use.
-  ///   - readingTime: The time for which the call reads a missing index from the store. The part
-  ///     that was read
-  ///     is kept, and the next call continues.
+  ///   - readingTime: The time after which the call stops reading pieces of a missing index from
+  ///     the store. The pieces stay in memory, and the next call continues after them.
   /// - Returns: `nil` if the index was in use, or was not completely read, within these times.
   func look<Answer>(
     into part: DatabasePart, within patience: Duration, readingFor readingTime: Duration,
@@ -94,10 +94,10 @@ final class SubscriptionIndexes: Sendable {
     return isWhole ? body(index) : nil
   }
 
-  /// Waits until the caller has the index.
+  /// Waits until the index is not in use, and marks it as in use by the caller.
   ///
   /// - Parameter patience: The greatest time to wait; `nil` for no limit.
-  /// - Returns: Whether the caller has the index now; always true without a limit.
+  /// - Returns: `true` if the caller has the index now; always `true` without a limit.
   private func hold(_ part: DatabasePart, within patience: Duration?) async -> Bool {
     if state.withLock({ $0.holds.take(part) }) { return true }
     return await withCheckedContinuation { continuation in
@@ -115,14 +115,15 @@ final class SubscriptionIndexes: Sendable {
     }
   }
 
-  /// Returns an index that the caller holds, after it followed the store.
+  /// Takes an index from the cache, and applies the changes of subscriptions since its last use.
+  /// The caller must have called ``hold(_:within:)``.
   ///
   /// - Parameter end: The time at which the reading stops; `nil` for no limit.
   /// - Returns: The index, and whether it has all subscriptions.
   private func takeHeld(
     _ part: DatabasePart, until end: ContinuousClock.Instant?
   ) async throws -> (DatabaseIndex, isWhole: Bool) {
-    // There must be no other copy: a change of a shared one would copy the whole index.
+    // There must be no other copy of the index, because a change would then copy the whole index.
     var (index, isNew) = state.withLock { state in
       state.cache.take(part).map { ($0, false) } ?? (DatabaseIndex(), true)
     }
@@ -144,7 +145,7 @@ final class SubscriptionIndexes: Sendable {
     return (index, isWhole)
   }
 
-  /// Returns an index after its use, and lets the next waiting caller continue.
+  /// Stores an index after its use, and resumes the next waiting caller.
   func put(_ index: DatabaseIndex, for part: DatabasePart) {
     // Evicted indexes are freed outside of the lock.
     let (_, next) = state.withLock { state in
@@ -153,19 +154,19 @@ final class SubscriptionIndexes: Sendable {
     next?()
   }
 
-  /// Frees an index that is not in use, because another server dispatches the part.
+  /// Frees an index of a part that this server no longer dispatches. An index in use stays.
   func forget(_ part: DatabasePart) {
     _ = state.withLock { $0.cache.drop(part) }
   }
 
-  /// Applies the changes of subscriptions since the index was current. While a piece is applied,
-  /// the next one is read.
+  /// Reads the changes of subscriptions after the position of the index, and applies them. While a
+  /// piece is applied, the next one is read.
   ///
-  /// - Returns: Whether it reached the end within the time.
+  /// - Returns: `true` if all changes were applied; `false` if `end` came first.
   private func follow(
     _ part: DatabasePart, _ index: inout DatabaseIndex, until end: ContinuousClock.Instant?
   ) async throws -> Bool {
-    // A part has only this fraction of the subscriptions of a divided database.
+    // A part has only about 1/`part.count` of the subscriptions of a divided database.
     let pieceSize = pieceSize * part.count
     var changes = try await store.subscriptionChanges(
       in: part, since: index.position, limit: pieceSize)

@@ -1,14 +1,16 @@
 import StoreModel
 import Synchronization
 
-/// The queue that passes committed changes from the store's writer to the tasks that dispatch them,
-/// in memory and in order.
+/// The queue in memory that passes committed changes, in order, from the store's writer to the
+/// tasks that dispatch them. The *outbox* of the store has the same changes until they are
+/// dispatched.
 ///
 /// ``LaneSchedule`` decides; this class adds the lock and the signals. Any thread may call its
 /// methods.
 ///
-/// A lane *keeps back* the changes without firings of its last batch: it stores their dispatch
-/// later, together with that of further changes.
+/// A *lane* is the dispatch of one database, or of one part of a divided database. A lane *keeps
+/// back* the changes of its last batch that match no subscription. It stores their dispatch later,
+/// together with that of further changes.
 final class ChangeHandover: Sendable {
   /// The state under the lock.
   private struct State {
@@ -20,7 +22,7 @@ final class ChangeHandover: Sendable {
 
   /// The state.
   private let state: Mutex<State>
-  /// The signal that there may be a task.
+  /// The signal that wakes ``nextTask()``, because there may be a task.
   private let signal = WakeSignal()
   /// The tasks that wait in ``settled()``.
   private let settlement = Settlement()
@@ -45,7 +47,7 @@ final class ChangeHandover: Sendable {
     signal.signal()
   }
 
-  /// Waits for the next task.
+  /// Waits for the next task, and returns it.
   func nextTask() async -> LaneSchedule.Task {
     while true {
       let task = update { $0.next() }
@@ -54,24 +56,25 @@ final class ChangeHandover: Sendable {
     }
   }
 
-  /// Adds databases with changes in the outbox.
+  /// Adds databases with changes in the outbox, and ends a listing.
   func list(_ parts: [DatabasePart]) { update { $0.list(parts) } }
   /// Records that the listing of the outbox failed and must be repeated.
   func failListing() { update { $0.failListing() } }
 
-  /// Records that the outbox may have changes that will not be offered. The store calls it after a
-  /// commit with an unknown outcome.
+  /// Records that the outbox may have changes that ``offer(_:)`` will not receive. The store calls
+  /// the method after a commit with an unknown outcome.
   func raiseDoubt() {
     update { $0.raiseDoubt() }
     signal.signal()
   }
 
-  /// Waits for the next work of a served lane.
+  /// Returns the next work of a served lane. A lane that keeps changes back may wait for further
+  /// changes.
   ///
   /// - Parameters:
   ///   - limit: The greatest number of changes to dispatch.
-  ///   - patience: The seconds to wait at most, for a lane that keeps changes back; `nil` for other
-  ///     lanes.
+  ///   - patience: The greatest time to wait in seconds, for a lane that keeps changes back; `nil`
+  ///     for other lanes, which do not wait.
   func work(
     of part: DatabasePart, atMost limit: Int, within patience: Double? = nil
   ) async -> LaneSchedule.Work {
@@ -88,7 +91,7 @@ final class ChangeHandover: Sendable {
         return state.schedule.work(of: part, atMost: limit, keepsBack: true) ?? .idle
       }
     }
-    // A finished lane gives its place to another.
+    // A finished lane makes place for another one.
     if case .done = work {
       update { _ in }
       signal.signal()
@@ -96,14 +99,15 @@ final class ChangeHandover: Sendable {
     return work
   }
 
-  /// Counts a batch of a lane that reads the outbox.
+  /// Counts a batch of a lane that reads the outbox. After 16 batches, the lane should let waiting
+  /// lanes continue.
   ///
-  /// - Returns: Whether the lane should give its place to another lane.
+  /// - Returns: `true` if the lane should call ``yield(_:)``.
   func takeTurn(of part: DatabasePart) -> Bool {
     state.withLock { $0.schedule.takeTurn(of: part) }
   }
 
-  /// Gives a lane's place to others. The lane is queued again.
+  /// Stops serving a lane, and adds it to the end of the queue of lanes.
   func yield(_ part: DatabasePart) {
     update { $0.yield(part) }
     signal.signal()
@@ -111,12 +115,12 @@ final class ChangeHandover: Sendable {
 
   /// Whether a lane has work or is being served.
   func isOpen(_ part: DatabasePart) -> Bool { state.withLock { $0.schedule.isOpen(part) } }
-  /// Drops a lane's changes in memory, because another server may dispatch them.
+  /// Removes a lane's changes from memory, because another server may dispatch them.
   func doubtLease(of part: DatabasePart) { update { $0.doubtLease(of: part) } }
 
   /// Stops serving a lane that another server dispatches.
   ///
-  /// - Returns: Whether the lane is no longer served.
+  /// - Returns: `true` if the lane is no longer served; see ``LaneSchedule/abandon(_:)``.
   func abandon(_ part: DatabasePart) -> Bool {
     defer { signal.signal() }
     return update { $0.abandon(part) }
@@ -132,9 +136,9 @@ final class ChangeHandover: Sendable {
     signal.signal()
   }
 
-  /// Lets a lane take new changes in memory again. The caller reads the outbox next.
+  /// Makes a lane accept new changes in memory again. The caller must then read the outbox.
   func beginCatchingUp(_ part: DatabasePart) { update { $0.beginCatchingUp(part) } }
-  /// Makes a lane read the outbox, without a signal.
+  /// Makes a lane read the outbox. Wakes no task: the caller serves the lane.
   func fallBehind(_ part: DatabasePart) { update { $0.fallBehind(part) } }
 
   /// Returns when every change is dispatched and its dispatch is stored, or when the handover is
@@ -146,13 +150,14 @@ final class ChangeHandover: Sendable {
         state.schedule.hasWaitingCaller = true
         return (false, Array(state.sleepers.values))
       }
-      // Changes that were kept back must be dispatched now.
+      // Lanes must store the dispatch of the changes that they keep back now.
       for sleeper in sleepers { sleeper.signal() }
       return isSettled
     }
   }
 
-  /// Stops the handover: all later tasks and all work are `stop`.
+  /// Stops the handover: ``nextTask()`` and ``work(of:atMost:within:)`` then return `stop`. Resumes
+  /// the callers of ``settled()``.
   func stop() {
     let sleepers = state.withLock { state in
       state.schedule.stop()
@@ -169,7 +174,7 @@ final class ChangeHandover: Sendable {
   /// The number of changes that wait in memory.
   var waitingCount: Int { state.withLock { $0.schedule.waitingCount } }
 
-  /// Changes the schedule, and wakes the tasks that wait for the effects.
+  /// Changes the schedule. If no work is left, resumes the callers of ``settled()``.
   private func update<Value>(_ change: (inout LaneSchedule) -> Value) -> Value {
     let (value, isSettled) = state.withLock { state in
       let value = change(&state.schedule)

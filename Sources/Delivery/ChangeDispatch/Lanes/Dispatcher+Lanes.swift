@@ -2,16 +2,16 @@ import CloudKitModel
 import Matching
 import StoreModel
 
-/// The data that the dispatcher keeps between two batches of one lane. A lane is a database, or one
-/// part of the subscribers of a divided database.
+/// The data that the dispatcher keeps between two batches of one lane. A lane is the dispatch of
+/// one database, or of one part of a divided database: some of its subscribers.
 private struct Lane {
   /// The database or the part.
   let part: DatabasePart
-  /// The matched changes without firings, whose dispatch is not stored yet. The next transaction of
-  /// the lane stores it.
+  /// The matched changes without firings (matching subscriptions) whose dispatch is not stored yet.
+  /// The next transaction of the lane stores their dispatch.
   var retiring: [MatchedChange] = []
-  /// The sequence number of the last dispatched change. A change can come twice: from the outbox,
-  /// and then from memory. `dispatch` skips the second copy.
+  /// The sequence number of the last dispatched change. The lane can get a change twice: from the
+  /// outbox, and then from memory. `dispatch` skips the second copy.
   var dispatchedThrough = Int64.min
   /// The working memory for learning.
   var scratch = MatchScratch()
@@ -21,11 +21,10 @@ private struct Lane {
 
 /// The dispatch of one lane.
 extension Dispatcher {
-  /// Does a lane's work until the lane has none left, gives its place to another lane, is
-  /// dispatched by another server, or the dispatcher stops. ``LaneSchedule/Work`` describes the
-  /// kinds of work.
+  /// Does a lane's work until no work is left, other lanes wait, another server has the lease, or
+  /// the dispatcher stops. ``LaneSchedule/Work`` describes the kinds of work.
   ///
-  /// After a failure, the lane starts again from the outbox after a delay.
+  /// After a failure of the store, the lane waits, and then reads its changes from the outbox.
   func serve(_ part: DatabasePart) async {
     var lane = Lane(part: part)
     var retry = RetryDelay()
@@ -51,37 +50,41 @@ extension Dispatcher {
         let code = (error as? StoreError)?.code
         if code == .leaseLost, await isAbandoned(part) { return }
         handover.fallBehind(part)
-        // This is no failure: another server committed earlier changes. The lane reads the outbox
-        // at once, without a delay.
+        // This is no failure: another server has committed earlier changes. The lane reads the
+        // outbox at once, without a delay.
         if code == .outOfOrder, membership != nil { continue }
-        // A stop cancels the loading of an index. The error is then a `CancellationError`, which
-        // needs no report and no delay.
+        // A stop of the dispatcher cancels the reading of an index. The error is then a
+        // `CancellationError`, which needs no report and no delay.
         if !(error is CancellationError) { await pause(after: error, in: part, &retry) }
       }
     }
   }
 
-  /// Gives the lane up if another server has its lease.
+  /// Stops serving the lane if another server has its lease. Removes the lane's changes from memory
+  /// in any case.
   ///
-  /// - Returns: Whether the lane was given up. The result is false if this server has the lease, if
-  ///   the store fails, or if changes were added meanwhile: those belong to this server.
+  /// - Returns: `true` if the lane is no longer served. `false` if this server has the lease, if
+  ///   the store fails, or if changes were added meanwhile. The added changes belong to this
+  ///   server.
   private func isAbandoned(_ part: DatabasePart) async -> Bool {
     handover.doubtLease(of: part)
-    // If the store fails, the lease stays in doubt, and this server keeps the changes.
+    // If the store fails, this server continues to serve the lane, and reads the changes from the
+    // outbox.
     guard let membership, (try? await membership.hasLease(of: part)) == false else { return false }
     return handover.abandon(part)
   }
 
-  /// Dispatches the outbox's changes.
+  /// Dispatches the changes in the outbox, batch by batch.
   ///
-  /// They are usually the few that another server committed, and one read gets them all.
+  /// In a cluster, these are usually a few changes that another server committed, and one batch is
+  /// enough.
   private func catchUp(_ lane: inout Lane) async throws {
     counters.withLock { $0.catchUps += 1 }
     try await retire(&lane)
     var sequence = Int64.min
     while !handover.isStopped {
       // This call must come before the read. A change that is committed during the read is then in
-      // the read, in memory, or in both. `dispatch` skips the second copy.
+      // the result, in memory, or in both. `dispatch` skips the second copy.
       handover.beginCatchingUp(lane.part)
       let entries = try await store.outbox.undispatchedChanges(
         in: lane.part, after: sequence, limit: configuration.batchSize)
@@ -97,8 +100,8 @@ extension Dispatcher {
 
   /// Dispatches changes, in transactions of bounded size.
   ///
-  /// If the last transaction has no firings, it is not written: its changes stay in
-  /// `lane.retiring`.
+  /// If the last transaction has no firings, its changes stay in `lane.retiring`. A transaction is
+  /// written when there are ``Configuration/batchSize`` of them.
   private func dispatch(_ entries: [OutboxEntry], _ lane: inout Lane) async throws {
     let entries = entries.drop { $0.sequence <= lane.dispatchedThrough }
     guard let first = entries.first, let last = entries.last else { return }
@@ -123,13 +126,14 @@ extension Dispatcher {
         while let full = pending.add(
           &firings, of: &entry, carriesLastValues: carriesLastValues, prepare: store.outbox.prepare)
         {
-          // While one transaction is written, the next one is prepared.
+          // While the store writes one transaction, the loop prepares the next one.
           try await writing.next()
           // The remaining changes are in the outbox.
           if handover.isStopped { return false }
           writing.addTask { try await self.complete(full) }
         }
-        // Each part dispatches every change, so only part 0 counts it.
+        // Every part of a divided database dispatches each change, so only part 0 counts the
+        // change.
         if lane.part.number == 0 { counters.withLock { $0.dispatchedChanges += 1 } }
       }
       try await writing.next()
@@ -145,8 +149,8 @@ extension Dispatcher {
     }
   }
 
-  /// Whether notifications of a change carry the record's last values: for deletions, if the
-  /// container is set up so.
+  /// Whether notifications of a change contain the record's last values: only for deletions, and if
+  /// the configuration says so for the container.
   private func carriesLastValues(_ entry: OutboxEntry) async throws -> Bool {
     guard entry.change.event == .recordDeleted else { return false }
     return configuration.deletionsCarryLastValues(

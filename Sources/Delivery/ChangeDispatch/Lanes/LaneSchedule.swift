@@ -2,23 +2,25 @@ import StoreModel
 
 /// The state machine that decides which databases are dispatched and in which order. It is a value.
 ///
-/// Each database, or each part of a divided one, is a *lane*. The changes of a lane are dispatched
-/// in the order of their commits, and no other lane waits for it.
+/// Each database, or each part of a divided one, is a *lane*. A task that *serves* a lane
+/// dispatches the changes of the lane in the order of their commits. Up to ``laneLimit`` lanes are
+/// served at once.
 ///
-/// The lanes share the capacity in memory. A lane falls behind if no capacity is left or if it
-/// wants more than half of it. The change that did not fit, and all later ones, are then read from
-/// the outbox, which has every change.
+/// The *outbox* is the store's table of all changes that are not yet dispatched. Changes also wait
+/// in memory, where all lanes together have a capacity. A lane *falls behind* if no capacity is
+/// left, or if its own changes exceed half of the capacity. The change that did not fit, and all
+/// later ones, are then read from the outbox.
 struct LaneSchedule {
   /// A task besides the work of the lanes.
   enum Task: Hashable {
-    /// List the databases with changes in the outbox, as after a start.
+    /// List the databases with changes in the outbox. This is the first task after a start.
     case list
     /// List these databases again, after a commit with an unknown outcome. The caller first makes a
-    /// write, which settles that commit.
+    /// write. After the write, the outcome of that commit is known.
     case listAgain
     /// Begin to serve this lane.
     case serve(DatabasePart)
-    /// Stop.
+    /// The schedule was stopped: end the loop.
     case stop
   }
 
@@ -26,15 +28,19 @@ struct LaneSchedule {
   enum Work {
     /// Dispatch these changes.
     case dispatch([OutboxEntry])
-    /// Read the outbox, because changes were skipped.
+    /// Read the outbox, because it has changes that are not in memory.
     case catchUp
-    /// No change came for a while, or a caller waits: dispatch the changes kept back.
+    /// Store the dispatch of the changes that the lane keeps back: no change came for a while, or a
+    /// caller waits. A lane *keeps back* changes without firings, to store their dispatch in a
+    /// later transaction.
     case idle
-    /// Other lanes wait: dispatch the changes kept back now, and the rest later.
+    /// Store the dispatch of the changes that the lane keeps back, then stop serving the lane for
+    /// now. Other lanes wait.
     case yield
     /// There is no work left. The lane is no longer served.
     case done
-    /// Stop.
+    /// The schedule was stopped: store the dispatch of the changes that the lane keeps back, and
+    /// end.
     case stop
   }
 
@@ -46,17 +52,17 @@ struct LaneSchedule {
     var isBehind = false
     /// Whether a task serves the lane.
     var isServed = false
-    /// The number of batches since the lane is being served.
+    /// The number of batches since the present task began to serve the lane.
     var turns = 0
   }
 
-  /// The number of batches after which a lane gives its place to waiting ones.
+  /// The number of batches after which a lane makes place for waiting lanes.
   private static let turnsAtOnce = 16
 
   /// The state of the listing of the outbox: needed, under way, or done.
   private enum Listing { case due, underWay, done }
-  /// The state after a commit with an unknown outcome: no such commit, a listing is needed, or a
-  /// listing is under way.
+  /// The state after a commit with an unknown outcome: there is no commit of this kind (`none`), a
+  /// listing is needed (`raised`), or a listing is under way (`looking`).
   private enum Doubt { case none, raised, looking }
 
   /// The greatest number of changes that wait in memory.
@@ -95,7 +101,8 @@ struct LaneSchedule {
   /// Whether a lane must read the outbox.
   func isBehind(_ part: DatabasePart) -> Bool { lanes[part]?.isBehind ?? false }
 
-  /// Adds the changes of a commit.
+  /// Adds the changes of a commit. A lane that is behind, or has no capacity, does not store them
+  /// in memory.
   mutating func offer(_ entries: [OutboxEntry]) {
     // A listing that has not begun will find these changes in the outbox.
     if listing == .due || isStopped { return }
@@ -121,7 +128,8 @@ struct LaneSchedule {
       doubt = .looking
       return .listAgain
     }
-    // Listed changes come before those in memory.
+    // No lane is served before the listing is done, because the listed changes are older than those
+    // in memory.
     guard listing == .done, servedCount < laneLimit, !queue.isEmpty else { return nil }
     let part = queue.removeFirst()
     lanes[part]?.isServed = true
@@ -129,7 +137,8 @@ struct LaneSchedule {
     return .serve(part)
   }
 
-  /// Adds databases with changes in the outbox that may not have come in memory.
+  /// Ends a listing. The lanes of the listed databases read the outbox, because not all of their
+  /// changes may be in memory.
   mutating func list(_ parts: [DatabasePart]) {
     listing = .done
     if doubt == .looking { doubt = .none }
@@ -145,11 +154,11 @@ struct LaneSchedule {
     }
   }
 
-  /// Records that the outbox may have changes that will not come in memory, because the outcome of
-  /// a commit is unknown.
+  /// Records that the outbox may have changes that ``offer(_:)`` will not receive, because the
+  /// outcome of a commit is unknown.
   ///
   /// A lane may try to dispatch a later change first. The store refuses that with
-  /// ``StoreError/Code/outOfOrder``, and the lane falls behind.
+  /// `StoreError.Code.outOfOrder`, and the lane falls behind.
   mutating func raiseDoubt() {
     // A listing that has not begun will find these changes anyway.
     if listing != .due { doubt = .raised }
@@ -157,13 +166,13 @@ struct LaneSchedule {
 
   // MARK: The work of a lane that is served
 
-  /// Returns the next work of a lane. Changes that came in memory before the lane fell behind come
-  /// first, so that the order stays.
+  /// Returns the next work of a lane. Changes in memory come first, because they are older than
+  /// those that must be read from the outbox.
   ///
   /// - Parameters:
   ///   - limit: The greatest number of changes to dispatch.
   ///   - keepsBack: Whether the lane keeps changes back for a later transaction.
-  /// - Returns: `nil` if the lane only has to wait for further changes.
+  /// - Returns: `nil` if the lane keeps changes back and should wait for further ones.
   mutating func work(
     of part: DatabasePart, atMost limit: Int, keepsBack: Bool
   ) -> Work? {
@@ -182,9 +191,9 @@ struct LaneSchedule {
     return .done
   }
 
-  /// Counts a batch of a lane.
+  /// Counts a batch of a lane, unless the lane should make place.
   ///
-  /// - Returns: Whether the lane should give its place to waiting lanes now.
+  /// - Returns: `true` if the lane should make place for waiting lanes now.
   mutating func takeTurn(of part: DatabasePart) -> Bool {
     guard let turns = lanes[part]?.turns else { return false }
     if turns >= Self.turnsAtOnce, !queue.isEmpty, servedCount >= laneLimit { return true }
@@ -192,7 +201,7 @@ struct LaneSchedule {
     return false
   }
 
-  /// Queues the lane again behind the waiting ones.
+  /// Stops serving the lane for now, and adds it to the end of the queue.
   mutating func yield(_ part: DatabasePart) {
     guard lanes[part]?.isServed == true else { return }
     lanes[part]?.isServed = false
@@ -204,8 +213,8 @@ struct LaneSchedule {
   /// Whether a lane has work or is being served.
   func isOpen(_ part: DatabasePart) -> Bool { lanes[part] != nil }
 
-  /// Drops the lane's changes in memory, because another server may dispatch them. The lane does
-  /// not read the outbox.
+  /// Removes the lane's changes from memory, because another server may dispatch them. The lane
+  /// does not read the outbox for them.
   mutating func doubtLease(of part: DatabasePart) {
     waitingCount -= lanes[part]?.drop() ?? 0
     lanes[part]?.isBehind = false
@@ -213,24 +222,25 @@ struct LaneSchedule {
 
   /// Stops serving a lane whose changes another server dispatches.
   ///
-  /// - Returns: Whether the lane is no longer served. It continues if changes were added since
-  ///   ``doubtLease(of:)``, because those belong to this server.
+  /// - Returns: `true` if the lane is no longer served. If changes were added since
+  ///   ``doubtLease(of:)``, the result is `false` and the lane continues, because these changes
+  ///   belong to this server.
   mutating func abandon(_ part: DatabasePart) -> Bool {
     guard let lane = lanes[part], lane.waiting.isEmpty, !lane.isBehind else { return false }
     close(part)
     return true
   }
 
-  /// Lets the lane take new changes in memory again.
+  /// Makes the lane accept new changes in memory again.
   ///
   /// The caller must read the outbox after this call. A change that was committed before the call
-  /// may have been offered before the call, or never.
+  /// may be missing in memory.
   mutating func beginCatchingUp(_ part: DatabasePart) {
     lanes[part]?.isBehind = false
   }
 
-  /// Makes the lane read the outbox, and drops its changes in memory, which the outbox also has. A
-  /// lane without work is added to the queue.
+  /// Makes the lane read the outbox, and removes its changes from memory. The outbox has them too.
+  /// A lane without work is added to the queue.
   mutating func fallBehind(_ part: DatabasePart) {
     open(part)
     waitingCount -= lanes[part]?.drop() ?? 0
@@ -241,14 +251,14 @@ struct LaneSchedule {
     isStopped = true
   }
 
-  /// Adds a lane to the queue, if it has no work yet.
+  /// Creates a lane and adds it to the queue, if it does not exist yet.
   private mutating func open(_ part: DatabasePart) {
     guard lanes[part] == nil else { return }
     lanes[part] = Lane()
     queue.append(part)
   }
 
-  /// Removes a served lane.
+  /// Removes a served lane, with its changes in memory.
   private mutating func close(_ part: DatabasePart) {
     guard let lane = lanes.removeValue(forKey: part), lane.isServed else { return }
     servedCount -= 1
@@ -257,13 +267,13 @@ struct LaneSchedule {
 }
 
 extension LaneSchedule.Lane {
-  /// Adds a change. Without capacity, the lane falls behind and does not take the change, which the
-  /// outbox has.
+  /// Adds a change. Without capacity, the lane falls behind and does not add the change. The outbox
+  /// has it.
   ///
   /// - Parameters:
-  ///   - hasRoom: Whether all lanes together have capacity.
-  ///   - limit: The greatest number of changes of this lane.
-  /// - Returns: Whether the change was added. A lane that is behind adds none.
+  ///   - hasRoom: Whether the common capacity of all lanes has space for one more change.
+  ///   - limit: The greatest number of changes of this lane in memory.
+  /// - Returns: `true` if the change was added. A lane that is behind adds no change.
   fileprivate mutating func take(_ entry: OutboxEntry, hasRoom: Bool, limit: Int) -> Bool {
     if isBehind { return false }
     guard hasRoom, waiting.count < limit else {
@@ -274,14 +284,14 @@ extension LaneSchedule.Lane {
     return true
   }
 
-  /// Removes and returns the oldest changes.
+  /// Removes and returns the oldest changes in memory.
   fileprivate mutating func give(atMost limit: Int) -> [OutboxEntry] {
     let batch = Array(waiting.prefix(limit))
     waiting.removeFirst(batch.count)
     return batch
   }
 
-  /// Makes the lane fall behind, and returns the number of changes that waited.
+  /// Makes the lane fall behind, and removes its changes from memory. Returns their number.
   fileprivate mutating func drop() -> Int {
     defer { waiting = [] }
     isBehind = true

@@ -1,11 +1,12 @@
 import StoreModel
 
-/// A collector of matched changes for one transaction after the other. Each transaction has a
-/// limited number of firings. It is a value.
+/// A collector of matched changes, which fills one transaction after the other. A transaction has a
+/// limited number of firings: pairs of a change and a subscription that matches it. The collector
+/// is a value.
 struct PendingTransaction {
   /// The changes of the transaction.
   private(set) var changes: [MatchedChange]
-  /// The number of their firings.
+  /// The number of firings of the changes.
   private(set) var firingCount = 0
   /// The greatest number of firings in one transaction.
   private let limit: Int
@@ -20,17 +21,17 @@ struct PendingTransaction {
     self.limit = max(1, limit)
   }
 
-  /// Adds as many firings of a change as fit, and returns the transaction if it is full. Repeat the
-  /// call until it returns `nil`.
+  /// Adds as many firings of a change as fit. If the transaction is then full, empties it and
+  /// returns its changes. Repeat the call until it returns `nil`: then all firings are added.
   ///
   /// - Parameters:
-  ///   - firings: The firings of the change that are not added yet. The call removes those that it
-  ///     adds.
+  ///   - firings: The firings of the change that are not added yet. The call removes the ones that
+  ///     it adds.
   ///   - entry: The change. If not all of its firings fit, the call sets
-  ///     ``OutboxEntry/settledThrough`` to the last added one.
+  ///     `OutboxEntry.settledThrough` to the last added subscription.
   ///   - carriesLastValues: Whether notifications of the change carry the record's last values.
-  ///   - prepare: ``OutboxStore/prepare(_:)``, which encodes the notifications of a change. It runs
-  ///     while the store writes the previous transaction.
+  ///   - prepare: `OutboxStore.prepare(_:)`, which encodes the notifications of a change before the
+  ///     transaction begins.
   mutating func add(
     _ firings: inout Firings, of entry: inout OutboxEntry, carriesLastValues: Bool,
     prepare: (inout MatchedChange) -> Void

@@ -7,8 +7,8 @@ final class Settlement: Sendable {
 
   /// Returns at once if `isSettled` is true, otherwise at the next ``come()``.
   ///
-  /// A caller that makes the condition true calls ``come()`` afterwards. The caller must not hold a
-  /// lock that `isSettled` needs.
+  /// Code that makes the condition true must then call ``come()``. The caller of this method must
+  /// not hold a lock that `isSettled` needs.
   func wait(unless isSettled: () -> Bool) async {
     await withCheckedContinuation { continuation in
       let isOver = waiters.withLock { waiters in
@@ -20,7 +20,7 @@ final class Settlement: Sendable {
     }
   }
 
-  /// Resumes all waiting tasks, because the condition is true.
+  /// Resumes all waiting tasks. Call the method when the condition has become true.
   func come() {
     let all = waiters.withLock { waiters in
       defer { waiters = [] }

@@ -1,11 +1,11 @@
 import StoreModel
 
-/// The record of the heartbeats that this server received.
+/// The record of the heartbeats that this server received. It is a value.
 ///
-/// Each server, this one included, sends heartbeats as notifications. They show whether this server
-/// receives the notifications of all.
+/// Each server of the cluster, this one included, sends a notification at intervals: its
+/// *heartbeat*. The heartbeats show whether this server receives the notifications of all servers.
 struct HeartbeatRecord {
-  /// The time of each server's last heartbeat.
+  /// The time at which each server's last heartbeat was received.
   private var latest: [ServerID: ContinuousClock.Instant] = [:]
 
   /// Records a heartbeat of a server.
@@ -23,7 +23,7 @@ struct HeartbeatRecord {
     latest = latest.filter { servers.contains($0.key) }
   }
 
-  /// Whether each of these servers sent a heartbeat since `start`.
+  /// Whether a heartbeat of each of these servers was received since `start`.
   func isComplete(of servers: Set<ServerID>, since start: ContinuousClock.Instant) -> Bool {
     servers.allSatisfy { server in latest[server].map { $0 >= start } ?? false }
   }

@@ -1,7 +1,7 @@
 import StoreModel
 
-/// The databases and parts that this server dispatches, each with the time of its last work. It is
-/// a value.
+/// The leases of this server: the databases, and parts of divided databases, that it dispatches.
+/// Each lease has the time of its last work. `HeldLeases` is a value.
 struct HeldLeases {
   /// The time of the last work of each lease.
   private var lastUses: [DatabasePart: ContinuousClock.Instant] = [:]
@@ -9,7 +9,7 @@ struct HeldLeases {
   /// The number of leases.
   var count: Int { lastUses.count }
 
-  /// Records work, which also adds the lease.
+  /// Sets the time of the last work of a lease, and adds the lease if it is missing.
   mutating func use(_ part: DatabasePart, at now: ContinuousClock.Instant) {
     lastUses[part] = now
   }
@@ -28,10 +28,12 @@ struct HeldLeases {
   /// The leases of parts of divided databases.
   var parts: [DatabasePart] { lastUses.keys.filter { !$0.isWhole } }
 
-  /// Removes databases that were not used since `start`, at most `limit`, and returns them.
+  /// Removes the leases of databases without work since `start`, and returns the databases. There
+  /// are at most `limit`.
   ///
-  /// A database in use counts as used now. Parts of divided databases stay, because it takes long
-  /// to read a part's subscriptions again.
+  /// If `isInUse` returns true for one of these databases, the call sets its last work to `now`,
+  /// and keeps the lease. Leases of parts of divided databases stay too, because it takes long to
+  /// read a part's subscriptions again.
   mutating func removeUnused(
     since start: ContinuousClock.Instant, at now: ContinuousClock.Instant, limit: Int,
     isInUse: (DatabasePart) -> Bool

@@ -1,44 +1,47 @@
 import StoreModel
 
-/// The rule by which a server takes and releases parts of divided databases, so that each server
-/// has its share. It is a value.
+/// The rule by which a server leases and releases parts of divided databases, so that each server
+/// has an equal share. It is a value.
 ///
-/// There is no coordinator: all servers see the same leases and compute the shares by the same
+/// A *look* is one call of ``plan(_:for:among:)``. To *take* a part means to lease it.
+///
+/// There is no coordinator: all servers read the same leases and compute the shares by the same
 /// rule. A server may fail to take a part of its share. After ``looksBeforeTaking`` looks, any
 /// server takes that part.
 ///
-/// A part beyond the share is released after a while, because the other server may only have been
-/// late. If no server takes the released part, this server takes it again and keeps it twice as
-/// long.
-///
-/// A *look* is one call of ``plan(_:for:among:)``.
+/// A server that has taken a part beyond its share releases the part after some looks
+/// (``heldLooks``). The server to whose share the part belongs may only have been slow. If no
+/// server takes the released part, this server takes it again and keeps it for twice as many looks.
 struct PartBalance {
   /// The actions after a look at the leases.
   struct Plan: Equatable {
     /// The parts to take.
     var taken: [FreePart] = []
-    /// The parts to release for others.
+    /// The parts to release, so that other servers can take them.
     var released: [DatabasePart] = []
   }
 
-  /// The number of looks after which a server takes a free part that belongs to another's share.
+  /// The number of looks after which a server takes a free part of another server's share.
   static let looksBeforeTaking = 3
-  /// The number of looks at the same servers before a server releases parts for balance. It takes
-  /// longer to read the subscriptions of a part than to restart a server.
+  /// The number of looks with the same servers before a server releases parts for balance. The
+  /// number gives other servers time to restart: that takes less time than to read the
+  /// subscriptions of a part.
   static let looksBeforeRelease = 5
 
   /// The number of looks for which a server keeps a part beyond its share. The lower bound is the
-  /// number for the first time; the upper bound is the most, about an hour. The time grows, because
-  /// a released part is not dispatched until a server takes it.
+  /// number for the first time. The upper bound is the greatest number: about an hour, with one
+  /// look a second. The number grows, because a released part is not dispatched until a server
+  /// takes it.
   static let heldLooks = 20...4_000
 
   /// The servers at the last look.
   private var servers: Set<ServerID> = []
-  /// The number of looks at the same servers.
+  /// The number of looks since the set of servers last changed.
   private var looks = 0
-  /// The number of consecutive looks at which each part had no holder.
+  /// The number of consecutive looks at which no server had the lease of the part.
   private var freeLooks: [DatabasePart: Int] = [:]
-  /// The parts taken beyond this server's share, and the look at which each may be released.
+  /// The parts taken beyond this server's share. The value is the number of the look (``looks``) at
+  /// which the part may be released.
   private var kept: [DatabasePart: Int] = [:]
   /// The number of looks for which each part was last kept.
   private var lastHeldLooks: [DatabasePart: Int] = [:]
@@ -48,7 +51,7 @@ struct PartBalance {
   /// - Parameters:
   ///   - leases: The leases of all divided databases.
   ///   - server: This server.
-  ///   - others: The other registered servers.
+  ///   - others: The IDs of the other registered servers.
   mutating func plan(
     _ leases: [PartLease], for server: ServerID, among others: Set<ServerID>
   ) -> Plan {
@@ -90,7 +93,7 @@ struct PartBalance {
         share = target
         break
       }
-      // Servers before this one take free parts first.
+      // Servers with smaller IDs take the first free parts.
       firstFree += max(0, target - count)
     }
     if share > own.count {
@@ -112,11 +115,11 @@ struct PartBalance {
     }
   }
 
-  /// Returns the number of a database's parts that a server should have. The remainder goes to
-  /// different servers in different databases.
+  /// Returns the number of a database's parts that a server should have. If the division has a
+  /// remainder, the server that gets one more part depends on the ID of the database.
   ///
   /// - Parameters:
-  ///   - place: The position of the server among all servers, by ID.
+  ///   - place: The index of the server in the list of all servers, sorted by ID.
   ///   - servers: The number of servers.
   ///   - parts: The number of parts of the database.
   static func share(

@@ -2,28 +2,31 @@ import StoreModel
 
 /// The handling of notifications from other servers.
 extension ServerMembership {
-  /// The effects of notifications that were not handled yet.
+  /// The content of notifications that the next round has to handle.
   struct Pending {
     /// Whether other servers have committed changes that this server dispatches.
     var isWokenUp = false
-    /// Whether the table has announcements to read.
+    /// Whether the store's table has announcements that came without their content.
     var announcements = false
-    /// The announcements that came as notifications since the table was last read.
+    /// The announcements that came as notifications since the table was last read. The next reading
+    /// of the table omits them.
     var names: Set<AnnouncementName> = []
-    /// The heartbeats of all servers.
+    /// The times of the received heartbeats.
     var heartbeats = HeartbeatRecord()
-    /// Whether the connection was lost. PostgreSQL may have crashed and lost announcements.
+    /// Whether the connection for notifications was lost. PostgreSQL may have crashed and lost
+    /// announcements.
     var isInterrupted = false
   }
 
-  /// The greatest number of remembered announcements. If more come, the names are forgotten, and
-  /// readers are notified again.
+  /// The greatest number of remembered names. If more come, all are forgotten. The next reading of
+  /// the table then notifies readers again.
   private static let rememberedNames = 10_000
-  /// The number of heartbeats that may be missing before a server's notifications count as not
+  /// The number of heartbeat intervals after which a server without a heartbeat counts as not
   /// received.
   private static let missedHeartbeats = 3.0
 
-  /// Handles a notification. The store's receiving thread calls it.
+  /// Handles a notification. The store's receiving thread calls this method. An announcement is
+  /// ignored if no reader waits.
   func take(_ notification: ServerNotification) {
     let isWaitedFor = handlers?.isListening() == true
     var announced: Announcement?
@@ -56,9 +59,9 @@ extension ServerMembership {
     if isDue { signal.signal() }
   }
 
-  /// Computes whether this server receives the notifications of all servers: each server's
-  /// heartbeats arrived lately. The method stores the result in the metrics, and forgets the
-  /// heartbeats of servers that are gone.
+  /// Computes whether a heartbeat of each server arrived within the last three intervals. If so,
+  /// this server receives the notifications of all servers. Stores the result in the metrics, and
+  /// removes the heartbeats of servers that are gone.
   func receivesNotifications(as server: ServerID) -> Bool {
     let start = ContinuousClock.now - .seconds(configuration.signInterval * Self.missedHeartbeats)
     return state.withLock { state in

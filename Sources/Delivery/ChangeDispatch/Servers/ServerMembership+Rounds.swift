@@ -1,7 +1,8 @@
 import StoreModel
 
-/// The periodic work of cluster membership: heartbeat, renewal of the registration, scan for free
-/// databases, and polling.
+/// The periodic work of cluster membership. A *round* sends the heartbeat, renews the registration,
+/// scans for databases without a lease, and polls the store for changes of other servers, each at
+/// its time.
 extension ServerMembership {
   /// The times and positions of the next work.
   private struct Rounds {
@@ -15,9 +16,10 @@ extension ServerMembership {
     var poll = ContinuousClock.now
     /// Whether the notifications of all servers arrived at the last check.
     var receivesNotifications = false
-    /// The position up to which announcements were read.
+    /// The position up to which the other servers' announcements were read.
     var position = AnnouncementPosition()
-    /// The last database of the last scan.
+    /// The database after which the next scan begins; `.min` if the scan begins with the first
+    /// database.
     var scannedThrough = DatabaseID(rawValue: .min)
     /// The rule for parts of divided databases.
     var balance = PartBalance()
@@ -26,8 +28,8 @@ extension ServerMembership {
     var firstLook: ContinuousClock.Instant?
   }
 
-  /// Runs the periodic work until the membership is stopped. After a failure of the store, it tries
-  /// again after a delay.
+  /// Runs the periodic work until the membership is stopped. After a failure of the store, the
+  /// method waits and tries again.
   func run() async {
     var rounds = Rounds()
     var retry = RetryDelay()
@@ -38,8 +40,8 @@ extension ServerMembership {
         state.withLock { $0.metrics.fault = nil }
         await pause(until: next(rounds))
       } catch {
-        // The next round polls the store, so that it finds what notifications reported before the
-        // failure.
+        // The next round polls the store. It thereby reads the changes that notifications reported
+        // before the failure.
         rounds.poll = .now - .seconds(configuration.calmPollInterval)
         state.withLock { $0.metrics.fault = "\(error)" }
         let delay = min(retry.fail(), configuration.leaseTime / 8)
@@ -95,13 +97,13 @@ extension ServerMembership {
       rounds.receivesNotifications ? configuration.calmPollInterval : configuration.pollInterval)
   }
 
-  /// Waits for a notification or a time. There is a least interval between rounds, however many
+  /// Waits for a notification or a time, but at least ``Configuration/wakeUpGap``, even if many
   /// notifications come.
   private func pause(until next: ContinuousClock.Instant) async {
     let earliest = ContinuousClock.now + .seconds(configuration.wakeUpGap)
     await signal.wait(atMost: max(0, (next - .now) / .seconds(1)))
     if ContinuousClock.now < earliest, !isStopped {
-      // A cancellation ends the sleep, and the loop with it.
+      // A cancellation ends the sleep. The loop then finds that the membership is stopped.
       try? await Task.sleep(until: earliest, clock: .continuous)
     }
   }
@@ -110,7 +112,7 @@ extension ServerMembership {
   /// polling.
   private func lookForChanges(as server: ServerID, _ rounds: inout Rounds) async throws {
     let receivesNotifications = receivesNotifications(as: server)
-    // Notifications that were sent before a change of `receivesNotifications` may have been missed.
+    // When `receivesNotifications` changes, earlier notifications may have been missed.
     let isDue =
       receivesNotifications != rounds.receivesNotifications
       || ContinuousClock.now >= rounds.poll + pollInterval(rounds)
@@ -144,8 +146,8 @@ extension ServerMembership {
 
   // MARK: Registration
 
-  /// Returns the ID of this server. The first call, and the first one after a lapse, registers the
-  /// server.
+  /// Returns the ID of this server. Registers the server if it is not registered: at the first
+  /// call, and after its registration expired.
   private func registered(_ rounds: inout Rounds) async throws -> ServerID {
     if let server { return server }
     let server = try await store.registerServer(
@@ -161,15 +163,17 @@ extension ServerMembership {
     rounds = Rounds()
     // With a random start, servers that start together scan in different orders.
     rounds.scannedThrough = DatabaseID(rawValue: Int64.random(in: 0...64))
-    // The other servers announce nothing before they have noticed this one.
+    // A server that knows no other server announces nothing. It learns of this server at its next
+    // renewal.
     rounds.firstLook = .now + .seconds(configuration.leaseTime)
     if isStopped { try await store.unregisterServer(server) }
     return server
   }
 
-  /// Renews the registration, and handles servers that came or are gone.
+  /// Renews the registration. Reports servers that are new, and calls the handlers if a server is
+  /// gone.
   ///
-  /// - Returns: Whether this server is still registered.
+  /// - Returns: `true` if this server is still registered. If not, all its leases are lost.
   private func renew(_ server: ServerID) async throws -> Bool {
     guard let renewal = try await store.renewServer(server, for: configuration.leaseTime) else {
       let lost = state.withLock { state in
@@ -214,10 +218,12 @@ extension ServerMembership {
 
   // MARK: Leases
 
-  /// Leases databases without a lease, at most a batch.
+  /// Leases databases that no server has leased, at most ``Configuration/batchSize``.
   ///
-  /// - Parameter start: The last database of the last scan. The call advances it.
-  /// - Returns: Whether there are no more.
+  /// - Parameter start: The database after which the scan begins. The call sets it for the next
+  ///   scan.
+  /// - Returns: `true` if the scan covered all databases. `false` if the next scan should follow at
+  ///   once.
   private func takeFreeDatabases(
     for server: ServerID, after start: inout DatabaseID
   ) async throws -> Bool {
@@ -225,7 +231,7 @@ extension ServerMembership {
     for database in free { try await take(database, for: server) }
     let isBeginning = start.rawValue < 0
     guard let last = free.last, free.count == configuration.batchSize else {
-      // The next scan starts from the beginning. If this one began there, it has seen all
+      // The next scan begins with the first database. If this scan began there, it has covered all
       // databases.
       start = DatabaseID(rawValue: .min)
       return isBeginning
@@ -234,8 +240,8 @@ extension ServerMembership {
     return false
   }
 
-  /// Leases a database or a part, unless another server was faster, and makes its lane read the
-  /// outbox.
+  /// Leases a database or a part, and makes its lane read the outbox. Does nothing if another
+  /// server was faster.
   private func take(_ free: FreePart, for server: ServerID) async throws {
     guard try await store.lease(free, to: server) else { return }
     let now = ContinuousClock.now
@@ -246,14 +252,14 @@ extension ServerMembership {
     look(into: [free.part])
   }
 
-  /// Looks once at the parts of divided databases, and takes and releases parts as ``PartBalance``
-  /// plans.
+  /// Reads the leases of all parts of divided databases. Leases and releases parts as
+  /// ``PartBalance`` plans.
   private func shareParts(as server: ServerID, _ balance: inout PartBalance) async throws {
     let leases = try await store.dividedDatabases()
     let own = Set(leases.filter { $0.holder == server }.map(\.part))
     let (held, others) = state.withLock { ($0.held.parts, $0.others) }
-    // If the lease of a part is gone, the database has been divided differently, or another server
-    // has the part.
+    // This server may have lost the lease of a part for two reasons. The database was divided anew,
+    // or another server has the part.
     for part in held where !own.contains(part) { leave(part) }
     for database in Set(leases.map(\.part.database)) { leave(.whole(database)) }
     let new = own.subtracting(held)
@@ -271,13 +277,14 @@ extension ServerMembership {
     }
   }
 
-  /// Drops a database or a part that this server no longer dispatches.
+  /// Removes the lease of a database or part that this server no longer dispatches, and frees its
+  /// matching index.
   private func leave(_ part: DatabasePart) {
     state.withLock { $0.held.end(part) }
     forget(part)
   }
 
-  /// Ends the leases of databases without work.
+  /// Ends the leases of databases without work for ``Configuration/idleTime``.
   private func endUnusedLeases(of server: ServerID) async throws {
     let now = ContinuousClock.now
     let unused = state.withLock { state in
@@ -286,8 +293,8 @@ extension ServerMembership {
         isInUse: { isOpen($0) })
     }
     for database in unused {
-      // The store refuses if it has changes that the lane did not get. The lane then reads the
-      // outbox.
+      // The store keeps the lease if changes of the database wait in the outbox. The lane then
+      // reads the outbox.
       if try await store.endLease(of: database, by: server) { continue }
       state.withLock { $0.held.use(.whole(database), at: now) }
       look(into: [.whole(database)])
@@ -296,9 +303,10 @@ extension ServerMembership {
 
   // MARK: Announcements
 
-  /// Reads the announcements since the last call, and notifies the readers of their users.
+  /// Reads the announcements since the last call, and notifies the readers of the announced users.
+  /// The first call notifies all readers.
   private func listen(as server: ServerID, from position: inout AnnouncementPosition) async throws {
-    // A reader that began to listen since the last call has read its log first.
+    // A reader reads its log when it begins to wait, so it misses no announcement from before.
     let isFirst = position == AnnouncementPosition()
     position.pass(
       state.withLock { state in
@@ -314,7 +322,8 @@ extension ServerMembership {
     for announcement in announcements { handlers?.onAnnounced(announcement.subscribers) }
   }
 
-  /// Announces new notifications to the other servers, all since the last announcement at once.
+  /// Runs the announcing task until the membership is stopped. One announcement contains all users
+  /// with new notifications since the announcement before.
   func announce() async {
     while !isStopped {
       await announcing.wait()
@@ -325,17 +334,17 @@ extension ServerMembership {
       guard let server, subscribers.map({ !$0.isEmpty }) ?? true else { continue }
       do {
         try await store.announce(Announcement(subscribers: subscribers), from: server)
-        // A cancellation ends the sleep, and the loop with it.
+        // A cancellation ends the sleep. The loop then finds that the membership is stopped.
         try? await Task.sleep(for: .seconds(configuration.wakeUpGap))
       } catch {
-        // The announcement is repeated together with later ones.
+        // The next announcement contains these users again.
         state.withLock { state in
           if let known = state.announced {
             state.announced = subscribers.map { known.union($0) }
           }
         }
         if isStopped { return }
-        // A cancellation ends the sleep, and the loop with it.
+        // A cancellation ends the sleep. The loop then finds that the membership is stopped.
         try? await Task.sleep(for: .seconds(configuration.pollInterval))
         announcing.signal()
       }

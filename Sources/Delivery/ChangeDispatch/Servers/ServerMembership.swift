@@ -3,34 +3,40 @@ import Synchronization
 
 /// This server's membership in a cluster of servers on one store.
 ///
-/// It renews the server's registration, leases databases that no server dispatches, ends unused
-/// leases, and announces to the other servers which users have new notifications. A *lease* gives
-/// one server the right to dispatch the changes of a database.
+/// A *lease* gives one server the right to dispatch the changes of a database, or of one part of a
+/// divided database. The membership renews the server's registration, leases databases that no
+/// server dispatches, and ends unused leases. It announces to the other servers which users have
+/// new notifications.
 ///
-/// The correctness of the dispatch does not depend on this class: the store refuses a write of a
-/// server whose registration expired. Any thread may call the public methods.
+/// The correctness of the dispatch does not depend on this class: the store refuses to record a
+/// dispatch by a server that has lost the lease. Any thread may call the public methods.
 public final class ServerMembership: Sendable {
   /// The intervals and limits of the membership.
   public struct Configuration: Sendable {
     /// Returns the server's name for the logs of the other servers.
     public var description: @Sendable () -> String = { "" }
-    /// The seconds after which a registration expires. The server renews it three times as often.
+    /// The seconds after which a registration expires. The server renews the registration after a
+    /// third of this time.
     public var leaseTime = 5.0
-    /// The interval in seconds at which the server polls for changes of other servers, while their
-    /// wake-ups do not arrive.
+    /// The interval in seconds at which the server polls the store for changes of other servers,
+    /// while notifications do not arrive. A *wake-up* is a notification that another server has
+    /// committed changes.
     public var pollInterval = 0.1
-    /// The same interval while wake-ups arrive.
+    /// The interval in seconds of the same polling while notifications arrive.
     public var calmPollInterval = 1.0
-    /// The interval of heartbeats in seconds. After three missing heartbeats, a server's wake-ups
-    /// count as not received.
+    /// The interval of heartbeats in seconds. If no heartbeat of a server arrives for three
+    /// intervals, this server counts notifications as not arriving.
     public var signInterval = 1.0
-    /// The least seconds between two rounds caused by notifications, and between two announcements.
+    /// The least time in seconds between two rounds of the periodic work, and between two
+    /// announcements.
     public var wakeUpGap = 0.01
-    /// The interval in seconds of scans for databases without a lease.
+    /// The interval in seconds of scans for databases without a lease. Each interval varies
+    /// randomly by up to 20 %.
     public var scanInterval = 1.0
     /// The seconds without work after which the server ends the lease of a database.
     public var idleTime = 5.0
-    /// The greatest number of databases that are leased or released at once.
+    /// The greatest number of databases that one scan leases, and the greatest number whose leases
+    /// it ends.
     public var batchSize = 64
     /// The greatest number of users in one announcement. With more, the announcement is for all
     /// users.
@@ -46,25 +52,27 @@ public final class ServerMembership: Sendable {
   public struct Metrics: Sendable, Hashable {
     /// The number of registered servers, this one included; 0 while this one is not registered.
     public var servers = 0
-    /// The number of databases, and parts of divided ones, whose changes this server dispatches.
+    /// The number of leases of this server: databases, and parts of divided databases.
     public var leases = 0
-    /// The number of parts among them.
+    /// The number of parts of divided databases among ``leases``.
     public var parts = 0
     /// The number of parts that this server released for balance.
     public var partsReleased = 0
     /// The number of leases that this server took.
     public var leasesTaken = 0
-    /// The number of leases that other servers took over.
+    /// The number of leases that this server lost: its registration expired, or another server had
+    /// the lease when a write failed.
     public var leasesLost = 0
-    /// The number of times that this server's registration expired.
+    /// The number of times that another server removed the expired registration of this server.
     public var lapses = 0
-    /// The number of other servers whose registration this one removed.
+    /// The number of other servers whose expired registration this server removed.
     public var expiredServersRemoved = 0
     /// The number of notifications received from servers, this one included.
     public var notificationsReceived = 0
     /// Whether the notifications of all servers arrive, so that the store is rarely polled.
     public var receivesNotifications = false
-    /// The number of times that the store was polled for changes of other servers.
+    /// The number of times that this server read from the store in which databases other servers
+    /// have committed changes.
     public var looks = 0
     /// The last failure to reach the store; `nil` after a success.
     public var fault: String?
@@ -72,9 +80,9 @@ public final class ServerMembership: Sendable {
 
   /// The handlers of membership events.
   public struct Handlers: Sendable {
-    /// The handler that takes over the deliveries of servers that are gone.
+    /// Takes over the deliveries of servers that are gone.
     public var onServersGone: @Sendable () -> Void
-    /// The handler of new notifications for these users; `nil` means all users.
+    /// Notifies the readers of these users of new notifications; `nil` means all users.
     public var onAnnounced: @Sendable (Set<String>?) -> Void
     /// Returns whether a reader waits for notifications.
     public var isListening: @Sendable () -> Bool
@@ -97,15 +105,15 @@ public final class ServerMembership: Sendable {
     var server: ServerID?
     /// The other registered servers at the last renewal.
     var others: Set<ServerID> = []
-    /// The leases of this server.
+    /// The known leases of this server.
     var held = HeldLeases()
     /// The counters.
     var metrics = Metrics()
-    /// The users to announce; `nil` for all users.
+    /// The users to announce; `nil` for all users, and empty for none.
     var announced: Set<String>? = []
-    /// The effects of notifications that were not handled yet.
+    /// The content of notifications that the next round has to handle.
     var pending = Pending()
-    /// Whether the server takes no more leases.
+    /// Whether the server leases no more databases and parts.
     var isDraining = false
     /// Whether the membership was stopped.
     var isStopped = false
@@ -132,17 +140,19 @@ public final class ServerMembership: Sendable {
 
   /// The operations of the dispatcher that the membership uses.
   struct Lanes: Sendable {
-    /// Makes the lanes of these databases read the outbox.
+    /// Makes the lanes of these databases read the outbox. A *lane* is the dispatch of one database
+    /// or part.
     var look: @Sendable ([DatabasePart]) -> Void
-    /// Returns whether a database has undispatched changes.
+    /// Returns whether the lane of a database has work or is being served.
     var isOpen: @Sendable (DatabasePart) -> Bool
-    /// Drops a part that another server dispatches now.
+    /// Frees the matching index of a part that this server no longer dispatches.
     var forget: @Sendable (DatabasePart) -> Void
   }
 
-  /// Creates a membership. It registers the server when the dispatcher starts it.
+  /// Creates a membership. It does nothing before the dispatcher starts it, and then registers the
+  /// server.
   ///
-  /// - Parameter report: Receives a line for the server's log.
+  /// - Parameter report: Receives the lines for the server's log.
   public init(
     store: any ClusterMembership & DispatchLeases & PartitionStore,
     configuration: Configuration = Configuration(),
@@ -170,13 +180,13 @@ public final class ServerMembership: Sendable {
     }
   }
 
-  /// The ID of this server's registration; `nil` while it is not registered.
+  /// The ID of this server's registration; `nil` while the server is not registered.
   public var server: ServerID? { state.withLock { $0.server } }
 
   /// Whether the membership was stopped.
   var isStopped: Bool { state.withLock { $0.isStopped } }
 
-  /// Starts the periodic work. A second call does not start it again.
+  /// Starts the periodic work and the announcing task. A second call does not start them again.
   func start(with lanes: Lanes) {
     self.lanes.withLock { $0 = lanes }
     store.setNotificationHandler { [weak self] in self?.take($0) }
@@ -189,12 +199,13 @@ public final class ServerMembership: Sendable {
     }
   }
 
-  /// Makes the server take no more leases.
+  /// Makes the server lease no more databases and parts. The present leases stay.
   func drain() {
     state.withLock { $0.isDraining = true }
   }
 
-  /// Stops the work and ends the registration, so that other servers take its leases at once.
+  /// Stops the work and ends the registration, so that other servers can lease the databases at
+  /// once. If the store fails, the registration expires later.
   public func stop() async {
     let server = state.withLock { state in
       state.isStopped = true
@@ -221,14 +232,15 @@ public final class ServerMembership: Sendable {
     }
   }
 
-  /// Returns the databases and parts leased to this server; none while it is not registered.
+  /// Returns the databases and parts leased to this server; none while the server is not
+  /// registered.
   func leasedParts() async throws -> [DatabasePart] {
     guard let server else { return [] }
     return try await store.leasedParts(of: server)
   }
 
-  /// Records that changes of these databases were committed for this server to dispatch. The
-  /// databases count as used now.
+  /// Records that these changes were committed for this server to dispatch. The leases of their
+  /// databases are added, and count as used now.
   func use(_ entries: [OutboxEntry]) {
     let now = ContinuousClock.now
     state.withLock { state in
@@ -236,10 +248,10 @@ public final class ServerMembership: Sendable {
     }
   }
 
-  /// Checks in the store whether this server still has a lease. Call it after a write failed with
-  /// ``StoreError/Code/leaseLost``. A lost lease is removed from the held ones and counted.
+  /// Checks in the store whether this server still has a lease. Call the method after a write
+  /// failed with `StoreError.Code.leaseLost`. A lost lease is removed and counted.
   ///
-  /// - Returns: Whether this server has the lease.
+  /// - Returns: `true` if this server has the lease.
   func hasLease(of part: DatabasePart) async throws -> Bool {
     guard let server else { return false }
     let isHeld = try await store.isLeased(part, to: server)
@@ -252,8 +264,8 @@ public final class ServerMembership: Sendable {
     return isHeld
   }
 
-  /// Announces notifications for these users, whose readers may be waiting at another server.
-  /// Without other servers, it does nothing.
+  /// Announces new notifications of these users to the other servers, where their readers may wait.
+  /// Without other servers, the call does nothing.
   public func announce(_ subscribers: Set<String>) {
     let isNews = state.withLock { state in
       guard !state.others.isEmpty, !subscribers.isEmpty else { return false }
@@ -271,12 +283,12 @@ public final class ServerMembership: Sendable {
     lanes.withLock { $0 }?.look(parts)
   }
 
-  /// Whether a database has undispatched changes.
+  /// Whether the lane of a database has work or is being served.
   func isOpen(_ part: DatabasePart) -> Bool {
     lanes.withLock { $0 }?.isOpen(part) ?? false
   }
 
-  /// Drops a part that another server dispatches now.
+  /// Frees the matching index of a part that this server no longer dispatches.
   func forget(_ part: DatabasePart) {
     lanes.withLock { $0 }?.forget(part)
   }

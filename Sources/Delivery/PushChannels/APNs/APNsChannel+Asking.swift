@@ -7,30 +7,32 @@ import StoreModel
 
 /// The check of `petrel doctor` that connects to APNs.
 extension APNsChannel {
-  /// The time limit for a connection and for an answer. It is shorter than the limit of the whole
-  /// check, so that the finding gives the reason of a failure.
+  /// The time limit for connecting, and also for the answer. It is shorter than the 5 seconds for
+  /// the whole check, so that the finding gives the reason for a failure.
   private static let patience = Duration.seconds(4)
 
-  /// A set of containers and environments that use the same host and settings.
+  /// One target of a probe: a host of APNs, with the containers and environments that send to the
+  /// host with the same settings.
   private struct Way: Sendable {
     /// The identifiers of the containers, in ascending order.
     var containers: [String]
     /// The APNs environments of the devices.
     var environments: [APNsEnvironment]
-    /// The settings of the containers.
+    /// The settings that all these containers have.
     var settings: APNsSettings
 
     /// The containers, as text for a finding.
     var name: String { containers.joined(separator: ", ") }
   }
 
-  /// Sends one probe for each ``Way``, concurrently, and returns a finding for each: containers
-  /// with equal settings share a probe, and each of Apple's two hosts gets its own.
+  /// Sends one probe (``APNsProbe``) for each ``Way``, all at the same time, and returns a finding
+  /// for each probe. Containers with equal settings share a probe. Each of Apple's two hosts gets
+  /// its own probe.
   ///
   /// A credential file that is not usable gives no finding here: ``fileChecks(of:)`` reports it.
   ///
-  /// - Parameter date: Receives the `Date` header field of an answer and the host with its port.
-  ///   The doctor compares the clocks.
+  /// - Parameter date: Receives the `Date` header field of an answer, `nil` if there is none, and
+  ///   the host with its port. `petrel doctor` compares that date with this machine's clock.
   package static func findings(
     askingWith configuration: Configuration,
     noting date: @escaping @Sendable (String?, String) -> Void
@@ -58,10 +60,11 @@ extension APNsChannel {
     }
   }
 
-  /// Returns the ways to probe.
+  /// Returns the targets of the probes.
   ///
-  /// Containers with the same settings share a way. A configured host serves both environments and
-  /// gives one way; Apple's hosts give one for each environment.
+  /// Containers with the same settings share a target. A configured host serves both environments,
+  /// so it is one target. Without a configured host, each environment has a target: its host at
+  /// Apple.
   private static func ways(of containers: Configuration) -> [Way] {
     let grouped = Dictionary(grouping: containers.keys.sorted()) { containers[$0] }
     return grouped.compactMap { settings, names in
@@ -77,11 +80,12 @@ extension APNsChannel {
     }
   }
 
-  /// Sends a probe and returns the finding; `nil` if the credential's files are not usable.
+  /// Sends a probe and returns the finding; `nil` if the credential's files are not usable. The
+  /// parameters are the target, the event loop of the connection, and the receiver of the date.
   private static func ask(
     _ way: Way, _ loop: EventLoop, noting date: @Sendable (String?, String) -> Void
   ) async -> Finding? {
-    // The check of the files reports what is wrong with them.
+    // `fileChecks(of:)` reports files that are not usable.
     guard
       var client = try? way.settings.client(
         to: way.environments.first ?? .production, container: way.containers.first ?? "")
@@ -107,7 +111,7 @@ extension APNsChannel {
   /// Returns the finding for an answer.
   ///
   /// - Parameters:
-  ///   - name: The containers, as text.
+  ///   - name: The containers, as text. For one of Apple's hosts, also the environment.
   ///   - place: The host with its port.
   static func judge(_ answer: APNsProbe, of name: String, at place: String) -> Finding {
     let said = "\(answer.status) \(answer.reason ?? "")".trimmingCharacters(in: .whitespaces)

@@ -12,18 +12,19 @@ extension APNsChannel {
     }
   }
 
-  /// Returns the findings for one container: whether the key is usable, or how long the certificate
-  /// is valid and whether it is for the configured topic.
+  /// Returns the findings for one container. A key gives one finding: the key can be used. A
+  /// certificate gives a finding with the end of its validity, and another one if the certificate
+  /// is for a topic that is not the configured one.
   private static func credential(
     of apns: APNsSettings, container: String, at now: Timestamp
   ) -> [Finding] {
     switch apns.credential {
     case .key(let file, let keyID, _):
-      // The check of the configuration reports a key that cannot be used.
+      // `fileChecks(of:)` reports a key that cannot be used.
       guard let text = text(of: file), (try? ES256PrivateKey(pem: text)) != nil else { return [] }
       return [.ok("\(container): the APNs key \(keyID) can be used")]
     case .certificate(let file, _):
-      // The check of the configuration reports a certificate that cannot be used.
+      // `fileChecks(of:)` reports a certificate that cannot be used.
       guard let text = text(of: file), let all = try? CertificateSummary.all(inPEM: text),
         let first = all.first
       else { return [] }
@@ -45,8 +46,8 @@ extension APNsChannel {
     "create a new certificate at https://developer.apple.com/account, replace the file with it, "
     + "and run systemctl reload petrel; a key (.p8) does not expire"
 
-  /// Returns the topic in the common name of one of Apple's certificates for pushes, such as `Apple
-  /// Push Services: com.example.app`; `nil` for other names.
+  /// Returns the topic in the common name of a certificate that Apple issued for pushes. The topic
+  /// of `Apple Push Services: com.example.app` is `com.example.app`; other names give `nil`.
   private static func topic(ofCertificate name: String) -> String? {
     guard name.contains("Push Services: ") else { return nil }
     return name.components(separatedBy: "Push Services: ").last

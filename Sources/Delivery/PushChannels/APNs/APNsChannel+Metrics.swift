@@ -2,20 +2,21 @@ import Measuring
 
 /// The metrics of the channel, in the Prometheus text format.
 extension APNsChannel {
-  /// The figures of one connection: a container and an APNs environment.
+  /// The figures of one ``Connection``: the client of a container and an APNs environment.
   struct Figures {
     /// The labels of each sample: `container` and `environment`.
     var labels: [(name: String, value: String)]
     /// The metrics of the client.
     var client: APNsClient.Metrics
-    /// The number of each answer.
+    /// The number of times that APNs gave each answer.
     var answers: [APNsAnswerTally.Answer: Int]
   }
 
-  /// Adds the metrics of all connections to a page.
+  /// Adds the metrics of all clients to a page.
   package func addMetrics(to page: inout MetricsPage) { Self.write(figures, to: &page) }
 
-  /// Writes the metrics of some connections to a page. Counters count since the channel was opened.
+  /// Writes the metrics of some clients to a page. The counters began at 0 when the channel was
+  /// opened.
   static func write(_ figures: [Figures], to page: inout MetricsPage) {
     func each(_ value: (APNsClient.Metrics) -> Int) -> [MetricsPage.Sample] {
       figures.map { MetricsPage.Sample($0.labels, value($0.client)) }
@@ -38,7 +39,7 @@ extension APNsChannel {
       "petrel_apns_in_flight", "Pushes that were sent and have no answer yet.", each(\.inFlight))
   }
 
-  /// The figures of all connections, in the order of containers and environments.
+  /// The figures of all clients, in the order of containers and environments.
   private var figures: [Figures] {
     connections.sorted {
       ($0.key.container, $0.key.environment.rawValue)
@@ -53,7 +54,7 @@ extension APNsChannel {
 }
 
 extension APNsChannel.Figures {
-  /// The samples of the answers, in the order of status and reason.
+  /// One sample for each kind of answer, in the order of status and reason.
   fileprivate var answerSamples: [MetricsPage.Sample] {
     answers.sorted { ($0.key.status, $0.key.reason) < ($1.key.status, $1.key.reason) }
       .map { answer, count in

@@ -3,7 +3,8 @@ import Settings
 
 extension ChannelSettings {
   /// The settings for APNs of a container. `nil` if the server sends no pushes to APNs for the
-  /// container. The web courier works in either case.
+  /// container. The web courier, the URL at which programs wait for notifications, works with and
+  /// without the settings.
   public var apns: APNsSettings? {
     get { self[APNsSettings.self] }
     set { self[APNsSettings.self] = newValue }
@@ -20,7 +21,7 @@ extension APNsChannel {
     ]
   }
 
-  /// Returns the settings of the containers that have some; `nil` if no container has any.
+  /// Returns the APNs settings of each container that has them; `nil` if no container has them.
   package static func configuration(of settings: PushChannelSettings) -> Configuration? {
     let all = settings.containers.compactMapValues(\.apns)
     return all.isEmpty ? nil : all
@@ -31,7 +32,8 @@ extension APNsChannel {
     configuration[container] != nil
   }
 
-  /// Returns the credential and authority files of all containers.
+  /// Returns the paths of the credential and authority files of all containers. An authority file
+  /// has the certificates that the client trusts.
   package static func files(of configuration: Configuration) -> [String] {
     configuration.values.flatMap { settings in
       let files =

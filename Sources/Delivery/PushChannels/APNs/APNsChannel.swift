@@ -8,10 +8,10 @@ import StoreModel
 ///
 /// All clients run on one thread, the channel's event loop.
 package final class APNsChannel: PushChannel {
-  /// The settings of each container that has some, by the container's identifier.
+  /// The settings of each container that has APNs settings, by the container's identifier.
   package typealias Configuration = [String: APNsSettings]
 
-  /// The key of a connection.
+  /// The key of a ``Connection``.
   struct Name: Hashable {
     /// The identifier of the container.
     var container: String
@@ -19,7 +19,8 @@ package final class APNsChannel: PushChannel {
     var environment: APNsEnvironment
   }
 
-  /// A client of APNs with its counters and its route.
+  /// A client of APNs with its counters and its route. The client opens several network connections
+  /// if necessary.
   struct Connection {
     /// The client.
     var client: APNsClient
@@ -35,17 +36,17 @@ package final class APNsChannel: PushChannel {
   package static let name = "APNs"
   /// The name of a device in texts.
   package static let deviceName = "APNs device"
-  /// The name of the services in texts.
+  /// The name of the service in texts.
   package static let peers = "APNs"
   /// Returns the key of the configuration that sets up the channel for a container.
   package static func key(container: String) -> String { "containers.\(container).apns" }
 
-  /// The event loop of all connections.
+  /// The event loop of all clients.
   package let loop: EventLoop
-  /// The connections. A client connects with its first push.
+  /// The clients with their counters and routes. A client connects when it gets its first push.
   let connections: [Name: Connection]
 
-  /// Reads the credentials and creates the clients. It does not connect.
+  /// Reads the credentials and creates the clients. The initializer does not connect.
   ///
   /// - Throws: `ConfigurationError` that names the container and the file or setting that is not
   ///   usable.
@@ -83,7 +84,7 @@ package final class APNsChannel: PushChannel {
     self.connections = connections
   }
 
-  /// Returns a connection that counts the answers.
+  /// Returns a client with a route that counts the answers.
   private static func connection(_ client: APNsClient, topic: String) -> Connection {
     let answers = APNsAnswerTally()
     let route = PushRoute(topic: topic) { push, completion in
@@ -95,7 +96,7 @@ package final class APNsChannel: PushChannel {
     return Connection(client: client, answers: answers, route: route)
   }
 
-  /// Returns the route to a device; `nil` if the container has no settings for APNs.
+  /// Returns the route to a device; `nil` if the device's container has no settings for APNs.
   package func route(to device: DeviceToken) -> PushRoute? {
     connections[Name(container: device.container, environment: device.apnsEnvironment)]?.route
   }

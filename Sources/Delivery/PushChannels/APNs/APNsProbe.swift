@@ -3,19 +3,20 @@ import Cryptography
 import HTTP2Transport
 import Synchronization
 
-/// The answer of APNs to a probe. A probe is a push without a payload, to a device token of zeros,
-/// so the push reaches no device.
+/// The answer of APNs to a probe. A probe is a push without a payload, to a device token that has
+/// only zeros. So the push reaches no device.
 ///
-/// APNs checks the credential before the rest of the request. APNs answers 400 if it accepts the
-/// sender, and 403 if it does not.
+/// APNs checks the credential before the rest of the request. If APNs accepts the sender, it
+/// answers 400 because of the token or the missing payload. If APNs refuses the credential, it
+/// answers 403.
 public struct APNsProbe: Sendable {
   /// The meaning of the answer for the sender.
   public enum Verdict: Sendable, Hashable {
     /// APNs accepts the sender.
     case accepted
-    /// APNs refuses all pushes of the sender until the administrator follows the advice.
+    /// APNs refuses the pushes of the sender until somebody follows the advice.
     case refused(advice: String)
-    /// The answer says nothing about the sender, such as 503. Ask again later.
+    /// The answer, such as 503, does not show whether APNs accepts the sender. Ask again later.
     case undecided
   }
 
@@ -29,11 +30,11 @@ public struct APNsProbe: Sendable {
   /// Connects, sends the probe, and closes the connection.
   ///
   /// - Parameters:
-  ///   - client: The address, proxy, credential and time limits.
+  ///   - client: The address, proxy, credential and time limits of the connection.
   ///   - topic: The `apns-topic` of the probe.
   ///   - loop: The event loop of the connection.
-  ///   - now: The time for a new provider token.
-  /// - Throws: ``HTTP2Error`` if there is no connection, no answer, or no provider token.
+  ///   - now: The present time, for the provider token.
+  /// - Throws: `HTTP2Error` if there is no connection, no answer, or no provider token.
   public static func ask(
     _ client: APNsClient.Configuration, topic: String, loop: EventLoop, at now: Timestamp
   ) async throws(HTTP2Error) -> APNsProbe {
@@ -61,7 +62,7 @@ public struct APNsProbe: Sendable {
     let outcome = await withCheckedContinuation {
       (continuation: CheckedContinuation<Result<HTTP2Response, HTTP2Error>, Never>) in
       do throws(HTTP2Error) {
-        // The connection stays alive until it is closed, and its completion is always called.
+        // The connection stays in memory until it is closed. It always calls the completion.
         let connection = try HTTP2ClientConnection(client.connection, loop: loop) { _ in }
         connection.start()
         connection.send(sent) { result in
@@ -79,7 +80,8 @@ public struct APNsProbe: Sendable {
     return APNsProbe(status: status, reason: reason, date: response.headers["date"])
   }
 
-  /// The meaning of the answer, by the same rules as for pushes (``DeliveryRule``).
+  /// The meaning of the answer for the sender. The rules are the same as for pushes
+  /// (``DeliveryRule``).
   public var verdict: Verdict {
     let rule = DeliveryRule.rule(status: status, reason: reason)
     switch rule.action {
@@ -95,12 +97,12 @@ public struct APNsProbe: Sendable {
     }
   }
 
-  /// A flag for callbacks of which only the first may act.
+  /// A flag that lets only the first of several callbacks act.
   private final class Once: Sendable {
-    /// Whether a callback has acted.
+    /// Whether ``first()`` was called.
     private let isDone = Mutex(false)
 
-    /// Returns true for the first call and false for all others.
+    /// Sets the flag. Returns true for the first call and false for all later calls.
     func first() -> Bool {
       isDone.withLock { isDone in
         defer { isDone = true }

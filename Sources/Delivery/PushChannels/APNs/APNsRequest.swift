@@ -5,12 +5,15 @@ extension HTTP2Request {
   /// Creates the request that asks APNs to deliver a push: its path, its ``Push/headers`` and its
   /// payload.
   ///
-  /// Header compression may index the fields that many pushes share. Fields that differ in each
-  /// push (`apns-expiration`, `apns-id`) are not indexed, because they would displace the others
-  /// from the table. All bytes are written once, into one buffer.
+  /// Header compression (HPACK, RFC 7541) keeps a small table of fields that were sent before. Only
+  /// fields that many pushes share enter the table. `apns-expiration` and `apns-id` do not, because
+  /// their new values would displace the shared fields.
   ///
-  /// - Parameter authorization: The value of the `authorization` field, `bearer` and the provider
-  ///   token; `nil` if the connection uses a certificate.
+  /// The bytes of the path and the numbers are written directly into the buffer of the header
+  /// fields, without strings in between.
+  ///
+  /// - Parameter authorization: The value of the `authorization` field: `bearer`, a space and the
+  ///   provider token. `nil` if the connection uses a certificate.
   init(_ push: Push, authorization: String?) {
     self.init(method: "POST", body: push.payload.bytes) { bytes in
       bytes.append(contentsOf: Push.pathPrefix.utf8)

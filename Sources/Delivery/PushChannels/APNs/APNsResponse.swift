@@ -4,7 +4,8 @@ import HTTP2Transport
 import JSONCoding
 
 extension APNsResult {
-  /// Creates the result of an answer. A body that is not JSON gives no reason and no timestamp.
+  /// Creates the result of an answer. If the body is not JSON, the result has no reason and no
+  /// timestamp.
   init(_ response: HTTP2Response) {
     let body = response.body.isEmpty ? nil : try? JSONValue(parsing: Data(response.body))
     self = .answered(
@@ -14,7 +15,8 @@ extension APNsResult {
       retryAfter: response.headers["retry-after"].flatMap { Double($0) })
   }
 
-  /// Creates the result of a push whose request got no answer.
+  /// Creates the result of a push that got no answer. The result is ``notSent(_:)`` if APNs
+  /// certainly did not process the request, and ``unknown(_:)`` otherwise.
   init(_ error: HTTP2Error) {
     self = error.isSafeToRepeat ? .notSent(error.reason) : .unknown(error.reason)
   }

@@ -1,8 +1,8 @@
 extension APNsResult: CustomStringConvertible {
   /// The result as text, such as `429 TooManyRequests`.
   ///
-  /// The text is made for every push. Swift's default text, by reflection, takes longer than the
-  /// sending of the push.
+  /// Petrel makes this text for every push. Swift's default description uses reflection, which
+  /// takes longer than the sending of the push.
   public var description: String {
     switch self {
     case .answered(let status, let reason?, _, _, _): "\(status) \(reason)"

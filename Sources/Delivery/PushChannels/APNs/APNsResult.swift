@@ -5,10 +5,12 @@ public enum APNsResult: Sendable, Hashable {
   /// APNs answered.
   ///
   /// - `status`: the HTTP status; 200 when APNs accepted the push.
-  /// - `reason`: `reason` of the answer's body.
-  /// - `timestamp`: `timestamp` of the answer's body, with status 410.
-  /// - `apnsID`: the `apns-id` header field.
-  /// - `retryAfter`: the seconds of the `Retry-After` header field, if it is a number.
+  /// - `reason`: `reason` of the answer's body; `nil` if there is none.
+  /// - `timestamp`: `timestamp` of the answer's body, which APNs sends with status 410; otherwise
+  ///   `nil`.
+  /// - `apnsID`: the `apns-id` header field; `nil` if there is none.
+  /// - `retryAfter`: the seconds of the `Retry-After` header field; `nil` if the field is missing
+  ///   or is not a number.
   case answered(
     status: Int, reason: String?, timestamp: Timestamp?, apnsID: String?, retryAfter: Double?)
   /// APNs did not process the push, so the sender can repeat it safely. The text gives the reason.
@@ -21,7 +23,7 @@ public enum APNsResult: Sendable, Hashable {
 extension DeliveryOutcome {
   /// Returns the outcome of one attempt.
   ///
-  /// - Parameter attempt: The basis of the delay before a retry.
+  /// - Parameter attempt: The numbers from which the delay before a retry is computed.
   public static func of(_ result: APNsResult, attempt: DeliveryAttempt) -> DeliveryOutcome {
     switch result {
     case _ where result.saysTokenExpired:

@@ -6,7 +6,8 @@ extension APNsSettings {
   /// Reads the credential and returns the configuration of a client for the devices of one APNs
   /// environment.
   ///
-  /// - Throws: `ConfigurationError` that names the file or the proxy which is not usable.
+  /// - Throws: `ConfigurationError` if the credential's files or the proxy's URL are not usable.
+  ///   The error names the container.
   public func client(
     to environment: APNsEnvironment, container: String
   ) throws(ConfigurationError) -> APNsClient.Configuration {
@@ -20,10 +21,10 @@ extension APNsSettings {
 
   /// Returns the configuration of a client for the devices of one APNs environment.
   ///
-  /// Without a configured host, it is Apple's host of the environment, `api.push.apple.com` or
-  /// `api.sandbox.push.apple.com`. The default port is 443.
+  /// Without a configured host, the client connects to Apple's host of the environment,
+  /// `api.push.apple.com` or `api.sandbox.push.apple.com`. The default port is 443.
   ///
-  /// - Throws: ``HTTP2Error`` if the URL of the proxy is not valid.
+  /// - Throws: `HTTP2Error` if the URL of the proxy is not valid.
   package func client(
     to environment: APNsEnvironment, _ authentication: APNsAuthentication
   ) throws(HTTP2Error) -> APNsClient.Configuration {

@@ -5,10 +5,11 @@ import Settings
 public struct APNsSettings: Sendable, Hashable {
   /// The proof of the sender's identity.
   public enum Credential: Sendable, Hashable {
-    /// The team's key, a `.p8` file, which signs provider tokens. Key ID and team ID have ten
-    /// characters each.
+    /// The team's key, which signs provider tokens. `file` is the path of the `.p8` file. Key ID
+    /// and team ID have ten characters each.
     case key(file: String, keyID: String, teamID: String)
-    /// The app's certificate and its private key. Both are PEM files and may be the same file.
+    /// The app's certificate and its private key: the paths of two PEM files. One file may contain
+    /// both.
     case certificate(file: String, keyFile: String)
   }
 
@@ -16,11 +17,12 @@ public struct APNsSettings: Sendable, Hashable {
   public var topic: String
   /// The key or certificate.
   public var credential: Credential
-  /// The host; `nil` for Apple's hosts.
+  /// The host to connect to; `nil` for Apple's host of each environment.
   public var host: String?
   /// The port; `nil` for 443. Apple's hosts also listen on 2197.
   public var port: Int?
-  /// The path of the trusted certificates in PEM format; `nil` for those of the system.
+  /// The path of a PEM file with the certificates that the client trusts; `nil` for the system's
+  /// certificates.
   public var authorityFile: String?
   /// The proxy, such as `http://USER:PASSWORD@HOST:PORT`; `nil` for none.
   public var proxy: String?
@@ -82,7 +84,8 @@ extension APNsSettings {
   private static func check(
     _ reader: ConfigurationReader, _ apns: inout Self
   ) throws(ConfigurationError) {
-    // Topic and host are header fields of each push. APNs would refuse other characters.
+    // Topic and host are header fields of each push. APNs would refuse characters that a header
+    // field cannot have.
     guard isOnePrintedWord(apns.topic) else {
       throw reader.mistake(
         "topic",
@@ -109,7 +112,7 @@ extension APNsSettings {
 }
 
 extension APNsSettings.Credential {
-  /// Reads either a key or a certificate. Both together are an error, and so is neither.
+  /// Reads either a key or a certificate. Throws if the settings name both or none of them.
   fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
     guard let certificate = reader.file("certificateFile") else {
       if reader.has("certificateKeyFile") {

@@ -3,12 +3,13 @@ import StoreModel
 extension PushRoute {
   /// Creates the route to the devices of one app through APNs.
   ///
-  /// If APNs reports a push as too large (413), the route prunes it to half the size and sends it
-  /// once more. The route never repeats the same bytes.
+  /// If APNs reports a push as too large (413), the route removes parts of the payload, down to
+  /// half its size if possible. Then it sends the push once more. If nothing can be removed, the
+  /// route does not send the push again.
   ///
   /// - Parameters:
   ///   - topic: The `apns-topic`, normally the app's bundle ID.
-  ///   - send: Sends a push and calls back once with the result. It must not block.
+  ///   - send: Sends a push and calls back once with the result. The closure must not block.
   public init(
     topic: String,
     send: @escaping @Sendable (Push, @escaping @Sendable (APNsResult) -> Void) -> Void
@@ -44,7 +45,7 @@ extension APNsResult {
     if case .answered(413, _, _, _, _) = self { true } else { false }
   }
 
-  /// The fate of the push: it was answered, was sent without an answer, or was not sent.
+  /// How far the push came: it was answered, was sent without an answer, or was not sent.
   fileprivate var reach: PushRoute.Report.Reach {
     switch self {
     case .answered: .answered

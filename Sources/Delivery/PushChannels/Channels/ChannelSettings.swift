@@ -1,9 +1,10 @@
 import Settings
 
-/// The settings of all channels in one object of the configuration: that of the server, or of a
-/// container.
+/// The settings of all channels in one object of the configuration: the object of the server, or
+/// the object of one container.
 ///
-/// Each channel stores values of its own type here, and has a property for them in its folder.
+/// Each channel stores values of its own types here. The channel's folder has an extension of this
+/// type with a property for each of them.
 ///
 /// ```swift
 /// configuration.channels = ChannelSettings {
@@ -11,12 +12,12 @@ import Settings
 /// }
 /// ```
 public struct ChannelSettings: Sendable, Hashable {
-  /// The settings by the identity of their type.
+  /// The settings of each type, by the type's identity.
   private var values: [ObjectIdentifier: AnySettings] = [:]
 
   /// Creates settings.
   ///
-  /// - Parameter set: Sets the settings that exist. All others are `nil`.
+  /// - Parameter set: Assigns the settings that exist. All others are `nil`.
   public init(_ set: (inout ChannelSettings) -> Void = { _ in }) {
     set(&self)
   }
@@ -28,7 +29,8 @@ public struct ChannelSettings: Sendable, Hashable {
   }
 }
 
-/// Settings of any type. Two are equal if their types and values are equal.
+/// The settings of one channel, as a value of any type. Two values are equal if their types and
+/// contents are equal.
 struct AnySettings: Sendable, Hashable {
   /// The settings.
   let value: any Sendable & Hashable
@@ -40,7 +42,7 @@ struct AnySettings: Sendable, Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(AnyHashable(value)) }
 }
 
-/// The settings of all channels in a configuration.
+/// The settings of all channels in a configuration, for the server and for each container.
 package struct PushChannelSettings: Sendable, Hashable {
   /// The settings of the server.
   package var server: ChannelSettings

@@ -4,17 +4,17 @@ import Foundation
 import Settings
 
 extension Finding {
-  /// The number of days before the end of a certificate from which a finding is a warning.
+  /// A certificate that is valid for fewer than this number of days gives a warning.
   package static let warningDays = 30
 
   /// Returns the finding for the validity of a certificate.
   ///
-  /// - A problem: it expired, or is not valid yet.
-  /// - A warning: it expires in less than ``warningDays`` days.
-  /// - Otherwise ok.
+  /// - A problem if the certificate has expired or is not valid yet.
+  /// - A warning if the certificate expires in less than ``warningDays`` days.
+  /// - Otherwise the finding that the certificate is right.
   ///
   /// - Parameters:
-  ///   - what: The certificate's purpose, as text before its name.
+  ///   - what: The purpose of the certificate. The text of the finding begins with it.
   ///   - renewal: The advice if the certificate expired or will expire.
   package static func validity(
     of certificate: CertificateSummary, _ what: String, at now: Timestamp, renewal: String

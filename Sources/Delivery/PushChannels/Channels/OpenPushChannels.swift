@@ -5,14 +5,15 @@ import Settings
 import StoreModel
 import Synchronization
 
-/// The open channels of a server. The server exchanges channels when their settings change.
+/// The open channels of a server (``PushChannel``). The server replaces channels when their
+/// settings change.
 ///
-/// A change has two steps: ``prepare(_:)`` opens the new channels and may fail, then ``use(_:)``
-/// exchanges them. A lock protects the current channels, so any thread may use them.
+/// A change has two steps. ``prepare(_:)`` opens the new channels and may fail. Then ``use(_:)``
+/// replaces the old ones. A lock protects the current channels, so any thread may use them.
 package final class OpenPushChannels: Sendable {
-  /// A set of open channels, each with the configuration that it was opened from.
+  /// A set of open channels. Each has the configuration and the files from which it was opened.
   package struct Channels: Sendable {
-    /// The channels and their origins, by the kind of device.
+    /// The channels, each with its origin (configuration and files), by the kind of device.
     fileprivate var open: [DeviceToken.Kind: (channel: any PushChannel, origin: Origin)] = [:]
 
     /// Returns the channel of a type; `nil` if the configuration does not set it up.
@@ -21,7 +22,7 @@ package final class OpenPushChannels: Sendable {
     }
   }
 
-  /// The configuration of a channel, and the hashes of the files that it names.
+  /// The configuration of a channel, and the hashes of the files that the configuration names.
   fileprivate struct Origin: Sendable, Hashable {
     /// The configuration of the channel.
     var configuration: AnySettings
@@ -29,7 +30,7 @@ package final class OpenPushChannels: Sendable {
     var files: [String: [UInt8]]
   }
 
-  /// The store for a secret that a channel creates.
+  /// The store of the secrets that channels create.
   private let secrets: any SecretStore
   /// The clock of the channels.
   private let clock: @Sendable () -> Timestamp
@@ -53,7 +54,7 @@ package final class OpenPushChannels: Sendable {
     current.withLock { $0.channel(type) }
   }
 
-  /// All open channels, in the order of ``PushChannelRegistry/all``.
+  /// All open channels, in the order of the list ``PushChannelRegistry/all``.
   package var all: [any PushChannel] {
     let open = current.withLock { $0.open }
     return PushChannelRegistry.all.compactMap { open[$0.kind]?.channel }
@@ -64,8 +65,8 @@ package final class OpenPushChannels: Sendable {
     current.withLock { $0.open[device.kind]?.channel }?.route(to: device)
   }
 
-  /// Opens the channels for new settings, without using them. A channel with the same settings and
-  /// the same files as now is reused.
+  /// Opens the channels for new settings, but does not send with them yet. A channel whose settings
+  /// and files have not changed is reused.
   ///
   /// - Throws: `ConfigurationError` that names the setting or file which is not usable.
   package func prepare(
@@ -79,8 +80,8 @@ package final class OpenPushChannels: Sendable {
     return next
   }
 
-  /// Returns the channel of a type for the settings: the known one if its origin is the same,
-  /// otherwise a new one; `nil` if the settings do not set it up.
+  /// Returns the channel of a type for the settings, with its origin: `known` if its origin is the
+  /// same, otherwise a new channel. `nil` if the settings do not set up the channel.
   private func open<Channel: PushChannel>(
     _ type: Channel.Type, _ settings: PushChannelSettings,
     unlessIs known: (channel: any PushChannel, origin: Origin)?
@@ -96,12 +97,14 @@ package final class OpenPushChannels: Sendable {
     return (try Channel(configuration, secrets: secrets, clock: clock), origin)
   }
 
-  /// Exchanges the channels. New deliveries go through the new ones.
+  /// Replaces the channels. Later deliveries go through the new channels.
   ///
-  /// The old channels still receive the answers to sent pushes, and then close. They return pushes
-  /// that waited; these are tried again.
+  /// The method closes the replaced channels without waiting for them. The channel to APNs closes
+  /// when the sent pushes are answered. The others cancel their open requests. The pushes that end
+  /// in this way are sent again later.
   ///
-  /// - Returns: A text for each exchanged channel, such as `connections to APNs`.
+  /// - Returns: A text for each channel that was opened, closed or replaced, such as `connections
+  ///   to APNs`.
   package func use(_ next: Channels) -> [String] {
     let old = current.withLock { current in
       defer { current = next }

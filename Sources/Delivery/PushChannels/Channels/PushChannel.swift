@@ -4,11 +4,12 @@ import OutboundHTTP
 import Settings
 import StoreModel
 
-/// A channel to the devices of one kind: its settings, its checks, and the sender.
+/// A way to the devices of one kind, such as APNs or Web Push: the settings, their checks, and the
+/// sending of pushes.
 ///
-/// ``PushChannelRegistry`` lists the channels. Configuration keys, dispatch, metrics, `petrel
-/// doctor` and the console follow from the members of this protocol. A new channel is one folder
-/// and one line in the registry.
+/// ``PushChannelRegistry`` lists the channels. The configuration, the delivery of pushes, the
+/// metrics, `petrel doctor` and the console work with the members of this protocol. A new channel
+/// needs one folder and one line in the registry.
 package protocol PushChannel: AnyObject, Sendable {
   /// The part of the configuration that the channel uses. A channel whose configuration is equal
   /// before and after a change stays open.
@@ -30,35 +31,36 @@ package protocol PushChannel: AnyObject, Sendable {
   static var settings: [Setting<ChannelSettings>] { get }
   /// The channel's keys in each container.
   static var containerSettings: [Setting<ChannelSettings>] { get }
-  /// Returns the part of the configuration that the channel uses; `nil` if it does not set up the
-  /// channel.
+  /// Returns the part of the configuration that the channel uses; `nil` if the configuration does
+  /// not set up the channel.
   static func configuration(of settings: PushChannelSettings) -> Configuration?
-  /// Returns the paths of the files that the configuration names. A change of a file opens the
-  /// channel anew.
+  /// Returns the paths of the files that the configuration names. If one of them has changed when
+  /// the server reads its configuration again, the server opens the channel anew.
   static func files(of configuration: Configuration) -> [String]
-  /// Returns the checks of the files that the settings name, also if the channel is not set up.
+  /// Returns the checks of the files that the settings name. They do not need an open channel.
   static func fileChecks(of settings: PushChannelSettings) -> [FileCheck]
-  /// Returns the findings of `petrel doctor` in the configuration and its files, without a
-  /// connection.
+  /// Returns the results (`Finding`) of the checks of `petrel doctor` in the configuration and its
+  /// files. The method does not connect.
   static func findings(in configuration: Configuration, at now: Timestamp) -> [Finding]
-  /// Returns the findings of `petrel doctor` after it asked the channel's service whether it
-  /// accepts the sender.
+  /// Asks the channel's service whether it accepts pushes of this sender, and returns the results
+  /// for `petrel doctor`.
   ///
-  /// - Parameter date: Receives the `Date` header field of an answer, and the name of the service.
+  /// - Parameter date: Receives the `Date` header field of an answer, `nil` if there is none, and
+  ///   the name of the service.
   static func findings(
     askingWith configuration: Configuration,
     noting date: @escaping @Sendable (String?, String) -> Void
   ) async -> [Finding]
   /// Whether the channel reaches the devices of a container.
   static func reaches(_ container: String, with configuration: Configuration) -> Bool
-  /// Returns the greatest number of devices that a user may have; `nil` if the channel sets no
-  /// limit.
+  /// Returns the greatest number of devices of the channel that a user, or a server-to-server key,
+  /// may register. `nil` if the channel sets no limit.
   static func deviceLimit(of configuration: Configuration) -> Int?
 
   /// Opens the channel.
   ///
   /// - Parameters:
-  ///   - secrets: The store for a secret that the channel creates.
+  ///   - secrets: The store of the secrets that the channel creates.
   ///   - clock: The clock for tokens and signatures.
   /// - Throws: `ConfigurationError` that names the setting or file which is not usable.
   init(
@@ -66,8 +68,8 @@ package protocol PushChannel: AnyObject, Sendable {
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError)
 
-  /// Returns the time in seconds, from the log entry, for which the server tries to send a
-  /// notification.
+  /// Returns the seconds for which the server tries to send a notification, counted from the time
+  /// of its entry in the notification log.
   static func lifetime(of push: Push.Kind) -> Double
   /// Returns the route to a device of the channel's kind; `nil` if there is none.
   func route(to device: DeviceToken) -> PushRoute?
@@ -75,7 +77,8 @@ package protocol PushChannel: AnyObject, Sendable {
   func addMetrics(to page: inout MetricsPage)
   /// The metrics of the channel's requests; `nil` if it does not send with an `HTTPClient`.
   var requestMetrics: HTTPClient.Metrics? { get }
-  /// Closes the connections after the answers that are still due.
+  /// Closes all connections, and returns when they are closed. Each push without an answer ends
+  /// with an outcome.
   func close() async
 }
 
@@ -97,15 +100,15 @@ extension PushChannel {
   }
   /// Returns `nil`: the channel sets no limit.
   package static func deviceLimit(of configuration: Configuration) -> Int? { nil }
-  /// Returns the lifetime of a push to APNs: a day for a visible notification, an hour for a silent
-  /// one.
+  /// Returns the lifetime of a push to APNs: a day for a visible notification, an hour for a push
+  /// that only wakes the app.
   package static func lifetime(of push: Push.Kind) -> Double { push.lifetime }
   /// Adds nothing.
   package func addMetrics(to page: inout MetricsPage) {}
   /// No metrics.
   package var requestMetrics: HTTPClient.Metrics? { nil }
 
-  /// Returns the reason why nothing can be sent to a device without a route, as text.
+  /// Returns a text with the reason why a device has no route, so that nothing can be sent to it.
   package static func lackOfRoute(to device: DeviceToken) -> String {
     "nothing can be sent to the \(deviceName): the configuration has no "
       + "'\(key(container: device.container))'"
@@ -116,13 +119,14 @@ extension PushChannel {
     configuration(of: settings).map { reaches(container, with: $0) } ?? false
   }
 
-  /// Returns the findings in the configuration; none if the settings do not set up the channel.
+  /// Returns the findings in the configuration; an empty list if the settings do not set up the
+  /// channel.
   package static func findings(in settings: PushChannelSettings, at now: Timestamp) -> [Finding] {
     configuration(of: settings).map { findings(in: $0, at: now) } ?? []
   }
 
-  /// Returns the findings from the channel's service; none if the settings do not set up the
-  /// channel.
+  /// Asks the channel's service and returns the findings; an empty list if the settings do not set
+  /// up the channel.
   package static func findings(
     askingWith settings: PushChannelSettings,
     noting date: @escaping @Sendable (String?, String) -> Void
@@ -131,8 +135,9 @@ extension PushChannel {
     return await findings(askingWith: configuration, noting: date)
   }
 
-  /// Returns the greatest number of devices that a user may have. `nil` if the settings do not set
-  /// up the channel, or if the channel sets no limit.
+  /// Returns the greatest number of devices of the channel that a user, or a server-to-server key,
+  /// may register. `nil` if the settings do not set up the channel, or if the channel sets no
+  /// limit.
   package static func deviceLimit(of settings: PushChannelSettings) -> Int? {
     configuration(of: settings).flatMap { deviceLimit(of: $0) }
   }

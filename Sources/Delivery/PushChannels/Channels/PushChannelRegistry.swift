@@ -1,13 +1,13 @@
 import Settings
 import StoreModel
 
-/// The list of all channels. No other place lists them.
+/// The list of all channels, which are the ways to devices (``PushChannel``).
 package enum PushChannelRegistry {
   /// The types of all channels, in the order of the kinds of devices.
   package static let all: [any PushChannel.Type] = DeviceToken.Kind.allCases.compactMap(channel)
 
-  /// Returns the channel for a kind of device; `nil` for devices that fetch their notifications,
-  /// such as readers of the web courier.
+  /// Returns the channel for a kind of device. `nil` for readers of the web courier: they fetch
+  /// their notifications, so nothing is pushed to them.
   package static func channel(of kind: DeviceToken.Kind) -> (any PushChannel.Type)? {
     switch kind {
     case .apns: APNsChannel.self

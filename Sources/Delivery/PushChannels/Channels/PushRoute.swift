@@ -1,16 +1,18 @@
 import StoreModel
 
-/// A way to devices over one connection of a channel, such as one app in one APNs environment.
+/// The path of pushes to the devices that one client of a channel serves, such as the devices of
+/// one container in one APNs environment.
 public struct PushRoute: Sendable {
   /// The result of an attempt.
   public struct Report: Sendable {
-    /// The distance that a push travelled.
+    /// How far a push came on its way to the device.
     public enum Reach: Sendable, Hashable {
-      /// The service answered.
+      /// The service answered. The web channels also use this value if a request failed without an
+      /// answer, or if a delivery cannot be sent at all.
       case answered
-      /// The push was sent, and no answer came.
+      /// The push was sent, but no answer came.
       case unanswered
-      /// The service did not get the push. This does not count as an attempt.
+      /// The service certainly did not get the push. This attempt is not counted.
       case notSent
     }
 
@@ -18,9 +20,10 @@ public struct PushRoute: Sendable {
     public var outcome: DeliveryOutcome
     /// The answer or the failure, as text for the log.
     public var text: String
-    /// The distance that the push travelled.
+    /// How far the push came.
     public var reach: Reach
-    /// The payload that was sent, as UTF-8 JSON. It is logged if the outcome is a fault in Petrel.
+    /// The payload that was sent, as UTF-8 JSON. The server logs the payload if the outcome is
+    /// ``DeliveryOutcome/fault(message:)``.
     public var payload: [UInt8]
 
     /// Creates a report.
@@ -32,11 +35,12 @@ public struct PushRoute: Sendable {
     }
   }
 
-  /// Sends a delivery and calls back once with the result. It must not block.
+  /// Sends a delivery (one push to one device) and calls back once with the result. The closure
+  /// must not block.
   public var send:
     @Sendable (Delivery, DeliveryAttempt, @escaping @Sendable (Report) -> Void) -> Void
 
-  /// Creates a route that sends with a function.
+  /// Creates a route that sends with a closure.
   public init(
     send:
       @escaping @Sendable (

@@ -1,9 +1,9 @@
-/// The numbers that decide the delay after a failed attempt.
+/// The numbers from which the delay after a failed attempt to deliver a push is computed.
 public struct DeliveryAttempt: Sendable, Hashable {
   /// The number of earlier attempts to send the push.
   public var previous: Int
-  /// The number of consecutive rests of the route because of an answer. Such answers concern the
-  /// route, not the push.
+  /// The number of times in a row that an answer has made the server stop sending on the whole
+  /// route for a while. Such an answer concerns the route, not the push.
   public var rests: Int
   /// A number in 0 ..< 1 for the random part of the delay.
   public var random: Double
@@ -18,10 +18,9 @@ public struct DeliveryAttempt: Sendable, Hashable {
   /// Returns the seconds until the next attempt.
   ///
   /// - Parameters:
-  ///   - scope: The scope of the delay. For a route, the delay grows with the rests; otherwise,
-  ///     with the
-  ///     attempts of the push.
-  ///   - retryAfter: The seconds that the peer requested; `nil` if it requested none.
+  ///   - scope: The pushes that the delay concerns. For a route, the delay grows with ``rests``;
+  ///     otherwise it grows with ``previous``.
+  ///   - retryAfter: The seconds that the service asked for; `nil` if it asked for none.
   func delay(
     by policy: RetryPolicy, for scope: DeliveryOutcome.RetryScope, retryAfter: Double? = nil
   ) -> Double {

@@ -5,10 +5,10 @@ extension DeliveryOutcome {
   ///
   /// - Parameters:
   ///   - status: The HTTP status.
-  ///   - reason: `reason` of the answer's body.
-  ///   - timestamp: `timestamp` of the answer's body.
-  ///   - retryAfter: The seconds of a `Retry-After` header field.
-  ///   - attempt: The basis of the delay before a retry.
+  ///   - reason: `reason` of the answer's body; `nil` if there is none.
+  ///   - timestamp: `timestamp` of the answer's body; `nil` if there is none.
+  ///   - retryAfter: The seconds of the `Retry-After` header field; `nil` if there is none.
+  ///   - attempt: The numbers from which the delay before a retry is computed.
   public static func of(
     status: Int, reason: String?, timestamp: Timestamp? = nil, retryAfter: Double? = nil,
     attempt: DeliveryAttempt
@@ -34,16 +34,17 @@ extension DeliveryOutcome {
 
   /// Returns the outcome for a push that APNs did not process.
   ///
-  /// The push was never written, was refused before processing, or was above the last stream of a
-  /// GOAWAY. A repetition cannot show it twice.
+  /// The push was never written, was refused before processing, or was sent after the last request
+  /// that a closing connection still processed (GOAWAY). If the server repeats the push, the device
+  /// cannot show it twice.
   public static func ofNotSent(attempt: DeliveryAttempt) -> DeliveryOutcome {
     .retry(after: attempt.delay(by: .reconnect, for: .push), .push)
   }
 
   /// Returns the outcome for a push whose answer never came.
   ///
-  /// APNs may have accepted it. A repetition may show it twice; without one, it may be lost. Petrel
-  /// repeats it with the same `apns-id`.
+  /// APNs may have accepted the push. A repeated push may be shown twice; a push that is not
+  /// repeated may be lost. Petrel repeats the push with the same `apns-id`.
   public static func ofUnknown(attempt: DeliveryAttempt) -> DeliveryOutcome {
     .retry(after: attempt.delay(by: .reconnect, for: .push), .push)
   }

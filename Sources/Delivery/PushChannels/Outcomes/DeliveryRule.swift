@@ -1,7 +1,7 @@
-/// The action for one answer of APNs.
+/// The action for one answer of APNs, which is identified by its status and reason.
 ///
 /// There is one rule for each reason that Apple documents (*Handling notification responses from
-/// APNs*), and for some statuses one for all other reasons.
+/// APNs*). For some statuses, one more rule applies to all other reasons.
 struct DeliveryRule: Sendable {
   /// The action of the sender.
   enum Action: Sendable, Hashable {
@@ -13,7 +13,7 @@ struct DeliveryRule: Sendable {
     case retry(RetryPolicy, DeliveryOutcome.RetryScope)
     /// Make a new provider token and send the push again.
     case refreshProviderToken
-    /// Stop until an administrator follows the advice.
+    /// Stop the pushes of the scope until an administrator follows the advice.
     case suspend(DeliveryOutcome.SuspensionScope, advice: String)
     /// The request was wrong, which is a fault in Petrel. Never send the same bytes again.
     case blameSender
@@ -21,7 +21,8 @@ struct DeliveryRule: Sendable {
 
   /// The HTTP status.
   var status: Int
-  /// The `reason` of the answer's body; `nil` in the rule for all other reasons of a status.
+  /// The `reason` of the answer's body. `nil` in a rule for the reasons of the status that have no
+  /// rule of their own.
   var reason: String?
   /// The action.
   var action: Action
@@ -91,8 +92,9 @@ struct DeliveryRule: Sendable {
 
   /// Returns the rule for an answer.
   ///
-  /// The reason decides, because it is more specific than the status. Otherwise the status decides.
-  /// Unknown 5xx statuses are retried; any other unknown answer is a fault in Petrel.
+  /// The rule of the reason applies, because a reason is more specific than a status. If the reason
+  /// has no rule, the rule of the status applies. Without either rule, a 5xx answer leads to a
+  /// retry, and any other answer counts as a fault in Petrel.
   static func rule(status: Int, reason: String?) -> DeliveryRule {
     if status != 200, let reason, let rule = byReason[reason] { return rule }
     if let rule = byStatus[status] { return rule }
@@ -100,10 +102,10 @@ struct DeliveryRule: Sendable {
       status, reason, (500...599).contains(status) ? .retry(.service, .route) : .blameSender)
   }
 
-  /// The rules with a reason.
+  /// The rules with a reason, by the reason.
   private static let byReason = Dictionary(
     uniqueKeysWithValues: all.compactMap { rule in rule.reason.map { ($0, rule) } })
-  /// The rules for all other reasons of a status.
+  /// The rules for all other reasons of a status, by the status.
   private static let byStatus = Dictionary(
     uniqueKeysWithValues: all.filter { $0.reason == nil }.map { ($0.status, $0) })
 
@@ -114,7 +116,7 @@ struct DeliveryRule: Sendable {
   private static let checkKey =
     "the provider token was refused; check the key file, the key ID and the team ID, and that the "
     + "key was not revoked"
-  /// The advice for a key of the other environment.
+  /// The advice for a key that is only for the other APNs environment.
   private static let checkEnvironment =
     "the key is restricted to the other APNs environment; use another key or the other environment"
   /// The advice for a certificate that APNs does not accept.

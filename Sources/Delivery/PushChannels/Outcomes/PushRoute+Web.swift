@@ -1,7 +1,8 @@
 import StoreModel
 
 extension Delivery {
-  /// Returns the endpoint of the delivery's device.
+  /// Returns the endpoint of the delivery's device: the URL and the secrets that the device
+  /// registered.
   ///
   /// - Throws: `StoreError` with the code `corrupt` if the device has none.
   func endpoint() throws -> WebEndpoint {
@@ -13,9 +14,9 @@ extension Delivery {
 }
 
 extension PushRoute.Report {
-  /// Creates the report of an attempt over the web.
+  /// Creates the report of an attempt to send to a browser or a webhook.
   init(_ result: WebDeliveryResult, payload: PushPayload) {
-    // A retry of a push or a route has its cause in this server, so nothing was sent.
+    // A retry with the scope `push` or `route` has its cause in this server, so nothing was sent.
     var reach = Reach.answered
     if case .retry(_, let scope) = result.outcome, scope != .device { reach = .notSent }
     self.init(

@@ -1,7 +1,8 @@
-/// The action for some HTTP statuses of a push service or a webhook's receiver.
+/// The action for some HTTP statuses with which a browser's push service, or the receiver of a
+/// webhook, answers.
 ///
-/// A user who registers an endpoint may control its answers. An endpoint's answers therefore never
-/// delay deliveries to other devices.
+/// A user who registers an endpoint (the URL of a device) may control the answers of that URL. So
+/// no answer of an endpoint delays deliveries to other devices.
 struct WebAnswerRule: Sendable {
   /// The action of the sender.
   enum Action: Sendable, Hashable {
@@ -11,9 +12,10 @@ struct WebAnswerRule: Sendable {
     case drop
     /// Send the message again after a delay.
     case retry(RetryPolicy)
-    /// Like `retry`, with advice for the administrator.
+    /// Send the message again after a delay (``RetryPolicy/service``), and give the administrator
+    /// the advice.
     case retryUntilMended(advice: String)
-    /// The peer will never accept the same message. The text gives the reason.
+    /// Do not send the message again: the peer will never accept it. The text gives the reason.
     case giveUp(why: String)
   }
 
@@ -34,7 +36,7 @@ struct WebAnswerRule: Sendable {
   }
 
   /// The rules for push services, from RFC 8030, sections 5 to 8, and RFC 8292, section 4.2. The
-  /// first rule with the status applies.
+  /// first rule that contains the status applies.
   static let webPush = [
     WebAnswerRule(200...299, .accept),
     WebAnswerRule(300...399, .giveUp(why: "the server does not follow redirects")),
@@ -51,8 +53,8 @@ struct WebAnswerRule: Sendable {
     WebAnswerRule(500...599, .retry(.service)),
   ]
 
-  /// The rules for webhooks. Only success and 410 are final, because a broken receiver may be
-  /// repaired.
+  /// The rules for webhooks. The first rule that contains the status applies. The server repeats
+  /// the message after all statuses except 2xx and 410, because a broken receiver may be repaired.
   static let webhook = [
     WebAnswerRule(200...299, .accept),
     WebAnswerRule(300...399, .retryUntilMended(advice: "the server does not follow redirects")),
@@ -61,8 +63,8 @@ struct WebAnswerRule: Sendable {
     WebAnswerRule(400...599, .retry(.service)),
   ]
 
-  /// Returns the action for a status. A status without a rule counts as trouble of the peer and is
-  /// retried.
+  /// Returns the action for a status. A status without a rule means that the peer has trouble, so
+  /// the message is sent again.
   static func action(for status: Int, by rules: [WebAnswerRule]) -> Action {
     rules.first { $0.statuses.contains(status) }?.action ?? .retry(.service)
   }

@@ -2,7 +2,8 @@ import CloudKitModel
 import OutboundHTTP
 
 extension WebDeliveryResult {
-  /// Creates the result of a request: an answer, or an error of the client. An error is retried.
+  /// Creates the result of a request: of an answer, or of an error of the HTTP client. After an
+  /// error the message is sent again.
   ///
   /// - Parameters:
   ///   - peer: The peer's name in texts, such as `the push service https://push.example.com`.
@@ -28,7 +29,7 @@ extension WebDeliveryResult {
     }
   }
 
-  /// Creates the result of an answer. The text of an answer that is not a success has the beginning
+  /// Creates the result of an answer. If the status is 300 or more, the text contains the beginning
   /// of the body.
   private init(
     _ answer: OutboundAnswer, of peer: String, by rules: [WebAnswerRule], attempt: Int,
@@ -52,8 +53,8 @@ extension WebDeliveryResult {
     }
   }
 
-  /// Returns the beginning of a body, at most 200 characters on one line, without control
-  /// characters; `nil` if it is empty.
+  /// Returns the beginning of a body as text on one line, without control characters: at most 200
+  /// characters from the first 400 bytes. `nil` if nothing is left.
   private static func words(_ body: [UInt8]) -> String? {
     let text = String(decoding: body.prefix(400), as: UTF8.self)
     let kept = text.unicodeScalars.map { scalar in

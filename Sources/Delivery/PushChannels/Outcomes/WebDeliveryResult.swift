@@ -1,6 +1,6 @@
-/// The result of an attempt to deliver a message over the web.
+/// The result of an attempt to deliver a message to a browser or a webhook.
 public struct WebDeliveryResult: Sendable, Hashable {
-  /// The next step for the delivery.
+  /// The outcome, which says what the server does next.
   public var outcome: DeliveryOutcome
   /// The answer or the failure, as text for the administrator.
   public var detail: String

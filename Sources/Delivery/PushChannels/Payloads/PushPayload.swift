@@ -13,30 +13,32 @@ import StringTables
 /// Apple does not document the format. Petrel follows published captures of real payloads, so that
 /// `CKNotification(fromRemoteNotificationDictionary:)` on a device reads it.
 ///
-/// Strings of localisation arguments and desired keys are cut at
-/// ``CloudKitModel/ServiceLimits/pushStringLength`` characters (100). A desired key is left out if
-/// a payload cannot carry its value: bytes, assets, lists, and numbers that are not finite. Both
-/// mark the payload as pruned (`ck.p`), so that the app knows to fetch the record.
+/// Strings of localisation arguments and desired keys are cut at `ServiceLimits.pushStringLength`
+/// characters (100). A desired key (a field whose value the subscription wants in the notification)
+/// is left out if a payload cannot carry its value. Such values are bytes, assets, lists, and
+/// numbers that are not finite. A cut string or a missing value marks the payload as pruned
+/// (`ck.p`), so that the app knows to fetch the record.
 public struct PushPayload: Sendable, Hashable {
-  /// The reader of a payload, which decides its limits.
+  /// The reader of a payload, which decides the payload's limits.
   public enum Reader: Sendable, Hashable, CaseIterable {
-    /// APNs: at most ``CloudKitModel/ServiceLimits/pushPayloadSize`` bytes (4,096). The payload
-    /// always has an `aps`, which wakes the app if there is nothing to show.
+    /// APNs: at most `ServiceLimits.pushPayloadSize` bytes (4,096). The payload always has an
+    /// `aps`, which wakes the app if there is nothing to show.
     case apns
-    /// A browser, by Web Push: at most ``CloudKitModel/ServiceLimits/webPushPayloadSize`` bytes
-    /// (3,993). Otherwise as for the courier.
+    /// A browser, by Web Push: at most `ServiceLimits.webPushPayloadSize` bytes (3,993). Otherwise
+    /// the same as ``courier``.
     case webPush
-    /// A reader of the web courier, or a webhook: any size. There is no `aps` if the subscription
-    /// has no notification info.
+    /// A webhook, or a reader of the web courier (the URL at which programs wait for
+    /// notifications): any size. There is no `aps` if the subscription has no notification info.
     case courier
-    /// A reader of the notification log. As for the courier, but strings are not cut.
+    /// A reader of the notification log. The same as ``courier``, but strings are not cut, and the
+    /// payload has no desired values.
     ///
-    /// The desired values are beside the payload, with their types
-    /// (``CloudKitModel/SubscriptionNotification/loggedValues``). The payload is marked as pruned
-    /// if these lack a value.
+    /// The log has the desired values beside the payload, with their types
+    /// (`SubscriptionNotification.loggedValues`). The payload is marked as pruned if these values
+    /// are not complete.
     case log
 
-    /// The number of characters at which a string is cut; `nil` for no limit.
+    /// The greatest number of characters of a string, which is cut there; `nil` for no limit.
     var stringLimit: Int? { self == .log ? nil : ServiceLimits.pushStringLength }
 
     /// The greatest number of bytes of a payload; `nil` for no limit.
@@ -51,12 +53,13 @@ public struct PushPayload: Sendable, Hashable {
 
   /// The payload as UTF-8 JSON.
   public let bytes: [UInt8]
-  /// Whether the payload shows something or only wakes the app.
+  /// The type of the push: ``Push/Kind/background`` if `aps` has at most `content-available`,
+  /// otherwise ``Push/Kind/alert``.
   public let kind: Push.Kind
   /// Whether a part is missing (`ck.p`).
   public var isPruned: Bool { !prunedParts.isEmpty }
-  /// The missing parts. First come those that no payload can carry, then those that were removed
-  /// for the limit, in the order of removal.
+  /// The missing parts. First come values that the payload cannot carry and the ends of cut
+  /// strings. Then come the parts that were removed for the size limit, in the order of removal.
   public let prunedParts: [PushPayloadPart]
 
   /// The payload as text.
@@ -65,18 +68,17 @@ public struct PushPayload: Sendable, Hashable {
   /// Creates the payload of a notification.
   ///
   /// A payload that is too large loses its parts in the order of ``PushPayloadPart/inPruningOrder``
-  /// until it fits. Kind, subscription ID, database and notification ID always stay. They fit if
-  /// `Subscription.validate(in:)` accepts the subscription ID.
+  /// until it fits. The kind, the subscription ID, the database and the notification ID always
+  /// stay. These parts fit if `Subscription.validate(in:)` accepts the subscription ID.
   ///
   /// - Parameters:
-  ///   - badge: The number to show if the subscription asks for a badge, this notification
-  ///     included; `nil` to
-  ///     send none.
-  ///   - reader: The reader, which decides the limits.
-  ///   - strings: The app's strings. The payload has the text for a key beside the key. It has the
-  ///     key alone
-  ///     if the strings lack the key.
-  ///   - sizeLimit: The greatest number of bytes, if less than the reader's limit.
+  ///   - badge: The number to show if the subscription asks for a badge. It counts this
+  ///     notification too. `nil` to send no number.
+  ///   - reader: The reader of the payload, which decides the limits.
+  ///   - strings: The app's localised strings. The payload has the text for a key beside the key,
+  ///     or the key alone if the strings do not have the key. `nil` gives keys alone.
+  ///   - sizeLimit: A greatest number of bytes. The smaller of this number and the reader's limit
+  ///     applies; `nil` leaves the reader's limit.
   /// - Complexity: O(*n* · (*p* + 1)), where *n* is the size of the output and *p* the number of
   ///   removed parts: each removal writes the payload anew.
   public init(

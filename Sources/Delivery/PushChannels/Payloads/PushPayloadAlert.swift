@@ -3,13 +3,13 @@ import JSONCoding
 import StringTables
 
 /// The body, title or subtitle of an alert: a plain text, or a key of the app's localised strings
-/// with its arguments. With known strings, the resulting text is beside the key.
+/// with its arguments. If the server has the app's strings, the text for the key is beside the key.
 struct PushPayloadAlertText: Equatable {
-  /// The plain text, or the text for the key.
+  /// The plain text, or the text for the key; `nil` for none.
   var text: String?
-  /// The key of the localised string.
+  /// The key of the localised string; `nil` for a plain text.
   var key: String?
-  /// The arguments of the localised string.
+  /// The arguments of the localised string; `nil` if the subscription names none.
   var arguments: [String]?
 
   /// Whether nothing is to be written.
@@ -18,11 +18,13 @@ struct PushPayloadAlertText: Equatable {
   /// Creates an empty text.
   init() {}
 
-  /// Creates a text. A key replaces the plain text. Arguments without a key are dropped.
+  /// Creates a text. A key replaces the plain text. Arguments without a key are ignored.
   ///
   /// - Parameters:
   ///   - argumentNames: The names of the fields whose values are the arguments.
   ///   - fields: The fields of the changed record.
+  ///   - texts: The converter of values to strings. It notes a cut string.
+  ///   - strings: The app's localised strings; `nil` if the server does not have them.
   init(
     text: String?, key: String?, argumentNames: [String]?, fields: RecordFields<RecordValue>,
     texts: inout PushPayloadTexts, strings: PetrelStrings?
@@ -36,10 +38,10 @@ struct PushPayloadAlertText: Equatable {
     self.text = strings?.text(forKey: key, arguments: arguments ?? [])
   }
 
-  /// Writes the members of the text.
+  /// Writes the members of the text into the JSON of the alert.
   ///
   /// - Parameters:
-  ///   - textName: The name of the text's member, such as `title`.
+  ///   - textName: The name of the member with the text, such as `title`.
   ///   - prefix: The prefix of `loc-key` and `loc-args`, such as `title-`.
   func write(to writer: inout JSONWriter, text textName: String, prefix: String) {
     writer.member(textName, ifPresent: text)
@@ -48,7 +50,8 @@ struct PushPayloadAlertText: Equatable {
   }
 }
 
-/// The `alert` of a payload.
+/// The `alert` of a payload: the texts to show, the label of the action button and the launch
+/// image.
 struct PushPayloadAlert: Equatable {
   /// The title.
   var title = PushPayloadAlertText()
@@ -58,7 +61,8 @@ struct PushPayloadAlert: Equatable {
   var body = PushPayloadAlertText()
   /// The key of the label of the action button (`action-loc-key`).
   var actionKey: String?
-  /// The text for ``actionKey``; `nil` if the strings are not known.
+  /// The text for ``actionKey``; `nil` if there is no key, or if the server does not have the
+  /// string.
   var action: String?
   /// The name of the launch image (`launch-image`).
   var launchImage: String?
@@ -66,7 +70,7 @@ struct PushPayloadAlert: Equatable {
   /// Whether nothing is to be written.
   var isEmpty: Bool { body.isEmpty && hasOnlyBody }
 
-  /// Whether everything but the body is empty.
+  /// Whether the title, the subtitle, the action key and the launch image are empty.
   private var hasOnlyBody: Bool {
     title.isEmpty && subtitle.isEmpty && actionKey == nil && launchImage == nil
   }
@@ -77,8 +81,10 @@ struct PushPayloadAlert: Equatable {
   /// Creates the alert of a notification info.
   ///
   /// - Parameters:
-  ///   - fields: The fields of the changed record, for arguments.
-  ///   - texts: The converter of values to strings.
+  ///   - fields: The fields of the changed record, whose values are the arguments of localised
+  ///     strings.
+  ///   - texts: The converter of values to strings. It notes a cut string.
+  ///   - strings: The app's localised strings; `nil` if the server does not have them.
   init(
     _ info: NotificationInfo, fields: RecordFields<RecordValue>, texts: inout PushPayloadTexts,
     strings: PetrelStrings?
@@ -98,8 +104,8 @@ struct PushPayloadAlert: Equatable {
     launchImage = info.alertLaunchImage
   }
 
-  /// Writes the alert: nothing if it is empty, a plain string if it has only the body's text, and
-  /// otherwise a dictionary.
+  /// Writes the alert. An empty alert writes nothing. An alert with only the text of the body is a
+  /// string; any other alert is a dictionary.
   func write(to writer: inout JSONWriter) {
     if isEmpty { return }
     if hasOnlyBody, body.key == nil, let text = body.text {

@@ -22,21 +22,21 @@ extension PushPayloadContent {
     if let badge { writer.member("badge", badge) }
     writer.member("sound", ifPresent: sound)
     writer.member("category", ifPresent: category)
-    // APNs requires it on every background push. Without it, a push of high priority that shows
-    // nothing would have no effect.
+    // APNs requires `content-available` on every background push. It is also written for other
+    // pushes that show nothing, which would otherwise have no effect.
     if isContentAvailable || !isVisible { writer.member("content-available", 1) }
     if isContentMutable { writer.member("mutable-content", 1) }
   }
 
   /// Writes the members of `ck`.
   ///
-  /// The common members are `ce` environment, `cid` container, `ckuserid` subscriber and `nid`
-  /// notification ID. `aux` is an empty object, as in recent payloads of iCloud. `p` marks a pruned
-  /// payload.
+  /// All kinds of notifications have these members: `ce` (environment), `cid` (container),
+  /// `ckuserid` (subscriber) and `nid` (notification ID). `aux` is an empty object, as in recent
+  /// payloads of iCloud. `p` marks a pruned payload.
   ///
-  /// The dictionary of the kind has `sid` subscription ID, `dbs` database, `fo` reason and `rid`
-  /// record name. It also has `zid` zone name, `zoid` zone owner and `af` desired values. `rt`
-  /// (record type) is an addition of Petrel.
+  /// The member of the kind (`qry`, `fet` or `met`) has `sid` (subscription ID), `dbs` (database),
+  /// `fo` (reason) and `rid` (record name). It also has `zid` (zone name), `zoid` (zone owner) and
+  /// `af` (desired values). `rt` (record type) is an addition of Petrel.
   private func writeCK(to writer: inout JSONWriter) {
     writer.member("ce", environment)
     writer.member("cid", ifPresent: containerIdentifier)

@@ -6,9 +6,9 @@ import StringTables
 struct PushPayloadContent: Equatable {
   /// A zone in a payload.
   struct Zone: Equatable {
-    /// The zone name; `_defaultZone` for the default zone.
+    /// The name of the zone; `_defaultZone` for the default zone.
     var name: String
-    /// The owner, from ``PushPayloadContent/ownerName(of:in:)``.
+    /// The name of the zone's owner, from ``PushPayloadContent/ownerName(of:in:)``.
     var owner: String
   }
 
@@ -39,13 +39,13 @@ struct PushPayloadContent: Equatable {
 
   /// The number of the container's environment (`ce`): 1 production, 2 development.
   var environment: Int
-  /// The identifier of the container (`cid`).
+  /// The identifier of the container (`cid`); `nil` after pruning.
   var containerIdentifier: String?
-  /// The user record name of the subscriber (`ckuserid`).
+  /// The user record name of the subscriber (`ckuserid`); `nil` after pruning.
   var subscriber: String?
   /// The ID of the notification (`nid`). All notifications of one change have the same ID.
   var notificationID: UUID
-  /// The missing parts.
+  /// The parts that the payload lacks (`p`), in the order in which the lack was found.
   var prunedParts: [PushPayloadPart] = []
   /// The kind of the subscription.
   var kind: Kind
@@ -53,14 +53,14 @@ struct PushPayloadContent: Equatable {
   var subscriptionID: String
   /// The scope of the database (`dbs`).
   var scope: DatabaseScope
-  /// The event of a query notification (`fo`); `nil` for other kinds.
+  /// The event of a query notification (`fo`); `nil` for other kinds, and after pruning.
   var reason: ChangeEvent?
-  /// The record name of a query notification (`rid`).
+  /// The record name of a query notification (`rid`); `nil` for other kinds, and after pruning.
   var recordName: String?
-  /// The record type (`rt`). It is present only for deleted records whose subscription asked for
-  /// last values.
+  /// The record type (`rt`). It is present only if the record was deleted and the subscription
+  /// asked for the last values of deleted records.
   var recordType: String?
-  /// The zone of the change (`zid`, `zoid`).
+  /// The zone of the change (`zid`, `zoid`); `nil` after pruning.
   var zone: Zone?
   /// The values of the desired keys (`af`).
   var desiredValues: [PushPayloadField] = []
@@ -71,7 +71,8 @@ struct PushPayloadContent: Equatable {
   /// Whether `aps` has more than `content-available`.
   var isHighPriority: Bool { isVisible || category != nil || isContentMutable }
 
-  /// Creates the content of a notification, with all its parts.
+  /// Creates the content of a notification, with all parts that the reader's payloads can carry.
+  /// The size limit is not applied.
   init(
     _ notification: SubscriptionNotification, badge: Int?, reader: PushPayload.Reader,
     strings: PetrelStrings? = nil
@@ -115,8 +116,8 @@ struct PushPayloadContent: Equatable {
     if texts.areCut { prunedParts.append(.endsOfStrings) }
   }
 
-  /// Adds the values of the desired keys that a payload can carry. The payload for the log has
-  /// none: they are beside it.
+  /// Adds the values of the desired keys that a payload can carry. The payload for the notification
+  /// log gets no values, because the log has them beside the payload.
   private mutating func collectDesiredValues(
     of notification: SubscriptionNotification, reader: PushPayload.Reader,
     texts: inout PushPayloadTexts
@@ -134,8 +135,8 @@ struct PushPayloadContent: Equatable {
     if desiredValues.count < desired.count { prunedParts.append(.unsendableValues) }
   }
 
-  /// Returns the owner of a zone in a payload: `_defaultOwner` in the public database, and the
-  /// owner's user record name in the others.
+  /// Returns the name of a zone's owner in a payload: `_defaultOwner` in the public database, and
+  /// the user record name of the owner in the other databases.
   static func ownerName(of zoneID: ZoneID, in notification: SubscriptionNotification) -> String {
     if notification.database.scope == .public { return "_defaultOwner" }
     if zoneID.ownerName != ZoneID.currentOwnerName { return zoneID.ownerName }

@@ -6,7 +6,7 @@ import JSONCoding
 struct PushPayloadField: Equatable {
   /// A value that a payload can carry.
   enum Value: Equatable {
-    /// A text, cut to the limit of the reader.
+    /// A text, cut at the reader's limit of characters.
     case string(String)
     /// An integer.
     case int64(Int64)
@@ -16,14 +16,17 @@ struct PushPayloadField: Equatable {
     ///
     /// Published readers of iCloud's payloads disagree about the zero point (1970 or 2001).
     case timestamp(Timestamp)
-    /// A place in degrees.
+    /// A place, with latitude and longitude in degrees.
     case location(latitude: Double, longitude: Double)
-    /// A reference: the record name and the zone.
+    /// A reference: the record name and the zone of the referenced record.
     case reference(recordName: String, zone: PushPayloadContent.Zone)
 
-    /// Creates the value of a record value; `nil` for a value that a payload cannot carry.
+    /// Creates the payload's value from the value of a record's field; `nil` if a payload cannot
+    /// carry it.
     ///
-    /// - Parameter texts: The converter that cuts strings.
+    /// - Parameters:
+    ///   - notification: The notification. A reference without a zone is in the zone of its change.
+    ///   - texts: The converter that cuts strings, and notes a cut string.
     init?(
       _ value: RecordValue, in notification: SubscriptionNotification,
       texts: inout PushPayloadTexts
@@ -58,7 +61,8 @@ struct PushPayloadField: Equatable {
   /// The value.
   var value: Value
 
-  /// Writes the member. Times without a fraction of a second are integers.
+  /// Writes the member, with the desired key as its name. Times without a fraction of a second are
+  /// written as integers.
   func write(to writer: inout JSONWriter) {
     switch value {
     case .string(let text):

@@ -13,15 +13,16 @@ public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
 
   /// The values of desired keys that no payload can carry.
   static let unsendableValues = PushPayloadPart("values that no push can carry") { _ in }
-  /// The ends of strings behind ``CloudKitModel/ServiceLimits/pushStringLength`` characters.
+  /// The ends of strings after the first `ServiceLimits.pushStringLength` characters (100).
   static let endsOfStrings = PushPayloadPart("ends of long strings") { _ in }
 
   /// The parts in the order in which they are removed from a payload that is too large.
   ///
-  /// The values of desired keys go first, as Apple's page of `CKNotification.isPruned` says. Then
-  /// go parts that an app can fetch, then sound and texts. The alert's own text is near the end.
+  /// The values of desired keys are removed first, as Apple's page of `CKNotification.isPruned`
+  /// says. Next are parts that an app can fetch, and then the sound and the texts. The body of the
+  /// alert is near the end.
   ///
-  /// Apple's lists do not have the category and the subscriber. The category is beside the action
+  /// Apple's lists do not name the category and the subscriber. The category follows the action
   /// key, because both decide which buttons are shown. The subscriber is last.
   public static let inPruningOrder: [PushPayloadPart] = [
     PushPayloadPart("values of desired keys") { $0.desiredValues = [] },

@@ -1,8 +1,9 @@
 import CloudKitModel
 
-/// The converter of values into the strings of one payload. It notes whether a string was cut.
+/// The converter of values into the strings of one payload. The converter notes whether it cut a
+/// string.
 struct PushPayloadTexts {
-  /// The number of characters at which a string is cut; `nil` for no limit.
+  /// The greatest number of characters of a string, which is cut there; `nil` for no limit.
   let limit: Int?
   /// Whether a string was cut.
   private(set) var areCut = false
@@ -16,7 +17,7 @@ struct PushPayloadTexts {
   ///
   /// A character is a grapheme cluster (Unicode Annex 29), so an emoji is never split.
   mutating func cut(_ text: String) -> String {
-    // A text has at most as many characters as bytes, and the count of bytes is free.
+    // A text has at most as many characters as bytes, and to count the bytes takes no time.
     guard let limit, text.utf8.count > limit else { return text }
     let start = text.prefix(limit)
     if start.endIndex == text.endIndex { return text }
@@ -26,11 +27,12 @@ struct PushPayloadTexts {
 
   /// Returns a field's value as an argument of a localised string.
   ///
-  /// - Strings are unchanged, except for the limit.
+  /// - Strings are unchanged, but cut at the limit.
   /// - Integers are decimal.
-  /// - Doubles are the shortest text that reads back as the same number.
+  /// - Doubles are the shortest decimal text that gives the same number when it is parsed.
   /// - Times are ISO 8601 in UTC.
-  /// - Missing and other values are the empty string, so that later arguments keep their positions.
+  /// - A missing value and a value of any other type are the empty string, so that later arguments
+  ///   keep their positions.
   mutating func argument(_ value: RecordValue?) -> String {
     switch value {
     case .string(let text): cut(text)

@@ -1,11 +1,11 @@
 import CloudKitModel
 
 extension SubscriptionNotification {
-  /// The record's values of the subscription's desired keys, each key once, in the order of the
-  /// subscription.
+  /// The fields of the changed record that the subscription's desired keys name. Each field is
+  /// there once, in the order of the keys.
   ///
-  /// Query notifications of a creation or an update have them. Those of a deletion have them if the
-  /// subscription asked for the last values.
+  /// Only notifications of query subscriptions have such fields. If the record was deleted, the
+  /// subscription must also have asked for the last values.
   var desiredValues: [RecordFields<RecordValue>.Element] {
     guard case .query = subscription.kind, let record = change.record,
       let keys = subscription.notificationInfo?.desiredKeys
@@ -22,8 +22,8 @@ extension SubscriptionNotification {
     }
   }
 
-  /// The desired values in an entry of the notification log: all except assets. To get an asset, a
-  /// client fetches the record.
+  /// The values of the desired keys in an entry of the notification log: all except assets and
+  /// lists of assets. To get an asset, a client fetches the record.
   public var loggedValues: RecordFields<RecordValue> {
     RecordFields(desiredValues.lazy.filter { $0.value.type.element != .asset })
   }

@@ -2,17 +2,21 @@ import CloudKitModel
 import Cryptography
 import JSONCoding
 
-/// The maker of the tokens by which push services identify the server (VAPID, RFC 8292), one for
-/// each origin.
+/// The maker of the VAPID tokens (RFC 8292): signed texts by which the push services of browsers
+/// identify the server. Each origin (scheme, host and port of a service) gets its own token.
 ///
-/// A token is valid for twelve hours and used for six, because clocks may differ. The issuer keeps
-/// the tokens of recently used origins, at most 1,000. It is a value: its caller passes the time.
+/// A token is valid for twelve hours. The issuer uses it for six, because the clocks of servers may
+/// differ. The issuer keeps the tokens of recently used origins, at most 1,000.
+///
+/// The tokens are in two generations. A new token, and a token that is used again, is in the
+/// present one. When the present generation is full, it becomes the earlier one, and the tokens of
+/// the earlier one are deleted. The issuer is a value: its caller passes the time.
 struct VAPIDTokenIssuer: Sendable {
-  /// The seconds from a token's creation to its expiry. The RFC allows a day.
+  /// The seconds from a token's creation to its expiry. RFC 8292 allows a day.
   static let lifetime = 43_200.0
   /// The seconds for which a token is used.
   static let renewalAge = 21_600.0
-  /// The greatest number of tokens in a generation. Two generations are kept.
+  /// The greatest number of tokens in a generation.
   static let generationSize = 500
 
   /// A token with the time of its creation.
@@ -25,14 +29,14 @@ struct VAPIDTokenIssuer: Sendable {
 
   /// The server's key, which signs the tokens.
   private let key: ES256PrivateKey
-  /// The public key for a browser's `applicationServerKey`: its point in base64url.
+  /// The server's public key, which pages pass to `pushManager.subscribe` as
+  /// `applicationServerKey`: the uncompressed point in base64url.
   let publicKey: String
-  /// The contact of the administrator, the `sub` of a token.
+  /// The URL at which push services can contact the administrator, the `sub` of a token.
   private let subject: String
-  /// The present generation of tokens, by origin. A full generation becomes the earlier one, and
-  /// tokens that were not used since then are dropped.
+  /// The present generation of tokens, by origin.
   private var issues: [String: Issue] = [:]
-  /// The earlier generation.
+  /// The earlier generation of tokens, by origin.
   private var earlierIssues: [String: Issue] = [:]
 
   /// Creates an issuer without tokens.
@@ -46,12 +50,13 @@ struct VAPIDTokenIssuer: Sendable {
     publicKey = Base64URL.encode(try key.publicKey.uncompressedPoint)
   }
 
-  /// The number of kept tokens.
+  /// The number of tokens in both generations.
   var count: Int { issues.count + earlierIssues.count }
 
-  /// Returns the value of `Authorization` for a push service, with the token of its origin.
+  /// Returns the value of the `Authorization` header field for a push service. It contains the
+  /// token of the service's origin, which the method makes if necessary.
   ///
-  /// - Parameter origin: The endpoint's scheme, host and port (RFC 6454, section 6.1).
+  /// - Parameter origin: The scheme, host and port of the endpoint's URL (RFC 6454, section 6.1).
   /// - Throws: `CryptographyError` if the signature fails.
   mutating func authorization(
     for origin: String, at now: Timestamp
@@ -72,13 +77,14 @@ struct VAPIDTokenIssuer: Sendable {
     return issue.authorization
   }
 
-  /// Whether a token can still be used. A token from the future, after the clock was set back,
-  /// cannot: it would expire too late.
+  /// Whether a token can still be used. After the clock was set back, a token may have been created
+  /// in the future. Such a token cannot be used, because it would expire too late.
   private func isFresh(_ issue: Issue, at now: Timestamp) -> Bool {
     (0..<Self.renewalAge).contains(now.seconds - issue.time.seconds)
   }
 
-  /// Returns a new JSON Web Token with ES256: `aud`, `exp` and `sub`.
+  /// Returns a new JSON Web Token (RFC 7519), signed with ES256. Its claims are `aud`, `exp` and
+  /// `sub`.
   private func token(
     for origin: String, at now: Timestamp
   ) throws(CryptographyError) -> String {

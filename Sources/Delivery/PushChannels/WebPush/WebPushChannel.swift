@@ -4,7 +4,8 @@ import Settings
 import StoreModel
 import Synchronization
 
-/// The channel to browsers, through the push services that their subscriptions name.
+/// The channel to browsers. Each browser has registered the URL of its push service, and the
+/// channel sends to that URL.
 package final class WebPushChannel: PushChannel {
   /// The settings of the server.
   package typealias Configuration = WebPushSettings
@@ -26,9 +27,9 @@ package final class WebPushChannel: PushChannel {
   private let settings: WebPushSettings
   /// The HTTP client, with at most 4,096 waiting requests for each origin.
   private let client: HTTPClient
-  /// The clock for tokens.
+  /// The clock for tokens and lifetimes.
   private let clock: @Sendable () -> Timestamp
-  /// The sender; `nil` until the key was read from the store. A lock protects it.
+  /// The sender, which a lock protects. `nil` until the first delivery has got the server's key.
   private let known = Mutex<WebPushSender?>(nil)
 
   /// Opens the channel. It reads the key file, if the settings name one, but does not connect.
@@ -44,13 +45,15 @@ package final class WebPushChannel: PushChannel {
     client = try HTTPClient(settings.outbound, waitingPerOrigin: 4_096, name: "web-push")
   }
 
-  /// Returns the route to a browser. There always is one: the subscription names its push service.
+  /// Returns the route to a browser. It is never `nil`, because each browser has registered the URL
+  /// of its push service.
   package func route(to device: DeviceToken) -> PushRoute? {
     PushRoute { self.send($0, $1, $2) }
   }
 
-  /// Sends a delivery. The first delivery waits for the key from the store. If the store cannot
-  /// give it, the route rests.
+  /// Sends a delivery. The first deliveries wait until the server's key is read. If the store
+  /// cannot return the key, the delivery is tried again after a delay, and the whole route waits as
+  /// long.
   private func send(
     _ delivery: Delivery, _ attempt: DeliveryAttempt,
     _ completion: @escaping @Sendable (PushRoute.Report) -> Void
@@ -81,20 +84,20 @@ package final class WebPushChannel: PushChannel {
     }
   }
 
-  /// Returns the sender with the server's key.
+  /// Returns the sender with the server's key. The first call creates the sender.
   private func sender() async throws -> WebPushSender {
     let sender = try WebPushSender(
       client: client, key: try await key.key(), subject: settings.subject, clock: clock)
-    // Concurrent calls make senders with the same key. The first one stays, because it keeps the
-    // tokens.
+    // Concurrent calls may create several senders with the same key. All calls return the first
+    // one, so that all deliveries share its tokens.
     return known.withLock { known in
       known = known ?? sender
       return known ?? sender
     }
   }
 
-  /// Returns the message of a delivery. The first 65 bytes of the endpoint's secrets are the public
-  /// point, the others the authentication secret.
+  /// Returns the message of a delivery. The first 65 bytes of the endpoint's secrets are the
+  /// browser's public point. The other bytes are the authentication secret.
   private func message(_ delivery: Delivery) throws -> WebPushMessage {
     let endpoint = try delivery.endpoint()
     return WebPushMessage(
@@ -110,7 +113,7 @@ package final class WebPushChannel: PushChannel {
   /// The metrics of the requests to push services.
   package var requestMetrics: HTTPClient.Metrics? { client.metrics }
 
-  /// Closes the connections after the answers that are still due.
+  /// Cancels the open requests and closes the connections.
   package func close() async { await client.close() }
 }
 
@@ -137,12 +140,13 @@ extension WebPushChannel {
     settings.server.webPush
   }
 
-  /// Returns the greatest number of browsers of a user.
+  /// Returns the greatest number of browsers that a user may register.
   package static func deviceLimit(of settings: WebPushSettings) -> Int? {
     settings.browsersPerUser
   }
 
-  /// Returns the key file and the authority file, if the settings name them.
+  /// Returns the paths of the key file and the authority file, if the settings name them. The
+  /// authority file has the certificates that the client trusts.
   package static func files(of settings: WebPushSettings) -> [String] {
     [settings.keyFile, settings.outbound.authorityFile].compactMap(\.self)
   }
@@ -157,10 +161,11 @@ extension WebPushChannel {
     ]
   }
 
-  /// Returns the findings for the outbound settings and for the key.
+  /// Returns the findings for the settings of requests to other servers and for the key. A key in
+  /// the store is not read.
   package static func findings(in settings: WebPushSettings, at now: Timestamp) -> [Finding] {
     var findings = settings.outbound.findings(in: "webPush")
-    // The check of the files reports a key that cannot be used.
+    // `fileChecks(of:)` reports a key that cannot be used.
     if settings.keyFile.map({ (try? WebPushKey.key(inFile: $0)) != nil }) ?? true {
       findings.append(.ok("webPush: the key \(settings.keyFile ?? "in the store") can be used"))
     }

@@ -1,17 +1,19 @@
 import CloudKitModel
 import Cryptography
 
-/// The encryption of messages for browsers: one record of `aes128gcm` (RFC 8291 over RFC 8188).
+/// The encryption of messages for browsers (RFC 8291). A body consists of one record in the coding
+/// `aes128gcm` (RFC 8188).
 public enum WebPushEncryption {
-  /// The record size `rs`. It must not be less than the size of the only record.
+  /// The record size `rs` in bytes. It must not be less than the size of the only record.
   private static let recordSize: UInt32 = 4096
-  /// The byte behind the text of the last record (RFC 8188, section 2).
+  /// The byte that follows the text of the last record (RFC 8188, section 2).
   private static let lastRecordDelimiter: UInt8 = 2
 
   /// Returns the body of a message, encrypted with a new key pair and a new salt.
   ///
-  /// - Parameter plaintext: At most ``CloudKitModel/ServiceLimits/webPushPayloadSize`` bytes.
-  /// - Throws: ``Cryptography/CryptographyError`` if the library fails.
+  /// - Parameter plaintext: The message, at most `ServiceLimits.webPushPayloadSize` bytes (3,993).
+  ///   A longer message ends the process.
+  /// - Throws: `CryptographyError` if the cryptographic library fails.
   public static func body(
     for plaintext: [UInt8], to keys: WebPushKeys
   ) throws(CryptographyError) -> [UInt8] {
@@ -19,10 +21,11 @@ public enum WebPushEncryption {
       for: plaintext, to: keys, from: try ECDHKeyPair(), salt: SecureRandom.bytes(count: 16))
   }
 
-  /// Returns the body of a message, encrypted with a given key pair and salt. Never reuse these.
+  /// Returns the body of a message, encrypted with a given key pair and salt. Never use the same
+  /// key pair and salt for two messages.
   ///
-  /// The body is the salt (16 bytes), the record size (4), the length of the public point (1), the
-  /// public point (65) and the encrypted record.
+  /// The body begins with the salt (16 bytes), the record size (4 bytes) and the length of the
+  /// public point (1 byte). The sender's public point (65 bytes) and the encrypted record follow.
   static func body(
     for plaintext: [UInt8], to keys: WebPushKeys, from sender: ECDHKeyPair, salt: [UInt8]
   ) throws(CryptographyError) -> [UInt8] {

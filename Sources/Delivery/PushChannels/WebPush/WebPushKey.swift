@@ -4,21 +4,20 @@ import Settings
 import StoreModel
 import Synchronization
 
-/// The server's VAPID key, by which push services identify the server. Browsers bind their
-/// subscriptions to it.
+/// The server's VAPID key (RFC 8292), by which push services identify the server. The subscription
+/// of each browser is valid only with this key.
 ///
-/// The configuration names its file. Otherwise the server makes a key at the first use and keeps it
-/// in the store, beside the subscriptions that are useless without it. All servers on the store
-/// share the key.
+/// The configuration may name a file with the key. Otherwise the server creates a key at its first
+/// use and keeps the key in the store. All servers on the store share that key.
 package final class WebPushKey: Sendable {
-  /// The store of the key that the server makes.
+  /// The store of the key that the server creates.
   private let store: any SecretStore
-  /// The key; `nil` until it was read from the store. A lock protects it.
+  /// The key, which a lock protects. `nil` until the key was read from the store.
   private let known: Mutex<ES256PrivateKey?>
 
-  /// Creates the key of the settings. It reads the file, if the settings name one.
+  /// Creates the key of the settings. The initializer reads the key file, if the settings name one.
   ///
-  /// - Throws: `ConfigurationError` if the file holds no usable key.
+  /// - Throws: `ConfigurationError` if the file cannot be read or contains no usable key.
   package init(
     _ settings: WebPushSettings, store: any SecretStore
   ) throws(ConfigurationError) {
@@ -30,7 +29,7 @@ package final class WebPushKey: Sendable {
 
   /// Returns the key in a file.
   ///
-  /// - Throws: `ConfigurationError` if the file holds no usable key.
+  /// - Throws: `ConfigurationError` if the file cannot be read or contains no usable key.
   package static func key(inFile file: String) throws(ConfigurationError) -> ES256PrivateKey {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw ConfigurationError("webPush: keyFile \(file) cannot be read")
@@ -42,10 +41,11 @@ package final class WebPushKey: Sendable {
     }
   }
 
-  /// Returns the key. The first call without a key file reads the key from the store, or creates it
-  /// there.
+  /// Returns the key. If there is no key file, the first call reads the key from the store. If the
+  /// store has no key, the call creates one there.
   ///
-  /// - Throws: The error of the store, or `CryptographyError` if the stored key is not usable.
+  /// - Throws: The error of the store. `CryptographyError` if the stored key is not usable or no
+  ///   key can be created.
   package func key() async throws -> ES256PrivateKey {
     if let key = known.withLock({ $0 }) { return key }
     let stored = try await store.secret(

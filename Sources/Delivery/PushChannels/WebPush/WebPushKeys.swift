@@ -9,8 +9,8 @@ public struct WebPushKeys: Sendable, Hashable {
 
   /// Creates the keys.
   ///
-  /// - Throws: ``Cryptography/CryptographyError`` that names the key which has another length, or
-  ///   is not a point on the curve.
+  /// - Throws: `CryptographyError` with the code `invalidKey` if `publicPoint` is not a point on
+  ///   P-256, or if `authentication` does not have 16 bytes.
   public init(publicPoint: [UInt8], authentication: [UInt8]) throws(CryptographyError) {
     do {
       _ = try ES256PublicKey(uncompressedPoint: publicPoint)

@@ -3,11 +3,11 @@ import Cryptography
 import Foundation
 import OutboundHTTP
 
-/// One notification for one browser.
+/// The message with one notification for one browser.
 public struct WebPushMessage: Sendable, Hashable {
   /// The `Urgency` of a message (RFC 8030, section 5.3).
   public enum Urgency: String, Sendable, Hashable {
-    /// The urgency of a message that only wakes the page's worker.
+    /// The urgency of a message that shows nothing and only wakes the page's service worker.
     case normal
     /// The urgency of a message that shows something.
     case high
@@ -19,24 +19,25 @@ public struct WebPushMessage: Sendable, Hashable {
   public var keys: WebPushKeys
   /// The payload, `{"aps": …, "ck": …}`.
   public var payload: PushPayload
-  /// The time at which the message expires. `TTL` is the time until then.
+  /// The time at which the message expires. The header field `TTL` has the seconds until then.
   public var expiration: Timestamp
   /// The urgency.
   public var urgency: Urgency
-  /// The `Topic`; `nil` for none. Of the waiting messages with the same topic, the push service
-  /// keeps only the newest.
+  /// The `Topic` header field; `nil` for none. Of several waiting messages with the same topic, the
+  /// push service keeps only the newest.
   public var topic: String?
 
   /// Creates the message of a notification.
   ///
-  /// A notification that APNs would get with priority 10 has high urgency. The lifetime is that of
-  /// the push to APNs.
+  /// A notification that APNs would get with priority 10 has the urgency ``Urgency/high``. The
+  /// lifetime is the same as for a push to APNs (``Push/Kind/lifetime``).
   ///
-  /// The topic is a hash of the collapse ID and the subscriber, in 32 characters of base64url. A
-  /// topic may have no other characters and no more (RFC 8030, section 5.4), and a collapse ID may.
+  /// The topic is a hash of the collapse ID and the subscriber, because a collapse ID itself may
+  /// not be a valid topic. A topic has at most 32 characters, all of them from base64url (RFC 8030,
+  /// section 5.4).
   ///
   /// - Parameters:
-  ///   - badge: The number to show if the subscription asks for a badge.
+  ///   - badge: The number to show if the subscription asks for a badge; `nil` to send no number.
   ///   - issued: The time from which the message's lifetime counts.
   public init(
     _ notification: SubscriptionNotification, badge: Int?, endpoint: OutboundURL,
@@ -57,7 +58,9 @@ public struct WebPushMessage: Sendable, Hashable {
 
   /// Returns the request to the push service.
   ///
-  /// - Parameter authorization: The value of the `Authorization` header field.
+  /// - Parameters:
+  ///   - authorization: The value of the `Authorization` header field, with the VAPID token.
+  ///   - now: The present time, from which `TTL` counts.
   /// - Throws: `CryptographyError` if the encryption fails.
   func request(
     authorization: String, at now: Timestamp

@@ -8,19 +8,21 @@ import Synchronization
 public final class WebPushSender: Sendable {
   /// The HTTP client.
   private let client: HTTPClient
-  /// The VAPID tokens, under a lock.
+  /// The VAPID tokens, by which push services identify the server. A lock protects them.
   private let issuer: Mutex<VAPIDTokenIssuer>
   /// The clock for tokens and lifetimes.
   private let clock: @Sendable () -> Timestamp
-  /// The value that pages pass to `pushManager.subscribe` as `applicationServerKey`: the point of
-  /// the server's public key in base64url.
+  /// The server's public key, which pages pass to `pushManager.subscribe` as
+  /// `applicationServerKey`: the uncompressed point in base64url.
   public let publicKey: String
 
   /// Creates a sender.
   ///
   /// - Parameters:
-  ///   - key: The server's key, for all containers. A browser's subscription is bound to it.
+  ///   - key: The server's VAPID key, for all containers. A browser's subscription is valid only
+  ///     with the key that it was made for.
   ///   - subject: A `mailto:` or `https:` URL at which push services can contact the administrator.
+  ///   - clock: The clock for tokens and lifetimes.
   /// - Throws: `CryptographyError` if the public key cannot be derived.
   public init(
     client: HTTPClient, key: ES256PrivateKey, subject: String,
@@ -33,7 +35,8 @@ public final class WebPushSender: Sendable {
     self.clock = clock
   }
 
-  /// Sends a message and calls back once. The method does not block.
+  /// Sends a message and calls the completion once. The method does not block. If the message
+  /// cannot be encrypted or signed, the completion runs before the method returns.
   ///
   /// - Parameters:
   ///   - attempt: The number of earlier attempts to send the message.

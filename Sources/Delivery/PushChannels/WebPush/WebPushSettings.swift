@@ -1,15 +1,15 @@
 import OutboundHTTP
 import Settings
 
-/// The settings for Web Push of the server.
+/// The settings of the server for Web Push.
 public struct WebPushSettings: Sendable, Hashable {
-  /// The contact of the administrator for push services: a `mailto:` or `https:` URL.
+  /// The URL at which push services can contact the administrator, `mailto:` or `https:`.
   public var subject: String
-  /// The path of the server's key, P-256 in PEM format; `nil` for the key that the server makes and
-  /// keeps in its store.
+  /// The path of the file with the server's key, P-256 in PEM format. `nil` for a key that the
+  /// server creates and keeps in its store.
   public var keyFile: String?
-  /// The greatest number of browsers that a user may register in a container's environment, 1 to
-  /// 1,000.
+  /// The greatest number of browsers that a user may register in one environment of a container, 1
+  /// to 1,000.
   public var browsersPerUser = 20
   /// The limits of requests to other servers.
   public var outbound = OutboundSettings()

@@ -2,13 +2,13 @@ import Foundation
 import Settings
 import StringTables
 
-/// The settings for the localised strings of one container's app. Webhooks get the texts of
-/// localised alerts from these strings.
+/// The settings for the localised strings of one container's app. From these strings, the server
+/// takes the texts of localised alerts for webhooks.
 public struct AppStringsSettings: Sendable, Hashable {
   /// The folder with `Localizable.xcstrings`, or with folders such as `en.lproj`.
   public var folder: URL
-  /// The languages of the texts in descending order of preference. If empty, the development
-  /// language.
+  /// The languages of the texts, the preferred one first. If the list is empty, the texts are in
+  /// the development language of the strings.
   public var languages: [String]
 
   /// Creates settings.
@@ -31,7 +31,8 @@ public struct AppStringsSettings: Sendable, Hashable {
 
   /// Reads the strings.
   ///
-  /// - Throws: `ConfigurationError` that names the file, the line if known, and the rule.
+  /// - Throws: `ConfigurationError` if the strings cannot be read. It names the container, the
+  ///   file, the line if known, and the rule.
   package func read(container: String) throws(ConfigurationError) -> PetrelStrings {
     do throws(PetrelStringsError) {
       return try PetrelStrings(contentsOf: folder, languages: languages)

@@ -4,7 +4,8 @@ import Settings
 import StoreModel
 import StringTables
 
-/// The channel to programs: it posts notifications to their webhooks.
+/// The channel to programs. A program registers a webhook, a URL to which the channel posts
+/// notifications.
 package final class WebhookChannel: PushChannel {
   /// The settings of the server and of all containers.
   package struct Configuration: Sendable, Hashable {
@@ -36,7 +37,8 @@ package final class WebhookChannel: PushChannel {
 
   /// Opens the channel and reads the app's strings.
   ///
-  /// - Throws: `ConfigurationError` that names the setting or file which is not usable.
+  /// - Throws: `ConfigurationError` if a setting or a file is not usable. The error names the
+  ///   setting or the file.
   package init(
     _ configuration: Configuration, secrets: any SecretStore,
     clock: @escaping @Sendable () -> Timestamp
@@ -51,16 +53,17 @@ package final class WebhookChannel: PushChannel {
     sender = WebhookSender(client: client, clock: clock)
   }
 
-  /// Returns a day for all notifications. A webhook gets no later push for a missed notification,
-  /// so a late one is better than none.
+  /// Returns the seconds of a day for all notifications. Nothing else reports a missed notification
+  /// to a webhook, so a late one is better than none.
   package static func lifetime(of push: Push.Kind) -> Double { Push.Kind.alert.lifetime }
 
-  /// Returns the route to a webhook. There always is one: the webhook has a URL.
+  /// Returns the route to a webhook. It is never `nil`, because each webhook has a URL.
   package func route(to device: DeviceToken) -> PushRoute? {
     PushRoute { self.send($0, $1, $2) }
   }
 
-  /// Sends a delivery. A URL that the settings do not allow ends the delivery as a fault.
+  /// Sends a delivery. If the settings do not allow the webhook's URL, the delivery ends with
+  /// ``DeliveryOutcome/fault(message:)``.
   private func send(
     _ delivery: Delivery, _ attempt: DeliveryAttempt,
     _ completion: @escaping @Sendable (PushRoute.Report) -> Void
@@ -87,12 +90,12 @@ package final class WebhookChannel: PushChannel {
   /// The metrics of the requests to webhooks.
   package var requestMetrics: HTTPClient.Metrics? { client.metrics }
 
-  /// Closes the connections after the answers that are still due.
+  /// Cancels the open requests and closes the connections.
   package func close() async { await client.close() }
 }
 
 extension ChannelSettings {
-  /// The settings for webhooks of the server. `nil` if programs may not register webhooks.
+  /// The settings of the server for webhooks. `nil` if programs may not register webhooks.
   public var webhooks: WebhookSettings? {
     get { self[WebhookSettings.self] }
     set { self[WebhookSettings.self] = newValue }
@@ -132,18 +135,19 @@ extension WebhookChannel {
     }
   }
 
-  /// Returns the greatest number of webhooks of a server-to-server key.
+  /// Returns the greatest number of webhooks that a server-to-server key may register.
   package static func deviceLimit(of configuration: Configuration) -> Int? {
     configuration.webhooks.webhooksPerKey
   }
 
-  /// Returns the authority file and the files of the app's strings.
+  /// Returns the paths of the authority file and of the files with the apps' strings. The authority
+  /// file has the certificates that the client trusts.
   package static func files(of configuration: Configuration) -> [String] {
     [configuration.webhooks.outbound.authorityFile].compactMap(\.self)
       + configuration.strings.values.flatMap { PetrelStrings.files(in: $0.folder) }
   }
 
-  /// Returns a check of the app's strings for each container that has some.
+  /// Returns a check of the app's strings for each container that has settings for them.
   package static func fileChecks(of settings: PushChannelSettings) -> [FileCheck] {
     settings.containers.compactMap { container, settings in
       guard let strings = settings.strings else { return nil }
@@ -153,7 +157,7 @@ extension WebhookChannel {
     }
   }
 
-  /// Returns the findings for the outbound settings.
+  /// Returns the findings for the settings of requests to other servers.
   package static func findings(in configuration: Configuration, at now: Timestamp) -> [Finding] {
     configuration.webhooks.outbound.findings(in: "webhooks")
   }

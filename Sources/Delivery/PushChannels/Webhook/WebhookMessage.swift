@@ -4,16 +4,17 @@ import Foundation
 import OutboundHTTP
 import StringTables
 
-/// One notification for one webhook: a POST of the JSON that the web courier would return.
+/// The message with one notification for one webhook: a POST of JSON. A reader of the web courier,
+/// the URL at which programs wait for notifications, would get the same JSON.
 ///
-/// If the server has the app's strings, the JSON also has the texts of localised alerts. The
-/// signature follows the Standard Webhooks specification.
+/// Only for webhooks, the JSON also has the texts of localised alerts, if the server has the app's
+/// strings. The signature follows the Standard Webhooks specification.
 ///
 /// <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>
 public struct WebhookMessage: Sendable, Hashable {
   /// The URL of the webhook.
   public var url: OutboundURL
-  /// The `webhook-id`. It is the same at each attempt.
+  /// The `webhook-id` header field. It is the same at each attempt to send the message.
   public var identifier: UUID
   /// The payload.
   public var payload: PushPayload
@@ -21,8 +22,10 @@ public struct WebhookMessage: Sendable, Hashable {
   /// Creates the message of a notification.
   ///
   /// - Parameters:
-  ///   - webhook: The identifier of the webhook, from which the message's own is derived.
-  ///   - strings: The app's strings, for the texts beside their keys.
+  ///   - badge: The number to show if the subscription asks for a badge; `nil` to send no number.
+  ///   - webhook: The identifier of the webhook. The ``identifier`` of the message is derived from
+  ///     it.
+  ///   - strings: The app's localised strings; `nil` if the server does not have them.
   public init(
     _ notification: SubscriptionNotification, badge: Int?, url: OutboundURL, webhook: String,
     strings: PetrelStrings? = nil
@@ -35,7 +38,7 @@ public struct WebhookMessage: Sendable, Hashable {
   /// Returns the request to the receiver.
   ///
   /// - Parameters:
-  ///   - secret: The webhook's secret.
+  ///   - secret: The webhook's secret, which signs the message.
   ///   - now: The time of the signature, `webhook-timestamp`.
   func request(signedWith secret: WebhookSecret, at now: Timestamp) -> OutboundRequest {
     let id = identifier.uuidString.lowercased()

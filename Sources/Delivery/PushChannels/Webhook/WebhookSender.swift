@@ -5,7 +5,7 @@ import OutboundHTTP
 public final class WebhookSender: Sendable {
   /// The HTTP client.
   private let client: HTTPClient
-  /// The clock for signatures.
+  /// The clock for signatures and for `Retry-After` header fields with a date.
   private let clock: @Sendable () -> Timestamp
 
   /// Creates a sender.
@@ -16,7 +16,7 @@ public final class WebhookSender: Sendable {
     self.clock = clock
   }
 
-  /// Sends a message and calls back once. The method does not block.
+  /// Sends a message and calls the completion once. The method does not block.
   ///
   /// - Parameters:
   ///   - secret: The webhook's secret, which signs the message.

@@ -1,7 +1,7 @@
 import OutboundHTTP
 import Settings
 
-/// The settings for webhooks of the server.
+/// The settings of the server for webhooks.
 public struct WebhookSettings: Sendable, Hashable {
   /// The greatest number of webhooks that a server-to-server key may have, 1 to 1,000.
   public var webhooksPerKey = 10

@@ -1,7 +1,7 @@
 /// A fast hash of bytes with a random seed.
 ///
-/// Each ``SubscriptionIndex`` draws its own seed. A client therefore cannot choose values that
-/// collide.
+/// Each ``SubscriptionIndex`` draws a random seed of its own. A client therefore cannot choose
+/// values whose hashes collide.
 struct ByteHash: Sendable {
   /// The seed.
   private let seed: UInt64
@@ -15,7 +15,8 @@ struct ByteHash: Sendable {
     secret = Self.mix(seed ^ 0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03)
   }
 
-  /// Returns the hash of a number and of at most sixteen bytes. Missing bytes are 0.
+  /// Returns the hash of a number and of at most sixteen bytes. `low` has the first eight bytes,
+  /// `high` the next eight; missing bytes are 0.
   ///
   /// - Complexity: O(1)
   @inline(__always)
@@ -42,8 +43,8 @@ struct ByteHash: Sendable {
     return Self.mix(state ^ rest, 0xE703_7ED1_A0B4_28DB)
   }
 
-  /// Returns the exclusive or of the two halves of the product. Each bit of the arguments affects
-  /// each bit of the result.
+  /// Returns the exclusive or of the two halves of the product. Each bit of the arguments can
+  /// affect each bit of the result.
   @inline(__always)
   private static func mix(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let product = left.multipliedFullWidth(by: right)

@@ -1,6 +1,7 @@
-/// A text that is equal to another one only if their UTF-8 bytes are equal.
+/// A text that is compared by its UTF-8 bytes.
 ///
-/// `String` treats canonically equivalent texts as equal. Filters do not.
+/// `String` treats canonically equivalent texts as equal, such as composed and decomposed accents.
+/// Filters treat them as different.
 struct ByteText: Hashable, Sendable {
   /// The text, with contiguous UTF-8 storage.
   var string: String

@@ -3,8 +3,8 @@ import Foundation
 
 /// The decoder of the bytes that ``ContentEncoder`` writes.
 ///
-/// The bytes never leave the process, so the decoder does not validate them. Other bytes stop the
-/// program or give wrong values.
+/// The bytes never leave the process, so the decoder does not validate them. Bytes that the encoder
+/// did not write stop the program or give wrong values.
 struct ContentDecoder {
   private let bytes: UnsafeRawBufferPointer
   /// The offset of the next byte to read.
@@ -153,8 +153,8 @@ struct ContentDecoder {
       bitPattern: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
   }
 
-  /// Reads an integer of variable length, which the encoder wrote with zigzag and seven bits a
-  /// byte.
+  /// Reads an integer of one to ten bytes, in the format of ``ContentEncoder``: zigzag, seven bits
+  /// a byte.
   private mutating func number() -> Int {
     var (bits, shift) = (UInt(0), 0)
     while true {

@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
 
-/// The encoder of the content of a subscription: its kind, a filter, or its notification info.
+/// The encoder of the kind of a subscription, of a filter, or of a notification info.
 ///
 /// The encoding is compact and injective: ``ContentDecoder`` restores an equal value, and different
 /// values have different bytes. Equal bytes therefore mean equal contents. The bytes exist only in
@@ -176,7 +176,7 @@ struct ContentEncoder {
   }
 
   /// Writes an integer in one to ten bytes: zigzag (the sign is the lowest bit), then seven bits a
-  /// byte from the lowest. Small numbers are short.
+  /// byte from the lowest. Numbers near 0 are short.
   private mutating func add(_ number: Int) {
     var rest = UInt(bitPattern: number << 1 ^ number >> (Int.bitWidth - 1))
     while rest >= 0x80 {
@@ -189,8 +189,8 @@ struct ContentEncoder {
 
 /// The enumerations and key paths that have a number in encoded content.
 ///
-/// The number of a symbol is its index in the array. ``ContentEncoder`` and ``ContentDecoder`` use
-/// the same arrays in one process, so the order may change between releases.
+/// The number of an element is its index in the array. The encoded bytes exist only in memory, so
+/// the order may change between releases.
 enum ContentSymbols {
   /// The comparators of filters.
   static let comparators = CloudKitModel.Comparator.allCases

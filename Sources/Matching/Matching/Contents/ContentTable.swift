@@ -2,18 +2,19 @@ import CloudKitModel
 
 /// The table of the contents of subscriptions: kinds and notification infos, each stored once.
 ///
-/// A kind has a number, a use count and the place of the entry that finds it. An info has a number
-/// and a use count. Balance each call of `use` with a call of ``release(_:)`` or
-/// ``releaseInfo(_:)``.
+/// A kind has a number, a use count and the place of its entry. An *entry* is the predicate that
+/// subscriptions share. An info has a number and a use count. Balance each call of `use` with a
+/// call of ``release(_:)`` or ``releaseInfo(_:)``.
 struct ContentTable: Sendable {
   /// The place of an entry in the index.
   struct Place: BitwiseCopyable, Hashable, Sendable {
     /// The number of the record type; -1 for none.
     private let typeOrNone: Int32
-    /// The slot of the entry in the index of its record type, or the number of the feed.
+    /// The slot of the entry in the ``RecordTypeIndex``, or the number of the
+    /// ``SubscriptionIndex/Feed``.
     let entry: Int32
 
-    /// Creates a place.
+    /// Creates a place from the two numbers.
     ///
     /// - Parameter type: The number of the record type; `nil` for zone and database subscriptions.
     init(type: Int32?, entry: Int32) {
@@ -43,34 +44,34 @@ struct ContentTable: Sendable {
   /// The number of different kinds.
   var count: Int { kinds.count }
 
-  /// Returns the number of a kind and counts one more use.
+  /// Returns the number of a kind, and whether the kind is new. Counts one more use.
   ///
-  /// The caller must call ``setPlace(_:of:)`` for a new kind, and ``release(_:)`` once for each
+  /// The caller must call ``setPlace(_:of:)`` if the kind is new, and ``release(_:)`` once for each
   /// use.
   ///
-  /// - Complexity: O(*n*), where *n* is the size of the kind; amortized.
+  /// - Complexity: O(*n*), on average, amortized, where *n* is the size of the kind in bytes.
   mutating func use(_ kind: Subscription.Kind) -> (number: UInt32, isNew: Bool) {
     ContentEncoder.bytes(of: kind).withUnsafeBytes { kinds.use($0) }
   }
 
-  /// Sets the place of the entry that finds a kind.
+  /// Sets the place of the entry of a kind.
   ///
   /// - Complexity: O(1)
   mutating func setPlace(_ place: Place, of number: UInt32) {
     if number == places.count { places.append(place) } else { places[Int(number)] = place }
   }
 
-  /// Returns the place of the entry that finds a kind.
+  /// Returns the place of the entry of a kind.
   func place(of number: UInt32) -> Place { places[Int(number)] }
 
   /// Returns the kind with a number.
   ///
-  /// - Complexity: O(*n*), where *n* is the size of the kind: it is decoded anew.
+  /// - Complexity: O(*n*), where *n* is the size of the kind in bytes: each call decodes it anew.
   func kind(_ number: UInt32) -> Subscription.Kind {
     kinds.withBytes(of: number) { ContentDecoder.kind($0) }
   }
 
-  /// Counts one use less. The kind is removed with its last use.
+  /// Subtracts one use of a kind. The last call removes the kind.
   mutating func release(_ number: UInt32) {
     kinds.release(number)
     if count == 0 { places = [] }
@@ -79,16 +80,17 @@ struct ContentTable: Sendable {
   /// The size of the table in bytes, whether the memory is used or not.
   var bytes: Int { kinds.memoryBytes + infos.memoryBytes + places.bytes }
 
-  /// Whether a call of ``renumber()`` frees enough memory for its cost.
+  /// Whether a call of ``renumber()`` frees enough memory to be worth its cost.
   ///
-  /// - Parameter owners: The number of owners, each of which mentions a kind and an info.
+  /// - Parameter owners: The number of owners. Each owner stores the number of a kind and of an
+  ///   info.
   func isWorthRenumbering(owners: Int) -> Bool {
     Renumbering.isWorthIt(free: kinds.freeCount, used: kinds.count, mentions: owners)
       || Renumbering.isWorthIt(free: infos.freeCount, used: infos.count, mentions: owners)
   }
 
   /// Numbers the kinds and the infos anew, without gaps. The caller must update the numbers in the
-  /// owners.
+  /// owners with ``OwnerTable/renumber(contents:infos:)``.
   ///
   /// - Complexity: O(*n*), where *n* is the number of kinds and infos, the free ones included.
   mutating func renumber() -> (contents: Renumbering, infos: Renumbering) {
@@ -96,10 +98,11 @@ struct ContentTable: Sendable {
     return (kinds.renumber(), infos.renumber())
   }
 
-  /// Replaces the numbers of the entries of a record type after the type's index was renumbered.
+  /// Replaces the entry numbers in the places of a record type, after the index of the type was
+  /// renumbered.
   ///
-  /// - Parameter type: The record type; `nil` for zone and database subscriptions.
-  /// - Complexity: O(*n*), where *n* is the number of kinds.
+  /// - Parameter type: The number of the record type; `nil` for zone and database subscriptions.
+  /// - Complexity: O(*n*), where *n* is the number of kinds, the free ones included.
   mutating func renumberEntries(of type: Int32?, _ renumbering: Renumbering) {
     for number in places.indices where kinds.isUsed(UInt32(number)) && places[number].type == type {
       places[number] = Place(
@@ -120,7 +123,7 @@ struct ContentTable: Sendable {
     number == 0 ? nil : infos.withBytes(of: number - 1) { ContentDecoder.notificationInfo($0) }
   }
 
-  /// Counts one use of an info less; 0 does nothing.
+  /// Subtracts one use of an info. The last call removes the info. The number 0 does nothing.
   mutating func releaseInfo(_ number: UInt32) {
     if number > 0 { infos.release(number - 1) }
   }

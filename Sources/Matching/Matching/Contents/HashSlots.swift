@@ -1,19 +1,21 @@
-/// A hash table of numbers whose keys are stored elsewhere: eight bytes a slot, linear probing.
+/// A hash table of numbers whose keys are stored elsewhere. It has eight bytes a slot and uses
+/// linear probing.
 ///
-/// The home slot of a key grows with its hash. Keys therefore stand in the order of their hashes or
-/// right behind their home. Growing reads the old slots and writes the new ones from one end to the
-/// other, and the table can have any size, not only powers of two. Removal shifts later keys back,
-/// so that there are no tombstones.
+/// The *home slot* of a key is the slot where a search begins. It grows with the hash of the key. A
+/// key is in its home slot, or in a slot shortly after it if others took the home slot first. The
+/// keys are therefore nearly in the order of their hashes. Growing reads the old slots and writes
+/// the new ones from one end to the other. The table can have any size, not only powers of two.
+/// Removal shifts later keys back, so the table needs no marks of removed keys.
 ///
-/// Operations take O(1) on average. ``renumber(_:)`` and growing take O(*n*), where *n* is the
-/// number of slots.
+/// Operations take O(1) on average. ``renumber(_:)``, growing and shrinking take O(*n*), where *n*
+/// is the number of slots.
 struct HashSlots: Sendable {
-  /// The upper half of a slot is the upper half of the key's hash, from which the home slot
-  /// follows. The lower half is the number plus one. An empty slot is 0.
+  /// The slots. The upper half of a slot is the upper half of the key's hash, which determines the
+  /// home slot. The lower half is the number plus one. An empty slot is 0.
   private var slots: [UInt64] = []
   /// The number of keys in the table.
   private(set) var count = 0
-  /// Whether the table prefers low memory to speed.
+  /// Whether the table prefers low memory to speed; see ``init(isDense:)``.
   private let isDense: Bool
 
   /// Creates an empty table.
@@ -29,8 +31,8 @@ struct HashSlots: Sendable {
 
   /// Returns the number whose key has the hash and satisfies `isKey`; `nil` if there is none.
   ///
-  /// The table compares the upper 32 bits of the hashes before it calls `isKey`. The first call is
-  /// therefore nearly always for the right number.
+  /// The table compares the upper 32 bits of the hashes before it calls `isKey`. If the key is in
+  /// the table, the first call is therefore nearly always for its number.
   ///
   /// - Complexity: O(1) on average.
   @inline(__always)
@@ -49,9 +51,11 @@ struct HashSlots: Sendable {
 
   /// Adds a number whose key is not in the table.
   ///
-  /// - Complexity: O(1) on average, amortized. A call that grows the table takes O(*n*).
+  /// - Complexity: O(1) on average, amortized. A call that grows the table takes O(*n*), where *n*
+  ///   is the number of slots.
   mutating func insert(_ number: UInt32, hash: UInt64) {
-    // A table is between four ninths and two thirds full; a dense one, up to four fifths.
+    // Without removals, a table of more than 16 slots is between four ninths and two thirds full. A
+    // dense one is between 64 and 80 % full.
     let (parts, full) = isDense ? (5, 4) : (3, 2)
     if slots.count * full < (count + 1) * parts {
       resize(to: max(16, slots.count / full * parts))
@@ -63,12 +67,13 @@ struct HashSlots: Sendable {
   /// Removes a number.
   ///
   /// - Precondition: The table holds the number under this hash.
-  /// - Complexity: O(1) on average, amortized. A table that is less than one eighth full shrinks in
-  ///   O(*n*).
+  /// - Complexity: O(1) on average, amortized. A table of more than 64 slots that is less than one
+  ///   eighth full shrinks in O(*n*), where *n* is the number of slots.
   mutating func remove(_ number: UInt32, hash: UInt64) {
     var slot = home(of: hash)
     while UInt32(truncatingIfNeeded: slots[slot]) != number + 1 { slot = next(slot) }
-    // Later keys of the run shift back, so that no gap comes between a key and its home slot.
+    // The keys up to the next empty slot shift back, so that no empty slot comes between a key and
+    // its home slot.
     var moved = next(slot)
     while slots[moved] != 0 {
       if distance(from: home(of: slots[moved]), to: moved) >= distance(from: slot, to: moved) {
@@ -99,12 +104,11 @@ struct HashSlots: Sendable {
   /// The size of the slots in bytes.
   var bytes: Int { slots.bytes }
 
-  /// Returns the slot where a key with this hash belongs: the upper half of the hash, scaled to the
-  /// table.
+  /// Returns the home slot of a hash: the upper half of the hash, scaled to the number of slots.
   @inline(__always)
   private func home(of hash: UInt64) -> Int { Int(((hash >> 32) &* UInt64(slots.count)) >> 32) }
 
-  /// Returns the slot behind `slot`; the first slot follows the last.
+  /// Returns the slot after `slot`; the first slot comes after the last one.
   @inline(__always)
   private func next(_ slot: Int) -> Int { slot + 1 == slots.count ? 0 : slot + 1 }
 
@@ -113,7 +117,7 @@ struct HashSlots: Sendable {
     other >= slot ? other - slot : other - slot + slots.count
   }
 
-  /// Writes a slot's content into the first empty slot at or behind its home.
+  /// Writes the content of a slot into its home slot, or into the next empty one if that is taken.
   private mutating func put(_ content: UInt64) {
     var slot = home(of: content)
     while slots[slot] != 0 { slot = next(slot) }

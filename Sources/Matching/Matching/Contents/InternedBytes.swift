@@ -1,6 +1,7 @@
 /// A set of byte strings with use counts, each stored once under a number.
 ///
-/// A number is valid while its use count is positive; afterwards the table gives it to other bytes.
+/// A number is valid while its use count is positive. Afterwards the number is free, and other
+/// bytes may get it.
 struct InternedBytes: Sendable {
   /// The place of one byte string in the memory.
   private struct Item: BitwiseCopyable, Sendable {
@@ -19,7 +20,7 @@ struct InternedBytes: Sendable {
   private var freeNumbers: [UInt32] = []
   /// The bytes of all strings.
   private var memory = TextMemory()
-  /// The hash table that finds the numbers.
+  /// The hash table that finds the number of a byte string.
   private var slots = HashSlots(isDense: true)
 
   /// Creates an empty set.
@@ -32,15 +33,15 @@ struct InternedBytes: Sendable {
   /// The number of different byte strings.
   var count: Int { items.count - freeNumbers.count }
 
-  /// Returns the number of bytes that are in use; `nil` if they are not.
+  /// Returns the number under which these bytes are stored; `nil` if they are not in the set.
   ///
   /// - Complexity: O(*n*) on average, where *n* is the count of the bytes.
   func find(_ bytes: UnsafeRawBufferPointer) -> UInt32? {
     find(bytes, hash: hash.hash(bytes, number: 0))
   }
 
-  /// Returns the number of the bytes and counts one more use. The caller must call ``release(_:)``
-  /// once for each use.
+  /// Counts one more use of the bytes, and stores them if they are new. The caller must call
+  /// ``release(_:)`` once for each use.
   ///
   /// - Returns: The number, and whether the bytes are new.
   /// - Complexity: O(*n*) on average, amortized, where *n* is the count of the bytes.
@@ -57,11 +58,12 @@ struct InternedBytes: Sendable {
     return (number, true)
   }
 
-  /// Counts one use less. The bytes are removed with their last use.
+  /// Subtracts one use. The last call removes the bytes and frees the number.
   ///
-  /// When more than half of the memory is unused, the call moves the rest into new memory.
+  /// If the memory is then mostly unused (``TextMemory/isWorthMoving``), the call moves the bytes
+  /// in use into new memory.
   ///
-  /// - Returns: Whether that was the last use.
+  /// - Returns: `true` if that was the last use.
   /// - Complexity: O(*n*) on average, amortized, where *n* is the count of the bytes.
   @discardableResult
   mutating func release(_ number: UInt32) -> Bool {
@@ -94,7 +96,7 @@ struct InternedBytes: Sendable {
   var memoryBytes: Int { items.bytes + freeNumbers.bytes + memory.size + slots.bytes }
 
   /// Numbers the byte strings anew, without gaps and in the same order. The caller must update each
-  /// number that it keeps.
+  /// number that it has stored.
   ///
   /// - Complexity: O(*n*), where *n* is the count of the numbers, the free ones included.
   mutating func renumber() -> Renumbering {
@@ -105,7 +107,8 @@ struct InternedBytes: Sendable {
     return renumbering
   }
 
-  /// Calls `body` with the bytes of a number. The pointer is valid only during the call.
+  /// Calls `body` with the bytes that are stored under a number. The pointer is valid only during
+  /// the call.
   func withBytes<Result>(
     of number: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
@@ -113,7 +116,8 @@ struct InternedBytes: Sendable {
     return try memory.withBytes(at: item.start, count: item.count, body)
   }
 
-  /// Returns the number of bytes whose hash is known.
+  /// Returns the number under which these bytes are stored; `nil` if they are not in the set. The
+  /// hash is that of the bytes.
   private func find(_ bytes: UnsafeRawBufferPointer, hash: UInt64) -> UInt32? {
     slots.find(hash: hash) { number in withBytes(of: number) { $0.elementsEqual(bytes) } }
   }

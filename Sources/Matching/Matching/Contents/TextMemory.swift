@@ -1,8 +1,8 @@
 /// An append-only buffer for the bytes of many texts.
 ///
-/// The user of the buffer keeps the offset and the count of each text. When ``isWorthMoving`` is
-/// true, the user moves the remaining texts into the buffer that ``emptied()`` returns. Offsets
-/// have 32 bits, so a buffer holds at most 4 GiB.
+/// The code that uses the buffer stores the offset and the byte count of each text. When
+/// ``isWorthMoving`` is true, that code moves the remaining texts into the buffer that
+/// ``emptied()`` returns. Offsets have 32 bits, so a buffer holds at most 4 GiB.
 struct TextMemory: Sendable {
   /// The bytes of all texts, the removed ones included.
   private var bytes: [UInt8] = []
@@ -24,14 +24,14 @@ struct TextMemory: Sendable {
     return start
   }
 
-  /// Appends bytes of another buffer.
+  /// Appends `count` bytes of another buffer, from the offset `start` there.
   ///
   /// - Returns: The offset of the first byte in this buffer.
   mutating func append(_ other: TextMemory, _ start: UInt32, _ count: UInt32) -> UInt32 {
     other.withBytes(at: start, count: count) { append($0) }
   }
 
-  /// Counts bytes as unused. They stay in the buffer until the user moves the rest.
+  /// Counts bytes as unused. They stay in the buffer until the bytes in use are moved.
   mutating func remove(count: UInt32) { unused += Int(count) }
 
   /// Returns an empty buffer with capacity for the used bytes of this one.
@@ -41,7 +41,8 @@ struct TextMemory: Sendable {
     return memory
   }
 
-  /// Calls `body` with some bytes. The pointer is valid only during the call.
+  /// Calls `body` with `count` bytes from the offset `start`. The pointer is valid only during the
+  /// call.
   @inline(__always)
   func withBytes<Result>(
     at start: UInt32, count: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result

@@ -1,8 +1,9 @@
 import CloudKitModel
 
-/// The paths of one field that the entries of a record type use.
+/// The paths of one field that the entries of a record type use. A ``Path`` is a field with one way
+/// to read facts (*points*) from it.
 ///
-/// Matching reads the field's value in a record once for all of them. ``RecordPlan`` turns these
+/// Matching reads the field's value in a record once for all paths. ``RecordPlan`` turns these
 /// lists into steps.
 struct FieldPaths: Sendable {
   /// A path whose points are texts, compared with options.
@@ -13,19 +14,20 @@ struct FieldPaths: Sendable {
     var path: UInt32
   }
 
-  /// A path whose points are beginnings of texts.
+  /// A path whose points are prefixes of texts.
   struct Prefix: Sendable {
-    /// The options by which a text is folded before its beginnings are taken.
+    /// The options by which a text is folded before its prefixes are compared.
     var options: Filter.Options
     /// The number of the path.
     var path: UInt32
-    /// The lengths of the beginnings in bytes, each with the number of points that have it.
+    /// The lengths of the prefixes in bytes. The count of a length is the number of points that
+    /// have it.
     var lengths = Tally()
   }
 
-  /// A path of cells or of stretches on one level.
+  /// A path of cells (``SphereGrid``) or of stretches (``Stretches``) on one level.
   struct Level: Sendable {
-    /// The level. For stretches the length is 2^level; for cells a higher level is finer.
+    /// The level. A stretch has 2^level keys. A cell of a higher level is smaller.
     var level: UInt8
     /// The number of the path.
     var path: UInt32
@@ -47,29 +49,29 @@ struct FieldPaths: Sendable {
   var values: [Text] = []
   /// The paths of the elements of a list.
   var elements: [Text] = []
-  /// The paths of the beginnings of a text.
+  /// The paths of the prefixes of a text.
   var prefixes: [Prefix] = []
-  /// The paths of the beginnings of the texts in a list.
+  /// The paths of the prefixes of the texts in a list.
   var elementPrefixes: [Prefix] = []
-  /// The path of the words; `nil` if no predicate asks for one.
+  /// The number of the path of the words; `nil` if no predicate compares words.
   var words: UInt32?
-  /// The path of "no value"; `nil` if no predicate asks for it.
+  /// The number of the path of "no value"; `nil` if no predicate compares with "no value".
   var absence: UInt32?
   /// The paths of grid cells, one for each level in use.
   var cells: [Level] = []
   /// The ordered paths: numbers, timestamps, and texts by their options.
   var ordered: [Ordered] = []
-  /// The number of distance terms on the field.
+  /// The number of distance terms on the field, in the programs of all entries.
   var circles = 0
-  /// A sample of the places that records have in the field.
+  /// The places in the field of the latest learned changes.
   var places = Sample<SpherePoint>()
 
-  /// Creates the lists of a field that nothing asks for yet.
+  /// Creates empty lists for a field.
   init(_ key: FieldKey) {
     self.key = key
   }
 
-  /// Adds a path that has its first point now.
+  /// Adds a path that has just got its first point.
   ///
   /// - Parameter number: The number of the path.
   mutating func add(_ path: Path, number: UInt32) {
@@ -106,14 +108,13 @@ struct FieldPaths: Sendable {
     }
   }
 
-  /// Counts the length of a point that was added or removed. Only paths of beginnings count
-  /// lengths.
+  /// Counts the length of a point that was added or removed. Only paths of prefixes count lengths.
   ///
   /// - Parameters:
   ///   - length: The length of the point in bytes.
   ///   - number: The number of the path.
-  ///   - isNew: Whether the point was added; otherwise it was removed.
-  /// - Returns: Whether the set of lengths changed.
+  ///   - isNew: `true` if the point was added; `false` if it was removed.
+  /// - Returns: `true` if the set of lengths changed.
   mutating func count(length: Int, of path: Path, number: UInt32, isNew: Bool) -> Bool {
     switch path.shape {
     case .prefix: Self.count(length, number, isNew, in: &prefixes)
@@ -122,9 +123,9 @@ struct FieldPaths: Sendable {
     }
   }
 
-  /// Counts a length in the path with this number.
+  /// Counts a length in the path with this number. `isNew` says whether the count rises or falls.
   ///
-  /// - Returns: Whether the set of lengths changed.
+  /// - Returns: `true` if the set of lengths changed.
   private static func count(
     _ length: Int, _ path: UInt32, _ isNew: Bool, in prefixes: inout [Prefix]
   ) -> Bool {
@@ -144,7 +145,7 @@ struct Tally: Sendable {
   /// The counts, at the same indices.
   private var counts: [Int] = []
 
-  /// Counts an integer once more.
+  /// Adds one to the count of an integer.
   mutating func add(_ number: Int) {
     let place = numbers.firstIndex { $0 >= number } ?? numbers.count
     if place < numbers.count, numbers[place] == number {
@@ -155,8 +156,8 @@ struct Tally: Sendable {
     }
   }
 
-  /// Counts an integer once less and removes it with its last count. An unknown integer does
-  /// nothing.
+  /// Subtracts one from the count of an integer, and removes the integer when its count is 0. An
+  /// unknown integer does nothing.
   mutating func remove(_ number: Int) {
     guard let place = numbers.firstIndex(of: number) else { return }
     counts[place] -= 1

@@ -2,12 +2,12 @@ import CloudKitModel
 
 /// The filters that the index evaluates directly, each stored once under a number.
 ///
-/// The table compares filters by their encoded bytes. The equality of `Filter` would not do: it is
-/// that of Swift's strings and doubles. It treats composed and decomposed accents as equal, and
-/// filters do not. It treats a NaN as different from itself, so that such a filter could never be
-/// found again.
+/// The table compares filters by their encoded bytes. The operator `==` of `Filter` is not
+/// suitable, because it compares texts and doubles as Swift does. Swift treats composed and
+/// decomposed accents as equal, but filters treat them as different. Swift treats a NaN as
+/// different from itself, so a filter with a NaN could never be found again.
 struct FilterTable: Sendable {
-  /// The encoded filters, which give the numbers.
+  /// The encoded filters. Their numbers are the numbers of the filters.
   private var numbers: InternedBytes
   /// The filters by their numbers; `nil` at free numbers.
   private var filters: [Filter?] = []
@@ -38,7 +38,7 @@ struct FilterTable: Sendable {
   var bytes: Int { 2 * numbers.memoryBytes + filters.bytes }
 
   /// Numbers the filters anew, without gaps and in the same order. The caller must update each
-  /// number that it keeps.
+  /// number that it has stored.
   ///
   /// - Complexity: O(*n*), where *n* is the count of the numbers, the free ones included.
   mutating func renumber() -> Renumbering {
@@ -50,7 +50,7 @@ struct FilterTable: Sendable {
   /// Returns the number of a filter and counts one more use. The caller must call ``release(_:)``
   /// once for each use.
   ///
-  /// - Complexity: O(*n*) on average, amortized, where *n* is the size of the filter.
+  /// - Complexity: O(*n*) on average, amortized, where *n* is the size of the filter in bytes.
   mutating func use(_ filter: Filter) -> Int32 {
     let (number, isNew) = ContentEncoder.bytes(of: filter).withUnsafeBytes { numbers.use($0) }
     if isNew {
@@ -59,7 +59,7 @@ struct FilterTable: Sendable {
     return Int32(number)
   }
 
-  /// Counts one use less. The filter is removed with its last use.
+  /// Subtracts one use. The last call removes the filter.
   mutating func release(_ number: Int32) {
     guard numbers.release(UInt32(number)) else { return }
     filters[Int(number)] = nil

@@ -1,11 +1,12 @@
 import CloudKitModel
 
-/// The source of points in a record: a field, a way to take bytes from it, and the options of
-/// comparison.
+/// The source of *points* (facts that a record can have): a field, a way to read bytes from the
+/// field, and the options of comparison.
 ///
-/// For example, the path of the words of `title` gives a point for each word of the title.
+/// For example, a record has one point for each word of its title on the path of the words of
+/// `title`.
 struct Path: Hashable, Sendable {
-  /// The way in which a path takes points from a field.
+  /// The way in which points are read from a field.
   enum Shape: Hashable, Sendable {
     /// The value itself.
     case value
@@ -13,15 +14,15 @@ struct Path: Hashable, Sendable {
     case element
     /// Each word of a text, or of the texts in a list.
     case word
-    /// The beginning of a text, in every length that a predicate asks for.
+    /// The prefixes of a text, in each length that a predicate compares.
     case prefix
-    /// The beginnings of the texts in a list.
+    /// The prefixes of the texts in a list, in each length that a predicate compares.
     case elementPrefix
     /// The fact that the field has no value.
     case absence
-    /// The stretch of the length 2^`level` that holds the value's ordered key.
+    /// The range of 2^`level` keys that contains the ordered key of the value (``Stretches``).
     case stretch(OrderedPath.Kind, level: UInt8)
-    /// The cell of a grid over the earth that holds the place.
+    /// The cell of a grid over the earth that contains the place (``SphereGrid``).
     case cell(level: UInt8)
     /// The zone of the record. The field is not used.
     case zone
@@ -31,20 +32,20 @@ struct Path: Hashable, Sendable {
 
   /// The field whose value is read.
   var field: FieldKey
-  /// The way in which points are taken.
+  /// The way in which points are read.
   var shape: Shape
   /// The options by which texts are folded before they are compared.
   var options: Filter.Options = []
 }
 
-/// A field whose values are compared by their order.
+/// A field whose values are compared with bounds. Each value has an integer with the same order
+/// (``OrderedKey``).
 struct OrderedPath: Hashable, Sendable {
-  /// The kind of the ordered values. Values of different kinds are never between each other's
-  /// bounds.
+  /// The kind of the ordered values. A value is never between bounds of another kind.
   enum Kind: Hashable, Sendable {
     /// Integers and doubles, in one order.
     case number
-    /// Timestamps, in milliseconds.
+    /// Timestamps, in milliseconds since 1970.
     case timestamp
     /// Texts, by the first eight bytes of the folded text.
     case text(Filter.Options)

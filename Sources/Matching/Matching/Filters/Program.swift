@@ -1,28 +1,32 @@
 /// The encoding of a predicate as 64-bit words.
 ///
-/// A program is a sequence of terms. A term is a head word and its arguments. The head holds the
-/// operation (8 bits), a number (32 bits) and the count of the arguments (24 bits).
+/// A program is a sequence of terms, all of which must be true. A term is a head word and its
+/// arguments. From its lowest bit, the head has the operation (8 bits), a number (32 bits) and the
+/// count of the arguments (24 bits).
 ///
-/// Matching executes the words. They are also the identity of a predicate: points, paths and
-/// filters have one number each, so equal predicates of a record type have equal programs.
+/// Matching executes the words. The index also compares predicates by these words. Points, paths
+/// and filters have one number each, so equal predicates of a record type have equal programs. A
+/// *point* is a fact that a record can have (``PointTable``).
 enum Program {
   /// The operation of a term.
   enum Operation: UInt8 {
-    /// Holds if the change has one of the points. Arguments: numbers of points.
+    /// True if the change has at least one of the points. Number: the path. Arguments: the points.
     case any
-    /// Holds if the change has none of the points. Arguments: numbers of points.
+    /// True if the change has none of the points. Number: the path. Arguments: the points.
     case none
-    /// Holds if the change has all of the points. Arguments: numbers of points.
+    /// True if the change has all of the points. Number: the path. Arguments: the points.
     case all
-    /// Holds if the change lacks one of the points. Arguments: numbers of points.
+    /// True if the change lacks at least one of the points. Number: the path. Arguments: the
+    /// points.
     case notAll
-    /// Holds if a value is between two bounds, both included. Number: the ordered path. Arguments:
+    /// True if a value is between two bounds, both included. Number: the ordered path. Arguments:
     /// the lower and the upper bound.
     case range
-    /// Holds if a place is within a distance. Number: the field. Arguments: latitude and longitude
-    /// of the center in degrees, and the distance in metres, each a bit pattern of a `Double`.
+    /// True if a place is within a distance of a center. Number: the field. Arguments: latitude and
+    /// longitude of the center in degrees, and the distance in metres, each a bit pattern of a
+    /// `Double`.
     case near
-    /// Holds if a filter matches the record. Argument: the number of the filter.
+    /// True if a filter matches the record. Number: 0. Argument: the number of the filter.
     case filter
   }
 
@@ -33,12 +37,12 @@ enum Program {
 
     /// The operation of the head.
     var operation: Operation { Program.operation(words[words.startIndex]) }
-    /// The number in the head: a path, an ordered path or a field, as the operation says.
+    /// The number in the head. ``Operation`` says its meaning.
     var number: Int { Program.number(words[words.startIndex]) }
-    /// The words behind the head.
+    /// The words after the head.
     var arguments: ArraySlice<UInt64> { words.dropFirst() }
 
-    /// The points of the term; empty for a range, a distance or a filter.
+    /// The numbers of the term's points; empty for a range, a distance or a filter.
     var points: [UInt32] {
       switch operation {
       case .any, .none, .all, .notAll: arguments.map { UInt32($0) }
@@ -71,6 +75,7 @@ enum Program {
   }
 
   // Only heads that `head(_:number:count:)` made are read, so the fallback is never used.
+  /// The operation in a head word.
   @inline(__always)
   static func operation(_ head: UInt64) -> Operation {
     Operation(rawValue: UInt8(truncatingIfNeeded: head)) ?? .filter

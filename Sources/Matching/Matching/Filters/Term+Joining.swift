@@ -1,10 +1,13 @@
 extension Term {
-  /// Returns the normalized conjunction of some terms; `nil` if no record can satisfy it.
+  /// Joins terms that must all be true into a normalized list; `nil` if the method finds that no
+  /// record can satisfy them.
   ///
-  /// - Terms that always hold are removed.
-  /// - All ranges of one path become their intersection.
-  /// - A term that a filter implies becomes a term of its own, under which the entry can be filed.
-  /// - An `any` term without points is removed if it is negated; otherwise no record satisfies it.
+  /// - Terms that are always true are removed.
+  /// - All ranges of one path become one range, their intersection.
+  /// - A term that a filter implies becomes a term of its own. The index can then file the entry
+  ///   under this term.
+  /// - An `any` term without points is removed if it is negated. If it is not negated, no record
+  ///   satisfies it.
   ///
   /// - Complexity: O(*n*²), where *n* is the number of terms.
   static func joined(_ terms: [Term]) -> [Term]? {

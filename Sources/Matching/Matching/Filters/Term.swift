@@ -2,29 +2,32 @@ import CloudKitModel
 
 /// One condition of a predicate in the form that the index uses.
 ///
-/// Each filter becomes one term. A filter that no other case can express stays a
-/// ``filter(_:implies:)``.
+/// Each filter becomes one term. A filter that no other case can express exactly becomes a
+/// ``filter(_:implies:)``. A *point* is a fact that a record can have: a ``Path`` with a
+/// ``PointValue``.
 enum Term: Sendable {
-  /// The condition that a record has one of the points; with `isNegated`, that it has none of them.
+  /// The condition that a record has at least one of the points; with `isNegated`, that the record
+  /// has none of them.
   case any(Path, [PointValue], isNegated: Bool)
-  /// The condition that a record has all the points; with `isNegated`, that it lacks at least one.
+  /// The condition that a record has all the points; with `isNegated`, that the record lacks at
+  /// least one.
   case all(Path, [PointValue], isNegated: Bool)
-  /// The condition that a value is between two keys, both included.
+  /// The condition that a value is between two ordered keys (``OrderedKey``), both included.
   case range(OrderedPath, low: UInt64, high: UInt64)
   /// The condition that a place is within a distance, in metres, from a center.
   case near(FieldKey, Location, distance: Double)
   /// A filter that is evaluated directly, because no other case expresses it exactly.
   ///
-  /// `implies` is a term that holds whenever the filter does. The index can file the entry under
-  /// it. `nil` means that there is no such term.
+  /// `implies` is a term that is true for each record that the filter matches. The index can file
+  /// the entry under this term. `nil` means that no such term is known.
   indirect case filter(Filter, implies: Term?)
   /// The condition that every record satisfies.
   case always
   /// The condition that no record satisfies.
   case never
 
-  /// Creates the term of a filter. It holds exactly for the records that `Filter.matches(_:)`
-  /// accepts.
+  /// Creates the term of a filter. The term is true exactly for the records that
+  /// `Filter.matches(_:)` accepts.
   init(_ filter: Filter) {
     let term = Term(relationOf: filter)
     self = filter.comparator.isNegated ? term.negated(of: filter) : term
@@ -48,7 +51,8 @@ enum Term: Sendable {
     }
   }
 
-  /// Creates the term of the filter's relation, without its negation.
+  /// Creates the term of the filter's relation, such as "equals". A negation of the filter is
+  /// ignored.
   private init(relationOf filter: Filter) {
     let relation = filter.comparator.relation
     let options = filter.options
@@ -60,7 +64,7 @@ enum Term: Sendable {
       self =
         isAbsence
         ? .any(path(.absence), [PointValue(bytes: [])], isNegated: false)
-        // All text is no single value, so it always equals "no value".
+        // The text of all fields is not a single value, so it always equals "no value".
         : relation == .equals ? .always : .never
       return
     }
@@ -120,9 +124,10 @@ enum Term: Sendable {
 
   /// Creates the term of a search for words.
   ///
-  /// The term never holds if the text has no words.
+  /// If the text of the filter has no words, the term is never true.
   ///
-  /// - Parameter all: Whether the record must have all the words; otherwise one of them.
+  /// - Parameter all: `true` if the record must have all the words; `false` if one of them is
+  ///   enough.
   private init(words filter: Filter, all: Bool) {
     guard case .string(let text) = filter.value else {
       self = .never
@@ -139,8 +144,8 @@ enum Term: Sendable {
 
   /// Creates the condition that a record has one of the values on a path.
   ///
-  /// Values that equal nothing are left out. If a value has no point, the filter is evaluated
-  /// directly.
+  /// The term omits values that equal nothing, such as a NaN. If a value cannot be expressed as a
+  /// point, the filter is evaluated directly.
   private init(_ filter: Filter, _ path: Path, anyOf values: [RecordValue]) {
     var points: Set<PointValue> = []
     var isExact = true
@@ -161,7 +166,8 @@ enum Term: Sendable {
     }
   }
 
-  /// Creates the condition that a record has all the values on a path.
+  /// Creates the condition that a record has all the values on a path. If a value cannot be
+  /// expressed as a point, the filter is evaluated directly.
   private init(_ filter: Filter, _ path: Path, allOf values: [RecordValue]) {
     var points: Set<PointValue> = []
     var isExact = true
@@ -184,9 +190,10 @@ enum Term: Sendable {
 
   /// Returns the point of a value that is compared on a path.
   ///
-  /// - Parameter isExact: Set to false if different values share the point. Its filter must then
-  ///   decide.
-  /// - Returns: `.some(nil)` for a value that equals nothing; `nil` for a value that has no point.
+  /// - Parameter isExact: The method sets it to `false` if different values share the point. The
+  ///   filter must then be evaluated too.
+  /// - Returns: `.some(nil)` for a value that equals nothing; `nil` for a value that cannot be
+  ///   expressed as a point.
   private static func point(
     of value: RecordValue, _ path: Path, isExact: inout Bool
   ) -> PointValue?? {
@@ -196,7 +203,7 @@ enum Term: Sendable {
         // References that name a record in different zones have the same point.
         isExact = false
       case .system:
-        // Such a system field is a text, which is compared as it is.
+        // These system fields are texts. The record name is compared without folding.
         guard path.options.isEmpty else { return nil }
         return .some(PointValue(bytes: reference.recordName.utf8))
       }
@@ -207,12 +214,12 @@ enum Term: Sendable {
 
   /// Creates the condition of a comparison by order.
   ///
-  /// Bounds that a key cannot express exactly give a filter that implies a range: texts, and
-  /// numbers beyond 2^53 in some cases.
+  /// For a bound that a key cannot express exactly, the term is a filter that implies a range.
+  /// These bounds are texts, and in some cases numbers of at least 2^53 or at most -2^53.
   ///
   /// - Parameters:
   ///   - value: The bound, which the field is compared with.
-  ///   - isUpper: Whether the field's value must be below the bound; otherwise above.
+  ///   - isUpper: `true` if the field's value must be below the bound; `false` if above.
   ///   - isStrict: Whether the bound itself does not satisfy the condition.
   private init(_ filter: Filter, _ value: RecordValue, isUpper: Bool, isStrict: Bool) {
     let kind: OrderedPath.Kind

@@ -1,8 +1,11 @@
 /// The list of the owners of an entry, in no order.
 ///
-/// Most entries have one or two owners. The list itself holds the first two. The others are
-/// adjacent in ``Runs``, so that the owners of an entry with a million are read in one pass. A list
-/// takes 16 bytes.
+/// An *entry* is the predicate that subscriptions share. Its *owners* are these subscriptions. The
+/// list has their slots in the ``OwnerTable``.
+///
+/// Most entries have one or two owners. The list itself contains the slots of the first two. The
+/// slots of the others are adjacent in ``Runs``, so that even a million are read in one pass. A
+/// list takes 16 bytes.
 struct OwnerList: BitwiseCopyable, Sendable {
   /// A list without owners.
   static let empty = OwnerList()
@@ -11,7 +14,7 @@ struct OwnerList: BitwiseCopyable, Sendable {
   private(set) var first: Int32 = -1
   /// The slot of the second owner; -1 for none.
   private(set) var second: Int32 = -1
-  /// The owners behind the second.
+  /// The owners from the third on.
   private var others = RunList()
 
   /// Whether the entry has no owner.
@@ -19,14 +22,14 @@ struct OwnerList: BitwiseCopyable, Sendable {
   /// The number of owners.
   var count: Int { (first < 0 ? 0 : 1) + (second < 0 ? 0 : 1) + Int(others.count) }
 
-  /// The range of the owners behind the second in the runs.
+  /// The indices, in the runs, of the owners from the third on.
   @inline(__always) var rest: Range<Int> { others.range }
 
   /// Appends an owner.
   ///
   /// - Parameters:
   ///   - owner: The slot of the owner in the ``OwnerTable``.
-  ///   - runs: The runs that hold the owners behind the second.
+  ///   - runs: The runs that hold the owners from the third on.
   /// - Returns: The owner's place in the list, from 0.
   /// - Complexity: O(1), amortized.
   mutating func append(_ owner: Int32, in runs: inout Runs<Int32>) -> UInt32 {
@@ -41,15 +44,15 @@ struct OwnerList: BitwiseCopyable, Sendable {
     return others.append(owner, in: &runs) + 2
   }
 
-  /// Removes an owner. The last owner takes its place.
+  /// Removes an owner. The last owner of the list moves to the place of the removed one.
   ///
-  /// - Returns: The slot of the owner that is at `place` now; `nil` when the removed one was the
-  ///   last.
+  /// - Returns: The slot of the owner that is at `place` now; `nil` if the removed owner was the
+  ///   last of the list.
   /// - Complexity: O(1), amortized.
   mutating func remove(at place: UInt32, in runs: inout Runs<Int32>) -> Int32? {
     if place >= 2 { return others.remove(at: place - 2, in: &runs) }
     let last = removeLast(in: &runs)
-    // The count equals the place if the removed owner was the last.
+    // The count is now one less. It equals the place if the removed owner was the last one.
     if place == count { return nil }
     setOwner(last, at: place, in: &runs)
     return last
@@ -77,8 +80,8 @@ struct OwnerList: BitwiseCopyable, Sendable {
     }
   }
 
-  /// Moves the owners behind the second into other runs. The old runs stay unchanged and are
-  /// discarded as a whole.
+  /// Moves the owners from the third on into other runs. The old runs stay unchanged; the caller
+  /// discards them as a whole.
   ///
   /// - Complexity: O(*n*), where *n* is the number of owners.
   mutating func move(from old: Runs<Int32>, to new: inout Runs<Int32>) {

@@ -1,19 +1,20 @@
 /// The table of the subscriptions of an index, by their keys.
 ///
-/// An element is an *owner*: the subscriber, the subscription's ID and version, and the numbers of
-/// its content in ``ContentTable``. The names are bytes in one buffer, and each subscriber's name
-/// is stored once. A subscription therefore takes 32 bytes and its ID, and a hash slot.
+/// An element is an *owner*: the subscriber, the ID and version of the subscription, and the
+/// numbers of its kind and its notification info in ``ContentTable``. The IDs are bytes in one
+/// buffer, and each subscriber's name is stored once. A subscription therefore takes 32 bytes, the
+/// bytes of its ID, and a hash slot.
 ///
-/// The owners fill the slots from 0 without gaps. A removal moves the last owner into the free
-/// slot.
+/// The owners fill the slots from 0 without gaps. A removal moves the last owner into the slot of
+/// the removed one.
 struct OwnerTable: Sendable {
   /// One subscription.
   struct Owner: BitwiseCopyable, Sendable {
-    /// The version of the save, counted with the versions of changes.
+    /// The version of the save; see ``SubscriptionIndex``.
     let version: Int64
     /// The number of the subscriber's name.
     fileprivate(set) var subscriber: UInt32
-    /// The offset of the subscription's ID in the buffer.
+    /// The offset of the subscription's ID in the buffer of IDs.
     fileprivate var identifier: UInt32
     /// The number of bytes of the ID.
     fileprivate let identifierCount: UInt32
@@ -25,7 +26,7 @@ struct OwnerTable: Sendable {
     var place: UInt32
   }
 
-  /// The hash of IDs with the number of the subscriber.
+  /// The hash function of keys: of the bytes of the ID and the number of the subscriber.
   private let hash: ByteHash
   /// The owners, by slot. There are no gaps.
   private var owners: [Owner] = []
@@ -69,8 +70,8 @@ struct OwnerTable: Sendable {
     }
   }
 
-  /// Adds an owner whose key is not in the table. The caller must add its slot to the list of its
-  /// entry.
+  /// Adds an owner whose key is not in the table. The caller must then add the slot to the
+  /// ``OwnerList`` of the entry, and set ``Owner/place``.
   ///
   /// - Returns: The slot of the owner.
   /// - Complexity: O(*n*) on average, amortized, where *n* is the length of the key in bytes.
@@ -89,15 +90,16 @@ struct OwnerTable: Sendable {
     return slot
   }
 
-  /// Removes an owner. The last owner takes its slot.
+  /// Removes an owner. The last owner of the table moves into the slot.
   ///
-  /// The call also moves the IDs, shrinks the owners, or numbers the subscribers anew, when most of
-  /// the memory is unused.
+  /// If most of a table is then unused, the call also moves the IDs, shrinks the array of owners,
+  /// or numbers the subscribers anew.
   ///
-  /// - Returns: The owner that is in the slot now; `nil` when the removed one was the last. The
-  ///   caller must replace its slot in the list of its entry.
-  /// - Complexity: O(*n*) on average, amortized, where *n* is the length of the two keys in bytes.
-  ///   A call that moves memory takes O(*m*), where *m* is the number of owners.
+  /// - Returns: The owner that moved into the slot; `nil` if the removed owner was the last of the
+  ///   table. The caller must write the new slot into the ``OwnerList`` that has the moved owner.
+  /// - Complexity: O(*n*) on average, amortized, where *n* is the length in bytes of the removed
+  ///   and the moved key. A call that moves memory takes O(*m*), where *m* is the size of the
+  ///   table.
   mutating func remove(_ slot: Int32) -> Owner? {
     let owner = owners[Int(slot)]
     slots.remove(UInt32(slot), hash: hash(of: owner))
@@ -130,7 +132,8 @@ struct OwnerTable: Sendable {
   /// The size of all tables in bytes, whether the memory is used or not.
   var bytes: Int { owners.bytes + identifiers.size + subscribers.memoryBytes + slots.bytes }
 
-  /// Replaces the numbers of the contents after ``ContentTable/renumber()``.
+  /// Replaces the numbers of kinds (`contents`) and infos after ``ContentTable/renumber()``. An
+  /// owner stores the number of an info plus one, because 0 means no info.
   ///
   /// - Complexity: O(*n*), where *n* is the number of owners.
   mutating func renumber(contents: Renumbering, infos: Renumbering) {
@@ -163,8 +166,8 @@ struct OwnerTable: Sendable {
       subscriptionID: withIdentifier(of: owner) { String(decoding: $0, as: UTF8.self) })
   }
 
-  /// Returns the first eight bytes of the subscriber's name as a big-endian number. Numbers compare
-  /// as the bytes do; a shorter name ends with zeros.
+  /// Returns the first eight bytes of the subscriber's name as a big-endian number. The numbers
+  /// have the order of the bytes. Zeros fill up a shorter name.
   func start(of slot: Int32) -> UInt64 {
     subscribers.withBytes(of: owners[Int(slot)].subscriber) { name in
       var start: UInt64 = 0
@@ -189,7 +192,8 @@ struct OwnerTable: Sendable {
     }
   }
 
-  /// Returns the slot of the owner with an ID and the number of a subscriber.
+  /// Returns the slot of the owner with these bytes of an ID and this number of a subscriber; `nil`
+  /// if there is none.
   private func find(_ identifier: UnsafeRawBufferPointer, of subscriber: UInt32) -> Int32? {
     let found = slots.find(hash: hash.hash(identifier, number: UInt64(subscriber))) {
       let owner = owners[Int($0)]

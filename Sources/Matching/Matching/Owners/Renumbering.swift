@@ -1,7 +1,7 @@
-/// The map from old to new numbers after the free numbers were left out. The order of the numbers
-/// stays.
+/// The map from old to new numbers, when numbers are given anew without the free ones. The order of
+/// the numbers in use stays the same.
 struct Renumbering: Sendable {
-  /// The new number of each old one. The element of a free number is not meaningful.
+  /// The new number of each old number. The element at a free number has no meaning.
   private let numbers: [UInt32]
 
   /// Creates the map.
@@ -21,22 +21,22 @@ struct Renumbering: Sendable {
   /// The new number of a number that was in use.
   subscript(number: UInt32) -> UInt32 { numbers[Int(number)] }
 
-  /// Whether the free numbers justify a pass over everything that mentions a number.
+  /// Whether enough numbers are free to justify a pass over all places that store a number.
   ///
-  /// There must be at least 65 more free numbers than used ones. At least as many were therefore
-  /// released since the last pass, which makes the cost of a release O(1), amortized. The free
-  /// numbers must also be more than one sixteenth of the mentions.
+  /// There must be at least 65 more free numbers than used ones. All of them became free since the
+  /// last pass, so the pass adds only O(1) to the cost of each release, amortized. The free numbers
+  /// must also be more than one sixteenth of `mentions`.
   ///
   /// - Parameters:
   ///   - free: The count of the free numbers.
   ///   - used: The count of the numbers in use.
-  ///   - mentions: The count of the places outside the table that hold a number.
+  ///   - mentions: The count of the places outside the table that store a number.
   static func isWorthIt(free: Int, used: Int, mentions: Int = 0) -> Bool {
     free > used + 64 && free > mentions / 16
   }
 }
 
 extension Array {
-  /// The size of the array's memory in bytes, whether the elements use it or not.
+  /// The size of the array's memory in bytes, unused capacity included.
   var bytes: Int { capacity * MemoryLayout<Element>.stride }
 }

@@ -1,12 +1,12 @@
-/// A list of elements that lie in ``Runs`` together with other lists.
+/// A list whose elements are in one run of ``Runs``, a pool that many lists share.
 ///
 /// The list itself is a start, a count and a capacity in eight bytes, so that a million short lists
 /// are small. The operations take the runs as an argument.
 struct RunList: BitwiseCopyable, Sendable {
   /// The index of the first element in the runs.
   private(set) var start: UInt32 = 0
-  /// The step of the capacity in the lowest 6 bits, and the count above. A list has fewer than 2^26
-  /// elements.
+  /// The lowest 6 bits are the ``step``, from which the capacity follows. The bits above are the
+  /// count. A list has fewer than 2^26 elements.
   private var size: UInt32 = 0
 
   /// The number of bits of the step.
@@ -24,7 +24,7 @@ struct RunList: BitwiseCopyable, Sendable {
   /// The indices of the elements in the runs, as 32-bit numbers.
   var places: Range<UInt32> { start..<start + count }
 
-  /// The index of the capacity in the series of capacities.
+  /// The index of the capacity in the series of ``capacity(_:)``.
   private var step: UInt32 { size & (1 << Self.stepWidth - 1) }
   /// The number of elements that the run has space for.
   private var capacity: UInt32 { Self.capacity(step) }
@@ -47,11 +47,11 @@ struct RunList: BitwiseCopyable, Sendable {
     return place
   }
 
-  /// Removes an element. The last element takes its place.
+  /// Removes an element. The last element moves to the place of the removed one.
   ///
   /// A list that fills at most a third of its run moves to a shorter one.
   ///
-  /// - Returns: The element that is at `place` now; `nil` when the removed one was the last.
+  /// - Returns: The element that is at `place` now; `nil` if the removed element was the last.
   /// - Complexity: O(1), amortized.
   mutating func remove<Element>(at place: UInt32, in runs: inout Runs<Element>) -> Element? {
     size -= 1 << Self.stepWidth
@@ -66,8 +66,8 @@ struct RunList: BitwiseCopyable, Sendable {
     return place < count ? last : nil
   }
 
-  /// Moves the list into other runs, with the least capacity that holds it. The old runs stay
-  /// unchanged and are discarded as a whole.
+  /// Moves the list into other runs, with the least capacity that is enough. The old runs stay
+  /// unchanged; the caller discards them as a whole.
   ///
   /// - Complexity: O(*n*), where *n* is the number of elements.
   mutating func move<Element>(from old: Runs<Element>, to new: inout Runs<Element>) {

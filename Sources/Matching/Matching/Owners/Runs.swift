@@ -1,7 +1,7 @@
 /// A pool of short arrays ("runs") in one array.
 ///
-/// A freed run is used again for a run of the same length. When ``isWorthMoving`` is true, the
-/// owner of the pool moves the remaining runs into the pool that ``emptied()`` returns. Indices
+/// A freed run is used again for a run of the same length. When ``isWorthMoving`` is true, the code
+/// that uses the pool moves the remaining runs into the pool that ``emptied()`` returns. Indices
 /// have 32 bits.
 struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
   /// The elements of all runs, the free ones included.
@@ -28,7 +28,8 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
     elements.bytes + free.values.reduce(0) { $0 + $1.bytes }
   }
 
-  /// Returns the index of the first element of a run. The contents of the run are not defined.
+  /// Allocates a run and returns the index of its first element. The contents of the run are not
+  /// defined.
   ///
   /// - Parameter count: The length of the run. 0 gives index 0 and allocates nothing.
   /// - Complexity: O(*n*) for a new run of *n* elements, amortized; O(1) for a freed one.
@@ -41,7 +42,7 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
     return start
   }
 
-  /// Frees a run. The pool gives up its memory with the last run.
+  /// Frees a run. When no run is left, the pool releases its memory.
   ///
   /// - Complexity: O(1), amortized.
   mutating func free(_ start: UInt32, count: Int) {
@@ -54,7 +55,7 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
     free[count, default: []].append(start)
   }
 
-  /// Adds a copy of a run of another pool.
+  /// Adds a copy of the run of another pool that has `count` elements from the index `start`.
   ///
   /// - Returns: The index of the first element of the copy.
   /// - Complexity: O(*n*), where *n* is the length of the run.

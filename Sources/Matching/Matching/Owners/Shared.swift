@@ -1,12 +1,12 @@
 /// A large value in a heap object of its own, which is read without a copy.
 ///
 /// Swift copies a large element of an array before it calls a method of the element, because the
-/// array might change during the call. The copy counts a reference for each table in the value. A
-/// noncopyable value is borrowed instead. A change during the borrow stops the program (The Swift
-/// Programming Language, "Memory Safety").
+/// array might change during the call. The copy increments the reference count of each array in the
+/// value. A noncopyable value is not copied but borrowed. A change during the borrow stops the
+/// program (The Swift Programming Language, "Memory Safety").
 ///
-/// Copies of a `Shared` share the value until one of them is changed. It is therefore safe to send:
-/// the object is written only while a single `Shared` refers to it.
+/// Copies of a `Shared` share the value until one of them is changed. A `Shared` is therefore safe
+/// to send between threads: the object is written only while a single `Shared` refers to it.
 struct Shared<Value: Sendable>: @unchecked Sendable {
   /// The heap object.
   private final class Place {

@@ -1,7 +1,7 @@
 /// A table of elements under small integers ("slots").
 ///
-/// A slot stays the same while its element lives, and is used again afterwards. Other structures
-/// refer to an element with four bytes.
+/// An element keeps its slot until it is removed or ``renumber()`` is called. A free slot is used
+/// again. Other structures refer to an element with the four bytes of its slot.
 ///
 /// - Complexity: O(1) for ``insert(_:)`` (amortized), ``remove(_:)`` and the subscript; O(*n*) for
 ///   ``renumber()`` and ``indices``, where *n* is the number of slots, the free ones included.
@@ -48,7 +48,7 @@ struct SlotTable<Element: Sendable>: Sendable {
   var bytes: Int { slots.bytes + free.bytes }
 
   /// Numbers the slots anew, without gaps and in the same order. The caller must update each slot
-  /// that it keeps.
+  /// that it has stored.
   mutating func renumber() -> Renumbering {
     let renumbering = Renumbering(count: slots.count) { slots[$0] != nil }
     slots = indices.map { slots[Int($0)] }

@@ -1,10 +1,10 @@
 /// A list of candidates in ascending order of a bound.
 ///
-/// The predicates with one bound only (`price >= 10`) are in such a list. A value satisfies exactly
-/// those whose bound it reaches, which are the first of the list.
+/// A ``Candidate`` is a reference to an entry: the predicate of one or more subscriptions. An entry
+/// can be filed by one bound, such as that of `price >= 10`. A value reaches the bounds at the
+/// beginning of the list, so matching reads only these elements.
 ///
-/// The elements lie in chunks of at most 512, so that an insertion moves the elements of one chunk
-/// only.
+/// The elements are in chunks of at most 512, so an insertion moves the elements of only one chunk.
 struct BoundList: Sendable {
   /// A candidate with its bound.
   private struct Element: Sendable {
@@ -13,7 +13,7 @@ struct BoundList: Sendable {
     /// The candidate that a value meets when it reaches the bound.
     var candidate: Candidate
 
-    /// Whether the element is before another bound and entry.
+    /// Whether the element comes before an element with this bound and this entry.
     func precedes(_ bound: UInt64, _ entry: UInt32) -> Bool {
       self.bound != bound ? self.bound < bound : candidate.entry < entry
     }
@@ -27,10 +27,10 @@ struct BoundList: Sendable {
   /// The number of candidates.
   private(set) var count = 0
 
-  /// Adds a candidate. Candidates with equal bounds are in the order of their entries.
+  /// Adds a candidate. Candidates with equal bounds are in the order of the slots of their entries.
   ///
-  /// - Complexity: O(log *n* + 512 + *n* / 256), where *n* is ``count``. The call moves the
-  ///   elements of one chunk, and sometimes the list of chunks.
+  /// - Complexity: O(log *n* + 512 + *m*), where *n* is ``count`` and *m* the number of chunks. The
+  ///   call moves the elements of one chunk, and sometimes the list of chunks.
   mutating func insert(_ candidate: Candidate, bound: UInt64) {
     count += 1
     let element = Element(bound: bound, candidate: candidate)
@@ -80,7 +80,7 @@ struct BoundList: Sendable {
   /// The approximate size of the list in bytes.
   var bytes: Int { count * MemoryLayout<Element>.stride * 3 / 2 + chunks.bytes }
 
-  /// Applies a change to each candidate. The change must not alter the order of the entries.
+  /// Calls `update` with each candidate. `update` must not change the order of the entries.
   ///
   /// - Complexity: O(*n*), where *n* is ``count``.
   mutating func update(_ update: (inout Candidate) -> Void) {
@@ -89,7 +89,8 @@ struct BoundList: Sendable {
     }
   }
 
-  /// Returns the index of the first chunk whose last element is not before the bound and entry.
+  /// Returns the index of the chunk where an element with this bound and entry belongs; the number
+  /// of chunks if it belongs after all of them.
   private func place(of bound: UInt64, _ entry: UInt32) -> Int {
     var low = 0
     var high = chunks.count
@@ -101,7 +102,7 @@ struct BoundList: Sendable {
     return low
   }
 
-  /// Returns the index of the first element of a chunk that is not before the bound and entry.
+  /// Returns the index in a chunk where an element with this bound and entry belongs.
   private func place(of bound: UInt64, _ entry: UInt32, in chunk: Int) -> Int {
     chunks[chunk].withUnsafeBufferPointer { elements in
       var low = 0

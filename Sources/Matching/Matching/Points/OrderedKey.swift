@@ -1,4 +1,4 @@
-/// The mapping of numbers, times and texts to unsigned integers that have the same order.
+/// The mapping of numbers, times and texts to unsigned integers (*keys*) that have the same order.
 enum OrderedKey {
   /// Returns the key of a double; `nil` for a NaN, which has no order. Both zeros have one key.
   ///
@@ -13,8 +13,8 @@ enum OrderedKey {
   /// Returns the key of a time in milliseconds since 1970.
   static func of(milliseconds: Int64) -> UInt64 { UInt64(bitPattern: milliseconds) ^ 1 << 63 }
 
-  /// Returns the key of a text: its first eight UTF-8 bytes. Texts that differ later have the same
-  /// key.
+  /// Returns the key of a text: its first eight UTF-8 bytes as a big-endian number. Zeros fill up a
+  /// shorter text. Texts that differ only after these bytes have the same key.
   static func of(_ text: String) -> UInt64 {
     var text = text
     return text.withUTF8 { of(UnsafeRawBufferPointer($0)) }
@@ -30,8 +30,8 @@ enum OrderedKey {
 
 /// The position of a value among the keys of its kind.
 ///
-/// The keys of numbers are those of doubles. Most integers beyond 2^53 equal no double. Such an
-/// integer is between two adjacent keys.
+/// The keys of numbers are those of doubles. Most integers above 2^53 or below -2^53 equal no
+/// double. The position of such an integer is between two adjacent keys.
 struct OrderedValue: BitwiseCopyable, Sendable {
   /// The greatest key that is not above the value.
   var floor: UInt64
@@ -40,11 +40,11 @@ struct OrderedValue: BitwiseCopyable, Sendable {
 
   /// The position that stands for "no value".
   ///
-  /// It is between no bounds except 0 and `UInt64.max`, the bounds of all values. Code that accepts
-  /// such bounds must check ``isMissing`` first.
+  /// It is only between the bounds 0 and `UInt64.max`, which contain all values. Code that may
+  /// compare with these two bounds must check ``isMissing`` first.
   static let missing = OrderedValue(floor: 0, ceiling: .max)
   /// The position that ``isWithin(_:_:)`` accepts for all bounds, because its floor is above its
-  /// ceiling. No value has it. A candidate without a condition is compared with it.
+  /// ceiling. No value has this position. Matching uses it for a ``Candidate`` without a condition.
   static let always = OrderedValue(floor: .max, ceiling: 0)
 
   /// Whether the position stands for "no value".
@@ -79,7 +79,7 @@ struct OrderedValue: BitwiseCopyable, Sendable {
     let key = OrderedKey.of(nearest) ?? 0
     self.init(exactly: key)
     guard Int64(exactly: nearest) != integer else { return }
-    // 2^63 is no `Int64` and is above all of them.
+    // If the nearest double is 2^63, it is no `Int64`. It is above all integers.
     let isAbove = Int64(exactly: nearest).map { $0 > integer } ?? true
     if isAbove { floor = key - 1 } else { ceiling = key + 1 }
   }

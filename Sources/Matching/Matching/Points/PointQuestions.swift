@@ -1,27 +1,28 @@
 /// A batch of keys that wait to be looked up in a ``PointTable`` together, at most 64.
 ///
-/// Each step of a look-up reads a random place of a large table. The batch prefetches the next step
-/// for all keys before it continues with the first. The processor then loads the places in
-/// parallel, while the rest of the record is examined.
+/// Each step of a look-up reads memory at a random place of a large table. The batch does one step
+/// for all keys before the next step, and prefetches the memory of the next step. The processor
+/// loads this memory in parallel, while the rest of the record is examined.
 ///
 /// 1. ``ask(_:_:_:)`` adds a key and prefetches its hash slot.
 /// 2. ``locate(_:)`` reads the hash slots and prefetches the points.
-/// 3. ``meet(_:_:)`` reads the points and adds them to the facts of the change.
+/// 3. ``meet(_:_:)`` reads the points and adds those of the keys to the facts of the change.
 struct PointQuestions: Sendable {
   /// The greatest number of keys in a batch.
   private static let capacity = 64
 
   /// The keys, in the first ``count`` elements.
   private var keys: [PointKey] = []
-  /// The points that most likely belong to keys, each with the index of its key.
+  /// The numbers of the points that most likely have the keys. `place` is the index of the key in
+  /// ``keys``.
   private var found: [(place: Int, number: UInt32)] = []
   /// The number of keys that wait.
   private var count = 0
 
   /// Adds a key. A full batch is looked up first.
   ///
-  /// - Precondition: The key holds all its bytes (``PointKey/isWhole``), because they may be gone
-  ///   when it is looked up.
+  /// - Precondition: The key contains all bytes of the value (``PointKey/isWhole``). The memory of
+  ///   the bytes may be gone when the key is looked up.
   /// - Complexity: O(1), amortized.
   @inline(__always)
   mutating func ask(_ key: PointKey, _ table: PointTable, _ facts: inout RecordFacts) {
@@ -49,7 +50,7 @@ struct PointQuestions: Sendable {
     }
   }
 
-  /// Reads the points, adds those of the keys to the facts, and empties the batch.
+  /// Reads the points, adds each point that has its key to the facts, and empties the batch.
   mutating func meet(_ table: PointTable, _ facts: inout RecordFacts) {
     for (place, number) in found {
       if table[number].mayBe(keys[place]) {
@@ -62,7 +63,8 @@ struct PointQuestions: Sendable {
     count = 0
   }
 
-  /// Allocates the batch at its first use; afterwards, looks up the full batch.
+  /// Allocates the batch at its first use. Later calls look up the keys of the full batch. `filler`
+  /// fills the new elements.
   private mutating func makeRoom(
     _ filler: PointKey, _ table: PointTable, _ facts: inout RecordFacts
   ) {

@@ -1,12 +1,13 @@
-/// A hash set of the points of one change.
+/// A hash set of the points of one change, by their numbers in the ``PointTable``.
 ///
-/// A change has few points, so the set stays in the processor's cache, whatever the numbers of the
-/// points are. Emptying it writes nothing to the slots: a new round makes all of them empty.
+/// A change has few points, so the set stays in the processor's cache, even if the numbers are
+/// large. A *round* is the time between two calls of ``removeAll()``. ``removeAll()`` writes
+/// nothing to the slots: a slot of an earlier round counts as empty.
 struct PointSet: Sendable {
   /// The slots, a power of two of them, at first 256 (2 KiB).
   ///
   /// The upper half of a slot is the round in which the slot was filled, the lower half the number.
-  /// A slot of another round is empty.
+  /// A slot of another round counts as empty.
   private var slots = [UInt64](repeating: 0, count: 256)
   /// The current round.
   private var round: UInt64 = 1
@@ -15,7 +16,7 @@ struct PointSet: Sendable {
 
   /// Empties the set.
   ///
-  /// - Complexity: O(1). After 2^32 - 1 rounds a call makes new slots.
+  /// - Complexity: O(1). After 2^32 - 1 rounds, a call allocates new slots.
   mutating func removeAll() {
     count = 0
     round += 1
@@ -25,7 +26,7 @@ struct PointSet: Sendable {
 
   /// Adds a number.
   ///
-  /// - Returns: Whether the number is new.
+  /// - Returns: `true` if the number is new.
   /// - Complexity: O(1) on average, amortized.
   @inline(__always)
   mutating func insert(_ number: UInt32) -> Bool {
@@ -43,7 +44,8 @@ struct PointSet: Sendable {
   @inline(__always)
   func contains(_ number: UInt32) -> Bool { slot(of: number).isThere }
 
-  /// Returns the slot of the number, or the first empty slot behind its home.
+  /// Returns the slot of the number. If the set does not have the number, returns the empty slot
+  /// where it belongs.
   @inline(__always)
   private func slot(of number: UInt32) -> (slot: Int, isThere: Bool) {
     let wanted = round << 32 | UInt64(number)

@@ -1,8 +1,9 @@
 /// The table of *points*: facts that a record can have, each under a number.
 ///
 /// A point is a path and bytes (``Path``), such as "`author` is ann" or "a word of `title` is sea".
-/// The table removes a point when its use count becomes 0. Each point has the lists of the entries
-/// that must be examined when a record has the point.
+/// The table removes a point when its use count becomes 0. Each point has lists of candidates
+/// (``Candidate``): references to the entries that matching must examine if a record has the point.
+/// An *entry* is the predicate of one or more subscriptions.
 struct PointTable: Sendable {
   /// The part of a point that every look-up reads. It takes 40 bytes.
   struct Point: BitwiseCopyable, Sendable {
@@ -13,31 +14,34 @@ struct PointTable: Sendable {
     /// The words of the point's ``PointKey``.
     let low: UInt64
     let high: UInt64
-    /// The candidates of the entries that a record with the point may match.
+    /// The candidates that matching must check.
     var candidates = RunList()
-    /// The candidates of the entries that a record with the point matches for certain.
+    /// The candidates that fire for every record with the point, without a check.
     var certain = RunList()
 
     /// Whether no entry is filed under the point.
     var isEmpty: Bool { candidates.isEmpty && certain.isEmpty }
 
-    /// Whether the point has the key. For a key that does not hold all its bytes, the result may be
-    /// wrong: the caller must compare the bytes.
+    /// Whether the point has the key. If the key does not contain all bytes (``PointKey/isWhole``),
+    /// a true result may be wrong: the caller must then compare the bytes.
     @inline(__always)
     func mayBe(_ key: PointKey) -> Bool {
       low == key.low && high == key.high && path == key.path && count == key.count
     }
   }
 
-  /// The part of a point that only updates of the index and learning read.
+  /// The part of a point that matching does not read: only changes of the index and learning use
+  /// it.
   struct Ledger: BitwiseCopyable, Sendable {
-    /// The offset of the bytes in the table's memory, if the point does not hold them.
+    /// The offset of the bytes in the table's ``memory``, if there are more than
+    /// ``PointKey/wholeCount``.
     fileprivate var start: UInt32 = 0
     /// The use count; 0 when the number is free.
     var users: UInt32 = 1
-    /// The number of learned changes that had the point.
+    /// The number of learned changes that had the point, with halvings (``forgetHalf()``).
     var meetings: UInt32 = 0
-    /// The number of changes that the index had learned from when the point was created.
+    /// The number of changes from which the index had learned when the point was created, with
+    /// halvings.
     var learntBefore: UInt32 = 0
   }
 
@@ -94,14 +98,15 @@ struct PointTable: Sendable {
 
   /// Returns the number of the point that most likely has the key, without access to the point.
   ///
-  /// The hash table compares half of the hash only. ``Point/mayBe(_:)`` decides. `nil` means that
-  /// no such point exists.
+  /// The hash table compares only half of the hash, so the caller must check the point with
+  /// ``Point/mayBe(_:)``. `nil` means that no point has the key.
   ///
   /// - Complexity: O(1) on average.
   @inline(__always)
   func likely(_ key: PointKey) -> UInt32? { slots.find(hash: key.hash) { _ in true } }
 
-  /// Returns the point of a key that holds all its bytes; `nil` if there is none.
+  /// Returns the number of the point that has a key; `nil` if there is none. The key must contain
+  /// all bytes (``PointKey/isWhole``).
   ///
   /// - Complexity: O(1) on average.
   @inline(__always)
@@ -109,15 +114,15 @@ struct PointTable: Sendable {
     slots.find(hash: key.hash) { points[Int($0)].mayBe(key) }
   }
 
-  /// Returns the point with these bytes; `nil` if there is none.
+  /// Returns the number of the point with this path and these bytes; `nil` if there is none.
   ///
   /// - Complexity: O(*n*) on average, where *n* is the count of the bytes.
   func find(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> UInt32? {
     find(key(bytes, path: path), bytes)
   }
 
-  /// Returns the point with these bytes and counts one more use. A new point is created if there is
-  /// none. The caller must call ``release(_:)`` once for each use.
+  /// Returns the number of the point with this path and these bytes, and counts one more use. If
+  /// there is none, creates the point. The caller must call ``release(_:)`` once for each use.
   ///
   /// - Complexity: O(*n*) on average, amortized, where *n* is the count of the bytes.
   mutating func use(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> UInt32 {
@@ -144,12 +149,12 @@ struct PointTable: Sendable {
     return number
   }
 
-  /// Removes one use of a point. The last use also removes the point.
+  /// Subtracts one use of a point. The last call removes the point.
   ///
-  /// If then more than 4,096 bytes, and more than half of the memory, are unused, the call moves
-  /// the bytes in use into new memory.
+  /// The call then moves the bytes in use into new memory, if more than 4,096 bytes and more than
+  /// half of ``memory`` are unused.
   ///
-  /// - Returns: Whether the point was removed.
+  /// - Returns: `true` if the point was removed.
   /// - Complexity: O(*n*) on average, amortized, where *n* is the count of the bytes.
   @discardableResult
   mutating func release(_ point: UInt32) -> Bool {
@@ -195,7 +200,8 @@ struct PointTable: Sendable {
     return renumbering
   }
 
-  /// Halves the counts of learning, so that later changes weigh more.
+  /// Halves ``Ledger/meetings`` and ``Ledger/learntBefore`` of all points, so that later changes
+  /// weigh more.
   ///
   /// - Complexity: O(*n*), where *n* is the count of the numbers.
   mutating func forgetHalf() {
@@ -205,18 +211,20 @@ struct PointTable: Sendable {
     }
   }
 
-  /// Moves the lists of candidates into new runs.
+  /// Moves the lists of candidates from `old` runs into `new` ones.
   ///
-  /// - Complexity: O(*n* + *m*), where *n* is the number of points and *m* of their candidates.
+  /// - Complexity: O(*n* + *m*), where *n* is the number of points and *m* the number of their
+  ///   candidates.
   mutating func moveCandidates(from old: Runs<Candidate>, to new: inout Runs<Candidate>) {
     for point in points.indices where ledgers[point].users > 0 {
       points[point].candidates.move(from: old, to: &new)
     }
   }
 
-  /// Moves the lists of certain candidates into new runs.
+  /// Moves the lists of certain candidates from `old` runs into `new` ones.
   ///
-  /// - Complexity: O(*n* + *m*), where *n* is the number of points and *m* of their candidates.
+  /// - Complexity: O(*n* + *m*), where *n* is the number of points and *m* the number of their
+  ///   candidates.
   mutating func moveCertain(
     from old: Runs<CertainCandidate>, to new: inout Runs<CertainCandidate>
   ) {
@@ -242,8 +250,8 @@ struct PointTable: Sendable {
     }
   }
 
-  /// Returns the point of a key. If the key does not hold all its bytes, the method compares
-  /// `bytes` with those of the point.
+  /// Returns the number of the point that has a key; `nil` if there is none. If the key does not
+  /// contain all bytes, the method compares `bytes` with the bytes of the point.
   private func find(_ key: PointKey, _ bytes: UnsafeRawBufferPointer) -> UInt32? {
     slots.find(hash: key.hash) { number in
       guard points[Int(number)].mayBe(key) else { return false }

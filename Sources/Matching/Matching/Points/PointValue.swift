@@ -1,9 +1,9 @@
 import CloudKitModel
 
-/// The bytes of a value in a point.
+/// The bytes of a value in a *point*: a fact that a record can have, such as "`author` is ann".
 ///
 /// Two values have equal bytes and kinds exactly when `EQUALS` considers them equal. References are
-/// the exception: only the record name counts, not the zone.
+/// an exception: their bytes are only the record name, without the zone.
 struct PointValue: Hashable, Sendable {
   /// The kind of the bytes. Values of different kinds are never equal.
   enum Kind: UInt32, Sendable {
@@ -11,7 +11,7 @@ struct PointValue: Hashable, Sendable {
     /// `plain` also stands for the bytes of a path that are no value, such as a cell.
     case plain, whole, fraction, timestamp, place, reference
 
-    /// The number of bits that a kind takes.
+    /// The number of bits of a kind's raw value.
     static let width: UInt32 = 3
   }
 
@@ -48,7 +48,8 @@ struct PointValue: Hashable, Sendable {
     bytes += zoneID.ownerName.utf8
   }
 
-  /// Creates the value in points of a record value; `nil` if it has none.
+  /// Creates the bytes of a record value; `nil` if ``visit(_:_:_:)`` does not return
+  /// ``Finding/found``.
   ///
   /// - Parameter options: The options by which a text is folded.
   init?(_ value: RecordValue, _ options: Filter.Options) {
@@ -66,7 +67,8 @@ struct PointValue: Hashable, Sendable {
   /// A double without a fraction has the bytes of the integer. The pointer is valid only during the
   /// call.
   ///
-  /// - Returns: Whether the value has bytes. `body` is called only for `found`.
+  /// - Returns: ``Finding/found`` if `body` was called; otherwise the reason why the value has no
+  ///   bytes.
   @inline(__always)
   static func visit(
     _ value: RecordValue, _ options: Filter.Options,
@@ -88,7 +90,8 @@ struct PointValue: Hashable, Sendable {
       withUnsafeBytes(of: timestamp.milliseconds) { body($0, .timestamp) }
     case .location(let location):
       if location.latitude.isNaN || location.longitude.isNaN { return .equalsNothing }
-      // The addition of 0 turns the negative zero into the positive one: the two are equal.
+      // The addition of 0 turns a negative zero into a positive one. The two are equal, so they
+      // must have the same bytes.
       withUnsafeBytes(of: (location.latitude + 0, location.longitude + 0)) { body($0, .place) }
     case .reference(let reference):
       visit(reference.recordName) { body($0, .reference) }

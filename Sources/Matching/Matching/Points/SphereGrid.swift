@@ -9,7 +9,7 @@ enum SphereGrid {
   /// The finest level, 20. Its bands are about 19 metres high.
   static let finestLevel: UInt8 = 20
 
-  /// Returns the cell of a level that holds a place.
+  /// Returns the number of the cell of a level that contains a place.
   ///
   /// - Parameters:
   ///   - latitude: Degrees; values beyond -90 and 90 are clamped.
@@ -20,7 +20,7 @@ enum SphereGrid {
     return cell(band: band, column: column(of: longitude, columns: columns(of: band, level: level)))
   }
 
-  /// Returns the number of a level, and the cells of this level that together hold every place
+  /// Returns a level, and the numbers of the cells of this level that together contain every place
   /// within the distance from the center.
   ///
   /// The level is the finest one, up to ``finestLevel``, whose bands are at least as high as the
@@ -54,16 +54,18 @@ enum SphereGrid {
     return (level, cells.sorted())
   }
 
-  /// Returns the extent of a circle from its center in degrees of latitude and of longitude.
+  /// Returns half of the height of a circle in degrees of latitude, and half of its width in
+  /// degrees of longitude.
   ///
-  /// The extent is slightly too large, so that no place within the computed distance is lost. A
-  /// circle that contains a pole has a width of 180.
+  /// Both results are slightly too large, so that no place within the computed distance is outside.
+  /// A circle that contains a pole has a `width` of 180.
   ///
   /// - Parameter distance: The distance in metres.
   static func extent(
     center: Location, distance: Double
   ) -> (height: Double, width: Double) {
-    // Computed distances have rounding errors: nearly 1 m at the opposite side of the earth.
+    // Computed distances have rounding errors of up to nearly 1 m, for places at the opposite side
+    // of the earth.
     let radius = (distance / Location.earthRadius * (1 + 1e-9) + 1e-7) * 180 / .pi
     guard center.latitude - radius > -90, center.latitude + radius < 90, radius < 90 else {
       return (radius, 180)
@@ -75,7 +77,7 @@ enum SphereGrid {
   /// Returns the height of the bands of a level in degrees of latitude.
   private static func height(_ level: UInt8) -> Double { 180 / Double(1 << Int(level)) }
 
-  /// Returns the band that holds a latitude, from 0 at the south pole.
+  /// Returns the number of the band that contains a latitude, from 0 at the south pole.
   private static func band(of latitude: Double, level: UInt8) -> Int {
     let clamped = min(90, max(-90, latitude))
     return min((1 << Int(level)) - 1, Int((clamped + 90) / height(level)))
@@ -85,19 +87,20 @@ enum SphereGrid {
   private static func columns(of band: Int, level: UInt8) -> Int {
     let south = Double(band) * height(level) - 90
     let north = south + height(level)
-    // The width of a band is that of its edge nearest to the equator, or that of the equator if the
-    // band contains it.
+    // The length of a band is that of its edge nearest to the equator. If the band contains the
+    // equator, it is that of the equator.
     let widest = south < 0 && north > 0 ? 0 : min(abs(south), abs(north))
     return max(1, Int(360 * cos(widest * .pi / 180) / height(level)))
   }
 
-  /// Returns the column of a longitude, from 0 at -180 degrees.
+  /// Returns the column, among `columns` cells of a band, that contains a longitude. Column 0
+  /// begins at -180 degrees.
   private static func column(of longitude: Double, columns: Int) -> Int {
     let clamped = min(180, max(-180, longitude))
     return min(columns - 1, Int((clamped + 180) / 360 * Double(columns)))
   }
 
-  /// Returns the number of a cell: the band above the column, 32 bits each.
+  /// Returns the number of a cell: the band in the upper 32 bits, the column in the lower 32 bits.
   private static func cell(band: Int, column: Int) -> UInt64 {
     UInt64(band) << 32 | UInt64(column)
   }

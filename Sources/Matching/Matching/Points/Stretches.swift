@@ -1,12 +1,14 @@
-/// The cover of intervals of ordered keys by *stretches*: aligned ranges of 2^level keys.
+/// The cover of intervals of ordered keys (``OrderedKey``) by *stretches*: aligned ranges of
+/// 2^level keys. Stretch *n* of a level begins at the key *n* * 2^level.
 ///
-/// An interval is filed under the few stretches that cover it. To find the intervals that contain a
-/// value, matching looks up one stretch for each level in use: the stretch that contains the value.
+/// An entry with an interval is filed under the few stretches that cover the interval. To find the
+/// intervals that contain a value, matching looks up one stretch for each level in use: the stretch
+/// that contains the value.
 enum Stretches {
-  /// Returns the finest level on which at most three stretches cover the interval, and these
-  /// stretches.
+  /// Returns a level on which at most three stretches cover the interval, and these stretches. A
+  /// stretch of this level has no more keys than the interval.
   ///
-  /// - Precondition: `low` is at most `high`.
+  /// - Precondition: `low` is at most `high`. Both keys are included in the interval.
   /// - Complexity: O(1)
   static func cover(_ low: UInt64, _ high: UInt64) -> (level: UInt8, stretches: ClosedRange<UInt64>)
   {
@@ -15,7 +17,7 @@ enum Stretches {
     return (level, stretch(of: low, level: level)...stretch(of: high, level: level))
   }
 
-  /// Returns the keys that the stretches of a cover hold. They contain the interval.
+  /// Returns the range of the keys in the stretches of a cover. It contains the interval.
   static func keys(
     in cover: (level: UInt8, stretches: ClosedRange<UInt64>)
   ) -> ClosedRange<UInt64> {
@@ -24,15 +26,15 @@ enum Stretches {
     return cover.stretches.lowerBound << level...last
   }
 
-  /// Returns the stretch of a level that holds a key.
+  /// Returns the number of the stretch of a level that contains a key.
   @inline(__always)
   static func stretch(of key: UInt64, level: UInt8) -> UInt64 { key >> UInt64(level) }
 }
 
-/// The range of the stretches of a path under which entries were filed. A value outside needs no
-/// look-up.
+/// The range from the least to the greatest stretch of a path under which an entry was filed.
+/// Matching does not look up stretches outside this range.
 ///
-/// The range only grows, until the path has no points any more.
+/// The range only grows. It becomes ``nothing`` when the path has no points left.
 struct Reach: BitwiseCopyable, Sendable {
   /// The range that contains no stretch.
   static let nothing = Reach(first: .max, last: 0)

@@ -1,9 +1,14 @@
 import CloudKitModel
 
-/// The facts of one change that the index of a record type uses: its points, ordered values and
-/// places.
+/// The facts of one change that a ``RecordTypeIndex`` compares with its entries.
+///
+/// - Points: facts that the record has, such as "`author` is ann", as numbers in the
+///   ``PointTable``.
+/// - Ordered values: numbers, timestamps and texts that are compared with bounds (``OrderedPath``).
+/// - Places: locations on the earth whose distance to a center is compared.
 struct RecordFacts: Sendable {
-  /// A point of the change, with the lists of the entries that are filed under it.
+  /// A point of the change, with the lists of the candidates (references to entries) that are filed
+  /// under the point.
   struct Hit: BitwiseCopyable, Sendable {
     /// The number of the point.
     var point: UInt32
@@ -16,14 +21,16 @@ struct RecordFacts: Sendable {
     fileprivate static let none = Hit(point: 0, candidates: RunList(), certain: RunList())
   }
 
-  /// The points of the change.
+  /// The numbers of the points of the change.
   private var met = PointSet()
-  /// The change's value on each ordered path, from index 1. Element 0 is ``OrderedValue/always``.
+  /// The change's value on each ordered path: path *n* has index *n* + 1. Element 0 is
+  /// ``OrderedValue/always``.
   private(set) var ordered: [OrderedValue] = []
-  /// The change's place in each field; ``SpherePoint/nowhere`` for none.
+  /// The change's place in each field, by the number of the field; ``SpherePoint/nowhere`` if there
+  /// is none.
   private(set) var places: [SpherePoint] = []
-  /// The hits, in the first ``hitCount`` elements. They are the points under which entries are
-  /// filed; in learning, all points.
+  /// The hits, in the first ``hitCount`` elements: the change's points under which entries are
+  /// filed. In learning, all points of the change are hits.
   private(set) var hits: [Hit] = []
   /// The number of hits.
   private(set) var hitCount = 0
@@ -46,7 +53,8 @@ struct RecordFacts: Sendable {
     Self.clear(&places, count: fields, to: .nowhere)
   }
 
-  /// Sets `count` elements to a value, in the same memory if the count is the same.
+  /// Sets the array to `count` copies of a value. If the array has that count, its memory is used
+  /// again.
   private static func clear<Value>(_ values: inout [Value], count: Int, to value: Value) {
     if values.count != count {
       values = [Value](repeating: value, count: count)
@@ -59,7 +67,7 @@ struct RecordFacts: Sendable {
   ///
   /// - Parameters:
   ///   - number: The number of the point.
-  ///   - point: The point, whose lists of entries are copied into the hit.
+  ///   - point: The point. Its two lists of candidates are copied into the hit.
   ///
   /// - Complexity: O(1) on average, amortized.
   @inline(__always)

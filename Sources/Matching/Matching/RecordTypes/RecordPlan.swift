@@ -1,18 +1,20 @@
 import CloudKitModel
 
-/// The list of steps that takes from a record all facts that the entries of a record type need.
+/// The list of steps by which matching reads from a record the facts that the entries of its record
+/// type compare.
 ///
-/// The steps of the record's own fields are in the order of the field names, as the fields of a
-/// record are. Matching therefore reads the record and the plan side by side, in flat arrays. The
-/// index makes a new plan when the paths, the lengths of beginnings or the distances of its entries
-/// change.
+/// The plan lists the record's own fields in the order of their names, as a record does. Matching
+/// therefore reads the record and the plan side by side, in flat arrays. The index makes a new plan
+/// when the paths of its entries change (``Path``), or the lengths of their prefixes, or their
+/// distance filters.
 struct RecordPlan: Sendable {
-  /// One fact to take from the value of a field. It takes 16 bytes.
+  /// One kind of fact to read from the value of a field. A step has 16 bytes.
   struct Step: BitwiseCopyable, Sendable {
     /// The kind of the fact.
     enum Asked: UInt8 {
-      /// A point of a path of that shape, or an ordered value: a number, a timestamp or a text. A
-      /// stretch follows the ordered value whose stretch it is.
+      /// From `value` to `cell`: a point on a path with the shape of the same name
+      /// (``Path/Shape``). `number`, `timestamp` and `text`: an ordered value. `stretch`: a stretch
+      /// (``Stretches``) of the ordered value of the step before.
       case value, element, word, prefix, elementPrefix, cell, number, timestamp, text, stretch
       /// The point for "no value".
       case absence
@@ -24,21 +26,21 @@ struct RecordPlan: Sendable {
     let level: UInt8
     /// The raw value of ``options``.
     private let rawOptions: UInt8
-    /// The number of the path; for an ordered value, the number of the ordered path.
+    /// The number of the ``Path``; for an ordered value, the number of the ``OrderedPath``.
     let path: UInt32
-    /// The index of the first length in ``RecordPlan/lengths``.
+    /// The index of the first prefix length in ``RecordPlan/lengths``.
     private let firstLength: UInt32
-    /// The number of lengths of beginnings.
+    /// The number of prefix lengths; 0 for other kinds of facts.
     private let lengthCount: UInt32
 
-    /// The options by which a text is folded.
+    /// The options by which a text is folded (such as to lower case) before it is compared.
     var options: Filter.Options { Filter.Options(rawValue: rawOptions) }
-    /// The indices of the lengths of beginnings in ``RecordPlan/lengths``.
+    /// The indices of the prefix lengths in ``RecordPlan/lengths``.
     var lengths: Range<Int> { Int(firstLength)..<Int(firstLength) + Int(lengthCount) }
 
     /// Creates a step.
     ///
-    /// - Parameter lengths: The indices of the lengths of beginnings.
+    /// - Parameter lengths: The indices of the prefix lengths in ``RecordPlan/lengths``.
     init(
       _ asked: Asked, path: UInt32, level: UInt8 = 0, options: Filter.Options = [],
       lengths: Range<Int> = 0..<0
@@ -52,7 +54,7 @@ struct RecordPlan: Sendable {
     }
   }
 
-  /// A field that at least one step reads, or whose place is compared.
+  /// A field that at least one step reads, or whose place an entry compares.
   struct Field: BitwiseCopyable, Sendable {
     /// The field's number in the index of the record type.
     let number: Int
@@ -60,7 +62,7 @@ struct RecordPlan: Sendable {
     fileprivate let firstStep: Int
     /// The number of steps.
     fileprivate let stepCount: Int
-    /// Whether an entry compares the distance of the field's place.
+    /// Whether an entry compares the distance from the field's place to a center.
     let asksForPlace: Bool
 
     /// The indices of the field's steps in ``RecordPlan/steps``.
@@ -69,7 +71,7 @@ struct RecordPlan: Sendable {
 
   /// The steps, field by field.
   private(set) var steps: [Step] = []
-  /// The lengths of beginnings in bytes, ascending for each step.
+  /// The prefix lengths in bytes, in ascending order for each step.
   private(set) var lengths: [Int] = []
   /// The names of the record's own fields in the plan, in ascending order.
   private(set) var names: [String] = []
@@ -77,7 +79,7 @@ struct RecordPlan: Sendable {
   private(set) var named: [Field] = []
   /// The system fields in the plan.
   private(set) var system: [(key: SystemField, field: Field)] = []
-  /// The path of the words of all text; `nil` if no entry searches all text.
+  /// The number of the path of the words of all text; `nil` if no entry searches all text.
   private(set) var allText: UInt32?
 
   /// Creates a plan without steps.
@@ -85,7 +87,7 @@ struct RecordPlan: Sendable {
 
   /// Creates the plan of some fields.
   ///
-  /// - Parameter fields: The fields, by their numbers in the index.
+  /// - Parameter fields: The paths of each field, by the field's number in the index.
   /// - Complexity: O(*n* log *n*), where *n* is the number of paths of all fields.
   init(_ fields: [FieldPaths]) {
     var named: [(name: String, field: Field)] = []

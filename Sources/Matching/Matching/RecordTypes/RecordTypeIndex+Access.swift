@@ -1,9 +1,11 @@
 import CloudKitModel
 
-/// The choice of the *access predicate*: the term under which an entry is filed.
+/// The choice of the *access predicate*: the term (one condition of the entry's ``Program``) under
+/// which an entry is filed.
 ///
-/// The method is from F. Fabret et al., "Filtering Algorithms and Implementation for Very Fast
-/// Publish/Subscribe Systems", SIGMOD 2001: choose the term that the fewest records satisfy.
+/// The index chooses the term that the fewest records satisfy. The method is from F. Fabret et al.,
+/// "Filtering Algorithms and Implementation for Very Fast Publish/Subscribe Systems", SIGMOD 2001.
+/// A change *meets* an entry if matching checks the entry for it.
 extension RecordTypeIndex {
   /// A place where an entry can be filed, with its estimated cost.
   struct Choice {
@@ -24,22 +26,22 @@ extension RecordTypeIndex {
 
     /// The place.
     var place = Place.nothing
-    /// The index of the term that is true for every record that meets the entry at the place; `nil`
-    /// if there is none. Matching does not check this term again.
+    /// The index of the term that matching need not check, because it is true for every record that
+    /// meets the entry at the place. `nil` if there is no such term.
     var proves: Int?
     /// Whether one record can meet the entry at several points.
     var isMetAgain = false
     /// The estimated number of changes, of a thousand, that meet the entry there.
     var cost = 1_000.0
 
-    /// The estimated cost of a single bound before the index has learned.
+    /// The estimated cost of a single bound before the index has learned from changes.
     fileprivate static let boundCost = 400.0
-    /// The estimated cost of an interval before the index has learned.
+    /// The estimated cost of an interval before the index has learned from changes.
     fileprivate static let stretchesCost = 30.0
   }
 
-  /// Returns the place of the term with the lowest cost; the point that every record has, if no
-  /// term is better.
+  /// Returns the place of the term with the lowest cost. If each term costs 1,000 or more, this is
+  /// the point that every record has.
   ///
   /// - Complexity: O(*n* + *m*). *n* is the number of points and cells of all terms. *m* is the
   ///   size of the samples of the ranges and distances, at most 128 each.
@@ -127,10 +129,8 @@ extension RecordTypeIndex {
   func cost(of point: UInt32) -> Double {
     let known = points[ledgerOf: point]
     let typical = path(of: point).typicalCost
-    // The typical value weighs like sixteen changes.
     let learnt = Double(changesLearnt - known.learntBefore)
     let share = (Double(known.meetings) * 1_000 + typical * 16) / (learnt + 16)
-    // A point that many entries use is probably frequent.
     let crowd = Double(points[point].candidates.count + points[point].certain.count)
     return share + crowd / (crowd + 1_000)
   }
@@ -138,8 +138,8 @@ extension RecordTypeIndex {
   /// Returns the candidate of an entry, with the condition that is left to check at the chosen
   /// place.
   ///
-  /// If one range, one distance or one point is left, the candidate holds it. Otherwise the
-  /// candidate executes the entry's program.
+  /// If one range, one distance or one point is left, the candidate contains it. If more is left,
+  /// matching executes the entry's program.
   func candidate(_ slot: Int32, _ terms: [Program.Term], _ choice: Choice) -> Candidate {
     var rest = terms
     if let proven = choice.proves { rest.remove(at: proven) }
@@ -161,7 +161,7 @@ extension RecordTypeIndex {
       case .any where points.count == 1, .all where points.count == 1:
         (check, low) = (.point, UInt64(points[0]))
       case .all where points.count == 2:
-        // The entry is filed under one of the two points, so the other one is left.
+        // The entry is filed under one of the two points, so matching must check the other point.
         guard case .points(let filed) = choice.place, filed.count == 1,
           points.contains(filed[0]), let other = points.first(where: { $0 != filed[0] })
         else { break }
@@ -198,8 +198,8 @@ extension Path {
     }
   }
 
-  /// The typical number of changes, of a thousand, that have a given point of the path. It is used
-  /// until the index has learned.
+  /// The typical number of changes, of a thousand, that have a given point of the path. The value
+  /// is used until the index has learned from changes.
   fileprivate var typicalCost: Double {
     switch shape {
     case .value: 10

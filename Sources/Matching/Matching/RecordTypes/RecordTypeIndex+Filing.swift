@@ -1,8 +1,9 @@
 import CloudKitModel
 
-// Filing: each entry is listed at a place that every record which satisfies its predicate reaches.
+// Filing puts an entry into a list of candidates: under some points, or at a bound. The list is
+// chosen so that matching reads it for every record that satisfies the entry's predicate.
 extension RecordTypeIndex {
-  /// Files an entry that is filed nowhere.
+  /// Files an entry that is not filed yet.
   ///
   /// - Complexity: O(*n*), amortized, where *n* is the number of points, cells and stretches of its
   ///   terms.
@@ -13,8 +14,8 @@ extension RecordTypeIndex {
 
   /// Returns the best place of an entry and the candidate to put there.
   ///
-  /// One function computes both, because each call of a method that only reads copies the index
-  /// while the index is being changed. A copy counts a reference for each table.
+  /// One function computes both. While the index is being changed, each call of a method that only
+  /// reads copies the index. A copy increments the reference count of each array.
   private func choose(for slot: Int32) -> (choice: Choice, candidate: Candidate) {
     let terms = Program.terms(of: program(of: entries[slot]))
     let choice = choose(terms)
@@ -28,7 +29,7 @@ extension RecordTypeIndex {
       file(
         slot, under: [use(PointValue(bytes: []), .everything, number(of: .everything))], candidate)
     case .points(let points):
-      // One use for the place, in addition to the use by the program.
+      // The place uses the point once more, in addition to the program.
       for point in points { self.points[ledgerOf: point].users += 1 }
       file(slot, under: points, candidate)
     case .stretches(let path, let low, let high):
@@ -101,7 +102,7 @@ extension RecordTypeIndex {
 
   /// Removes an entry from the place where it is filed.
   ///
-  /// The caller must then file the entry again or remove it.
+  /// The caller must then file the entry again, or remove it.
   ///
   /// - Complexity: O(*n*), amortized, where *n* is the number of points that the entry is filed
   ///   under; for a bound, that of ``BoundList/remove(entry:bound:)``.
@@ -133,7 +134,8 @@ extension RecordTypeIndex {
     }
   }
 
-  /// The bit of a position that is set if the position is in the list of certain candidates.
+  /// The bit that is set in a position in the list of certain candidates (``CertainCandidate``). It
+  /// is 0 in a position in the other list.
   static let certainPlace: UInt32 = 1 << 31
 
   /// Updates the key of an entry whose candidate moved within the list of a point.
@@ -146,15 +148,16 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Returns a bound of the range of an ordered path in a program.
+  /// Returns one bound from the term of a program that compares this ordered path with a range.
   private func bound(in program: ArraySlice<UInt64>, path: Int, isUpper: Bool) -> UInt64 {
-    // Only entries with such a term are filed by its bound, so the fallback is never used.
+    // Only an entry with this term is filed by a bound of the path, so the fallback is never used.
     let head = Program.head(.range, number: path, count: 2)
     guard let place = program.firstIndex(of: head) else { return 0 }
     return program[place + (isUpper ? 2 : 1)]
   }
 
-  /// Returns the points that an entry is filed under, and its positions in their lists.
+  /// Returns the points under which an entry is filed, and the position of the entry in the list of
+  /// each point. See ``certainPlace``.
   func keys(of entry: Entry) -> [(point: UInt32, place: UInt32)] {
     (0..<entry.keyCount).map {
       let key = keys[entry.keys + $0]

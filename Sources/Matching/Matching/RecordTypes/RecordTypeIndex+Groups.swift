@@ -7,7 +7,8 @@ import CloudKitModel
 ///
 /// The methods are not inlined: with inlined steps, the compiler copies changes.
 extension RecordTypeIndex {
-  /// Takes the facts of some changes, and prefetches the hash slots of their points.
+  /// Reads the facts of some changes into their scratches, and prefetches the hash slots of their
+  /// points (facts with a number).
   ///
   /// - Parameters:
   ///   - changes: The changes of the group, at most as many as there are scratches.
@@ -32,8 +33,8 @@ extension RecordTypeIndex {
     for place in places { meetPoints(&scratches[place]) }
   }
 
-  /// Checks the candidates that some changes meet, and prefetches the lists of owners of those that
-  /// fire.
+  /// Checks the candidates (references to entries) that some changes meet, and prefetches the owner
+  /// lists of the entries that fire.
   @inline(never)
   func considerEntries(
     _ changes: UnsafeBufferPointer<Change>, in places: Range<Int>,
@@ -44,10 +45,9 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Reads the lists of the owners of the entries that fire.
+  /// Reads the owner lists of the entries that fire, and prefetches the third owner of each list.
   ///
-  /// - Parameter runs: The runs that hold the owners behind the second of each list. The method
-  ///   prefetches them.
+  /// - Parameter runs: The runs that contain the owners of each list from the third on.
   @inline(never)
   func findOwners(
     in places: Range<Int>, _ scratches: inout [MatchScratch], _ runs: borrowing Runs<Int32>

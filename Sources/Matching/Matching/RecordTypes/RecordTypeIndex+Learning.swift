@@ -4,16 +4,16 @@ import CloudKitModel
 extension RecordTypeIndex {
   /// The number of entries whose places are reviewed with each learned change.
   private static let reviewsPerChange = 64
-  /// The number of learned changes after which the counts are halved, so that the index follows
-  /// shifts.
+  /// The number of learned changes at which the counts are halved, so that newer changes weigh
+  /// more.
   private static let memory: UInt32 = 4_096
 
-  /// Counts the points of a change, adds its values to the samples, and reviews the places of some
-  /// entries.
+  /// Counts the points of a change, adds its values to the samples, and reviews the places of up to
+  /// 64 entries. The entries take turns.
   ///
-  /// - Complexity: that of taking the facts of the change, and of up to 64 calls of ``review(_:)``.
-  ///   Once in about 2,048 changes, the halving of the counts adds O(*n*) for the *n* points of the
-  ///   type.
+  /// - Complexity: that of reading the facts of the change, and of up to 64 calls of
+  ///   ``review(_:)``. Once in about 2,048 changes, the halving of the counts adds O(*n*) for the
+  ///   *n* points of the type.
   mutating func learn(from change: Change, _ scratch: inout MatchScratch) {
     look(at: change, &scratch, forLearning: true)
     scratch.questions.answer(points, &scratch.facts)
@@ -33,7 +33,7 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Halves the counts of learning.
+  /// Halves the number of learned changes, and the counts of all points.
   private mutating func forgetHalf() {
     changesLearnt /= 2
     points.forgetHalf()

@@ -45,7 +45,7 @@ extension RecordTypeIndex {
   func considerEntries(_ change: Change, _ event: UInt8, _ scratch: inout MatchScratch) {
     for number in 0..<scratch.facts.hitCount {
       let hit = scratch.facts.hits[number]
-      // The number of entries that can fire at this point at most.
+      // The greatest number of entries that can fire at this point.
       let most = Int(hit.candidates.count + hit.certain.count)
       scratch.candidateCount += most
       scratch.reserve(most)
@@ -68,11 +68,13 @@ extension RecordTypeIndex {
     scratch.matchedCount += scratch.firedCount
   }
 
-  /// Checks the candidates under a point and stores those that fire behind the earlier ones.
+  /// Checks the candidates under a point, and stores the entries that fire after the earlier ones
+  /// in `fired`.
   ///
   /// - Parameters:
-  ///   - metAgain: Gets the entries that fire and that the change can meet at several points.
-  ///   - fired: The entries that fire, with space for all candidates of the point.
+  ///   - metAgain: The entries that fire and that the change can meet at several points. The method
+  ///     adds to them.
+  ///   - fired: The entries that fire. The array must have space for all candidates of the point.
   ///   - first: The number of entries that fire already.
   /// - Returns: The number of entries that fire now.
   private func consider(
@@ -130,7 +132,7 @@ extension RecordTypeIndex {
     scratch.firedCount += fires ? 1 : 0
   }
 
-  /// Whether the condition of a candidate holds.
+  /// Whether the condition of a candidate is true for the change.
   @inline(__always)
   private func passes(
     _ candidate: Candidate, _ change: Change, _ facts: inout RecordFacts
@@ -166,8 +168,8 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Copies the lists of the owners of all entries that fire into ``MatchScratch/owners``. The
-  /// copies are side by side, so the next step does not wait for memory at each list.
+  /// Copies the owner lists of all entries that fire into ``MatchScratch/owners``. There the lists
+  /// are adjacent, so the next step does not wait for memory at each list.
   func findOwners(_ scratch: inout MatchScratch) {
     if scratch.owners.count < scratch.firedCount {
       scratch.owners = [OwnerList](repeating: .empty, count: scratch.fired.count)
@@ -177,12 +179,12 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Executes the program of an entry and returns whether all its terms hold.
+  /// Executes the program of an entry, and returns whether all its terms are true for the change.
   ///
-  /// The method does not change the facts. They are an `inout` argument, because that avoids a copy
-  /// of them.
+  /// The method does not change the facts. The argument is `inout` only to avoid a copy.
   ///
-  /// - Complexity: O(*n*), where *n* is the count of the program's words, if it has no filters.
+  /// - Complexity: O(*n*), where *n* is the count of the program's words. A filter term adds the
+  ///   cost of `Filter.matches(_:)`.
   private func passes(_ slot: Int32, _ change: Change, _ facts: inout RecordFacts) -> Bool {
     let entry = entries[slot]
     var place = Int(entry.program)
@@ -196,11 +198,11 @@ extension RecordTypeIndex {
     return true
   }
 
-  /// Whether a term holds.
+  /// Whether a term is true for the change.
   ///
   /// - Parameters:
   ///   - head: The head word of the term.
-  ///   - arguments: The indices of its arguments in the words of the index.
+  ///   - arguments: The indices of the term's arguments in ``words``.
   private func holds(
     _ head: UInt64, _ arguments: Range<Int>, _ change: Change, _ facts: inout RecordFacts
   ) -> Bool {
@@ -224,13 +226,13 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Whether the change has one of the points.
+  /// Whether the change has one of the points. `places` are the indices of the points in ``words``.
   private func hasAny(_ places: Range<Int>, _ facts: inout RecordFacts) -> Bool {
     for place in places where facts.has(words.elements[place]) { return true }
     return false
   }
 
-  /// Whether the change has all the points.
+  /// Whether the change has all the points. `places` are the indices of the points in ``words``.
   private func hasAll(_ places: Range<Int>, _ facts: inout RecordFacts) -> Bool {
     for place in places where !facts.has(words.elements[place]) { return false }
     return true

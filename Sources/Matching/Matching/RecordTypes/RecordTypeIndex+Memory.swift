@@ -15,7 +15,8 @@ extension RecordTypeIndex {
   /// Moves the runs of each pool in which the free elements exceed the used ones by more than
   /// 4,096. The memory of the free elements is then released.
   ///
-  /// - Complexity: O(*n*) for the *n* points or entries of a pool that moves; otherwise O(1).
+  /// - Complexity: O(*n*) if a pool moves, where *n* is the number of points, entries and elements;
+  ///   otherwise O(1).
   mutating func moveRuns() {
     if candidates.isWorthMoving {
       var moved = candidates.emptied()
@@ -43,7 +44,8 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Numbers the points and filters anew, if more are free than used.
+  /// Numbers the points and filters anew, if enough numbers are free; see
+  /// ``Renumbering/isWorthIt(free:used:mentions:)``.
   ///
   /// - Complexity: O(*n*) if they are numbered anew, where *n* is the size of all programs and
   ///   candidates; otherwise O(1).
@@ -67,8 +69,8 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Replaces the numbers of points and filters in the program of an entry. The order of the
-  /// numbers stays, so the order of the terms stays too.
+  /// Replaces the numbers of points and filters in the program of an entry. The new numbers have
+  /// the same order, so the terms stay sorted.
   private mutating func renumberProgram(
     of entry: Entry, _ points: Renumbering, _ filters: Renumbering
   ) {
@@ -89,11 +91,12 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Numbers the entries anew, if more are free than used.
+  /// Numbers the entries anew, if enough numbers are free; see
+  /// ``Renumbering/isWorthIt(free:used:mentions:)``.
   ///
-  /// - Parameter mentions: The number of places outside this index that hold the number of an
+  /// - Parameter mentions: The number of places outside this index that store the number of an
   ///   entry.
-  /// - Returns: The new numbers; `nil` if the numbers stay.
+  /// - Returns: The new numbers; `nil` if the numbers stay the same.
   /// - Complexity: O(*n*) if the entries are numbered anew, where *n* is the number of entries and
   ///   candidates; otherwise O(1).
   mutating func renumberEntries(mentions: Int) -> Renumbering? {

@@ -2,17 +2,18 @@ import CloudKitModel
 
 /// The search for the points that a record has.
 ///
-/// To *ask for* a point means to look it up in ``RecordTypeIndex/points``. If it is there, it is
-/// added to the facts of the change.
+/// A *point* is a fact that a record can have (``PointTable``). To *ask for* a point means to look
+/// it up in ``RecordTypeIndex/points``. If the point is there, it is added to the facts of the
+/// change.
 extension RecordTypeIndex {
   /// Stores the ordered values and places of a change in its facts, and asks for the points of its
   /// record.
   ///
   /// The points are looked up in batches; see ``PointQuestions``. The method reads only the fields
-  /// that the plan names. It does not copy the record, because a copy would count a reference for
-  /// each text in it.
+  /// that the plan names. The method does not copy the record. A copy would increment the reference
+  /// count of each text.
   ///
-  /// - Parameter forLearning: Whether points without entries are hits too.
+  /// - Parameter forLearning: Whether points without entries are stored too (``RecordFacts/hits``).
   func look(at change: Change, _ scratch: inout MatchScratch, forLearning: Bool = false) {
     scratch.facts.begin(
       orderedPaths: orderedPaths.count, fields: fields.count, keepsAll: forLearning)
@@ -29,7 +30,7 @@ extension RecordTypeIndex {
     if let path = plan.allText { lookAtAllText(of: change, path, &scratch) }
   }
 
-  /// Takes the facts of the record's own fields.
+  /// Reads the facts of the record's own fields.
   ///
   /// The fields and the plan are both in the order of the names, so the method merges them in one
   /// pass. An encrypted field counts as absent: filters do not see it.
@@ -57,8 +58,8 @@ extension RecordTypeIndex {
 
   /// Asks for the point with these bytes on a path.
   ///
-  /// A short key joins the batch. A longer one is looked up at once, because the batch does not
-  /// keep bytes.
+  /// A key of at most sixteen bytes joins the batch. A longer key is looked up at once, because the
+  /// batch does not store the bytes.
   @inline(__always)
   private func ask(
     _ bytes: UnsafeRawBufferPointer, _ path: UInt32, kind: PointValue.Kind = .plain,
@@ -82,14 +83,14 @@ extension RecordTypeIndex {
     withUnsafeBytes(of: number) { ask($0, path, &scratch) }
   }
 
-  /// Asks for the point of "no value" of a field, if an entry uses it.
+  /// Asks for the point "no value" of a field, if an entry uses this point.
   private func lookAtAbsence(of field: RecordPlan.Field, _ scratch: inout MatchScratch) {
     for step in field.steps where plan.steps[step].asked == .absence {
       askNothing(plan.steps[step].path, &scratch)
     }
   }
 
-  /// Takes the facts of a field's value.
+  /// Reads the facts of the value of a field.
   private func look(
     at value: RecordValue, _ field: RecordPlan.Field, _ scratch: inout MatchScratch
   ) {
@@ -118,7 +119,7 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Asks for the points of the value itself.
+  /// Asks for the points of the value as a whole, one for each set of options.
   private func askForValue(
     _ value: RecordValue, _ field: RecordPlan.Field, _ scratch: inout MatchScratch
   ) {
@@ -128,7 +129,7 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Takes the facts of a text.
+  /// Reads the facts of a text.
   ///
   /// - Parameter bytes: The UTF-8 bytes of the text.
   private func look(
@@ -158,10 +159,9 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Takes the facts of an element of a list.
+  /// Reads the facts of an element of a list.
   ///
-  /// - Parameter isText: Whether the list is one of texts. Only then are words and beginnings
-  ///   taken.
+  /// - Parameter isText: Whether the list is a list of texts. Only these have words and prefixes.
   private func look(
     atElement value: RecordValue, isText: Bool, _ field: RecordPlan.Field,
     _ scratch: inout MatchScratch
@@ -181,7 +181,8 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Takes an ordered value that is a number or a timestamp, and asks for its stretches.
+  /// Stores an ordered value that is a number or a timestamp, and asks for the points of its
+  /// stretches (``Stretches``).
   private func look(
     at value: OrderedValue, _ asked: RecordPlan.Step.Asked, _ field: RecordPlan.Field,
     _ scratch: inout MatchScratch
@@ -192,10 +193,10 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Asks for the stretches of an ordered value.
+  /// Asks for the points of the stretches of an ordered value.
   ///
-  /// - Parameter first: The index of the step behind the ordered value.
-  /// - Returns: The index of the step behind the last stretch.
+  /// - Parameter first: The index of the step after that of the ordered value.
+  /// - Returns: The index of the step after the last stretch.
   private func look(
     atStretchesOf value: OrderedValue, from first: Int, _ field: RecordPlan.Field,
     _ scratch: inout MatchScratch
@@ -210,7 +211,8 @@ extension RecordTypeIndex {
     return number
   }
 
-  /// Takes a place, and asks for its cells.
+  /// Stores a place, if an entry compares it, and asks for the points of its cells
+  /// (``SphereGrid``).
   private func look(
     at place: Location, _ field: RecordPlan.Field, _ scratch: inout MatchScratch
   ) {
@@ -236,7 +238,7 @@ extension RecordTypeIndex {
     return folded.withUTF8 { body(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Asks for the beginnings of a text, in the ascending lengths of the step.
+  /// Asks for the prefixes of a text that have the lengths of the step.
   @inline(__always)
   private func look(
     atBeginningsOf bytes: UnsafeRawBufferPointer, _ step: RecordPlan.Step,
@@ -264,7 +266,7 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Asks for the words of all fields with texts that are not encrypted.
+  /// Asks for the words of all texts and lists of texts in the record, except encrypted fields.
   private func lookAtAllText(
     of change: Change, _ path: UInt32, _ scratch: inout MatchScratch
   ) {

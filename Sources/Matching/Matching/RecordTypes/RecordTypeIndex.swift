@@ -6,27 +6,30 @@ import CloudKitModel
 /// of two places:
 ///
 /// - In the lists of some *points*. A point is a fact that a record can have, such as "`author` is
-///   ann". A range of ordered values (a *stretch*) and an area on the earth (a *cell*) are points
-///   too.
+///   ann". The facts that a value is in a range (a *stretch*), or a place in an area on the earth
+///   (a *cell*), are points too.
 /// - In a list of bounds, for a predicate such as `price >= 10`.
 ///
-/// Matching looks up the points of a record and checks the entries that it finds there. The page
-/// `docs/internals/matching.md` has a picture.
+/// The source of a point in a record is a *path*: a field, and one way to read it (``Path``). The
+/// reference to an entry in a list is a *candidate* (``Candidate``).
+///
+/// Matching looks up the points of a record, and checks the entries under these points and the
+/// entries whose bound a value reaches. The page `docs/internals/matching.md` has a picture.
 struct RecordTypeIndex: Sendable {
   /// A predicate of one or more owners. It is evaluated once for all of them.
   struct Entry: Sendable {
-    /// The index of the first word of its ``Program``.
+    /// The index, in ``RecordTypeIndex/words``, of the first word of the entry's ``Program``.
     var program: UInt32 = 0
-    /// The number of words of its program.
+    /// The number of words of the entry's program.
     var wordCount: UInt32 = 0
-    /// The index of its first key in ``RecordTypeIndex/keys``.
+    /// The index of the entry's first key in ``RecordTypeIndex/keys``.
     var keys: UInt32 = 0
-    /// The number of its keys: the points that it is filed under.
+    /// The number of the entry's keys: one for each point under which the entry is filed.
     var keyCount: UInt32 = 0
-    /// The place where it is filed.
+    /// The place where the entry is filed.
     var access = Access.nowhere
-    /// The bits of the events that it fires on, as in `Subscription.Options`. 0 means that no
-    /// record satisfies the predicate.
+    /// The bits of the events on which the entry fires, as in `Subscription.Options`. 0 means that
+    /// no record satisfies the predicate.
     var events: UInt8 = 0
   }
 
@@ -36,32 +39,35 @@ struct RecordTypeIndex: Sendable {
     case nowhere
     /// Points; the entry's keys give their numbers.
     case points
-    /// The list of lower or of upper bounds of an ordered path.
+    /// The list of lower or of upper bounds of an ordered path; `path` is the number of the path.
     case bound(path: UInt16, isUpper: Bool)
   }
 
-  /// The two lists of the predicates with one bound on an ordered path, and a sample of its values.
+  /// The two lists of the entries that are filed by one bound on an ordered path, and a sample of
+  /// the path's values.
   struct Bounds: Sendable {
     /// The values of the latest learned changes.
     var sample = Sample<OrderedValue>()
-    /// The predicates with a lower bound. A value satisfies those whose bound is at most its floor.
+    /// The entries with a lower bound. A value satisfies the bounds that are at most its
+    /// ``OrderedValue/floor``.
     var lower = BoundList()
-    /// The predicates with an upper bound, by the complement of the bound. The order is therefore
-    /// the same: a value satisfies those at the beginning.
+    /// The entries with an upper bound, in the order of the complement (`~`) of the bound. A value
+    /// therefore satisfies the bounds at the beginning of the list, as in ``lower``.
     var upper = BoundList()
   }
 
-  /// The paths, by number. Numbers of paths are never freed.
+  /// The paths, by number. The number of a path is never freed.
   private(set) var paths: [Path] = []
   /// The numbers of the paths.
   private var pathNumbers: [Path: UInt32] = [:]
   /// The number of points of each path.
   private var pointCounts: [UInt32] = []
-  /// The stretches of each path under which entries were filed; ``Reach/nothing`` for other paths.
+  /// For each path, the range of the stretches under which entries were filed; ``Reach/nothing`` if
+  /// there are none.
   var reaches: [Reach] = []
   /// The fields that predicates name, with their paths.
   var fields: [FieldPaths] = []
-  /// The steps that take the facts from a record, made from ``fields``.
+  /// The steps that read the facts from a record, made from ``fields``.
   private(set) var plan = RecordPlan()
   /// Whether ``plan`` must be made anew.
   private var isPlanOld = false
@@ -73,9 +79,10 @@ struct RecordTypeIndex: Sendable {
   private(set) var orderedNumbers: [OrderedPath: Int] = [:]
   /// The filters that are evaluated directly.
   var filters: FilterTable
-  /// The path of zones; `nil` if no predicate names a zone.
+  /// The number of the path of zones; `nil` if no predicate names a zone.
   private(set) var zone: UInt32?
-  /// The path of the point that every record has; `nil` if no entry is filed under it.
+  /// The number of the path of the point that every record has; `nil` if no entry is filed under
+  /// this point.
   private(set) var everything: UInt32?
 
   /// The points, with the lists of the entries that are filed under them.
@@ -89,17 +96,17 @@ struct RecordTypeIndex: Sendable {
 
   /// The entries.
   var entries = SlotTable<Entry>()
-  /// The owners of each entry, by slot. They are apart from the entries, because every match reads
-  /// them.
+  /// The owners of each entry, by slot. The lists are apart from the entries, so that matching
+  /// reads an entry only to execute its program.
   var owners: [OwnerList] = []
   /// The words of the programs.
   var words = Runs<UInt64>(filler: 0)
   /// The number of changes that the index has learned from, halved at 4,096.
   var changesLearnt: UInt32 = 0
-  /// The slot of the entry whose place ``review(_:)`` compares with other places next.
+  /// The slot from which learning searches for the next entry to review (``review(_:)``).
   var nextReviewed: Int32 = 0
-  /// The keys of the entries: the point in the upper half, the place in the point's list in the
-  /// lower half.
+  /// The keys of the entries. The upper half of a key is the point; the lower half is the position
+  /// in the point's list, with ``certainPlace``.
   var keys = Runs<UInt64>(filler: 0)
   /// The hash table that finds entries by program and events.
   var predicates = HashSlots(isDense: true)
@@ -120,8 +127,7 @@ struct RecordTypeIndex: Sendable {
 
   // MARK: Entries
 
-  /// Returns the slot of the entry of a predicate. A new entry is created and filed if there is
-  /// none.
+  /// Returns the slot of the entry of a predicate. If there is none, creates and files a new entry.
   ///
   /// The caller must add an owner to a new entry, and call ``remove(_:)`` when the entry has no
   /// owners.
@@ -131,14 +137,14 @@ struct RecordTypeIndex: Sendable {
   ///   - zoneID: The zone of the record; `nil` for every zone.
   ///   - events: The bits of the events to fire on; 0 gives an entry that never fires.
   /// - Complexity: O(*n* log *n* + *m*²) on average, amortized, where *n* is the size of the
-  ///   filters in bytes and *m* their number. A call that adds a path, or a new length of
-  ///   beginnings, also makes the plan anew; see ``renewPlan()``.
+  ///   filters in bytes and *m* their number. A call that adds a path or a new prefix length, or
+  ///   that has a distance filter, also makes the plan anew; see ``renewPlan()``.
   mutating func entry(_ filters: [Filter], zoneID: ZoneID?, events: UInt8) -> Int32 {
     var terms: [Term] = zoneID.map { [Term($0)] } ?? []
     terms += filters.map { Term($0) }
     defer { renewPlan() }
     guard let terms = Term.joined(terms), events != 0 else {
-      // No record satisfies it. All such predicates share one entry.
+      // No record satisfies the predicate. All predicates of this kind share one entry.
       return entry(program: Self.never, events: 0) { _, _ in }
     }
     return entry(program: withoutRepetition(terms.map { encode($0) }), events: events) {
@@ -149,8 +155,8 @@ struct RecordTypeIndex: Sendable {
   /// The program of a predicate that no record satisfies. No head word has this value.
   private static let never = [UInt64.max]
 
-  /// Joins the encoded terms in lexicographic order, each once, and releases the points of the
-  /// duplicates.
+  /// Joins the encoded terms in lexicographic order, each once. Releases the points and filters of
+  /// the duplicates.
   private mutating func withoutRepetition(_ terms: [[UInt64]]) -> [UInt64] {
     var program: [UInt64] = []
     var last: [UInt64]?
@@ -167,7 +173,7 @@ struct RecordTypeIndex: Sendable {
 
   /// Returns the slot of the entry with a program and events.
   ///
-  /// - Parameter file: Files a new entry.
+  /// - Parameter file: Files a new entry; does nothing for a predicate that no record satisfies.
   private mutating func entry(
     program: [UInt64], events: UInt8, file: (inout RecordTypeIndex, Int32) -> Void
   ) -> Int32 {
@@ -177,7 +183,7 @@ struct RecordTypeIndex: Sendable {
       return entry.events == events && self.program(of: entry).elementsEqual(program)
     }
     if let known {
-      // The new program counted its points and filters once more.
+      // The encoding of the new program counted a second use of each point and filter.
       release(program[...])
       return Int32(known)
     }
@@ -195,8 +201,9 @@ struct RecordTypeIndex: Sendable {
 
   /// Removes an entry that has no owners.
   ///
-  /// - Complexity: O(*n*), amortized, where *n* is the number of points that the program names and
-  ///   that the entry is filed under.
+  /// - Complexity: O(*n*), amortized, where *n* is the number of points that the program names or
+  ///   under which the entry is filed. If the entry is the last on a path, or has a distance
+  ///   filter, the cost of ``renewPlan()`` is added.
   mutating func remove(_ slot: Int32) {
     let entry = entries[slot]
     let program = program(of: entry)
@@ -209,7 +216,7 @@ struct RecordTypeIndex: Sendable {
     moveRuns()
   }
 
-  /// Makes ``plan`` anew if paths, lengths of beginnings or distances have changed since it was
+  /// Makes ``plan`` anew if paths, prefix lengths or distance filters have changed since it was
   /// made.
   ///
   /// - Complexity: O(*n* log *n*) for the *n* paths of the type if the plan is made anew; otherwise
@@ -294,7 +301,7 @@ struct RecordTypeIndex: Sendable {
 
   // MARK: Points and paths
 
-  /// Returns the point of a value on a path and counts one more use.
+  /// Returns the number of the point of a value on a path, and counts one more use.
   ///
   /// The caller must call ``release(_:)`` once for each use.
   ///
@@ -320,8 +327,8 @@ struct RecordTypeIndex: Sendable {
     return point
   }
 
-  /// Removes one use of a point. The last use also removes the point. When a path has no points
-  /// left, records are no longer searched for it.
+  /// Subtracts one use of a point. The last call removes the point. When a path has no points left,
+  /// matching no longer reads records for this path.
   mutating func release(_ point: UInt32) {
     let number = points[point].path >> PointValue.Kind.width
     let length = Int(points[point].count)
@@ -366,8 +373,8 @@ struct RecordTypeIndex: Sendable {
     return fields.count - 1
   }
 
-  /// Returns the number of an ordered path. A new one gets the next number and empty lists of
-  /// bounds.
+  /// Returns the number of an ordered path. A new ordered path gets the next number and empty lists
+  /// of bounds.
   private mutating func number(of path: OrderedPath) -> Int {
     if let known = orderedNumbers[path] { return known }
     let number = orderedPaths.count

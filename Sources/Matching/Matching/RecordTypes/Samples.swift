@@ -2,8 +2,8 @@ import CloudKitModel
 
 /// The values of the latest 128 learned changes, on an ordered path or in a field of places.
 ///
-/// The sample estimates the cost of an interval, a bound or a circle before any entry is filed
-/// there.
+/// The index uses the sample to estimate the cost of an interval, a bound or a circle before an
+/// entry is filed there.
 struct Sample<Value: BitwiseCopyable & Sendable>: Sendable {
   /// The values, in a ring buffer.
   private var values: [Value] = []
@@ -13,7 +13,8 @@ struct Sample<Value: BitwiseCopyable & Sendable>: Sendable {
   /// The greatest number of values.
   private static var capacity: Int { 128 }
 
-  /// Adds the value of a change, which may be "no value". A full sample drops the oldest value.
+  /// Adds the value of a change, which may be "no value". In a full sample, the value replaces the
+  /// oldest one.
   ///
   /// - Complexity: O(1), amortized.
   mutating func add(_ value: Value) {
@@ -27,7 +28,7 @@ struct Sample<Value: BitwiseCopyable & Sendable>: Sendable {
 
   /// Returns the estimated number of changes, of a thousand, whose value satisfies `isSuch`.
   ///
-  /// - Parameter typical: The estimate without a sample. It weighs like sixteen changes.
+  /// - Parameter typical: The estimate without a sample. It has the weight of sixteen changes.
   /// - Complexity: O(*n*), where *n* is the size of the sample, at most 128.
   func cost(typical: Double, _ isSuch: (Value) -> Bool) -> Double {
     var such = 0
@@ -38,7 +39,7 @@ struct Sample<Value: BitwiseCopyable & Sendable>: Sendable {
 
 extension Sample<OrderedValue> {
   /// Returns the estimated number of changes, of a thousand, whose value is in an interval, both
-  /// bounds included.
+  /// bounds included. `typical` is the estimate without a sample.
   func cost(low: UInt64, high: UInt64, typical: Double) -> Double {
     cost(typical: typical) { !$0.isMissing && $0.isWithin(low, high) }
   }

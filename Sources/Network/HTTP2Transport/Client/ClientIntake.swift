@@ -1,23 +1,24 @@
 import Synchronization
 
-/// A request that waits for a stream, with the completion to call.
+/// A request that waits for a stream, with the function that gets its result.
 struct PendingRequest {
   var request: HTTP2Request
   var completion: HTTP2ClientConnection.Completion
 }
 
-/// The queue between the callers of a client connection and its loop. It takes requests from any
-/// thread and limits how many wait.
+/// The queue between the callers of an ``HTTP2ClientConnection`` and its ``EventLoop``. It accepts
+/// requests from any thread and limits how many wait.
 ///
-/// The loop collects the requests in batches, so many requests cost one wake-up of its thread.
+/// The loop collects the requests in batches, so its thread wakes up once for many requests.
 final class ClientIntake: Sendable {
   /// The result of adding a request.
   enum Entry {
-    /// The queue has the request; the caller must make the loop collect.
+    /// The queue has the request. The caller must call ``ClientIntake/collect()`` on the loop's
+    /// thread.
     case wake
-    /// The queue has the request; the loop is going to collect anyway.
+    /// The queue has the request. The call of ``ClientIntake/collect()`` is already scheduled.
     case taken
-    /// The queue did not take the request.
+    /// The queue did not accept the request.
     case rejected(HTTP2Error)
   }
 
@@ -26,7 +27,7 @@ final class ClientIntake: Sendable {
     /// The requests since the last collection.
     var incoming: [PendingRequest] = []
     var isCollectionScheduled = false
-    /// The error for all later requests, once the connection takes no more.
+    /// The error for all later requests; `nil` while the connection accepts requests.
     var rejection: HTTP2Error?
     /// The load as the loop reported it last.
     var load = HTTP2ClientConnection.Load()
@@ -39,7 +40,7 @@ final class ClientIntake: Sendable {
     self.maximumWaiting = maximumWaiting
   }
 
-  /// The load of the connection, with the requests that the loop has not collected.
+  /// The load of the connection. `waiting` includes the requests that the loop has not collected.
   var load: HTTP2ClientConnection.Load {
     state.withLock { state in
       var load = state.load
@@ -48,7 +49,8 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Adds a request, unless the connection takes no more or the limit is reached.
+  /// Adds a request, unless the connection accepts no more requests or `maximumWaiting` requests
+  /// wait.
   func enter(_ request: PendingRequest) -> Entry {
     state.withLock { state in
       if let rejection = state.rejection { return .rejected(rejection) }
@@ -61,7 +63,8 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Returns the requests since the last call. They still count as waiting.
+  /// Removes and returns the requests that came since the last call. In ``load`` they still count
+  /// as waiting.
   func collect() -> [PendingRequest] {
     state.withLock { state in
       defer { state.incoming = [] }
@@ -71,7 +74,7 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Rejects all later requests with `error`.
+  /// Makes ``enter(_:)`` reject all later requests with `error`.
   ///
   /// - Returns: the requests that the loop has not collected. The caller completes them.
   func close(_ error: HTTP2Error) -> [PendingRequest] {
@@ -82,7 +85,7 @@ final class ClientIntake: Sendable {
     }
   }
 
-  /// Records the counts of the loop.
+  /// Records the present numbers of the loop, for ``load``.
   func update(waiting: Int, openStreams: Int, maximumStreams: Int) {
     state.withLock { state in
       state.load.waiting = waiting

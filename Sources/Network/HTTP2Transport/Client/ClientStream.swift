@@ -4,33 +4,36 @@ struct ClientStream {
   let completion: HTTP2ClientConnection.Completion
   /// The time when the request got its stream, in nanoseconds of ``EventLoop/now``.
   let began: Int64
-  /// The ID of the stream.
+  /// The ID of the stream; `nil` before nghttp2, the C library for HTTP/2, has assigned one.
   var number: Int32?
-  /// Whether the peer may have received the request.
+  /// Whether the header fields were handed out for sending, so that the peer may have received the
+  /// request.
   var isSent = false
   /// Whether the answer is complete.
   var isAnswered = false
   var response = HTTP2Response(status: 0)
-  /// The size of all header fields so far, including those of interim answers.
+  /// The size of all header fields so far in bytes, including those of interim answers (status
+  /// 1xx).
   private var headerBytes = 0
-  /// The error with which this end cancelled the stream; `nil` if it did not.
+  /// The error for which this end cancelled the stream; `nil` if this end did not cancel the
+  /// stream.
   var failure: HTTP2Error?
   /// Whether the completion was called before the end of the stream.
   var isFinished = false
 
-  /// Begins with no answer.
+  /// Creates the stream of a request that has no answer yet.
   init(_ pending: PendingRequest, began: Int64) {
     body = OutgoingBody(pending.request.body)
     completion = pending.completion
     self.began = began
   }
 
-  /// Takes a header field of the answer.
+  /// Adds a header field of the answer. Ignores it if this end has cancelled the stream.
   ///
-  /// - Parameter limit: the size that all header fields may have together. Each counts with 32
-  ///   bytes beside its own (RFC 9113 section 10.5.1).
-  /// - Returns: the number of bytes that belong to the answer itself, not to an interim one; `nil`
-  ///   when the header fields pass the limit.
+  /// - Parameter limit: the greatest size of all header fields together, in bytes. The size of a
+  ///   field is its name, its value and 32 bytes (RFC 9113 section 10.5.1).
+  /// - Returns: the bytes of name and value; 0 for a field of an interim answer or of a cancelled
+  ///   stream; `nil` when the header fields are larger than `limit`.
   mutating func receivedHeader(
     name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>, limit: Int
   ) -> Int? {
@@ -48,8 +51,8 @@ struct ClientStream {
       response.headers.append(name, value)
       return
     }
-    // `:status` is the only pseudo-header field of an answer. A second one begins the answer after
-    // an interim one (1xx).
+    // `:status` is the only pseudo-header field of an answer. A second `:status` begins the next
+    // answer after an interim answer (1xx).
     response = HTTP2Response(status: value.reduce(0) { $0 * 10 + Int($1) - 48 })
     response.headers.reserve(fields: 6, bytes: 192)
   }

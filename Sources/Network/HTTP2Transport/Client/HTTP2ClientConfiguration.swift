@@ -1,6 +1,7 @@
 /// The server and the limits of an ``HTTP2ClientConnection``.
 public struct HTTP2ClientConfiguration: Sendable, Hashable {
-  /// The host name or IP address of the server. The server's certificate must be for it.
+  /// The host name or IP address of the server. The server's certificate must contain this name or
+  /// address.
   public var host: String
   /// The port of the server.
   public var port: Int
@@ -10,31 +11,35 @@ public struct HTTP2ClientConfiguration: Sendable, Hashable {
   public var proxy: HTTPProxy?
   /// The certificate that the client presents when the server asks for one; `nil` for none.
   public var identity: TLSIdentity?
-  /// The time from the start until the peer's settings come: name resolution, proxy and TLS
-  /// included. It is also the longest time for which the peer may allow no stream.
+  /// The longest time from the start until the peer's settings come. It includes name resolution,
+  /// proxy and TLS. A peer that later sets its limit of streams to 0 has the same time to raise the
+  /// limit. At the end of the time, the connection ends with ``HTTP2Error/Code/timedOut``.
   public var connectTimeout: Duration = .seconds(10)
-  /// The number of requests that may wait for a stream. Further ones fail with
+  /// The number of requests that may wait for a stream. Further requests fail with
   /// ``HTTP2Error/Code/queueFull``.
   public var maximumWaitingRequests = 10_000
-  /// The number of streams at a time, even if the peer allows more.
+  /// The greatest number of streams at a time, even if the peer allows more.
   public var maximumConcurrentStreams = 1_000
-  /// The largest body of an answer, in bytes. A larger one is cancelled and fails with
-  /// ``HTTP2Error/Code/answerTooLarge``.
+  /// The largest body of an answer, in bytes. If an answer is larger, the client cancels its
+  /// request, which fails with ``HTTP2Error/Code/answerTooLarge``.
   public var maximumResponseBytes = 1 << 20
-  /// The largest size of an answer's header fields, with interim answers (1xx) and trailers. Each
-  /// field counts with 32 bytes beside its own (RFC 9113 section 10.5.1).
+  /// The largest size of an answer's header fields in bytes, including interim answers (1xx) and
+  /// trailers. The size of a field is its name, its value and 32 bytes (RFC 9113 section 10.5.1). A
+  /// larger answer fails with ``HTTP2Error/Code/answerTooLarge``.
   public var maximumHeaderBytes = 1 << 16
-  /// The time for a whole answer, from the start of the stream; `nil` for no limit.
+  /// The longest time for a whole answer, from the start of the stream; `nil` for no limit.
   ///
-  /// Up to an eighth later the client cancels the request, which fails with
-  /// ``HTTP2Error/Code/answerOverdue``. If the peer sent nothing at all meanwhile, the client sends
-  /// a PING and no more requests before the peer sends something.
+  /// The client checks the streams at intervals, so it cancels a request up to an eighth of this
+  /// time late. The request fails with ``HTTP2Error/Code/answerOverdue``. If the peer sent nothing
+  /// since the start of the stream, the client sends a PING. It then sends no more requests until
+  /// the peer sends something.
   public var answerTimeout: Duration?
-  /// The silence of the peer after which the client sends a PING while requests are open.
+  /// The client sends a PING when requests are open and the peer has sent nothing for this time.
   public var pingAfterBusySilence: Duration = .seconds(60)
-  /// The silence of the peer after which the client sends a PING while no requests are open.
+  /// The client sends a PING when no requests are open and the peer has sent nothing for this time.
   public var pingAfterIdleSilence: Duration = .seconds(3600)
-  /// The time to answer a PING. The client then closes the connection.
+  /// The time that the peer has to send any bytes after a PING. The client closes the connection
+  /// when this time is over.
   public var pingTimeout: Duration = .seconds(20)
 
   /// Creates a configuration with the defaults for all other values.
@@ -44,7 +49,8 @@ public struct HTTP2ClientConfiguration: Sendable, Hashable {
     self.trust = trust
   }
 
-  /// The `:authority` of requests (RFC 3986 section 3.2): host, and the port unless it is 443.
+  /// The `:authority` of requests (RFC 3986 section 3.2): the host, and the port unless the port is
+  /// 443.
   var authority: String {
     let name = host.contains(":") ? "[\(host)]" : host
     return port == 443 ? name : "\(name):\(port)"

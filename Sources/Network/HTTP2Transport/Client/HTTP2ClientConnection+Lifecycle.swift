@@ -1,9 +1,9 @@
 import CNgHTTP2
 import Foundation
 
-/// The life of a connection, from connecting to closed. All of it runs on the loop's thread.
+/// The life of a connection, from connecting to closed. This code runs on the loop's thread only.
 extension HTTP2ClientConnection: HTTP2ChannelDelegate {
-  /// Begins to connect, to the proxy if there is one. Only the first call does anything.
+  /// Begins to connect to the server, or to the proxy if there is one. A second call does nothing.
   func connect() {
     guard case .idle = phase else { return }
     expectStreams(or: "the server did not open an HTTP/2 connection in time")
@@ -27,8 +27,8 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     connector.start()
   }
 
-  /// Ends the connection with `reason`, unless the peer allows streams within
-  /// ``HTTP2ClientConfiguration/connectTimeout``.
+  /// Sets the timer that ends the connection with `reason`. ``setMaximumStreams(_:)`` cancels the
+  /// timer when the peer's settings come.
   private func expectStreams(or reason: String) {
     connectTimer = loop.schedule(after: configuration.connectTimeout) { [weak self] in
       self?.end(HTTP2Error(.timedOut, reason))
@@ -70,7 +70,8 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     ])
   }
 
-  /// Counts the input and ends a connection whose peer floods it (``InputAllowance``).
+  /// Counts the received bytes, and ends the connection if the peer sends too many useless bytes
+  /// (``InputAllowance``).
   func channelReceived(_ count: Int) {
     keepAlive.received(at: loop.now)
     allowance.received(count)
@@ -100,7 +101,8 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     }
   }
 
-  /// Sets the limit of streams. A peer that allows none has the time to connect to change that.
+  /// Sets the limit of streams. After a limit of 0, the connection ends unless the peer raises the
+  /// limit within ``HTTP2ClientConfiguration/connectTimeout``.
   private func setMaximumStreams(_ count: Int) {
     maximumStreams = count
     if let connectTimer { loop.cancel(connectTimer) }
@@ -117,7 +119,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     onEvent(.goingAway(lastStream: lastStream, code: code, debugData: debugData))
   }
 
-  /// Takes no more requests and ends the connection after the answers.
+  /// Accepts no more requests, and ends the connection after all requests are answered.
   func endWhenAnswered() {
     guard ending == nil else { return }
     switch phase {
@@ -133,7 +135,8 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     }
   }
 
-  /// Closes the connection from this side. Do not call it from within the session's callbacks.
+  /// Closes the connection from this side. Do not call this method from within the session's
+  /// callbacks.
   func end(_ error: HTTP2Error?) {
     switch phase {
     case .closed:
@@ -167,7 +170,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     onEvent(.closed(error))
   }
 
-  /// The channel during set-up and while open; otherwise `nil`.
+  /// The channel, from the set-up of TLS and HTTP/2 until the close; otherwise `nil`.
   var channel: HTTP2Channel? {
     switch phase {
     case .settingUp(let channel), .open(let channel): channel
@@ -181,7 +184,8 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
 
   // MARK: Keep-alive
 
-  /// Does what ``KeepAlive`` says is due, and sets a timer for the next check.
+  /// Sends a PING or closes the connection if ``KeepAlive`` says so. Sets a timer for the next
+  /// check.
   func checkKeepAlive() {
     guard case .open(let channel) = phase else { return }
     if let keepAliveTimer { loop.cancel(keepAliveTimer) }

@@ -1,9 +1,11 @@
-/// The time limit of answers on a connection that is alive. All of it runs on the loop's thread.
+/// The time limit of answers on an open connection. This code runs on the loop's thread only.
 extension HTTP2ClientConnection {
-  /// Sets the timer for the next answer that may be overdue.
+  /// Sets the timer for the next check of overdue answers, unless the timer is set or no request is
+  /// open.
   ///
-  /// One timer serves all streams, because their time limit is the same. A check may come an eighth
-  /// of the limit late, which does no harm and saves a timer for each request.
+  /// One timer serves all streams, because their time limit is the same. Each check comes at least
+  /// an eighth of the limit, and at least 1 ms, after the timer is set. So a check may come that
+  /// much too late. This is harmless, and a request needs no timer of its own.
   func scheduleOverdueCheck() {
     guard let timeout = configuration.answerTimeout, overdueTimer == nil, case .open = phase,
       streams.count > 0
@@ -20,8 +22,8 @@ extension HTTP2ClientConnection {
     }
   }
 
-  /// Fails the requests without an answer after `timeout` and resets their streams. If the peer
-  /// sent nothing meanwhile, the connection sends a PING.
+  /// Fails the requests that have no answer after `timeout`, and resets their streams. If the peer
+  /// has sent nothing since the first of these requests began, the connection sends a PING.
   private func breakOffOverdue(_ timeout: Duration) {
     guard case .open(let channel) = phase else { return }
     let overdue = streams.entries.filter {
@@ -33,7 +35,8 @@ extension HTTP2ClientConnection {
         .answerOverdue, "the answer did not come within \(timeout)",
         isSafeToRepeat: !stream.isSent)
       streams[slot]?.failure = error
-      // The completion runs now. If the peer accepts no more bytes, the stream does not end either.
+      // The completion runs now and not at the end of the stream, because a stream cannot end while
+      // the peer accepts no bytes.
       streams[slot]?.isFinished = true
       if let number = stream.number { channel.session.submitReset(stream: number, code: .cancel) }
       stream.completion(.failure(error))

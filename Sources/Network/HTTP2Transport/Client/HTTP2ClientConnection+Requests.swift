@@ -1,11 +1,12 @@
-/// The way of a request from waiting to answered. All of it runs on the loop's thread.
+/// The life of a request from waiting to answered. This code runs on the loop's thread only.
 extension HTTP2ClientConnection {
-  /// The number of requests that are worth a write of their own.
+  /// The number of waiting requests after which ``take(_:)`` sends them at once.
   private static let batchSize = 128
-  /// The size of a frame's header (RFC 9113 section 4.1).
+  /// The size of a frame's header in bytes (RFC 9113 section 4.1).
   private static let frameHeaderBytes = 9
 
-  /// Takes a request from the loop's own thread, without the intake and its lock.
+  /// Queues a request that comes from the loop's own thread. The request does not go through
+  /// ``ClientIntake``, so this needs no lock.
   func take(_ pending: PendingRequest) {
     if let ending { return pending.completion(.failure(ending.forRequest(safeToRepeat: true))) }
     guard waiting.count < configuration.maximumWaitingRequests else {
@@ -13,33 +14,33 @@ extension HTTP2ClientConnection {
         .failure(.queueFull(limit: configuration.maximumWaitingRequests)))
     }
     waiting.append(pending)
-    // The connection sends while the caller creates the next requests, so the peer can start before
-    // the last one.
+    // The connection sends the batch while the caller creates the next requests, so the peer can
+    // begin early.
     if waiting.count.isMultiple(of: Self.batchSize), let channel, !channel.isWithinSession {
       submitWaiting()
       return channel.flush()
     }
     guard !isCollectionScheduled else { return }
     isCollectionScheduled = true
-    // One call for many requests: this may run within the session's callbacks, and more requests
-    // may follow.
+    // The requests are sent later: this method may run within the session's callbacks, and one call
+    // serves the requests that follow.
     loop.execute {
       self.isCollectionScheduled = false
       self.collect()
     }
   }
 
-  /// Moves the requests of other threads to the loop's queue and sends what it can.
+  /// Moves the requests of other threads to the loop's queue, and sends as many as the peer allows.
   func collect() {
     waiting.append(contentsOf: intake.collect())
     submitWaiting()
     channel?.flush()
   }
 
-  /// Opens streams for waiting requests, as many as the peer allows.
+  /// Opens streams for as many waiting requests as the peer allows.
   func submitWaiting() {
-    // The peer may be gone. A request sent now could have an unknown fate, so requests wait for the
-    // answer to the PING.
+    // The connection may be broken. The client could not know whether the peer received a request
+    // that it sends now. So requests wait for the answer to the PING.
     guard case .open(let channel) = phase, !keepAlive.isSuspect else { return }
     let wasIdle = streams.count == 0
     var submitted = 0
@@ -51,7 +52,8 @@ extension HTTP2ClientConnection {
       streams[slot]?.number = stream
       if stream == nil {
         _ = streams.remove(slot)
-        // The stream IDs are used up, or the session is ending. For the caller both mean the same.
+        // All stream IDs are used, or the session is ending. The caller needs a new connection in
+        // both cases.
         let error = HTTP2Error(.goingAway, "the connection takes no more requests")
         pending.completion(.failure(error))
         refuseWaiting(error)
@@ -63,7 +65,7 @@ extension HTTP2ClientConnection {
       checkKeepAlive()
       scheduleOverdueCheck()
     }
-    // This was the last stream of a connection that is ending.
+    // A connection that is ending has no more streams.
     if ending != nil, streams.count == 0, waiting.isEmpty { channel.session.terminate(.noError) }
   }
 
@@ -77,13 +79,13 @@ extension HTTP2ClientConnection {
     for pending in refused { pending.completion(.failure(error)) }
   }
 
-  /// Reports the counts to the intake, where any thread reads them.
+  /// Reports the numbers of requests and streams to the intake, where any thread can read them.
   func updateLoad() {
     intake.update(
       waiting: waiting.count, openStreams: streams.count, maximumStreams: maximumStreams)
   }
 
-  // MARK: The session's news of streams
+  // MARK: Events of the session's streams
 
   func sessionBeganRequest(stream: Int32) -> Int? { nil }
 
@@ -97,7 +99,8 @@ extension HTTP2ClientConnection {
     allowance.used(count)
   }
 
-  /// Cancels a request whose answer is larger than `limit`, a text for the error.
+  /// Cancels a request whose answer is too large. `limit` is the exceeded limit as text, for the
+  /// error.
   private func breakOff(_ slot: Int, _ limit: String) {
     streams[slot]?.failure = HTTP2Error(
       .answerTooLarge, "the answer is larger than the limit of \(limit)", isSafeToRepeat: false)

@@ -3,9 +3,9 @@ import Foundation
 
 /// One HTTP/2 connection over TLS to a server (RFC 9113), made for many small requests.
 ///
-/// Any thread may give requests, from the start: they wait until the connection is open and the
-/// peer allows another stream. Completions run on the loop's thread and must not block. A
-/// connection connects once; after its end, create another.
+/// Any thread may send requests, also before the connection is open. A request waits until the
+/// connection is open and the peer allows another stream. Completions run on the loop's thread and
+/// must not block. A connection connects once. After the end of a connection, create another.
 ///
 /// ```swift
 /// let connection = try HTTP2ClientConnection(configuration, loop: loop) { event in … }
@@ -13,7 +13,7 @@ import Foundation
 /// connection.send(HTTP2Request(method: "GET", path: "/")) { result in … }
 /// ```
 ///
-/// A started connection stays alive until one side closes it.
+/// A started connection stays alive until it is closed.
 ///
 /// Unchecked: the intake has its own lock; all other mutable state is used on the loop's thread
 /// only.
@@ -23,23 +23,24 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
 
   /// A change in the life of a connection. Events come in the order in which they happen.
   public enum Event: Sendable, Hashable {
-    /// The peer's first settings came, so requests go out. The number is the limit of concurrent
-    /// requests.
+    /// The peer's first settings came, so the client now sends requests. The number is the limit of
+    /// concurrent requests.
     case opened(maximumConcurrentStreams: Int)
-    /// The peer changed the number of concurrent requests.
+    /// The peer changed the limit of concurrent requests.
     case limitChanged(maximumConcurrentStreams: Int)
-    /// The peer takes no more requests (GOAWAY). Waiting requests and those on streams above
-    /// `lastStream` fail as safe to repeat. The peer still answers the others.
+    /// The connection accepts no more requests: the peer sent GOAWAY, or all stream IDs are used.
+    /// Waiting requests and requests on streams above `lastStream` fail as safe to repeat. The peer
+    /// still answers the other requests. When the IDs are used up, `lastStream` is `Int32.max`.
     case goingAway(lastStream: Int32, code: HTTP2ErrorCode, debugData: [UInt8])
-    /// The connection has ended. It is the last event; the error is `nil` after an orderly end.
+    /// The connection has ended. This is the last event. The error is `nil` after an orderly end.
     case closed(HTTP2Error?)
   }
 
-  /// The number of requests on a connection.
+  /// The numbers of requests of a connection.
   public struct Load: Sendable, Hashable {
-    /// The requests without a stream.
+    /// The number of requests that wait for a stream.
     public internal(set) var waiting = 0
-    /// The requests that have a stream.
+    /// The number of requests that have a stream.
     public internal(set) var openStreams = 0
     /// The limit of concurrent streams; zero before the connection is open.
     public internal(set) var maximumStreams = 0
@@ -47,10 +48,10 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
 
   /// A way to end a connection.
   public enum Closing: Sendable {
-    /// Ends the connection after the answers to all requests that it has.
+    /// Ends the connection after all its requests, also the waiting ones, are answered.
     case whenAnswered
-    /// Ends the connection now. Sent requests fail with an unknown fate
-    /// (``HTTP2Error/isSafeToRepeat`` is `false`).
+    /// Ends the connection now. All requests fail. For a request that was sent,
+    /// ``HTTP2Error/isSafeToRepeat`` is `false`, because the peer may have processed it.
     case atOnce
   }
 
@@ -73,9 +74,9 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   let authority: [UInt8]
 
   var phase = Phase.idle
-  /// The requests that the loop has collected and that have no stream.
+  /// The requests that the loop has collected and that wait for a stream.
   var waiting = FIFO<PendingRequest>()
-  /// Whether a task on the loop is going to send the waiting requests.
+  /// Whether a task that sends the waiting requests is queued on the loop.
   var isCollectionScheduled = false
   var streams = SlotTable<ClientStream>()
   var keepAlive: KeepAlive
@@ -83,21 +84,23 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   var connectTimer: ScheduledTimer?
   var keepAliveTimer: ScheduledTimer?
   var overdueTimer: ScheduledTimer?
-  /// The reason why the connection sends no more requests while it is still open; `nil` while it
-  /// does.
+  /// The error for later requests while the connection is ending; `nil` while the connection
+  /// accepts requests.
   var ending: HTTP2Error?
-  /// The lowest last stream of all GOAWAY frames of the peer.
+  /// The lowest `lastStream` of all GOAWAY frames of the peer; `Int32.max` before the first one.
   var lastStreamOfPeer = Int32.max
-  /// The limit of concurrent streams: the lower one of the peer's and the configuration's.
+  /// The limit of concurrent streams: the lower of the peer's limit and the configuration's; 0
+  /// before the connection is open.
   var maximumStreams = 0
 
   /// Creates a connection that is not started.
   ///
   /// - Parameters:
-  ///   - loop: the loop whose thread runs the connection; it must outlive the connection.
+  ///   - loop: the loop whose thread runs the connection. The loop must run until the connection is
+  ///     closed.
   ///   - onEvent: receives the events, on the loop's thread.
   /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` if the trusted certificates or the client's
-  ///   own one cannot be used.
+  ///   certificate cannot be used.
   public init(
     _ configuration: HTTP2ClientConfiguration, loop: EventLoop,
     onEvent: @escaping @Sendable (Event) -> Void
@@ -111,7 +114,7 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
     keepAlive = KeepAlive(intervals: configuration.keepAliveIntervals, now: 0)
   }
 
-  /// Begins to connect. The events report the result.
+  /// Begins to connect. The event `opened` or `closed` reports the result.
   public func start() {
     loop.execute { self.connect() }
   }
@@ -119,8 +122,9 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   /// Sends a request, or queues it until a stream is free.
   ///
   /// The completion gets the whole answer, with any status, or an error that says whether the
-  /// request is safe to repeat. It runs once. Usually it runs on the loop's thread. It runs before
-  /// this method returns if the queue is full or the connection is ending.
+  /// request is safe to repeat. The completion runs once, usually on the loop's thread. If the
+  /// queue is full or the connection is ending, the completion runs on the caller's thread before
+  /// this method returns.
   public func send(_ request: HTTP2Request, completion: @escaping Completion) {
     let pending = PendingRequest(request: request, completion: completion)
     if loop.isCurrent { return take(pending) }
@@ -131,10 +135,10 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
     }
   }
 
-  /// The number of requests on the connection, readable from any thread.
+  /// The present numbers of requests of the connection. Any thread may read them.
   public var load: Load { intake.load }
 
-  /// Ends the connection; it rejects later requests.
+  /// Ends the connection. Later requests fail.
   public func close(_ closing: Closing) {
     loop.execute {
       switch closing {

@@ -20,7 +20,7 @@ public struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
   public var host: String
   /// The port of the proxy.
   public var port: Int
-  /// The credentials for the proxy; `nil` if it asks for none.
+  /// The credentials for the proxy; `nil` if the client sends none.
   public var credentials: Credentials?
 
   /// Creates a proxy from its parts.
@@ -30,12 +30,12 @@ public struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
     self.credentials = credentials
   }
 
-  /// Reads `http://HOST:PORT` or `http://USER:PASSWORD@HOST:PORT`.
+  /// Creates a proxy from a URL: `http://HOST:PORT` or `http://USER:PASSWORD@HOST:PORT`.
   ///
-  /// User and password may be percent-encoded. Without a port, it is 80.
+  /// User and password may be percent-encoded. The default port is 80.
   ///
-  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` with the broken rule. The error never
-  ///   contains the text, which may have a password.
+  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` with the broken rule. The error contains at
+  ///   most the scheme of the URL, because the rest may have a password.
   public init(parsing text: String) throws(HTTP2Error) {
     func mistake(_ rule: String) -> HTTP2Error {
       HTTP2Error(
@@ -68,7 +68,7 @@ public struct HTTPProxy: Sendable, Hashable, CustomStringConvertible {
   /// Host and port, without the credentials.
   public var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Returns the bytes that ask the proxy for a tunnel to `host`.
+  /// Returns the bytes of the request that asks the proxy for a tunnel to `host`.
   func request(host: String, port: Int) -> [UInt8] {
     let target = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     var text = "CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n"

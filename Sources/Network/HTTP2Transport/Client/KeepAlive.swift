@@ -1,12 +1,14 @@
-/// The decision when to send a PING to a silent peer and when to give the peer up.
+/// The rule that decides when a connection sends a PING to a silent peer, and when it closes
+/// because of the silence.
 ///
-/// Times are nanoseconds of a monotonic clock. All bytes from the peer count as a sign of life.
+/// Times are nanoseconds of a monotonic clock. Any bytes from the peer show that the connection
+/// works.
 struct KeepAlive {
   /// The time limits of a connection.
   struct Intervals: Sendable, Hashable {
-    /// The silence before a PING while requests are open.
+    /// The length of the silence before a PING, while requests are open.
     var whileBusy: Duration
-    /// The silence before a PING while no requests are open.
+    /// The length of the silence before a PING, while no requests are open.
     var whileIdle: Duration
     /// The time that the peer has to answer a PING with any bytes.
     var timeout: Duration
@@ -23,8 +25,9 @@ struct KeepAlive {
   }
 
   private let intervals: Intervals
+  /// The time of the last bytes from the peer.
   private var lastSign: Int64
-  /// The time of the PING that has no answer; `nil` if there is none.
+  /// The time of the last PING, if the peer has sent nothing since; `nil` otherwise.
   private var askedAt: Int64?
   /// Whether an answer is overdue and the peer has sent nothing since.
   private(set) var isSuspect = false
@@ -49,7 +52,10 @@ struct KeepAlive {
     isSuspect = true
   }
 
-  /// Returns the work that is due now. After ``Action/ping`` the PING counts as sent.
+  /// Returns the work that is due now. When the result is ``Action/ping``, the caller must send the
+  /// PING: its time limit begins now.
+  ///
+  /// - Parameter isBusy: whether requests are open.
   mutating func check(at now: Int64, isBusy: Bool) -> Action {
     if let askedAt {
       let end = askedAt + intervals.timeout.nanoseconds

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The request for a tunnel through a proxy, on a connected socket.
+/// The exchange with a proxy that opens a tunnel to a server (`CONNECT`), on a connected socket.
 ///
-/// It has no time limit of its own; its owner sets one.
+/// The exchange has no time limit; its owner sets one and calls ``cancel()``.
 ///
 /// Unchecked: it is used on its loop's thread only.
 final class ProxyTunnel: EventHandler, @unchecked Sendable {
@@ -10,20 +10,22 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
   private let proxy: HTTPProxy
   private var descriptor: Int32
   private var completion: ((Result<Int32, HTTP2Error>) -> Void)?
+  /// The token of the registration at the loop (``EventLoop/register(_:_:_:)``).
   private var token: UInt64 = 0
   /// The bytes of the request that are not sent yet.
   private var request: ArraySlice<UInt8>
   private var answer: [UInt8] = []
 
-  /// The longest head of an answer, in bytes. A proxy's answer has a few lines.
+  /// The size in bytes above which an answer without the end of its head is refused. The answer of
+  /// a usual proxy has a few lines.
   private static let greatestAnswer = 16_384
 
   /// Prepares a tunnel; ``start()`` begins it.
   ///
   /// - Parameters:
-  ///   - descriptor: the connected socket, which the tunnel owns until the completion gets it.
-  ///   - completion: gets the socket, which now leads to the target. It runs once, on the loop,
-  ///     unless the tunnel is cancelled before.
+  ///   - descriptor: the connected socket. The tunnel owns it until a successful completion.
+  ///   - completion: gets the socket, which now leads to the server, or the error. The completion
+  ///     runs once, on the loop's thread, but not after ``cancel()``.
   init(
     loop: EventLoop, proxy: HTTPProxy, descriptor: Int32, host: String, port: Int,
     completion: @escaping (Result<Int32, HTTP2Error>) -> Void
@@ -65,13 +67,14 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     if request.isEmpty { loop.modify(descriptor, .readable, token: token) }
   }
 
-  /// Reads the proxy's answer.
+  /// Reads the bytes of the proxy's answer that are in the socket.
   ///
-  /// - Returns: whether the tunnel is open; `false` if the answer is not complete.
-  /// - Throws: ``HTTP2Error/Code/proxyFailed`` for any other answer than success.
+  /// - Returns: `true` if the tunnel is open; `false` if the answer is not complete.
+  /// - Throws: ``HTTP2Error/Code/proxyFailed`` for an answer that is not a success, and when the
+  ///   connection breaks or ends.
   private func receive() throws(HTTP2Error) -> Bool {
-    // A TLS server does not send before the client, so no bytes of the target can follow the
-    // answer.
+    // A TLS server sends nothing before the client does, so no bytes of the server can follow the
+    // proxy's answer.
     while true {
       let count = read(descriptor, loop.readBuffer.baseAddress, 4096)
       guard count >= 0 else {
@@ -95,13 +98,14 @@ final class ProxyTunnel: EventHandler, @unchecked Sendable {
     }
   }
 
-  /// Whether the answer so far begins as HTTP/1 does.
+  /// Whether the answer so far can be the beginning of an HTTP/1 answer.
   private var isHTTP: Bool {
     let beginning = Array("HTTP/1.".utf8)
     return answer.prefix(beginning.count).elementsEqual(beginning.prefix(answer.count))
   }
 
-  /// The length of the answer's head with its empty line; `nil` if it is not complete.
+  /// The length in bytes of the answer's head with its empty line; `nil` if the head is not
+  /// complete.
   private var headEnd: Int? {
     guard answer.count >= 4 else { return nil }
     return (0...answer.count - 4).first { answer[$0..<$0 + 4].elementsEqual("\r\n\r\n".utf8) }

@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// An HTTP/2 server over TLS (RFC 9113) that stands in for another server, such as APNs. It can
-/// produce faults on request.
+/// An HTTP/2 server over TLS (RFC 9113) that imitates another server, such as APNs. It can produce
+/// faults on request.
 ///
-/// The handler gets whole requests on the server's own thread and must not block. It answers there,
-/// or later from any thread.
+/// The handler gets whole requests on the server's own thread and must not block. A request may be
+/// answered there, or later from any thread.
 ///
 /// ```swift
 /// let server = try HTTP2Server(configuration) { request in
@@ -16,8 +16,8 @@ import Synchronization
 /// await server.stop()
 /// ```
 ///
-/// All methods may be called from any thread. Those that change a connection take effect soon after
-/// they return, in the order of the calls.
+/// All public methods may be called from any thread. A method that changes a connection returns at
+/// once; the server's thread makes the changes soon after, in the order of the calls.
 ///
 /// Unchecked: a lock protects `shared`; all other state is used on the loop's thread only.
 public final class HTTP2Server: @unchecked Sendable {
@@ -26,24 +26,25 @@ public final class HTTP2Server: @unchecked Sendable {
 
   /// A change in the life of a connection.
   public enum Event: Sendable, Hashable {
-    /// A client has finished the TLS handshake.
+    /// The TLS handshake with a client has succeeded.
     case opened(HTTP2ConnectionID)
-    /// The server asked a client for a certificate; `nil` if the client presented none. It comes
-    /// before ``opened(_:)``.
+    /// The certificate of a client, which may be invalid; `nil` if the client presented none. This
+    /// event comes before ``opened(_:)``, and only with
+    /// ``HTTP2ServerConfiguration/clientAuthorityPEM``.
     case identified(HTTP2ConnectionID, TLSPeerCertificate?)
-    /// An opened connection has ended; the error is `nil` after an orderly end.
+    /// A connection has ended after its ``opened(_:)``. The error is `nil` after an orderly end.
     case closed(HTTP2ConnectionID, HTTP2Error?)
   }
 
   /// A way to end a connection.
   public enum Closing: Sendable {
-    /// Sends GOAWAY and closes after the answers to the accepted requests.
+    /// Sends GOAWAY, and closes the connection after the answers to the requests that have come.
     case whenAnswered
     /// Closes the socket without GOAWAY.
     case atOnce
   }
 
-  /// An unusual course of a TLS handshake, for tests (``script(_:)``).
+  /// An unusual TLS handshake, for tests (``script(_:)``).
   public enum Handshake: Sendable, Hashable {
     /// The server ends the handshake with an alert.
     case refused
@@ -67,10 +68,14 @@ public final class HTTP2Server: @unchecked Sendable {
 
   private var listener: ListeningSocket?
   private var connections: [HTTP2ConnectionID: HTTP2ServerConnection] = [:]
+  /// The number of the last connection; 0 before the first one.
   private var lastConnection: UInt64 = 0
+  /// The limit of open requests for later connections (``setMaximumConcurrentStreams(_:for:)``).
   private var maximumConcurrentStreams: Int
+  /// The delay for later connections (``setReadDelay(_:)``).
   private var readDelay: Duration?
-  /// The courses of the next handshakes, one for each connection, in their order.
+  /// The unusual handshakes of the next connections: one for each connection, in the order of
+  /// ``script(_:)``.
   private var handshakes = FIFO<Handshake>()
 
   /// Creates a server with a thread of its own. The server accepts no connections before
@@ -100,11 +105,13 @@ public final class HTTP2Server: @unchecked Sendable {
     loop.shutDown()
   }
 
-  /// Begins to listen. When the call returns, clients can connect.
+  /// Begins to listen. Clients can connect as soon as the call returns.
   ///
-  /// Call it once. From then on the server stays alive until ``stop()``.
+  /// Call this method once. The server then stays alive until ``stop()``.
+  ///
   /// - Throws: ``HTTP2Error/Code/notListening`` if the address is taken or is not of this machine,
-  ///   ``HTTP2Error/Code/nameNotResolved`` if the host is not an IP address.
+  ///   ``HTTP2Error/Code/nameNotResolved`` if the host is not an IP address,
+  ///   ``HTTP2Error/Code/systemFailure`` if no socket can be created.
   public func start() throws(HTTP2Error) {
     let descriptor = try Socket.listening(host: configuration.host, port: configuration.port)
     shared.withLock { $0.port = SocketAddress.localPort(of: descriptor) }
@@ -140,8 +147,8 @@ public final class HTTP2Server: @unchecked Sendable {
 
   /// Changes the number of requests that a client may have open (SETTINGS_MAX_CONCURRENT_STREAMS).
   ///
-  /// Open streams stay. nghttp2 refuses streams above the limit that a client opens before it sees
-  /// the change (REFUSED_STREAM).
+  /// Open requests continue. If a client opens more streams before it receives the new limit, the
+  /// server refuses the streams above the limit (REFUSED_STREAM).
   /// - Parameter connection: the connection to change; `nil` for all present and later ones.
   public func setMaximumConcurrentStreams(_ count: Int, for connection: HTTP2ConnectionID? = nil) {
     loop.execute {
@@ -157,8 +164,8 @@ public final class HTTP2Server: @unchecked Sendable {
     loop.execute { self.readDelay = delay }
   }
 
-  /// Sets the course of the next TLS handshakes: one for each connection, after those of earlier
-  /// calls.
+  /// Adds unusual handshakes to a list. Each new connection uses the first one of the list and
+  /// removes it; without one, its handshake is a usual one.
   public func script(_ handshakes: [Handshake]) {
     loop.execute { self.handshakes.append(contentsOf: handshakes) }
   }
@@ -166,11 +173,11 @@ public final class HTTP2Server: @unchecked Sendable {
   /// Sends GOAWAY.
   ///
   /// - Parameters:
-  ///   - lastStream: the server forgets requests on higher streams, although the handler may have
-  ///     received them. It must be the ID of a request or zero; `nil` for the last request that
-  ///     came.
-  ///   - code: the reason in the frame.
-  ///   - debugData: text for a person, or a JSON object with a reason as APNs sends it.
+  ///   - lastStream: the ID of the last request that the server answers, or zero. The server closes
+  ///     the higher streams, even if the handler has received their requests. `nil` means the last
+  ///     request that came.
+  ///   - code: the reason that the frame gives.
+  ///   - debugData: text for a person, or a JSON object with the reason, as APNs sends it.
   public func goAway(
     _ connection: HTTP2ConnectionID, lastStream: Int32? = nil, code: HTTP2ErrorCode = .noError,
     debugData: [UInt8] = []
@@ -187,7 +194,7 @@ public final class HTTP2Server: @unchecked Sendable {
     withConnection(connection) { $0.reset(stream: stream, code: code) }
   }
 
-  /// Ends a connection. Does nothing if it is closed.
+  /// Ends a connection. Does nothing if the connection is closed.
   public func close(_ connection: HTTP2ConnectionID, _ closing: Closing) {
     withConnection(connection) { $0.close(closing) }
   }
@@ -213,11 +220,12 @@ public final class HTTP2Server: @unchecked Sendable {
 
   // MARK: Connections, on the loop's thread
 
-  /// Takes a new socket over. Closes it when ``HTTP2ServerConfiguration/maximumConnections`` are
-  /// open, and when no TLS context can be made for it.
+  /// Begins a connection on a new socket. Closes the socket if
+  /// ``HTTP2ServerConfiguration/maximumConnections`` are open or TLS cannot be set up for it.
   private func accept(_ descriptor: Int32) {
     guard connections.count < configuration.maximumConnections,
-      // The identity of a script may be unusable. The client then sees a connection that is closed.
+      // The certificate of a `presenting` handshake may be unusable. The server then closes the
+      // connection.
       let context = try? contextForNext()
     else {
       Foundation.close(descriptor)
@@ -234,7 +242,8 @@ public final class HTTP2Server: @unchecked Sendable {
     connection.start(stream)
   }
 
-  /// Returns the TLS settings of the next connection, as the script says.
+  /// Returns the TLS settings of the next connection. Removes its unusual handshake, if there is
+  /// one, from the list.
   private func contextForNext() throws(HTTP2Error) -> TLSContext {
     switch handshakes.popFirst() {
     case nil: tls
@@ -250,7 +259,7 @@ public final class HTTP2Server: @unchecked Sendable {
     onEvent(.opened(id))
   }
 
-  /// Forgets a connection, and reports its end if its handshake had finished.
+  /// Removes a connection from the tables, and reports its end if its handshake had succeeded.
   func connectionClosed(_ id: HTTP2ConnectionID, _ error: HTTP2Error?, wasOpen: Bool) {
     connections[id] = nil
     guard wasOpen else { return }

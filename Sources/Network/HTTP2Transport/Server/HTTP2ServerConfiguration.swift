@@ -1,6 +1,7 @@
 /// The address and the limits of an ``HTTP2Server``.
 public struct HTTP2ServerConfiguration: Sendable, Hashable {
-  /// The IP address to listen on: `127.0.0.1`, `::1`, `0.0.0.0`, `::`.
+  /// The IP address to listen on, such as `127.0.0.1` or `::1`. With `0.0.0.0` or `::` the server
+  /// listens on all addresses of the machine.
   public var host = "127.0.0.1"
   /// The port to listen on; zero for any free port, which ``HTTP2Server/port`` then reports.
   public var port = 0
@@ -8,25 +9,28 @@ public struct HTTP2ServerConfiguration: Sendable, Hashable {
   public var certificateChainPEM: String
   /// The private key of the first certificate, in PEM and not encrypted.
   public var privateKeyPEM: String
-  /// The authority, in PEM, whose certificates the server asks clients for; `nil` to ask for none.
+  /// The certificate authority, in PEM, of the certificates that clients should present. With `nil`
+  /// the server asks clients for no certificate.
   ///
   /// Clients without a valid certificate may connect too. ``HTTP2Server/Event/identified(_:_:)``
-  /// reports the result.
+  /// reports the certificate and the result of its check.
   public var clientAuthorityPEM: String?
-  /// The time until the server grants a client window for the bytes that it sent; `nil` for no
-  /// delay.
+  /// The delay before the server allows a client to send further bytes (WINDOW_UPDATE) in place of
+  /// those that came; `nil` for no delay.
   ///
-  /// With `nil`, a connection has a window of 4 MiB. Otherwise a client can send 65,535 bytes (RFC
-  /// 9113 section 6.9.2) on a connection in each delay.
+  /// The window is the number of bytes that a client may send before the server allows more. With
+  /// `nil`, the window of a connection is 4 MiB. Otherwise the window is 65,535 bytes (RFC 9113
+  /// section 6.9.2), so a client can send that much in each delay.
   public var readDelay: Duration?
   /// The number of requests that a client may have open on one connection.
   public var maximumConcurrentStreams = 1_000
-  /// The largest body of a request. The server answers a larger one with status 413 without a call
-  /// of the handler.
+  /// The largest body of a request, in bytes. The server answers a request with a larger body with
+  /// status 413, and does not call the handler.
   public var maximumBodyBytes = 1 << 20
-  /// The number of connections at a time. The server closes further ones at once.
+  /// The greatest number of connections at a time. The server closes further connections at once.
   public var maximumConnections = 1_000
-  /// The time that a client has for the TLS handshake. The server then closes the connection.
+  /// The time that a client has for the TLS handshake. When this time is over, the server closes
+  /// the connection.
   public var handshakeTimeout: Duration = .seconds(10)
 
   /// Creates a configuration with the defaults for all other values.

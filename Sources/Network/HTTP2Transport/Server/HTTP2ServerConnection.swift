@@ -3,7 +3,7 @@ import Synchronization
 
 /// The server's end of one connection of an ``HTTP2Server``.
 ///
-/// It collects each request, gives it to the server's handler and sends the answer.
+/// The object collects each request, passes it to the server's handler and sends the answer.
 ///
 /// Unchecked: a lock protects `answers`; all other state is used on the loop's thread only.
 final class HTTP2ServerConnection: @unchecked Sendable {
@@ -13,11 +13,12 @@ final class HTTP2ServerConnection: @unchecked Sendable {
     var body: [UInt8] = []
     /// The body of the answer; `nil` before there is an answer.
     var answer: OutgoingBody?
-    /// Whether the body passed the limit, so that the server answered with 413.
+    /// Whether the body of the request is larger than the limit, so that the server answers with
+    /// status 413.
     var isTooLarge = false
   }
 
-  /// The answers that came from any thread and wait for the loop.
+  /// The answers that handlers gave, on any thread, and that the loop has not yet submitted.
   private struct Answers {
     var waiting: [(response: HTTP2Response, stream: Int32)] = []
     var isClosed = false
@@ -30,13 +31,15 @@ final class HTTP2ServerConnection: @unchecked Sendable {
   private var maximumConcurrentStreams: Int
   /// See ``HTTP2ServerConfiguration/readDelay``.
   private let readDelay: Duration?
-  /// The bytes that arrived since the last grant of window. Used only with a read delay.
+  /// The number of bytes for which the server has not yet allowed the client further bytes. It is
+  /// used only with a read delay.
   private var unacknowledged = 0
   /// Whether the TLS handshake has finished.
   private var isOpen = false
   private let answers = Mutex(Answers())
 
-  /// The window of a connection without a read delay: 4 MiB.
+  /// The window of a connection without a read delay: 4 MiB. A client may send that many bytes
+  /// before the server allows more.
   private static let connectionWindow: Int32 = 1 << 22
 
   init(
@@ -48,7 +51,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {
     self.readDelay = readDelay
   }
 
-  /// Begins the TLS handshake and its time limit.
+  /// Begins the TLS handshake and starts its time limit.
   func start(_ stream: TLSStream) {
     do throws(HTTP2Error) {
       let channel = try HTTP2Channel(
@@ -67,10 +70,11 @@ final class HTTP2ServerConnection: @unchecked Sendable {
 
   // MARK: Answers
 
-  /// Takes an answer from any thread. The loop sends it soon, together with others.
+  /// Queues an answer, from any thread. The loop's thread sends the queued answers soon, in one
+  /// batch.
   ///
-  /// The queue has no limit of its own: the loop drops every answer to a stream that is closed or
-  /// has an answer.
+  /// The queue has no limit. The loop discards an answer if its stream is closed or already has an
+  /// answer.
   func answer(_ response: HTTP2Response, stream: Int32) {
     let isFirst = answers.withLock { answers in
       guard !answers.isClosed else { return false }
@@ -93,7 +97,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {
     for (response, stream) in waiting { submit(response, stream: stream) }
   }
 
-  /// Sends an answer, unless the stream is closed or has one.
+  /// Submits an answer to the session, unless the stream is closed or already has an answer.
   private func submit(_ response: HTTP2Response, stream: Int32) {
     guard let channel, let slot = channel.session.slot(of: stream), streams[slot]?.answer == nil
     else { return }
@@ -189,7 +193,8 @@ extension HTTP2ServerConnection: HTTP2ChannelDelegate {
     }
   }
 
-  /// Grants the client window after the delay, once for all bytes that come until then.
+  /// Allows the client, after the delay, to send as many bytes again as have come until then. One
+  /// timer serves all bytes that come during a delay.
   private func acknowledge(_ count: Int, after delay: Duration) {
     unacknowledged += count
     guard unacknowledged == count else { return }

@@ -1,9 +1,10 @@
-/// The name of a connection of an ``HTTP2Server``. The numbers rise, and a server uses none twice.
+/// The ID of a connection of an ``HTTP2Server``. A server gives its connections rising numbers and
+/// uses no number twice.
 public struct HTTP2ConnectionID: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The number, from 1.
   public var rawValue: UInt64
 
-  /// Creates a name from its number.
+  /// Creates an ID from its number.
   public init(rawValue: UInt64) {
     self.rawValue = rawValue
   }
@@ -15,11 +16,11 @@ public struct HTTP2ConnectionID: Sendable, Hashable, Comparable, CustomStringCon
   public var description: String { String(rawValue) }
 }
 
-/// A whole request that came to an ``HTTP2Server``, with the way to answer it.
+/// A whole request that came to an ``HTTP2Server``. ``respond(_:)`` answers the request.
 public struct HTTP2ServerRequest: Sendable {
   /// The connection on which the request came.
   public let connection: HTTP2ConnectionID
-  /// The ID of the stream. It is odd and rises with each request of a connection.
+  /// The ID of the stream. The IDs of a connection are odd and rise with each request.
   public let stream: Int32
   /// The header fields, including the pseudo-header fields `:method`, `:path` and so on.
   public let headers: HTTP2Headers
@@ -34,12 +35,13 @@ public struct HTTP2ServerRequest: Sendable {
 
   /// Answers the request, from any thread, at once or later.
   ///
-  /// The first answer counts. An answer after the end of the stream or the connection is dropped.
+  /// The server sends the first answer and ignores further ones. It also ignores an answer after
+  /// the end of the stream or of the connection.
   public func respond(_ response: HTTP2Response) {
     answerer.answer(response, stream: stream)
   }
 
-  /// Answers the request with a response from its parts, as ``respond(_:)`` does.
+  /// Creates a response from its parts and answers the request with it, as ``respond(_:)`` does.
   public func respond(status: Int, headers: HTTP2Headers = [:], body: [UInt8] = []) {
     respond(HTTP2Response(status: status, headers: headers, body: body))
   }

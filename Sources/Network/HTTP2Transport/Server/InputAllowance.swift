@@ -1,10 +1,10 @@
-/// The limit on bytes that a peer sends beside the answers: pings, settings, interim answers,
-/// bodies of cancelled requests.
+/// The limit on the bytes that a server sends to a client in addition to its answers. Examples:
+/// pings, settings, interim answers, bodies of cancelled requests.
 ///
-/// Such bytes cost work and bring nothing, and each kind has its own flood attack (CVE-2019-9512,
-/// -9515, -9518 and others). So the limit counts what the bytes are for, as nginx does. The total
-/// may be eight times the bytes of answers, plus 1 MiB, plus 1 KiB for each second of the
-/// connection.
+/// The client must process these bytes, but they are of no use. Each kind has its own flood attack
+/// (CVE-2019-9512, -9515, -9518 and others). So one limit covers all kinds: it compares all bytes
+/// with the bytes of answers, as nginx does. The total may be eight times the bytes of answers,
+/// plus 1 MiB, plus 1 KiB for each second since the start of the count.
 ///
 /// Times are nanoseconds of a monotonic clock.
 struct InputAllowance: Sendable {
@@ -13,9 +13,9 @@ struct InputAllowance: Sendable {
   private static let perSecond: Int64 = 1 << 10
 
   private let began: Int64
-  /// All bytes that came.
+  /// The number of all bytes that came.
   private(set) var total = 0
-  /// The bytes of awaited answers.
+  /// The number of bytes that belong to answers.
   private(set) var useful = 0
 
   /// Starts the count at `now`.
@@ -26,10 +26,10 @@ struct InputAllowance: Sendable {
   /// Counts bytes that came, of any kind.
   mutating func received(_ count: Int) { total += count }
 
-  /// Counts bytes of an awaited answer. They must also be counted by ``received(_:)``.
+  /// Counts bytes that belong to an answer. ``received(_:)`` must count the same bytes too.
   mutating func used(_ count: Int) { useful += count }
 
-  /// Whether the peer sent more than it may by `now`.
+  /// Whether the server has sent more bytes until `now` than the limit allows.
   func isExceeded(at now: Int64) -> Bool {
     let seconds = (now - began) / 1_000_000_000
     return total > Self.factor * useful + Self.burst + Int(seconds * Self.perSecond)

@@ -1,12 +1,13 @@
 import Foundation
 
-/// A socket that listens for connections on a loop. It owns the descriptor.
+/// A socket that listens for connections on an ``EventLoop``. The object owns the descriptor.
 ///
 /// Unchecked: it is used on its loop's thread only.
 final class ListeningSocket: EventHandler, @unchecked Sendable {
   private let loop: EventLoop
   private let descriptor: Int32
   private let onConnection: (Int32) -> Void
+  /// The token of the registration at the loop (``EventLoop/register(_:_:_:)``).
   private var token: UInt64 = 0
   private var isClosed = false
 
@@ -24,7 +25,8 @@ final class ListeningSocket: EventHandler, @unchecked Sendable {
     token = loop.register(descriptor, .readable, self)
   }
 
-  /// Accepts up to 64 connections. The loop calls again if more are waiting.
+  /// Accepts up to 64 connections. The loop calls this method again if more connections are
+  /// waiting.
   func handle(_ readiness: Readiness) {
     for _ in 0..<64 {
       guard let connection = Socket.accepted(at: descriptor) else {
@@ -43,8 +45,8 @@ final class ListeningSocket: EventHandler, @unchecked Sendable {
     Foundation.close(descriptor)
   }
 
-  /// Stops accepting for 100 ms. Without free descriptors the socket would stay ready and keep the
-  /// thread busy.
+  /// Stops accepting for 100 ms. Without this pause, the loop would call the handler again and
+  /// again while the process has no free descriptors.
   private func pause() {
     loop.unregister(descriptor, token: token)
     loop.schedule(after: .milliseconds(100)) { [weak self] in

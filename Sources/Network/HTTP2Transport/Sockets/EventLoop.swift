@@ -4,8 +4,8 @@ import Synchronization
 
 /// A thread that waits for sockets and timers (epoll) and runs their handlers.
 ///
-/// All code of a connection runs on its loop's thread, one piece after the other, so connections
-/// need no locks of their own. Code on a loop must not block.
+/// All code of a connection runs on the thread of the connection's loop, one call after the other.
+/// So this code needs no locks. Code on a loop must not block.
 ///
 /// Unchecked: a lock protects `shared`; all other state is used on the loop's thread only.
 public final class EventLoop: @unchecked Sendable {
@@ -19,7 +19,7 @@ public final class EventLoop: @unchecked Sendable {
   private let nextTimerID = Atomic<UInt64>(1)
   private let threadID = Atomic<UInt>(0)
   private let pollDescriptor: Int32
-  /// An `eventfd` that other threads write to, to end the wait of the loop's thread.
+  /// An `eventfd`. Other threads write to it to end the wait of the loop's thread.
   private let wakeDescriptor: Int32
 
   /// The handlers of the registered descriptors, by token. Token zero belongs to `wakeDescriptor`.
@@ -28,15 +28,16 @@ public final class EventLoop: @unchecked Sendable {
   private var timers = TimerQueue()
   private var isRunning = true
 
-  /// The time of the present round, in nanoseconds of the monotonic clock. It changes only after
-  /// each wait.
+  /// The time of the present round, in nanoseconds of the monotonic clock. The loop reads the clock
+  /// once in each round, after the wait.
   package private(set) var now: Int64 = EventLoop.readClock()
 
   /// A buffer of 64 KiB for one read. All handlers share it; its contents are valid until the
   /// handler returns.
   let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
 
-  /// Starts a loop on a new thread. The thread keeps the loop alive until ``shutDown()``.
+  /// Starts a loop on a new thread. The running thread keeps the loop alive; ``shutDown()`` ends
+  /// the thread.
   ///
   /// - Parameter name: the thread's name in debuggers; Linux shows 15 bytes of it.
   /// - Throws: ``HTTP2Error/Code/systemFailure`` when the process has no descriptors left.
@@ -67,10 +68,11 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Runs `body` on the loop's thread soon, in the order of the calls.
   ///
-  /// The queue has no limit. So callers must not come here once for each item of data, but once for
-  /// many, as connections do.
+  /// The queue has no limit. So a caller must not call this method for each item of data, but once
+  /// for many items, as connections do.
   ///
-  /// - Returns: `false` if the loop is shut down; `body` does not run then.
+  /// - Returns: `true` if `body` will run; `false` if the loop is shut down, and `body` does not
+  ///   run.
   @discardableResult
   public func execute(_ body: @escaping @Sendable () -> Void) -> Bool {
     let (isAccepted, isFirst) = shared.withLock { shared in
@@ -84,7 +86,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Runs `body` on the loop's thread after `delay`, unless the timer is cancelled before.
   ///
-  /// - Returns: the name of the timer for ``cancel(_:)``.
+  /// - Returns: the timer, for ``cancel(_:)``.
   @discardableResult
   public func schedule(
     after delay: Duration, _ body: @escaping @Sendable () -> Void
@@ -101,7 +103,8 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Cancels a timer. Does nothing if it has run.
   ///
-  /// From another thread, the timer may still run before the loop gets to the request.
+  /// After a call from another thread, the timer may still run before the loop processes the
+  /// cancellation.
   public func cancel(_ timer: ScheduledTimer) {
     if isCurrent {
       timers.cancel(id: timer.id)
@@ -110,7 +113,7 @@ public final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// Ends the thread after the work that ``execute(_:)`` already has.
+  /// Ends the thread after it has run the bodies that ``execute(_:)`` has queued.
   ///
   /// Pending timers do not run. Close the loop's connections and servers first, because their
   /// requests get no answer after this.
@@ -122,8 +125,9 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Calls `handler` whenever `descriptor` is ready for an event of `interest`, or has failed.
   ///
-  /// - Returns: a token for later calls. The loop never uses a token twice. So an event of a
-  ///   descriptor that was closed in the same round cannot reach the next owner of its number.
+  /// - Returns: a token for later calls. The loop never uses a token twice. The system may give the
+  ///   number of a closed descriptor to a new one. Because of the token, an old event does not
+  ///   reach the new handler.
   func register(_ descriptor: Int32, _ interest: Readiness, _ handler: any EventHandler) -> UInt64 {
     let token = nextToken
     nextToken += 1
@@ -137,7 +141,8 @@ public final class EventLoop: @unchecked Sendable {
     control(EPOLL_CTL_MOD, descriptor, token, interest)
   }
 
-  /// Ends the calls to the handler and releases it. Call it before the descriptor is closed.
+  /// Ends the calls to the handler and releases the handler. Call this method before you close the
+  /// descriptor.
   func unregister(_ descriptor: Int32, token: UInt64) {
     guard handlers.removeValue(forKey: token) != nil else { return }
     control(EPOLL_CTL_DEL, descriptor, token, [])
@@ -154,8 +159,8 @@ public final class EventLoop: @unchecked Sendable {
 
   // MARK: The thread
 
-  /// The body of the thread: waits, serves descriptors, then due timers, then tasks, until the loop
-  /// is shut down.
+  /// Runs the loop until it is shut down. Each round waits, then calls the handlers of ready
+  /// descriptors, then runs due timers, then tasks.
   private func run() {
     threadID.store(UInt(pthread_self()), ordering: .relaxed)
     // A write to a socket whose peer is gone raises SIGPIPE, which would end the process.
@@ -182,8 +187,8 @@ public final class EventLoop: @unchecked Sendable {
     shared.withLock { $0.isShutDown = true }
     runTasks()
     handlers.removeAll()
-    // The remaining actions usually hold a reference to the loop; with them the loop would never be
-    // released.
+    // The actions of the remaining timers usually have a reference to the loop, so the loop would
+    // never be released with them.
     timers = TimerQueue()
     threadID.store(0, ordering: .relaxed)
   }
@@ -197,7 +202,8 @@ public final class EventLoop: @unchecked Sendable {
     for task in tasks { task() }
   }
 
-  /// Returns the time until the next timer in milliseconds, rounded up; -1 means no limit.
+  /// Returns how long the thread may wait: the milliseconds until the next timer, rounded up; 0 if
+  /// a task is queued; -1 without a timer.
   private func timeUntilNextWork() -> Int32 {
     if shared.withLock({ !$0.tasks.isEmpty }) { return 0 }
     guard let deadline = timers.nextDeadline() else { return -1 }
@@ -224,7 +230,7 @@ public final class EventLoop: @unchecked Sendable {
   }
 }
 
-/// The name of an action given to ``EventLoop/schedule(after:_:)``.
+/// The ID of a timer that ``EventLoop/schedule(after:_:)`` created.
 public struct ScheduledTimer: Sendable, Hashable {
   let id: UInt64
 }
@@ -235,7 +241,8 @@ struct Readiness: OptionSet {
 
   static let readable = Readiness(rawValue: EPOLLIN.rawValue)
   static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
-  /// An error or the end of both directions; epoll always reports it.
+  /// An error, or the end of both directions of a connection. epoll reports these events without
+  /// being asked.
   static let failed = Readiness(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
 }
 

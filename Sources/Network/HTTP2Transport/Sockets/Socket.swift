@@ -4,11 +4,12 @@ import Foundation
 ///
 /// The functions return plain descriptors; the caller owns and closes them.
 enum Socket {
-  /// Returns a socket that has begun to connect. The socket becomes writable when it is connected
-  /// or has failed; ``pendingError(of:)`` then says which.
+  /// Returns a socket that has begun to connect. The socket becomes writable when the connection is
+  /// made or has failed; ``pendingError(of:)`` is then 0 or the error number.
   ///
   /// - Throws: ``HTTP2Error/Code/notConnected`` if the attempt failed at once,
-  ///   ``HTTP2Error/Code/systemFailure`` without descriptors.
+  ///   ``HTTP2Error/Code/systemFailure`` if no socket can be created, for example because the
+  ///   process has no free descriptor.
   static func connecting(to address: SocketAddress) throws(HTTP2Error) -> Int32 {
     let descriptor = try make(family: address.family)
     let result = address.withPointer { connect(descriptor, $0, $1) }
@@ -21,10 +22,12 @@ enum Socket {
     return descriptor
   }
 
-  /// Returns a socket that listens on an IP address, with a queue of up to 512 connections.
+  /// Returns a socket that listens on an IP address, with a queue of up to 512 connections that
+  /// wait to be accepted.
   ///
   /// - Throws: ``HTTP2Error/Code/nameNotResolved`` if `host` is a name,
-  ///   ``HTTP2Error/Code/notListening`` if the address cannot be used.
+  ///   ``HTTP2Error/Code/notListening`` if the address cannot be used,
+  ///   ``HTTP2Error/Code/systemFailure`` if no socket can be created.
   static func listening(host: String, port: Int) throws(HTTP2Error) -> Int32 {
     guard let address = try SocketAddress.resolve(host: host, port: port, isNumeric: true).first
     else { throw HTTP2Error(.notListening, "'\(host)' is not an IP address to listen on") }
@@ -39,8 +42,8 @@ enum Socket {
     return descriptor
   }
 
-  /// Returns the next connection that waits at a listening socket; `nil` with the reason in
-  /// `errno`.
+  /// Returns the next connection that waits at a listening socket; `nil` if there is none or the
+  /// call failed. `errno` then has the reason.
   static func accepted(at listener: Int32) -> Int32? {
     let descriptor = accept(listener, nil, nil)
     guard descriptor >= 0 else { return nil }
@@ -50,7 +53,7 @@ enum Socket {
     return descriptor
   }
 
-  /// Returns the error number that the socket keeps; zero for none. Reading it clears it.
+  /// Returns the error number that the socket keeps, and clears it; 0 if there is no error.
   static func pendingError(of descriptor: Int32) -> Int32 {
     var value: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)

@@ -15,15 +15,16 @@ struct SocketAddress {
   /// The address family: `AF_INET` or `AF_INET6`.
   var family: Int32 { Int32(storage.ss_family) }
 
-  /// Calls `body` with the address as the system calls want it.
+  /// Calls `body` with the address and its length in bytes, as the system calls expect them. The
+  /// pointer is valid during the call.
   func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     withUnsafePointer(to: storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
     }
   }
 
-  /// Returns the addresses of a host, in the system's order of preference. Blocks during the query
-  /// to a name server.
+  /// Returns the addresses of a host, in the system's order of preference. The call blocks while
+  /// the system asks a name server.
   ///
   /// - Parameter isNumeric: whether `host` must be an IP address, which needs no name server.
   /// - Throws: ``HTTP2Error/Code/nameNotResolved`` when the host has no address.

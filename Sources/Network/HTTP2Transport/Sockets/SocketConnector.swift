@@ -3,8 +3,8 @@ import Foundation
 /// One attempt to connect to a host within a time limit: it resolves the name and tries the
 /// addresses in turn.
 ///
-/// It keeps the first connection that is accepted. Each address gets an equal share of the time
-/// that is left.
+/// The first address that accepts the connection ends the attempt. Each try gets an equal share of
+/// the remaining time.
 ///
 /// Unchecked: it is used on its loop's thread only. Only the name resolution, which blocks, runs on
 /// another queue.
@@ -14,22 +14,24 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
   private let port: Int
   /// The end of the attempt, in nanoseconds of ``EventLoop/now``.
   private let deadline: Int64
-  /// The receiver of the result; `nil` after the result or ``cancel()``.
+  /// The function that gets the result; `nil` after the call or after ``cancel()``.
   private var completion: ((Result<Int32, HTTP2Error>) -> Void)?
 
   /// The addresses that were not tried yet.
   private var addresses: ArraySlice<SocketAddress> = []
   /// The socket of the present try; -1 for none.
   private var descriptor: Int32 = -1
+  /// The token of the registration at the loop (``EventLoop/register(_:_:_:)``).
   private var token: UInt64 = 0
   private var timer: ScheduledTimer?
-  /// The failure of the last address. The completion gets it when no address is left.
+  /// The failure of the last address that was tried. The completion gets this error when no address
+  /// is left.
   private var lastError: HTTP2Error
 
   /// Prepares an attempt; ``start()`` begins it.
   ///
-  /// - Parameter completion: gets the connected socket and owns it from then on. It runs once, on
-  ///   the loop, unless the connector is cancelled before.
+  /// - Parameter completion: gets the connected socket and owns it from then on, or gets the error.
+  ///   The completion runs once, on the loop's thread, but not after ``cancel()``.
   init(
     loop: EventLoop, host: String, port: Int, timeout: Duration,
     completion: @escaping (Result<Int32, HTTP2Error>) -> Void
@@ -42,7 +44,7 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     lastError = HTTP2Error(.nameNotResolved, "'\(host)' has no address")
   }
 
-  /// Begins to resolve the name.
+  /// Starts the time limit and begins to resolve the name.
   func start() {
     arm(until: deadline) { connector in
       connector.finish(
@@ -136,7 +138,8 @@ final class SocketConnector: EventHandler, @unchecked Sendable {
     descriptor = -1
   }
 
-  /// Runs `action` at `time` unless the attempt has ended before.
+  /// Runs `action` at `time`, in nanoseconds of ``EventLoop/now``, unless the attempt has ended
+  /// before.
   private func arm(until time: Int64, _ action: @escaping @Sendable (SocketConnector) -> Void) {
     timer = loop.schedule(after: .nanoseconds(max(time - loop.now, 0))) { [weak self] in
       guard let self, completion != nil else { return }

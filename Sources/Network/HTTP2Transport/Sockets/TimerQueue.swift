@@ -1,16 +1,17 @@
 /// A queue of actions, ordered by their deadline: a binary heap.
 ///
-/// A cancelled action leaves its entry in the heap until the deadline, or until cancelled entries
-/// are more than half of the heap.
+/// When an action is cancelled, its entry stays in the heap until its deadline, or until cancelled
+/// entries are more than half of the heap.
 struct TimerQueue {
-  /// A deadline in the heap, with the name of its action.
+  /// A deadline in the heap, with the ID of its action.
   private struct Entry {
     var deadline: Int64
     var id: UInt64
   }
 
   private var heap: [Entry] = []
-  /// The actions that will run, by name. A name in the heap without an action here is cancelled.
+  /// The actions that will run, by ID. If an ID in the heap has no action here, the action was
+  /// cancelled.
   private var actions: [UInt64: @Sendable () -> Void] = [:]
 
   /// The number of actions that will run.
@@ -18,7 +19,8 @@ struct TimerQueue {
 
   /// Returns the deadline of the first action; `nil` if there is none.
   ///
-  /// - Complexity: O(log *n*) for each cancelled entry before it.
+  /// - Complexity: O(log *n*) for each cancelled entry before the first action, where *n* is the
+  ///   number of entries in the heap.
   mutating func nextDeadline() -> Int64? {
     while let first = heap.first {
       if actions[first.id] != nil { return first.deadline }
@@ -30,20 +32,20 @@ struct TimerQueue {
   /// Adds an action.
   ///
   /// - Parameters:
-  ///   - id: a name that no other action of the queue has. With equal deadlines, the lower one runs
-  ///     first.
+  ///   - id: an ID that no other action of the queue has. Of two actions with the same deadline,
+  ///     the action with the lower ID runs first.
   ///   - deadline: nanoseconds of a monotonic clock.
-  /// - Complexity: O(log *n*).
+  /// - Complexity: O(log *n*), where *n* is the number of entries in the heap.
   mutating func insert(id: UInt64, deadline: Int64, action: @escaping @Sendable () -> Void) {
     actions[id] = action
     heap.append(Entry(deadline: deadline, id: id))
     siftUp(heap.count - 1)
   }
 
-  /// Removes an action; does nothing for an unknown name.
+  /// Cancels an action; does nothing for an unknown ID.
   ///
-  /// - Complexity: O(1) on average. Above 64 entries the heap is rebuilt, in O(*n*), when less than
-  ///   half of the entries are alive.
+  /// - Complexity: O(1) on average. The heap is rebuilt, in O(*n*) for its *n* entries, when it has
+  ///   more than 64 entries and less than half of them are not cancelled.
   mutating func cancel(id: UInt64) {
     guard actions.removeValue(forKey: id) != nil else { return }
     guard heap.count > 64, actions.count < heap.count / 2 else { return }
@@ -51,9 +53,11 @@ struct TimerQueue {
     for index in stride(from: heap.count / 2 - 1, through: 0, by: -1) { siftDown(index) }
   }
 
-  /// Removes and returns the first action if its deadline has come; otherwise `nil`.
+  /// Removes and returns the first action if its deadline is not after `now`; returns `nil`
+  /// otherwise.
   ///
-  /// - Complexity: O(log *n*).
+  /// - Complexity: as for ``nextDeadline()``, and O(log *n*) for the removal, where *n* is the
+  ///   number of entries in the heap.
   mutating func popDue(at now: Int64) -> (@Sendable () -> Void)? {
     guard let deadline = nextDeadline(), deadline <= now else { return nil }
     let first = heap[0]

@@ -1,10 +1,11 @@
 import COpenSSL
 import Foundation
 
-/// The settings that TLS connections of one kind share: certificates, trust, protocol versions.
+/// The settings that all TLS connections of one owner share: certificates, trust, protocol
+/// versions.
 ///
-/// All contexts require TLS 1.2 or later and the protocol `h2` (ALPN), and forbid renegotiation and
-/// compression (RFC 9113 section 9.2.1).
+/// All contexts require TLS 1.2 or later and the protocol `h2`, which the peers agree on in the
+/// handshake (ALPN). They forbid renegotiation and compression (RFC 9113 section 9.2.1).
 ///
 /// Unchecked: an `SSL_CTX` is only read after its set-up, and OpenSSL counts its references
 /// atomically.
@@ -13,10 +14,11 @@ final class TLSContext: @unchecked Sendable {
   let pointer: OpaquePointer
 
   /// The cipher suites for TLS 1.2: a new key for each connection, and authenticated encryption.
-  /// TLS 1.3 has no others, and HTTP/2 may refuse all others (RFC 9113 appendix A).
+  /// All suites of TLS 1.3 are of this kind. An HTTP/2 peer may refuse the other suites of TLS 1.2
+  /// (RFC 9113 appendix A).
   private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
 
-  /// Creates a context with the rules that hold for both ends.
+  /// Creates a context with the settings that are the same for client and server.
   private init(method: OpaquePointer?) throws(HTTP2Error) {
     guard let pointer = SSL_CTX_new(method) else {
       throw .openSSL(.systemFailure, "TLS could not be set up")
@@ -25,8 +27,8 @@ final class TLSContext: @unchecked Sendable {
     guard petrel_ssl_context_require_tls12(pointer) == 1 else {
       throw .openSSL(.invalidConfiguration, "OpenSSL's configuration does not allow TLS 1.2")
     }
-    // A write may take only a part of the bytes. The rest may have moved in memory at the next
-    // write.
+    // A write may accept a part of the bytes only. The other bytes may be at another address at the
+    // next write.
     petrel_ssl_context_add_mode(
       pointer, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
     petrel_ssl_context_forbid_renegotiation_and_compression(pointer)
@@ -73,8 +75,8 @@ final class TLSContext: @unchecked Sendable {
   /// Creates the context of a server.
   ///
   /// - Parameter clientAuthorityPEM: the authority of client certificates; `nil` if the server asks
-  ///   for none. The handshake succeeds also without a valid one, and ``TLSStream/peerCertificate``
-  ///   has the result.
+  ///   for none. The handshake succeeds also without a valid certificate;
+  ///   ``TLSStream/peerCertificate`` has the result of the check.
   /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` when a certificate or key cannot be used.
   static func server(
     _ identity: TLSIdentity, clientAuthorityPEM: String? = nil
@@ -86,7 +88,8 @@ final class TLSContext: @unchecked Sendable {
     return context
   }
 
-  /// Creates a server's context whose handshakes all fail, with an alert at ALPN. Tests use it.
+  /// Creates a server's context whose handshakes all fail with an alert, because it refuses every
+  /// protocol (ALPN). Tests use this context.
   static func refusing(_ identity: TLSIdentity) throws(HTTP2Error) -> TLSContext {
     let context = try TLSContext(method: TLS_server_method())
     try context.use(identity, of: "server")
@@ -109,7 +112,8 @@ final class TLSContext: @unchecked Sendable {
     else {
       throw .openSSL(.invalidConfiguration, "the clients' authority cannot be used")
     }
-    // OpenSSL keeps the failure as the result of the verification, where the server reads it.
+    // The callback accepts every certificate. OpenSSL keeps the failure as the result of the
+    // verification, and the server reads it there.
     SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, { _, _ in 1 })
     // Without a session ID context, OpenSSL refuses to resume sessions that had a client
     // certificate.
@@ -117,7 +121,8 @@ final class TLSContext: @unchecked Sendable {
     SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
   }
 
-  /// Takes certificate and key into use. `end` names the owner in errors: "client" or "server".
+  /// Sets the certificate and the key of this context. `end` names their owner in errors: "client"
+  /// or "server".
   private func use(_ identity: TLSIdentity, of end: String) throws(HTTP2Error) {
     try useCertificates(identity.certificateChainPEM, of: end)
     try usePrivateKey(identity.privateKeyPEM, of: end)
@@ -138,7 +143,7 @@ final class TLSContext: @unchecked Sendable {
       }
       isFirst = false
     }
-    ERR_clear_error()  // The end of the text is reported as an error.
+    ERR_clear_error()  // OpenSSL reports the end of the text as an error.
     guard !isFirst else {
       throw HTTP2Error(.invalidConfiguration, "the \(end)'s certificate is not in PEM format")
     }
@@ -194,7 +199,7 @@ extension HTTP2Error {
   /// thread's error queue.
   static func openSSL(_ code: Code, _ reason: String) -> HTTP2Error {
     let number = ERR_peek_last_error()
-    ERR_clear_error()  // OpenSSL reports the end of the text as an error.
+    ERR_clear_error()
     guard number != 0 else { return HTTP2Error(code, reason) }
     let detail = ERR_reason_error_string(number).map { String(cString: $0) } ?? "error \(number)"
     return HTTP2Error(code, "\(reason): \(detail)")

@@ -2,13 +2,14 @@ import COpenSSL
 
 /// The certificate that the peer presented in the TLS handshake.
 public struct TLSPeerCertificate: Sendable, Hashable {
-  /// The common name (CN) of the certificate's subject, up to 255 bytes; empty if it has none.
+  /// The common name (CN) of the certificate's subject, up to 255 bytes; empty if the subject has
+  /// no common name.
   public var commonName: String
   /// The reason why the verification failed, such as an unknown issuer or an expired certificate;
   /// `nil` if the certificate is valid.
   public var failure: String?
 
-  /// Creates a value, for tests and handlers.
+  /// Creates a value from its parts.
   public init(commonName: String, failure: String? = nil) {
     self.commonName = commonName
     self.failure = failure

@@ -1,18 +1,19 @@
 import COpenSSL
 import Foundation
 
-/// A TLS connection over a non-blocking socket. It owns both and closes the socket when it is
-/// released.
+/// A TLS connection over a non-blocking socket. The object owns the socket and closes it in
+/// `deinit`.
 ///
-/// It belongs to one thread: its loop's.
+/// It is used on one thread only, the thread of the connection's ``EventLoop``.
 final class TLSStream {
   /// The result of one step on a non-blocking connection.
   enum Progress {
-    /// The number of moved bytes; zero for a finished handshake.
+    /// The step is done. The number is that of the read or written bytes; 0 for a finished
+    /// handshake.
     case done(Int)
-    /// The step needs bytes from the peer first: repeat it when the socket is readable.
+    /// The step needs bytes from the peer first: repeat the step when the socket is readable.
     case wantsRead
-    /// The socket accepts no more bytes: repeat the step when it is writable.
+    /// The socket accepts no more bytes: repeat the step when the socket is writable.
     case wantsWrite
     /// The peer ended the connection with TLS's closure alert.
     case ended
@@ -22,13 +23,13 @@ final class TLSStream {
   private let ssl: OpaquePointer
   private let isClient: Bool
 
-  /// Begins the client's side. It owns `descriptor` from now on and closes it also when this
-  /// throws.
+  /// Creates the client's end. The object owns `descriptor`; if the initializer throws,
+  /// `descriptor` is closed.
   ///
-  /// - Parameter host: the name or IP address that the server's certificate must be for. A name is
-  ///   also sent as the server name (SNI).
+  /// - Parameter host: the name or IP address that the server's certificate must be for. The client
+  ///   also sends a name in the handshake as the server name (SNI).
   /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` for an unusable host,
-  ///   ``HTTP2Error/Code/systemFailure`` without memory.
+  ///   ``HTTP2Error/Code/systemFailure`` when OpenSSL cannot create the connection.
   init(client context: TLSContext, descriptor: Int32, host: String) throws(HTTP2Error) {
     self.descriptor = descriptor
     isClient = true
@@ -45,10 +46,10 @@ final class TLSStream {
     SSL_set_connect_state(ssl)
   }
 
-  /// Begins the server's side. It owns `descriptor` from now on and closes it also when this
-  /// throws.
+  /// Creates the server's end. The object owns `descriptor`; if the initializer throws,
+  /// `descriptor` is closed.
   ///
-  /// - Throws: ``HTTP2Error/Code/systemFailure`` without memory.
+  /// - Throws: ``HTTP2Error/Code/systemFailure`` when OpenSSL cannot create the connection.
   init(server context: TLSContext, descriptor: Int32) throws(HTTP2Error) {
     self.descriptor = descriptor
     isClient = false
@@ -61,7 +62,7 @@ final class TLSStream {
     close(descriptor)
   }
 
-  /// Creates the connection in C; closes `descriptor` on failure.
+  /// Creates OpenSSL's connection object; closes `descriptor` on failure.
   private static func make(
     _ context: TLSContext, _ descriptor: Int32
   ) throws(HTTP2Error) -> OpaquePointer {
@@ -94,14 +95,14 @@ final class TLSStream {
     return .done(0)
   }
 
-  /// Reads decrypted bytes into `buffer`, as many as are there and fit.
+  /// Reads bytes, decrypts them and writes them into `buffer`, as many as have come and fit.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(HTTP2Error) -> Progress {
     ERR_clear_error()
     let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
     return count > 0 ? .done(Int(count)) : try progress(count, during: "reading")
   }
 
-  /// Encrypts and writes bytes of `buffer`, as many as the socket accepts.
+  /// Encrypts bytes of `buffer` and writes them to the socket, as many as the socket accepts.
   func write(_ buffer: UnsafeRawBufferPointer) throws(HTTP2Error) -> Progress {
     ERR_clear_error()
     let count = SSL_write(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
@@ -118,9 +119,10 @@ final class TLSStream {
     ERR_clear_error()
   }
 
-  /// Converts a result of OpenSSL that is not a success.
+  /// Converts a result of OpenSSL that is not a success. `action` names the step in the error.
   ///
-  /// - Throws: the error that it stands for, unless the step can be repeated.
+  /// - Throws: the error, unless the step can be repeated or the peer ended the connection with the
+  ///   closure alert.
   private func progress(_ result: Int32, during action: String) throws(HTTP2Error) -> Progress {
     switch SSL_get_error(ssl, result) {
     case SSL_ERROR_WANT_READ: return .wantsRead

@@ -1,7 +1,7 @@
 extension ClusterSimulation {
-  /// Ends the last server, unless it is the only one. The server loses the work in memory.
-  /// PostgreSQL keeps the locks of the server for a while. The leases of the server stay until its
-  /// membership row expires.
+  /// Ends the last server, unless it is the only one. The work in that server's memory is lost.
+  /// PostgreSQL keeps the locks of the server for ``ScaleScenario/Death/lockSeconds``. The server's
+  /// leases stay until its membership row in the store has expired and another server finds that.
   mutating func die() {
     guard let death = scenario.death, servers.count > 1 else { return }
     let dead = servers.count - 1
@@ -19,8 +19,8 @@ extension ClusterSimulation {
       for job in transactions[number].jobs { repeatElsewhere(job) }
     }
     events.add(.locksEnd, at: now + death.lockSeconds)
-    // The server renewed its row some time ago, and the other servers scan for expired rows only
-    // now and then.
+    // The row was renewed at a random time before the death, and the next scan for expired rows is
+    // at a random time after the expiry. Each time is at most `renewalSeconds` long.
     let over = scenario.leaseSeconds - random.unit() * scenario.renewalSeconds
     let found = over + random.unit() * scenario.renewalSeconds
     takingOverAt = now + found
@@ -41,8 +41,8 @@ extension ClusterSimulation {
     result.recovery?.deepest = orphanedChanges
   }
 
-  /// Sends a save again; the batch of a dispatch needs nothing, because its changes stay in the
-  /// outbox.
+  /// Sends the save of a job again. A job that completes a batch is ignored, because the changes of
+  /// the batch stay in the outbox.
   private mutating func repeatElsewhere(_ job: Job) {
     if case .save(let save) = job { repeatElsewhere(save) }
   }
@@ -65,8 +65,8 @@ extension ClusterSimulation {
     }
   }
 
-  /// Moves a lease to another server, which then reads the index and dispatches the changes from
-  /// the outbox.
+  /// Moves the lease of a database from the dead server to a random other one. The new holder then
+  /// reads the index and dispatches the changes from the outbox.
   mutating func takeOver(_ database: Int) {
     guard var lane = lanes[database], servers[lane.holder].isDead else { return }
     lane.holder = random.below(servers.count - 1)
@@ -79,8 +79,8 @@ extension ClusterSimulation {
     serve(database)
   }
 
-  /// Records the recovery time of a database when all changes from before the takeover are
-  /// dispatched.
+  /// Records the recovery time of a database if all changes from before the takeover of its lease
+  /// are dispatched. Does nothing for a database without a dead holder.
   mutating func noteRecovery(of database: Int, _ lane: inout SimulatedLane) {
     guard lane.isOrphan, !servers[lane.holder].isDead, let death = scenario.death else { return }
     guard lane.changes.first.map({ $0.committed > lane.orphanedUntil }) ?? true else { return }
@@ -95,7 +95,7 @@ extension ClusterSimulation {
     result.recovery = recovery
   }
 
-  /// Records at the end of the simulation whether any database still waits for its recovery.
+  /// Sets ``ScaleResult/Recovery/isComplete`` at the end of the simulation.
   mutating func finishRecovery() {
     guard result.recovery != nil else { return }
     result.recovery?.isComplete = !lanes.values.contains { $0.isOrphan }

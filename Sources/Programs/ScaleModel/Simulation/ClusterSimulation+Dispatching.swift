@@ -1,7 +1,13 @@
 extension ClusterSimulation {
-  /// Adds a committed change to its database's lane. The server that saved the change gets the
-  /// lease of the database, unless another server holds the lease. In that case the change leaves a
-  /// wake-up for the holder.
+  /// Adds a committed change to its database's lane. If no server has the lease of the database,
+  /// the server that saved the change gets the lease. If another server has the lease, that server
+  /// receives a wake-up after ``ScaleCosts/wakeUp`` seconds. If the holder is dead, the change
+  /// waits for the takeover of the lease.
+  ///
+  /// - Parameters:
+  ///   - database: The number of the database.
+  ///   - server: The server that saved the change.
+  ///   - taken: The time when the save began to wait for a writer.
   mutating func noteChange(in database: Int, savedBy server: Int, takenAt taken: Double) {
     waitingChanges += 1
     var lane =
@@ -9,7 +15,8 @@ extension ClusterSimulation {
       ?? SimulatedLane(
         holder: server,
         hasIndex: random.unit() < warmShare || database < scenario.publicDatabases)
-    // The holder returned a lease that it did not use for long; the next server that saves gets it.
+    // The holder of a private database returned the lease when it had no changes for `idleSeconds`.
+    // The next server with a save gets the lease.
     if !lane.isBusy, lane.changes.isEmpty, !lane.isOrphan,
       now - lane.idleSince > scenario.idleSeconds, database >= scenario.publicDatabases
     {
@@ -40,7 +47,7 @@ extension ClusterSimulation {
     }
   }
 
-  /// Delivers the wake-up for changes of other servers to the holder of a database's lease.
+  /// Delivers a wake-up to the holder of a database's lease, for changes that other servers saved.
   /// PostgreSQL's part of the work comes first.
   mutating func wake(_ database: Int) {
     lanes[database]?.hasPendingWakeUp = false
@@ -51,7 +58,7 @@ extension ClusterSimulation {
       on: station(ofShard: database % scenario.shards))
   }
 
-  /// Continues the wake-up with the holder's part of the work.
+  /// Adds the holder's part of the work for a wake-up, after PostgreSQL's part.
   mutating func receiveNotification(of database: Int) {
     guard let holder = lanes[database]?.holder else { return }
     work(
@@ -61,8 +68,9 @@ extension ClusterSimulation {
       on: station(ofServer: holder))
   }
 
-  /// Starts the next batch of a database, unless the holder is still busy with one. If the index of
-  /// the database is not in memory, the holder reads the index first.
+  /// Starts the next batch of a database. Does nothing if the holder is busy or dead, or if no
+  /// changes wait. If the index of the database is not in the holder's memory, the holder reads the
+  /// index first.
   mutating func serve(_ database: Int) {
     guard var lane = lanes[database], !lane.isBusy, !servers[lane.holder].isDead else { return }
     guard !lane.changes.isEmpty else { return }
@@ -71,8 +79,8 @@ extension ClusterSimulation {
     guard lane.hasIndex else {
       lanes[database] = lane
       let count = scenario.subscriptions(of: database, parts: parts)
-      // PostgreSQL's part is a few statements; most of the work is the server's handling of the
-      // rows.
+      // The server's processors get all the work, because PostgreSQL's part is only a few
+      // statements.
       return work(
         .index(database: database, server: lane.holder),
         seconds: costs.indexStatements * (costs.serverStatement + costs.databaseStatement)
@@ -95,7 +103,7 @@ extension ClusterSimulation {
       waking: costs.dispatchReads * costs.serverWaking, on: processor)
   }
 
-  /// Continues with the dispatch when the holder has read the index.
+  /// Starts the first batch when the holder has read the index.
   mutating func endIndexing(_ database: Int, on server: Int) {
     guard !servers[server].isDead, lanes[database]?.holder == server else { return }
     lanes[database]?.hasIndex = true
@@ -109,7 +117,8 @@ extension ClusterSimulation {
     add(.completion(database: database), to: server, database: database)
   }
 
-  /// Ends a batch whose notifications are committed, and starts its pushes and the next batch.
+  /// Ends a batch after the commit of its notifications. Starts the pushes of the batch, and the
+  /// next batch.
   mutating func endDispatching(_ database: Int, on server: Int) {
     guard var lane = lanes[database], lane.holder == server else { return }
     waitingChanges -= lane.underWay.count
@@ -133,13 +142,14 @@ extension ClusterSimulation {
 
   // MARK: Pushes
 
-  /// Queues pushes, which leave as soon as the server may have more of them open.
+  /// Queues pushes. A push is open from its sending to the answer of APNs. The server sends the
+  /// queued pushes as soon as it may have more of them open.
   mutating func send(_ count: Int, from server: Int) {
     servers[server].waitingPushes += count
     sendWaiting(from: server)
   }
 
-  /// Opens as many waiting pushes as ``ScaleScenario/openPushes`` permits. APNs answers them after
+  /// Sends as many queued pushes as ``ScaleScenario/openPushes`` permits. APNs answers them after
   /// ``ScaleScenario/pushRoundTrip``.
   private mutating func sendWaiting(from server: Int) {
     let room = scenario.openPushes - servers[server].openPushes
@@ -151,7 +161,7 @@ extension ClusterSimulation {
       .pushesEnd(server: server, count: leaving), at: now + scenario.pushRoundTrip)
   }
 
-  /// Ends pushes that APNs has answered, and opens waiting ones.
+  /// Ends pushes that APNs has answered, and sends queued ones.
   mutating func endPushes(of server: Int, _ count: Int) {
     servers[server].openPushes -= count
     if isMeasuring { result.pushed += count }

@@ -1,8 +1,10 @@
 extension ClusterSimulation {
   // MARK: Arrivals
 
-  /// Handles an arrival. With random and even arrivals, schedules the next one; a client saves
-  /// again after its answer.
+  /// Handles an arrival: makes a save, and schedules the next arrival. A client needs no schedule,
+  /// because it sends its next save when the previous one is answered.
+  ///
+  /// - Parameter line: The number of the line or client.
   mutating func arrive(on line: Int) {
     switch scenario.arrivals {
     case .random(let rate):
@@ -38,8 +40,9 @@ extension ClusterSimulation {
     begin(number)
   }
 
-  /// Returns the server that receives a save. With ``ScaleScenario/isSticky``, random saves into a
-  /// private database come to the same server while that server lives.
+  /// Returns the server that receives a save. If that server is dead, another one is chosen at
+  /// random. With random arrivals and ``ScaleScenario/isSticky``, all saves into a private database
+  /// go to the same server.
   private mutating func chooseServer(of database: Int, line: Int) -> Int {
     let first =
       switch scenario.arrivals {
@@ -54,7 +57,8 @@ extension ClusterSimulation {
     return next < first ? next : next + 1
   }
 
-  /// Starts a save. On one machine, the load first takes processor time to send it.
+  /// Starts a save. If all run on one machine, the load generator first uses processor time to send
+  /// the save.
   mutating func begin(_ save: Int) {
     if scenario.isOneMachine {
       work(.load(save: save), seconds: costs.load, on: 0)
@@ -74,8 +78,8 @@ extension ClusterSimulation {
 
   // MARK: Readers
 
-  /// Reads the caller of a save on a read-only connection: a few round trips with PostgreSQL's
-  /// work.
+  /// Uses a read-only connection of the server to read the account of the user who sent a save.
+  /// Without ``ScaleCosts/requestReads``, the save goes directly to the writers.
   mutating func read(for save: Int) {
     let server = saves[save].server
     guard costs.requestReads > 0 else { return enqueue(save) }
@@ -95,7 +99,8 @@ extension ClusterSimulation {
       events.add(.readEnds(server: server, slice: next.number), at: now + next.seconds)
     }
     guard let save = done else { return }
-    // The request's cost already contains the server's part. This work is PostgreSQL's part.
+    // The method `receive(_:)` added the server's part of the statements. This work is PostgreSQL's
+    // part.
     work(
       .read(save: save), seconds: costs.requestReads * costs.databaseStatement,
       waking: costs.requestReads * costs.databaseWaking,
@@ -105,7 +110,8 @@ extension ClusterSimulation {
   // MARK: Writers
 
   /// Queues a save for a writer of its server. The server refuses the save if
-  /// ``ScaleScenario/waitingWrites`` are waiting.
+  /// ``ScaleScenario/waitingWrites`` jobs wait already. If the server is dead, the client sends the
+  /// save to another one.
   mutating func enqueue(_ save: Int) {
     let server = saves[save].server
     if servers[server].isDead { return repeatElsewhere(save) }
@@ -135,13 +141,14 @@ extension ClusterSimulation {
     }
   }
 
-  /// Gives waiting jobs to free writers. A transaction has jobs of one shard, and only databases
-  /// that no other writer of this server has. Without ``ScaleScenario/mixesDatabases``, it has jobs
-  /// of one database.
+  /// Starts transactions with waiting jobs, as long as the server has free writers. A transaction
+  /// has jobs of one shard, and only of databases that no open transaction of this server uses.
+  /// Without ``ScaleScenario/mixesDatabases``, all its jobs are for the same database.
   ///
-  /// Shards take turns. A writer takes at most ``ScaleScenario/writesPerCommit`` jobs, and examines
-  /// at most four times that limit. With mixed databases a writer takes no more than its share of
-  /// the queue: the jobs divided by the writers.
+  /// Shards take turns. A transaction gets at most ``ScaleScenario/writesPerCommit`` jobs, found
+  /// among the first jobs of the queue: four times that limit. With mixed databases, a transaction
+  /// gets at most the number of waiting jobs divided by the number of the server's writers, rounded
+  /// up. The remaining jobs are for the other writers.
   mutating func startWriters(of server: Int) {
     guard !servers[server].isDead, servers[server].waiting > 0 else { return }
     var idle = 0
@@ -157,8 +164,6 @@ extension ClusterSimulation {
       swap(&queue, &servers[server].queues[shard])
       var only: Int?
       let mixes = scenario.mixesDatabases
-      // With mixed databases a writer takes its share of the waiting jobs; the others are for the
-      // other writers.
       let share = (queue.count + servers[server].writers - 1) / servers[server].writers
       let jobs = queue.take(
         most: min(scenario.writesPerCommit, mixes ? share : .max),
@@ -186,7 +191,7 @@ extension ClusterSimulation {
     }
   }
 
-  /// Ends a save whose client has the answer.
+  /// Records a save whose client has the answer, and frees its place.
   mutating func answer(_ save: Int) {
     let ended = saves[save]
     if isMeasuring {
@@ -196,7 +201,8 @@ extension ClusterSimulation {
     free(save)
   }
 
-  /// Frees the place of a save, so that its line or client can send the next one.
+  /// Frees the place of a save in ``saves``. A client then sends its next save. A line with late
+  /// saves sends one of them.
   private mutating func free(_ save: Int) {
     let line = saves[save].line
     freeSaves.append(save)

@@ -27,8 +27,8 @@ extension ClusterSimulation {
       saves: saved, changes: changes, firings: firings, pushes: firings * scenario.pushes)
   }
 
-  /// Moves a transaction to its next step when a pause or a piece of work of the transaction has
-  /// ended. Ignores a transaction whose server is dead.
+  /// Moves a transaction to its next step, after a pause or a piece of work of that transaction.
+  /// Ignores a transaction that ended with the death of its server.
   mutating func goOn(_ number: Int) {
     guard !transactions[number].isDead else { return }
     switch transactions[number].step {
@@ -57,10 +57,10 @@ extension ClusterSimulation {
 
   // MARK: Rows of databases
 
-  /// Takes the missing locks in the order of the databases. At the first row that another
-  /// transaction has locked, the transaction waits.
+  /// Locks the rows of the transaction's databases in ascending order. At the first row that
+  /// another transaction has locked, this transaction waits.
   ///
-  /// The common order prevents deadlocks.
+  /// All transactions use this order, so they cannot deadlock.
   private mutating func lock(_ number: Int) {
     while transactions[number].locked < transactions[number].databases.count {
       let database = transactions[number].databases[transactions[number].locked]
@@ -73,7 +73,8 @@ extension ClusterSimulation {
       transactions[number].locked += 1
     }
     // The statements are sent one after the other. The model first adds the time of their round
-    // trips, then the processor time of both sides.
+    // trips, then the processor time of server and PostgreSQL. Two round trips count elsewhere: the
+    // begin with the locks, and the commit.
     transactions[number].step = .ways
     events.add(
       .transaction(number),
@@ -87,8 +88,8 @@ extension ClusterSimulation {
     if database == 0 { hotRowSince = now }
   }
 
-  /// Releases the locks of a transaction. The first waiting transaction of each row gets that row
-  /// and continues.
+  /// Releases the locks of a transaction. The first transaction that waits for a row, and is not
+  /// dead, locks that row and continues.
   mutating func unlock(_ number: Int) {
     for database in transactions[number].databases[..<transactions[number].locked] {
       if database == 0, let since = hotRowSince {
@@ -117,7 +118,8 @@ extension ClusterSimulation {
     events.add(.flushEnds(shard: shard), at: now + costs.flush + bytes / costs.logBandwidth)
   }
 
-  /// Ends a flush: its transactions release their locks, and the next flush starts if commits wait.
+  /// Ends a flush. The transactions of the flush release their locks, and the next flush starts if
+  /// commits wait.
   mutating func endFlush(of shard: Int) {
     for number in shards[shard].end(at: now) where !transactions[number].isDead {
       // PostgreSQL releases the locks now; the answer to the commit is still on its way to the
@@ -129,7 +131,8 @@ extension ClusterSimulation {
     if !shards[shard].waiting.isEmpty { beginFlush(of: shard) }
   }
 
-  /// Ends a committed transaction: frees its writer, answers its saves and ends its batches.
+  /// Ends a committed transaction: frees the writer, answers the saves, and ends the batches whose
+  /// notifications it wrote.
   private mutating func end(_ number: Int) {
     let ended = transactions[number]
     if isMeasuring {
@@ -157,7 +160,8 @@ extension ClusterSimulation {
 }
 
 extension ScaleCosts {
-  /// Returns the costs of a transaction.
+  /// Returns the costs of a transaction. Statements and pushes may be fractions, because they are
+  /// averages.
   ///
   /// - Parameters:
   ///   - saves: The saves in the transaction.

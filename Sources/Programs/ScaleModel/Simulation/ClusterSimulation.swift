@@ -7,21 +7,30 @@
 ///    user who sent the request (the caller).
 /// 2. The save waits for a writer, which puts it into one transaction with other saves for the same
 ///    shard.
-/// 3. The transaction locks the rows of its databases in order, pays a round trip for each
-///    statement, and uses the processors of both sides. It shares a flush of the shard's log with
-///    other commits.
-/// 4. The server with the database's lease matches the change. A second transaction of that server
-///    writes the notifications. Then the pushes leave.
+/// 3. The transaction locks the rows of its databases in order, waits for its round trips, and uses
+///    processors of the server and of PostgreSQL. It shares a flush of the shard's log with other
+///    commits.
+/// 4. The server with the database's lease dispatches the change: it matches the change against the
+///    subscriptions, and a second transaction writes the notifications. Then the server sends the
+///    pushes.
 ///
 /// The words of the model:
 ///
+/// - A *shard* is a PostgreSQL node with a part of the databases. Its *log* is its write-ahead log.
+/// - A *writer* is a thread of a server with one connection to PostgreSQL.
+/// - A *lease* is the right of one server to dispatch the changes of a database. That server is the
+///   *holder*.
+/// - The *outbox* is the table of the store with the changes that are not dispatched yet.
+/// - A *wake-up* informs the holder about a change that another server saved.
+/// - A *firing* is a notification: one change that matched one subscription.
 /// - A *line* is a sender of saves. An even load has several lines, each with at most one
 ///   unanswered save. Each client of ``ScaleScenario/Arrivals/clients(_:)`` is a line. Random
 ///   arrivals all use line 0.
-/// - A *station* is the cores of one machine with their queue (``ProcessorStation``).
+/// - A *station* is the cores of one machine, with the queue of the work that waits for them
+///   (``ProcessorStation``).
 /// - A *lane* is a database with its changes that wait for dispatch (``SimulatedLane``).
-/// - A *completion* is the end of a dispatched batch: the second transaction, which writes the
-///   notifications.
+/// - A *batch* is the changes of one database that the holder dispatches together. Its *completion*
+///   is the second transaction, which writes the notifications.
 /// - A *moment* is a record of the queues' lengths.
 ///
 /// Time is simulated time in seconds from the beginning. Nothing waits for a real clock.
@@ -34,7 +43,7 @@ public struct ClusterSimulation {
     case sliceEnds(station: Int, slice: Int)
     /// A read-only connection of a server has read the account for a save.
     case readEnds(server: Int, slice: Int)
-    /// A pause of a transaction is over.
+    /// A pause of a transaction is over: a round trip, or several of them.
     case transaction(Int)
     /// A flush of a shard's log is complete.
     case flushEnds(shard: Int)
@@ -46,7 +55,8 @@ public struct ClusterSimulation {
     case death
     /// PostgreSQL ends the transactions of the dead server, and with them their locks.
     case locksEnd
-    /// The lease of a dead server has expired, and another server takes it over.
+    /// The lease of a database has expired because its holder is dead. Another server takes the
+    /// lease over.
     case takeOver(database: Int)
     /// The lengths of the queues are recorded.
     case moment
@@ -54,8 +64,8 @@ public struct ClusterSimulation {
 
   /// A step of the model that uses processor time at a station.
   enum Work {
-    /// The load generator creates and sends a save. It costs processor time only if all run on one
-    /// machine.
+    /// The load generator creates and sends a save. The model has this work only if
+    /// ``ScaleScenario/isOneMachine`` is `true`.
     case load(save: Int)
     /// A server parses, checks and answers a save.
     case request(save: Int)
@@ -77,22 +87,22 @@ public struct ClusterSimulation {
     case pushes(server: Int, count: Int)
   }
 
-  /// A save on its way from the client to its commit.
+  /// A save on its way from the client to the answer.
   struct Save {
     /// The time of its arrival, in seconds.
     var arrival: Double
-    /// The time when its server took it into the queue for a writer. The dispatch delay counts from
-    /// this time.
+    /// The time when the server put the save into the queue for a writer. The dispatch delay counts
+    /// from this time.
     var taken = 0.0
     /// The number of its database.
     var database: Int
     /// The server that has the save now.
     var server: Int
-    /// The line that sent it.
+    /// The line that sent the save.
     var line: Int
   }
 
-  /// A write that waits for a writer of a server, or that is in a transaction.
+  /// A write that waits for a writer, or that is in a transaction.
   enum Job {
     /// A save, by its place in ``ClusterSimulation/saves``.
     case save(Int)
@@ -130,26 +140,28 @@ public struct ClusterSimulation {
   var lanes: [Int: SimulatedLane] = [:]
   /// Changes that are saved and not dispatched yet.
   var waitingChanges = 0
-  /// The part of ``waitingChanges`` in databases whose lease a dead server holds.
+  /// The part of ``waitingChanges`` in databases whose holder is dead.
   var orphanedChanges = 0
   /// For each public database, its share of the saves to all public databases (0–1).
   let parts: [Double]
   /// The cumulative sums of ``parts``, to draw a database.
   let cumulativeParts: [Double]
-  /// The fraction of private databases whose index is in memory from the start.
+  /// The probability that the index of a private database is in memory when the database has its
+  /// first change (0–1).
   let warmShare: Double
-  /// For each line, the number of saves that are due but wait for the answer to its previous save.
+  /// For each line, the number of saves that are due but wait until the line's previous save is
+  /// answered.
   var lateArrivals: [Int]
-  /// For each line, whether it waits for an answer. Random arrivals ignore it.
+  /// For each line, whether its save is unanswered. Random arrivals ignore this value.
   var busyLines: [Bool]
-  /// The time from which the lock on the row of the busiest public database counts: the time of the
-  /// lock, or the start of measuring if that is later. It is `nil` while the row is free.
+  /// The start of the current lock on the row of the busiest public database, or the start of
+  /// measuring if the lock is older. The value is `nil` while the row is free.
   var hotRowSince: Double?
-  /// The time when other servers find that the leases of the dead server have expired, and take
-  /// them over; infinite before a death.
+  /// The time when other servers find the expired leases of the dead server and take them over. The
+  /// value is infinite before a death.
   var takingOverAt = Double.infinity
 
-  /// Seconds that a processor works on a job before the next one gets the core.
+  /// Seconds that a core works on a piece of work before the next piece gets the core.
   private static let slice = 0.001
   /// Seconds between two records of the queues' lengths.
   static let momentSeconds = 0.1
@@ -236,7 +248,7 @@ public struct ClusterSimulation {
   }
 
   /// Computes the figures of the result that are known only at the end of the simulation, such as
-  /// utilizations. The method `finish(_:)` is another one: it continues after a piece of work.
+  /// utilizations. The method `finish(_:)` has another purpose: it continues after a piece of work.
   private mutating func finish() {
     result.seconds = scenario.seconds
     let used = stations.map { $0.utilization(at: now) }
@@ -290,15 +302,15 @@ public struct ClusterSimulation {
     scenario.isOneMachine ? 0 : scenario.servers + shard
   }
 
-  /// Adds work to a station. Work of 0 seconds ends at once.
+  /// Adds work to a station. Work of 0 seconds does not wait in the queue: its next step starts at
+  /// once.
   ///
   /// - Parameters:
   ///   - work: The work.
-  ///   - seconds: Its processor seconds.
-  ///   - waking: Further seconds if a core is idle.
+  ///   - seconds: The processor seconds of the work.
+  ///   - waking: Further seconds if a core is idle, because a thread must be woken.
   ///   - station: The place of the station in ``stations``.
   mutating func work(_ work: Work, seconds: Double, waking: Double = 0, on station: Int) {
-    // Work that takes no time does not wait in the queue.
     guard seconds > 0 else { return finish(work) }
     let seconds = stations[station].isFull ? seconds : seconds + waking
     guard let slice = stations[station].add(work, seconds: seconds, at: now) else { return }
@@ -310,7 +322,8 @@ public struct ClusterSimulation {
     events.add(.sliceEnds(station: station, slice: slice.number), at: now + slice.seconds)
   }
 
-  /// Starts the next step of the save, transaction or batch whose work a station has finished.
+  /// Starts the next step after a station has finished a piece of work for a save, a transaction or
+  /// a batch.
   private mutating func finish(_ work: Work) {
     switch work {
     case .load(let save): receive(save)

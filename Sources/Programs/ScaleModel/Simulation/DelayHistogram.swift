@@ -9,9 +9,9 @@ public struct DelayHistogram: Sendable {
   private static let perOctave = 32.0
   /// The shortest duration, in seconds; shorter ones count as this one.
   private static let least = 1e-6
-  /// The durations in each range. The last range also has all longer durations.
+  /// The number of durations in each range. The last range also counts all longer durations.
   private var counts = [Int](repeating: 0, count: 1_200)
-  /// The recorded durations.
+  /// The number of recorded durations.
   public private(set) var count = 0
   private var sum = 0.0
 
@@ -29,8 +29,8 @@ public struct DelayHistogram: Sendable {
   /// The exact mean in seconds; NaN if the histogram is empty.
   public var mean: Double { count == 0 ? .nan : sum / Double(count) }
 
-  /// Returns the duration that a fraction of the recorded ones does not exceed, for example 0.99
-  /// for the 99th percentile.
+  /// Returns a quantile: `quantile(0.99)` is the duration that 99 % of the recorded durations do
+  /// not exceed.
   ///
   /// - Parameter share: The fraction (0–1).
   /// - Returns: Seconds, with a relative error of about 1 %; NaN if the histogram is empty.

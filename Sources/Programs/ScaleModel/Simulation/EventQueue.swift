@@ -1,7 +1,8 @@
-/// A priority queue of events by time, as a binary heap. Events of the same time leave in the order
-/// in which they were added, so each run of a simulation is the same.
+/// A priority queue of events by time, as a binary heap. Events of the same time are removed in the
+/// order in which they were added, so each run of a simulation is the same.
 public struct EventQueue<Event> {
-  /// An event with its time and its serial number, which decides between equal times.
+  /// An event with its time and its serial number. The serial number orders events of the same
+  /// time.
   private struct Entry {
     var time: Double
     var number: UInt64
@@ -18,12 +19,12 @@ public struct EventQueue<Event> {
   /// Creates an empty queue.
   public init() {}
 
-  /// The events in the queue.
+  /// The number of events in the queue.
   public var count: Int { entries.count }
 
   /// Adds an event.
   ///
-  /// - Complexity: O(log *n*).
+  /// - Complexity: O(log *n*), where *n* is the number of events in the queue.
   public mutating func add(_ event: Event, at time: Double) {
     number += 1
     entries.append(Entry(time: time, number: number, event: event))
@@ -38,7 +39,7 @@ public struct EventQueue<Event> {
 
   /// Removes and returns the earliest event; `nil` if the queue is empty.
   ///
-  /// - Complexity: O(log *n*).
+  /// - Complexity: O(log *n*), where *n* is the number of events in the queue.
   public mutating func removeFirst() -> (time: Double, event: Event)? {
     guard let last = entries.popLast() else { return nil }
     guard let first = entries.first else { return (last.time, last.event) }

@@ -1,7 +1,7 @@
 /// A first-in, first-out queue in an array.
 ///
-/// Removed elements stay in the array until they are more than half of it and more than 1,024.
-/// ``removeFirst()`` therefore takes amortized constant time.
+/// Removed elements stay in the array until they are more than half of the array and more than
+/// 1,024. ``removeFirst()`` therefore takes amortized constant time.
 struct FirstInFirstOut<Element> {
   private var elements: [Element] = []
   /// The place of the first element that is still in the queue.
@@ -31,9 +31,10 @@ struct FirstInFirstOut<Element> {
   ///
   /// - Parameters:
   ///   - most: The most elements to remove.
-  ///   - looks: The most elements to look at, from the front.
-  ///   - isWanted: Whether to remove an element.
-  /// - Complexity: O(`looks`), amortized.
+  ///   - looks: The most elements to examine, from the front.
+  ///   - isWanted: Returns whether to remove an element. It is called in order, until `most`
+  ///     elements are found.
+  /// - Complexity: O(`looks`), amortized over all calls.
   mutating func take(
     most: Int, looks: Int, where isWanted: (Element) -> Bool
   ) -> [Element] {

@@ -2,12 +2,12 @@
 /// the queue after each slice, as under a fair scheduler. The simulation also models the read-only
 /// connections of a server as a station, with one core for each connection.
 ///
-/// The station has no clock. Its user adds the end of each returned ``Slice`` to an ``EventQueue``
-/// and calls ``end(_:at:)`` at that time.
+/// The station has no clock. The code that uses the station adds the end of each returned ``Slice``
+/// to an ``EventQueue``, and calls ``end(_:at:)`` at that time. All times are simulated seconds.
 public struct ProcessorStation<Job> {
-  /// A slice of work that has begun, and that ends `seconds` later.
+  /// A time slice of a job on a core. It has begun, and ends `seconds` later.
   public struct Slice {
-    /// The core, which identifies the slice for ``ProcessorStation/end(_:at:)``.
+    /// The number of the core, from 0. It identifies the slice for ``ProcessorStation/end(_:at:)``.
     public var number: Int
     /// The length of the slice in seconds.
     public var seconds: Double
@@ -23,8 +23,8 @@ public struct ProcessorStation<Job> {
 
   /// The cores of the station.
   public let cores: Int
-  /// Seconds that a job has a core before the next job gets it. Infinite means first come, first
-  /// served.
+  /// Seconds that a job uses a core before the next job gets that core. If infinite, each job keeps
+  /// its core to the end.
   public let slice: Double
   private var waiting = FirstInFirstOut<Work>()
   /// The jobs that have a core, by core.
@@ -36,9 +36,10 @@ public struct ProcessorStation<Job> {
   public private(set) var busySeconds = 0.0
   /// The number of jobs in the station, integrated over time, in job seconds.
   public private(set) var jobSeconds = 0.0
-  /// Jobs that are done.
+  /// The number of finished jobs since measuring began.
   public private(set) var completed = 0
-  /// Seconds that these jobs were in the station, summed over all jobs.
+  /// Seconds that the finished jobs were in the station since measuring began, summed over these
+  /// jobs.
   public private(set) var staySeconds = 0.0
   /// The time of the last update of the integrals.
   private var lastChange = 0.0
@@ -89,8 +90,9 @@ public struct ProcessorStation<Job> {
 
   /// Ends a slice.
   ///
-  /// - Parameter number: The number of the slice.
-  /// - Returns: The job if it is done, and the slice that begins on the freed core.
+  /// - Parameter number: The value of ``Slice/number``.
+  /// - Returns: The job, or `nil` if it needs further slices; and the slice that begins on the
+  ///   freed core, or `nil` if no job waits.
   public mutating func end(_ number: Int, at now: Double) -> (done: Job?, next: Slice?) {
     note(now)
     guard var work = running[number] else { return (nil, nil) }
@@ -101,13 +103,14 @@ public struct ProcessorStation<Job> {
       waiting.append(work)
       return (nil, begin())
     }
-    // A job from before the measurement counts only with the part since then.
+    // A job that arrived before the measurement counts only the time since the measurement began.
     completed += 1
     staySeconds += now - max(work.began, since)
     return (work.job, begin())
   }
 
-  /// Gives an idle core to the first waiting job; `nil` if there is no idle core or no waiting job.
+  /// Starts the first waiting job on an idle core and returns its slice; `nil` if there is no idle
+  /// core or no waiting job.
   private mutating func begin() -> Slice? {
     guard let core = free.last, var work = waiting.removeFirst() else { return nil }
     free.removeLast()

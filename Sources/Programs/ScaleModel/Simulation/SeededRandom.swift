@@ -19,10 +19,12 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
   /// Returns a number with uniform distribution, at least 0 and below 1.
   public mutating func unit() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// Returns a whole number with uniform distribution, at least 0 and below `count`.
+  /// Returns a whole number with uniform distribution, at least 0 and below `count`, which is at
+  /// least 1.
   public mutating func below(_ count: Int) -> Int { Int(unit() * Double(count)) }
 
-  /// Returns a number with exponential distribution: the time between independent arrivals.
+  /// Returns a number with exponential distribution and this mean, such as the time between
+  /// independent arrivals.
   public mutating func exponential(mean: Double) -> Double { -log(1 - unit()) * mean }
 
   /// Returns the whole number below or above `mean`, at random, so that `mean` is the average.

@@ -1,20 +1,21 @@
-/// A simulated server with the jobs that wait for its writers.
+/// A simulated server with the jobs that wait for its writers. ``ClusterSimulation`` explains the
+/// words of the model.
 struct SimulatedServer {
   /// The waiting jobs of each shard, in the order of arrival.
   var queues: [FirstInFirstOut<ClusterSimulation.Job>]
-  /// Writers that are not in a transaction.
+  /// The number of writers that are not in a transaction.
   var freeWriters: Int
-  /// All writers of the server.
+  /// The number of all writers of the server.
   let writers: Int
   /// The databases in the open transactions of this server.
   var databases: Set<Int> = []
-  /// The shard whose queue the next free writer looks at first.
+  /// The shard whose queue the next free writer examines first.
   var nextShard = 0
   /// Jobs in all queues.
   var waiting = 0
   /// Whether the server has died.
   var isDead = false
-  /// Pushes that wait for the answer of APNs.
+  /// Pushes that were sent and that APNs has not answered yet.
   var openPushes = 0
   /// Pushes that wait until the server may open more.
   var waitingPushes = 0
@@ -42,12 +43,12 @@ struct SimulatedServer {
   }
 }
 
-/// The write-ahead log of a shard. It makes one flush at a time; a flush covers all commits that
-/// wait when it begins.
+/// The write-ahead log of a shard. There is one flush at a time. A flush covers all commits that
+/// wait when the flush begins.
 struct SimulatedShard {
-  /// The transactions that wait for the next flush.
+  /// The numbers of the transactions that wait for the next flush.
   var waiting: [Int] = []
-  /// The transactions of the current flush.
+  /// The numbers of the transactions in the current flush.
   var flushing: [Int] = []
   var isFlushing = false
   private var busy = 0.0
@@ -61,7 +62,7 @@ struct SimulatedShard {
     waiting = []
   }
 
-  /// Ends the flush and returns its transactions.
+  /// Ends the flush and returns the numbers of its transactions.
   mutating func end(at now: Double) -> [Int] {
     isFlushing = false
     busy += now - since
@@ -69,7 +70,7 @@ struct SimulatedShard {
     return flushing
   }
 
-  /// Returns the seconds in which the log was flushed since measuring began.
+  /// Returns the seconds of all flushes since measuring began, with the current one up to `now`.
   func busySeconds(at now: Double) -> Double { busy + (isFlushing ? now - since : 0) }
 
   /// Resets the counter at the end of the warm-up.
@@ -81,17 +82,17 @@ struct SimulatedShard {
 
 /// A transaction of a writer.
 struct SimulatedTransaction {
-  /// The step that a transaction is in, in order.
+  /// The steps of a transaction, in their order.
   enum Step {
-    /// It waits for locks.
+    /// The transaction locks the rows of its databases, or waits for a lock.
     case locking
-    /// Its statements travel to PostgreSQL and back.
+    /// The statements travel to PostgreSQL and the answers back.
     case ways
-    /// The server works on its statements.
+    /// The server works on the statements.
     case server
-    /// PostgreSQL works on its statements.
+    /// PostgreSQL works on the statements.
     case postgreSQL
-    /// It waits for a flush of the log.
+    /// The commit waits for a flush of the log, or for the end of that flush.
     case committing
     /// The answer to the commit travels to the server.
     case answering
@@ -100,21 +101,21 @@ struct SimulatedTransaction {
   var server: Int
   var shard: Int
   var jobs: [ClusterSimulation.Job]
-  /// The databases whose rows it locks, in ascending order.
+  /// The databases whose rows the transaction locks, in ascending order.
   var databases: [Int]
-  /// The number of rows that it has locked, from the front of ``databases``.
+  /// The number of rows that the transaction has locked, from the front of ``databases``.
   var locked = 0
   var step = Step.locking
-  /// The time when it began to wait for a lock.
+  /// The time when the transaction began its last wait for a lock.
   var waitsSince = 0.0
   var costs = TransactionCosts()
-  /// Whether its server has died before the commit.
+  /// Whether the server died before PostgreSQL received the commit.
   var isDead = false
 }
 
 /// The costs of a transaction.
 struct TransactionCosts {
-  /// Statements that it sends.
+  /// Statements that the transaction sends.
   var statements = 0.0
   /// Round trips to PostgreSQL.
   var roundTrips = 0.0
@@ -126,32 +127,32 @@ struct TransactionCosts {
   var serverWaking = 0.0
   /// Further processor seconds of PostgreSQL if a core is idle.
   var postgreSQLWaking = 0.0
-  /// Bytes that it adds to the log.
+  /// Bytes that the transaction adds to the log.
   var logBytes = 0.0
 }
 
-/// The locked row of a database, with the transactions that wait for it.
+/// The locked row of a database, with the numbers of the transactions that wait for the lock.
 struct SimulatedRow {
   var waiting = FirstInFirstOut<Int>()
 }
 
-/// A database with its undispatched changes, and the server that holds its lease.
+/// A database with its undispatched changes and its holder: the server with the lease.
 struct SimulatedLane {
   /// A committed change.
   struct Change {
     /// The time when the save began to wait for a writer.
     var taken: Double
-    /// The time when the commit was answered.
+    /// The time when the server received the answer to the commit.
     var committed: Double
   }
 
-  /// The server that holds the lease.
+  /// The server with the lease. It may be dead.
   var holder: Int
   /// The changes that wait for dispatch.
   var changes = FirstInFirstOut<Change>()
   /// The changes of the current batch.
   var underWay: [Change] = []
-  /// Whether a wake-up for the holder is under way.
+  /// Whether a wake-up is on its way to the holder.
   var hasPendingWakeUp = false
   /// Whether the holder works on a batch or reads the index.
   var isBusy = false
@@ -159,7 +160,8 @@ struct SimulatedLane {
   var hasIndex: Bool
   /// Whether the holder died, and changes from before the takeover are still undispatched.
   var isOrphan = false
-  /// The time of the takeover: changes up to then count for the recovery.
+  /// The time when another server took the lease over. Changes up to this time count for the
+  /// recovery.
   var orphanedUntil = 0.0
   /// Notifications of the current batch.
   var firings = 0

@@ -25,7 +25,7 @@ public struct SingleQueue: Sendable {
 
   /// Arrivals a second, with exponential times between them.
   public var arrivals: Double
-  /// Seconds of service of a job, on average.
+  /// Mean seconds of service for a job.
   public var serviceSeconds: Double
   /// The distribution of service times.
   public var service: Service
@@ -46,7 +46,7 @@ public struct SingleQueue: Sendable {
     case sliceEnds(Int)
   }
 
-  /// Simulates `jobs` arrivals, after a warm-up of a tenth as many.
+  /// Simulates `jobs` arrivals, after a warm-up with a tenth of that number.
   public func simulate(jobs: Int) -> Result {
     var random = SeededRandom(seed: seed)
     var queue = EventQueue<Event>()
@@ -88,12 +88,12 @@ public struct SingleQueue: Sendable {
     return Result(jobs: .nan, stay: .nan, utilization: .nan, throughput: .nan)
   }
 
-  /// The expected fraction of the time in which the server is busy. The queue is stable only below
-  /// 1.
+  /// The expected fraction of the time in which the server is busy. The queue is stable only if the
+  /// value is below 1.
   public var utilization: Double { arrivals * serviceSeconds }
 
   /// The expected number of jobs in the system, where ρ is the utilization. M/M/1 has ρ / (1 - ρ),
-  /// M/D/1 has ρ + ρ² / 2(1 - ρ) (Kleinrock, "Queueing Systems", volume 1).
+  /// M/D/1 has ρ + ρ² / (2 (1 - ρ)) (Kleinrock, "Queueing Systems", volume 1).
   public var expectedJobs: Double {
     let load = utilization
     return switch service {

@@ -6,44 +6,47 @@ import PostgreSQLHosting
 import ScaleModel
 import ServerHosting
 
-/// The benchmark of 1, 2, 3… servers on one PostgreSQL. It measures the rates, and counts the work
-/// of servers and PostgreSQL for each save.
+/// The benchmark of several servers on one PostgreSQL. For each number of servers, it measures the
+/// rate of saves, and counts the work of the servers and of PostgreSQL for each save.
 ///
-/// `ScaleModel` computes its costs from these figures.
+/// The module `ScaleModel`, which simulates large clusters, computes its costs from these figures.
 struct ClusterBenchmark {
   /// The numbers of servers to measure, one after the other.
   var servers: [Int]
-  /// The private databases with subscriptions; as many have none.
+  /// The number of private databases with subscriptions. There are as many private databases
+  /// without subscriptions.
   var databases: Int
-  /// The saves into the public database, in percent.
+  /// The percentage of saves into the public database, 0 to 100.
   var publicShare: Int
-  /// The connections to each server at full load.
+  /// The number of connections to each server at full load: when each connection sends its next
+  /// save as soon as it has the answer.
   var connections: Int
-  /// Seconds of each measurement.
+  /// The length of each measurement in seconds.
   var seconds: Double
-  /// Saves a second of the evenly paced load. If `nil`, it is a fraction of the rate at full load.
+  /// The saves a second of the evenly paced load, over all servers; `nil` for 30 % of the rate at
+  /// full load.
   var rate: Double?
   /// The address of PostgreSQL.
   var address: String
-  /// The PostgreSQL server that the benchmark started and will stop; `nil` if the user named
-  /// another one.
+  /// The PostgreSQL server that the benchmark started; `nil` if the user named another one.
   var own: HostedPostgreSQL?
   /// The folder of the servers' data.
   var directory: String
   var report: BenchmarkReport
 
-  /// The rate of the evenly paced load, as a fraction of the rate at full load.
+  /// The default rate of the evenly paced load, as a fraction of the rate at full load.
   private static let pacedShare = 0.3
-  /// Seconds without progress after which the remaining changes count as undispatched.
+  /// The seconds without a new log entry after which the other changes count as not dispatched.
   private static let patience = 10.0
-  /// Connections to each server for the evenly paced load. Each has one save at a time.
+  /// The number of connections to each server for the evenly paced load. Each connection sends one
+  /// save at a time.
   private static let lines = 4
 
   /// The load of one measurement.
   private struct Load {
     /// Whether the databases have subscriptions, of which each record fires one.
     var isSubscribed: Bool
-    /// Saves a second, sent at an even rate; `nil` for full load.
+    /// The saves a second over all servers, sent at an even rate; `nil` for full load.
     var rate: Double?
   }
 
@@ -52,21 +55,21 @@ struct ClusterBenchmark {
     var result: LoadGenerator.Result
     var counts: ClusterCounts
     var waits: LockWaitSampler.Waits
-    /// Seconds from the last save to the last dispatched change.
+    /// The seconds from the end of the load to the log entry of the last change.
     var drainSeconds: Double
-    /// Saves that were not dispatched in time.
+    /// The number of saves that were not dispatched in time; 0 without subscriptions.
     var left: Double
-    /// The delays of notifications to a reader at another server than the saving one; `nil` without
-    /// such a reader.
+    /// The delays from a save to the notification of a reader at another server; `nil` if there was
+    /// no reader.
     var notified: Percentiles?
 
-    /// The answered saves, at least 1, as a divisor.
+    /// The number of answered saves, at least 1 so that it can be a divisor.
     var saves: Double { Double(max(1, result.answered)) }
   }
 
-  /// Measures each number of servers and reports.
+  /// Measures each number of servers, and reports the results.
   ///
-  /// The first number is also measured without subscriptions.
+  /// With the first number of servers, the benchmark also measures without subscriptions.
   func run() async throws {
     let setup = try await ClusterSetup.prepare(
       store: address, directory: directory, databases: databases)
@@ -107,7 +110,8 @@ struct ClusterBenchmark {
     }
   }
 
-  /// Starts servers on the same store; if one fails, stops the others.
+  /// Starts servers on the same store. If one of them does not start, the method stops the others
+  /// and throws.
   private func startServers(_ count: Int) throws -> [ServerProcess] {
     var running: [ServerProcess] = []
     do {
@@ -123,14 +127,14 @@ struct ClusterBenchmark {
 
   // MARK: Loading
 
-  /// Runs one load and counts the work for it.
+  /// Runs one load, and counts the work for it.
   private func measure(
     _ load: Load, on servers: [ServerProcess], reader: ClusterReader?, _ setup: ClusterSetup,
     _ probe: PostgreSQLProbe
   ) async throws -> Outcome {
     let requests = setup.requests(subscribed: load.isSubscribed, publicShare: publicShare)
-    // With the same order at each server, all of them would save into the same database at the same
-    // time.
+    // Each server gets the requests in another order. With the same order, all servers would save
+    // into the same database at the same time.
     var random = SeededRandom(seed: UInt64(servers.count))
     let generators = servers.map { server in
       (0..<(load.rate == nil ? 1 : Self.lines)).map { _ in
@@ -140,7 +144,8 @@ struct ClusterBenchmark {
         return generator
       }
     }
-    // The first second is not counted. The servers read their indexes and prepare their statements.
+    // The first second is not counted, because the servers read their indexes and prepare their
+    // statements then.
     try await drive(generators, seconds: 1, rate: load.rate)
     if let reader { _ = try await reader.delays(of: reader.save(seconds: 1).answered) }
     _ = try await drained(servers, from: .init(), saves: .infinity, patience: 1)
@@ -170,9 +175,9 @@ struct ClusterBenchmark {
   /// Loads all servers at the same time.
   ///
   /// - Parameters:
-  ///   - generators: The loads of each server: one for full load, one for each line of the evenly
-  ///     paced load.
-  ///   - seconds: The length of the load.
+  ///   - generators: The loads of each server. For full load, a server has one load. For the evenly
+  ///     paced load, it has one for each connection.
+  ///   - seconds: The length of the load in seconds.
   ///   - rate: Saves a second over all servers; `nil` for full load.
   @discardableResult
   private func drive(
@@ -199,8 +204,11 @@ struct ClusterBenchmark {
     }
   }
 
-  /// Waits until `saves` notifications are logged, or until none was logged for `patience` seconds.
-  /// Returns their number.
+  /// Waits until `saves` notifications are in the log, or until none was added for `patience`
+  /// seconds.
+  ///
+  /// - Parameter before: The servers' figures before the load.
+  /// - Returns: The number of notifications that were logged since `before`.
   private func drained(
     _ servers: [ServerProcess], from before: ServerFigures, saves: Double, patience: Double
   ) async throws -> Double {
@@ -217,7 +225,7 @@ struct ClusterBenchmark {
 
   // MARK: Reporting
 
-  /// Reports the conditions of the measurement.
+  /// Reports the conditions of the measurements.
   private func printConditions(_ probe: PostgreSQLProbe) {
     report.set([
       "databases": .figure(databases), "publicPercent": .figure(publicShare),
@@ -225,7 +233,7 @@ struct ClusterBenchmark {
       "writersPerServer": .figure(ServerConfiguration(dataDirectory: directory).storeWriters),
       "secondsEach": .figure(seconds),
       "cores": .figure(ProcessInfo.processInfo.activeProcessorCount),
-      // The version is only information, so an error does not matter.
+      // The version is only for information. After an error, it is empty.
       "postgreSQL": .string(((try? probe.rows("SHOW server_version"))?.first?.first ?? "") ?? ""),
     ])
     report.line(
@@ -233,7 +241,7 @@ struct ClusterBenchmark {
         + "\(publicShare) % of the saves; of the subscribed each record fires one subscription")
   }
 
-  /// Reports one measurement: all figures, and a line of the table.
+  /// Reports one measurement: all figures for the JSON object, and a line of the table.
   private func show(_ load: Load, _ outcome: Outcome, servers: Int) {
     let times = Percentiles(outcome.result.times)
     let counts = outcome.counts
@@ -317,8 +325,8 @@ struct ClusterBenchmark {
     if outcome.left > 0 { report.line("         \(Int(outcome.left)) saves were not dispatched") }
   }
 
-  /// Measures how fast PostgreSQL alone writes the same rows, and reports the ratio. It does so
-  /// only on a PostgreSQL server that the benchmark started.
+  /// Measures how fast PostgreSQL alone writes the same rows, and reports the ratio. The method
+  /// does nothing if the user named the PostgreSQL server.
   private func printBaseline(_ outcome: Outcome) throws {
     guard let own, outcome.counts.commits > 0 else { return }
     let result = try PgbenchBaseline(

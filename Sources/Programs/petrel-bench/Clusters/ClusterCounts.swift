@@ -2,45 +2,46 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// The counters of PostgreSQL, of the servers and of the processors, at one moment or between two
-/// moments.
+/// The counters of PostgreSQL, of the Petrel servers and of the processors: at one moment, or the
+/// increase between two moments.
 struct ClusterCounts {
-  /// The executions of one kind of statement on one table.
+  /// The executions of the statements with one verb on one table.
   struct Work {
     /// The number of executions.
     var calls = 0.0
-    /// The rows that they returned or changed.
+    /// The number of rows that these executions returned or changed.
     var rows = 0.0
   }
 
-  /// The work by verb and table, such as `INSERT records`. Without the extension
-  /// `pg_stat_statements` it is empty and ``statements`` is NaN.
+  /// The executions by verb and table, such as `INSERT records`. Empty without the extension
+  /// `pg_stat_statements`. The next four values are then NaN.
   var works: [String: Work] = [:]
-  /// All statements of the store's connections.
+  /// The number of all statements on the store's connections.
   var statements = Double.nan
-  /// The `COMMIT` statements.
+  /// The number of `COMMIT` statements.
   var commits = Double.nan
-  /// The `ROLLBACK` statements.
+  /// The number of `ROLLBACK` statements.
   var rollbacks = Double.nan
-  /// Seconds that PostgreSQL executed statements, commits included.
+  /// The seconds in which PostgreSQL executed statements, commits included.
   var executionSeconds = Double.nan
-  /// The end of the write-ahead log, in bytes.
+  /// The position of the end of the write-ahead log, in bytes.
   var logBytes = 0.0
-  /// Full-page images that PostgreSQL wrote into the log.
+  /// The number of full-page images that PostgreSQL wrote into the log.
   var fullPageImages = 0.0
-  /// Flushes of the log.
+  /// The number of times that PostgreSQL synced the log to the disk.
   var flushes = 0.0
-  /// Seconds of these flushes.
+  /// The seconds of these syncs.
   var flushSeconds = 0.0
-  /// Deadlocks in this database.
+  /// The number of deadlocks in this database.
   var deadlocks = 0.0
-  /// The metrics of the servers, summed.
+  /// The metrics of the Petrel servers, summed over the servers.
   var figures = ServerFigures()
-  /// Processor seconds of the servers.
+  /// The processor seconds of the Petrel servers.
   var serverProcessor = 0.0
-  /// Processor seconds of each PostgreSQL process; empty if PostgreSQL is on another machine.
+  /// The processor seconds of each PostgreSQL process, by process identifier. Empty if PostgreSQL
+  /// is on another machine.
   var postgreSQLProcessor: [Int32: Double] = [:]
-  /// Processor seconds of this process, which is the load.
+  /// The processor seconds of this process, which sends the load.
   var loadProcessor = 0.0
 
   /// Reads all counters.
@@ -48,7 +49,7 @@ struct ClusterCounts {
   /// - Parameters:
   ///   - probe: A connection to PostgreSQL.
   ///   - servers: The servers on this machine.
-  ///   - isLocal: Whether PostgreSQL is on this machine.
+  ///   - isLocal: Whether PostgreSQL is on this machine, so that its processor time can be read.
   static func take(
     _ probe: PostgreSQLProbe, servers: [ServerProcess], isLocal: Bool
   ) throws -> ClusterCounts {
@@ -101,8 +102,8 @@ struct ClusterCounts {
     try !probe.rows("SELECT 1 FROM pg_extension WHERE extname = 'pg_stat_statements'").isEmpty
   }
 
-  /// Selects the statements of the servers by verb and table. It leaves out the benchmark's own
-  /// statements, which read PostgreSQL's counters.
+  /// The query for the executions by verb and table. It leaves out the benchmark's own statements,
+  /// which read PostgreSQL's counters.
   private static let statementCounts = """
     SELECT CASE WHEN query ILIKE 'INSERT%ON CONFLICT%UPDATE%' THEN 'UPSERT'
         ELSE upper(substring(query from '^[A-Za-z]+')) END,
@@ -140,12 +141,13 @@ struct ClusterCounts {
     return result
   }
 
-  /// Processor seconds of PostgreSQL; NaN if it is on another machine.
+  /// The processor seconds of all PostgreSQL processes; NaN if PostgreSQL is on another machine.
   var postgreSQLSeconds: Double {
     postgreSQLProcessor.isEmpty ? .nan : postgreSQLProcessor.values.reduce(0, +)
   }
 
-  /// The rows that statements inserted, updated or deleted; NaN without `pg_stat_statements`.
+  /// The number of rows that statements inserted, updated or deleted; NaN without
+  /// `pg_stat_statements`.
   var rowsWritten: Double {
     guard statements.isFinite else { return .nan }
     return works.reduce(0) { sum, work in

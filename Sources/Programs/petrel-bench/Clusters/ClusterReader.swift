@@ -3,25 +3,26 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// A reader of an event stream at the first of several servers. Records for this reader are saved
-/// at the other servers, and it measures the delay of each notification.
+/// A reader of an event stream at the first of several servers. The benchmark saves records for
+/// this reader at the other servers, and measures the delay of each notification.
 ///
-/// With two servers, the saving server also dispatches. With three, two servers save and one of
-/// them dispatches, so half of the notifications involve all three servers.
+/// To dispatch a record is to match it against subscriptions and write the notifications. With two
+/// servers, the server that saves also dispatches. With three servers, two servers save, and one of
+/// them dispatches all records. So half of the notifications involve all three servers.
 struct ClusterReader {
   private let streams: EventStreamReaders
   private let generators: [LoadGenerator]
 
-  /// Records a second, over all servers together.
+  /// The records a second, over all servers together.
   private static let rate = 20.0
-  /// The longest wait for the last notifications, in seconds.
+  /// The longest time in seconds to wait for the last notifications.
   private static let patience = 10.0
 
   /// Opens the stream at the first of the servers.
   ///
   /// - Parameters:
   ///   - servers: The servers, at least two.
-  ///   - path: The path at which the reader requests notifications.
+  ///   - path: The path at which the reader requests notifications, from ``register(token:over:)``.
   ///   - requests: Requests that each fire one notification.
   init(at servers: [ServerProcess], path: String, requests: [LoadRequest]) throws {
     streams = try EventStreamReaders(port: servers[0].port, paths: [path])
@@ -33,8 +34,10 @@ struct ClusterReader {
     streams.start()
   }
 
-  /// Registers the reader at the web courier, and returns the path at which the reader requests
+  /// Registers a reader at the web courier, and returns the path at which the reader requests
   /// notifications.
+  ///
+  /// - Parameter token: The web auth token of the reader's user.
   static func register(token: String, over connection: LoadConnection) throws -> String {
     let answer = try connection.post(
       EarthquakeRequests.path("tokens/create", token: token, device: "browser"),
@@ -46,7 +49,7 @@ struct ClusterReader {
     return url.percentEncodedPath + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
   }
 
-  /// Saves records at an even rate, at all servers but the first, in turn.
+  /// Saves records at an even rate, in turn at each server except the first.
   func save(seconds: Double) async throws -> LoadGenerator.Result {
     _ = try streams.takeDelays()
     let each = Self.rate / Double(generators.count)
@@ -61,9 +64,9 @@ struct ClusterReader {
     }
   }
 
-  /// Waits for so many notifications and returns their delays.
+  /// Waits for `count` notifications, and returns their delays.
   ///
-  /// - Throws: `UsageError` if they do not arrive in time.
+  /// - Throws: `UsageError` if fewer arrive within 10 s.
   func delays(of count: Int) async throws -> Percentiles {
     let deadline = monotonicSeconds() + Self.patience
     while streams.count < count, monotonicSeconds() < deadline {

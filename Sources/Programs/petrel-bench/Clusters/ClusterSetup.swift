@@ -6,21 +6,28 @@ import Storage
 
 /// The users and databases of the cluster benchmark.
 ///
-/// Each user has a private database with a zone. The private databases of subscribed users and the
-/// public database have ten subscriptions each, of which each record fires one. The private
-/// databases of quiet users have none.
+/// Each user has a private database with a zone. Some users are *subscribed*: their private
+/// databases have ten subscriptions each. The other users are *quiet*: their private databases have
+/// no subscriptions. The public database has ten subscriptions too. Each record fires one of the
+/// ten.
 struct ClusterSetup: Sendable {
-  /// The stations; each subscription asks for one.
+  /// The number of stations. Each record belongs to a station, and each subscription asks for the
+  /// records of one.
   static let stations = 10
 
-  /// The web auth tokens of the users with subscriptions.
+  /// The web auth tokens of the subscribed users.
   var subscribed: [String]
-  /// The web auth tokens of the users without subscriptions.
+  /// The web auth tokens of the quiet users.
   var quiet: [String]
   /// The web auth token of the user who reads notifications.
   var reader: String
 
-  /// Creates the users and the record type in the store, before a server runs.
+  /// Creates the users and the record type in the store. Call the method before a server runs.
+  ///
+  /// - Parameters:
+  ///   - address: The address of PostgreSQL.
+  ///   - directory: The folder of the servers' data.
+  ///   - databases: The number of subscribed users, and of quiet users.
   static func prepare(store address: String, directory: String, databases: Int) async throws
     -> ClusterSetup
   {
@@ -63,7 +70,7 @@ struct ClusterSetup: Sendable {
     }
   }
 
-  /// Creates the zones and subscriptions through a running server.
+  /// Creates the zones and subscriptions through a server that runs at a port.
   ///
   /// - Returns: The path at which the reader requests notifications.
   func fill(over port: Int) throws -> String {
@@ -80,7 +87,8 @@ struct ClusterSetup: Sendable {
     return try ClusterReader.register(token: reader, over: connection)
   }
 
-  /// Returns requests that save records with notifications for the reader.
+  /// Returns requests that each save a record into the reader's private database. Each record fires
+  /// one subscription of the reader, and its name contains the time of sending.
   func readerRequests() -> [LoadRequest] {
     let path = path("records/modify", scope: "private", token: reader)
     return (0..<Self.stations).map {
@@ -88,12 +96,12 @@ struct ClusterSetup: Sendable {
     }
   }
 
-  /// Returns requests that save one record each, into databases with or without subscriptions.
+  /// Returns requests that each save one record.
   ///
   /// - Parameters:
-  ///   - isSubscribed: Whether the databases have subscriptions.
-  ///   - publicShare: The percentage of saves into the public database, used only with
-  ///     subscriptions.
+  ///   - isSubscribed: Whether the requests are of subscribed users; otherwise of quiet users.
+  ///   - publicShare: The percentage of saves into the public database. Requests of quiet users
+  ///     never save into it.
   func requests(subscribed isSubscribed: Bool, publicShare: Int) -> [LoadRequest] {
     let tokens = isSubscribed ? subscribed : quiet
     return (0..<max(1_000, tokens.count)).map { number in
@@ -111,7 +119,7 @@ struct ClusterSetup: Sendable {
     EarthquakeRequests.path(operation, scope: scope, token: token, device: "bench")
   }
 
-  /// Saves the ten subscriptions of a database.
+  /// Saves a user's ten subscriptions in a database.
   private func subscribe(
     _ token: String, scope: String, over connection: LoadConnection
   ) throws {
@@ -121,6 +129,10 @@ struct ClusterSetup: Sendable {
   }
 
   /// Returns a request that saves one record.
+  ///
+  /// - Parameters:
+  ///   - number: The number from which the record's field values are computed.
+  ///   - bearsTime: Whether the record name contains the time of sending.
   private func request(
     _ path: String, zone: String, number: Int, bearsTime: Bool = false
   ) -> LoadRequest {

@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// A sampler of the waits of the servers' connections in PostgreSQL. A thread reads
-/// `pg_stat_activity` every 20 ms.
+/// A sampler that counts the connections of Petrel servers that wait in PostgreSQL. A thread of its
+/// own reads `pg_stat_activity` every 20 ms.
 final class LockWaitSampler: Sendable {
   /// The sums over all samples.
   struct Waits: Sendable {
     /// The number of samples.
     var samples = 0
-    /// Connections that waited for a lock, by the kind of lock.
+    /// The number of connections that waited for a lock, by the kind of lock.
     var locks: [String: Int] = [:]
-    /// Connections that waited for the write-ahead log.
+    /// The number of connections that waited for the write-ahead log.
     var log = 0
-    /// Connections that executed a statement, waiting or not.
+    /// The number of connections that executed a statement. Those that waited count too.
     var active = 0
 
-    /// The connections that waited for a lock, on average over the samples.
+    /// The number of connections that waited for a lock, on average over the samples.
     var waiting: Double { Double(locks.values.reduce(0, +)) / Double(max(1, samples)) }
   }
 
@@ -31,13 +31,15 @@ final class LockWaitSampler: Sendable {
   private static let pause: UInt32 = 20_000
 
   /// Starts the thread, with a connection of its own to PostgreSQL.
+  ///
+  /// - Throws: `UsageError` if the connection fails.
   init(_ address: String) throws {
     let probe = try PostgreSQLProbe(address)
     // Only the thread uses the connection.
     nonisolated(unsafe) let handed = probe
     Thread { [self] in
       while !state.withLock({ $0.isEnded }) {
-        // A failed sample must not end the measurement.
+        // An error is ignored, because one missing sample does not matter.
         if let rows = try? handed.rows(Self.statement) { note(rows) }
         usleep(Self.pause)
       }

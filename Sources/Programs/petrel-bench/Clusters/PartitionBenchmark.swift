@@ -8,20 +8,23 @@ import SQLEngine
 import ServerHosting
 import Storage
 
-/// The benchmark of a public database that several servers dispatch in parts.
+/// The benchmark of a public database that several servers dispatch in parts. A part is some of the
+/// database's subscribers. One server matches the records against the subscriptions of a part, and
+/// writes the notifications.
 ///
-/// For each number of parts it counts the work of each server. Then it kills the server with the
-/// most parts and measures how long the others need to dispatch again.
+/// For each number of parts, the benchmark counts the work of each server. It then kills the server
+/// with the most parts, and measures how long the other servers need until they dispatch these
+/// parts too.
 struct PartitionBenchmark {
-  /// The servers on one PostgreSQL.
+  /// The number of servers on one PostgreSQL.
   var servers: Int
   /// The numbers of parts to measure, one after the other.
   var parts: [Int]
-  /// The subscriptions in the public database.
+  /// The number of subscriptions in the public database.
   var subscriptions: Int
-  /// Subscriptions that each record fires.
+  /// The number of subscriptions that each record fires.
   var fired: Int
-  /// Records to save for each number of parts.
+  /// The number of records to save for each number of parts.
   var saves: Int
   /// The PostgreSQL server of the benchmark.
   var server: HostedPostgreSQL
@@ -29,13 +32,13 @@ struct PartitionBenchmark {
   var directory: String
   var report: BenchmarkReport
 
-  /// The longest wait for a condition, in seconds.
+  /// The longest time in seconds to wait for a condition.
   private static let patience = 120.0
   private static let notifications = "petrel_notifications_logged_total"
   private static let delays = "petrel_change_dispatch_delay_seconds"
 
   private var address: String { server.address() }
-  /// Authors of records. A record fires the subscriptions to its author.
+  /// The number of authors. A record fires the subscriptions to its author.
   private var authors: Int { max(1, subscriptions / fired) }
   private var location: StoreLocation {
     get throws {
@@ -43,17 +46,17 @@ struct PartitionBenchmark {
     }
   }
 
-  /// The work of each server, and the work of all together.
+  /// The work of each server, and the work of all servers together.
   private struct Outcome {
-    /// Logged notifications, by server.
+    /// The number of notifications that each server has logged.
     var logged: [Double] = []
-    /// Processor seconds, by server.
+    /// The processor seconds of each server.
     var processor: [Double] = []
-    /// The counters over all servers; zero if they were not read.
+    /// The counters over all servers; the default value if they were not read.
     var whole = ClusterCounts()
   }
 
-  /// Measures each number of parts and reports.
+  /// Measures each number of parts, and reports the results.
   func run() async throws {
     let token = try await prepare()
     let probe = try PostgreSQLProbe(address)
@@ -81,7 +84,7 @@ struct PartitionBenchmark {
     }
   }
 
-  /// Fills the store, and returns the web auth token of the saving user.
+  /// Fills the store with a user and the subscriptions, and returns the user's web auth token.
   private func prepare() async throws -> String {
     let store = try await SQLStore.open(
       at: location, configuration: StoreConfiguration(role: .tool))
@@ -108,7 +111,7 @@ struct PartitionBenchmark {
 
   /// Measures one number of parts.
   ///
-  /// - Returns: The bytes of the largest index of a server.
+  /// - Returns: The size in bytes of the largest matching index among the servers.
   private func measure(
     _ count: Int, _ token: String, _ probe: PostgreSQLProbe
   ) async throws -> Double {
@@ -152,7 +155,7 @@ struct PartitionBenchmark {
     return bytes
   }
 
-  /// Divides the public database into parts.
+  /// Divides the public database into a number of parts.
   private func divide(into count: Int) async throws {
     let store = try await SQLStore.open(
       at: location, configuration: StoreConfiguration(role: .tool))
@@ -166,7 +169,7 @@ struct PartitionBenchmark {
     }
   }
 
-  /// Waits until the parts are spread over the servers.
+  /// Waits until servers dispatch all parts, and as many servers as possible have a part.
   private func untilShared(_ count: Int, _ probe: PostgreSQLProbe) async throws {
     let wanted = min(count, servers)
     if count == 1 { return }
@@ -180,8 +183,14 @@ struct PartitionBenchmark {
     }
   }
 
-  /// Saves records at the servers in turn, each after the notifications of the record before. Waits
-  /// until all notifications are logged.
+  /// Saves records at the servers in turn. The method saves each record after all notifications of
+  /// the record before are in the log, and returns after those of the last record are.
+  ///
+  /// - Parameters:
+  ///   - count: The number of records.
+  ///   - name: The beginning of the record names.
+  ///   - token: The web auth token of the saving user.
+  ///   - probe: A connection to PostgreSQL; `nil` to count no work of PostgreSQL.
   private func save(
     _ count: Int, _ name: String, _ token: String, over running: [ServerProcess],
     _ probe: PostgreSQLProbe? = nil
@@ -214,9 +223,10 @@ struct PartitionBenchmark {
     return outcome
   }
 
-  /// Kills the server that dispatches the most parts, and saves a record.
+  /// Kills the server that dispatches the most parts, removes it from `running`, and saves a
+  /// record.
   ///
-  /// - Returns: The seconds until the record is dispatched to all subscriptions.
+  /// - Returns: The seconds from the kill until all notifications of the record are in the log.
   private func kill(
     _ running: inout [ServerProcess], _ count: Int, _ token: String, _ probe: PostgreSQLProbe
   ) async throws -> Double {
@@ -238,14 +248,14 @@ struct PartitionBenchmark {
     return monotonicSeconds() - start
   }
 
-  /// Returns the number of the last change that is completely dispatched.
+  /// Returns the number of the last change whose notifications are all in the log.
   private func dispatched(_ probe: PostgreSQLProbe) throws -> Double {
     try probe.numbers("SELECT max(through) FROM dispatches", count: 1)[0]
   }
 
   /// Waits until a condition is true.
   ///
-  /// - Throws: `UsageError` with `what` after two minutes.
+  /// - Throws: `UsageError` if the condition is false for two minutes. The error contains `what`.
   private func until(_ what: String, _ condition: () throws -> Bool) async throws {
     let start = monotonicSeconds()
     while try !condition() {

@@ -3,40 +3,41 @@ import Foundation
 import PostgreSQLHosting
 import ServerHosting
 
-/// The baseline for saves on PostgreSQL: the rate at which `pgbench` writes the same rows in as
-/// many transactions, without a Petrel server.
+/// The baseline for saves on PostgreSQL: the rate at which `pgbench`, PostgreSQL's benchmark
+/// program, writes the same rows in the same number of transactions, without a Petrel server.
 ///
-/// `pgbench` writes into copies of the store's tables, with the same columns and indexes. Each save
-/// has as many rows as the servers wrote, with values of the same length. A transaction has one
-/// statement for each table.
+/// `pgbench` writes into copies of the store's tables, with the same columns and indexes. For each
+/// save, it writes about as many rows as the servers did, with values of the same length. A
+/// transaction has one statement for each table and verb.
 struct PgbenchBaseline {
   /// The measured rate.
   struct Result {
-    /// Saves a second.
+    /// The saves a second.
     var savesPerSecond: Double
-    /// Saves in a transaction, on average.
+    /// The average number of saves in a transaction.
     var savesPerTransaction: Double
-    /// Rows of a save.
+    /// The average number of rows of a save.
     var rowsPerSave: Double
   }
 
   /// The PostgreSQL server.
   let server: HostedPostgreSQL
-  /// The clients of pgbench, each with one connection.
+  /// The number of pgbench's clients, each with one connection.
   let clients: Int
-  /// The approximate length of the run.
+  /// The approximate length of the run in seconds.
   let seconds: Int
 
-  /// A column of a table.
+  /// A column of a table, with the name of its SQL type.
   private struct Column {
     var name: String
     var type: String
   }
 
-  /// Creates the copies and a script for pgbench, runs the script and deletes the copies.
+  /// Creates copies of the tables and a script for pgbench, runs the script, and deletes the
+  /// copies.
   ///
   /// - Parameters:
-  ///   - counts: The work of the servers for the saves.
+  ///   - counts: The work that the Petrel servers caused for some saves.
   ///   - saves: The number of these saves.
   /// - Throws: `UsageError` if pgbench is missing or fails.
   func measure(_ counts: ClusterCounts, saves: Double) throws -> Result {
@@ -47,7 +48,7 @@ struct PgbenchBaseline {
     try probe.rows("DROP SCHEMA IF EXISTS baseline CASCADE")
     try probe.rows("CREATE SCHEMA baseline")
     try probe.rows("CREATE SEQUENCE baseline.numbers CACHE 1000 START 1000000000")
-    // A failure does not matter, because the benchmark deletes this PostgreSQL server at the end.
+    // An error is ignored, because the benchmark deletes this PostgreSQL server at the end.
     defer { _ = try? probe.rows("DROP SCHEMA baseline CASCADE") }
     let together = max(1, saves / counts.commits)
     var steps: [String] = []
@@ -57,8 +58,8 @@ struct PgbenchBaseline {
       guard words.count == 2, work.rows > 0,
         try !columns(of: words[1], probe).isEmpty
       else { continue }
-      // Rows that occur only in every second transaction or less often are left out, and so are
-      // deletions.
+      // Rows are left out if fewer than one transaction in two has them. Deletions are left out
+      // too.
       let each = Int((work.rows / saves * together).rounded())
       guard each > 0 else { continue }
       let step: String? =
@@ -79,9 +80,9 @@ struct PgbenchBaseline {
       (["\\set db random(\(Int(range[0])), \(Int(range[1])))", "BEGIN;"] + steps + ["COMMIT;"])
       .joined(separator: "\n")
     try text.write(toFile: script, atomically: true, encoding: .utf8)
-    // The runs end after a number of transactions, not after a time. The alarm signal that would
-    // end a timed run does not reach pgbench, because children of a pool thread inherit a mask that
-    // blocks it.
+    // The runs end after a number of transactions, not after a time. A run with a time ends by an
+    // alarm signal. This signal does not reach pgbench, because a child of a pool thread inherits a
+    // signal mask that blocks it.
     let estimate = try rate(of: program, script, transactions: 100)
     let rate = try rate(
       of: program, script,
@@ -91,9 +92,9 @@ struct PgbenchBaseline {
       rowsPerSave: rows / together)
   }
 
-  /// Runs the script and returns the transactions a second.
+  /// Runs the script, and returns the transactions a second of all clients together.
   ///
-  /// - Parameter transactions: The transactions of each client.
+  /// - Parameter transactions: The number of transactions of each client.
   private func rate(of program: String, _ script: String, transactions: Int) throws -> Double {
     let process = try ChildProcess(
       path: program,
@@ -120,8 +121,10 @@ struct PgbenchBaseline {
     ).map { Column(name: $0[0] ?? "", type: $0[1] ?? "") }
   }
 
-  /// Returns the statement that inserts rows into a random database, with values as long as the
-  /// existing ones.
+  /// Returns a statement that inserts rows for a random database, with values of about the same
+  /// length as those in the table.
+  ///
+  /// - Parameter rows: The number of rows of one execution.
   private func insertion(into table: String, rows: Int, _ probe: PostgreSQLProbe) throws -> String {
     try copy(table, probe)
     let columns = try columns(of: table, probe)
@@ -134,7 +137,8 @@ struct PgbenchBaseline {
         """, count: 2)
       if column.name == "database_id" { return ":db" }
       if sample[1] > 0.5 { return "NULL" }
-      // The length is that of the hexadecimal text: two digits for each byte, and the prefix `\x`.
+      // For bytes, the length is that of their hexadecimal text: two digits for each byte, and the
+      // prefix `\x`.
       let length = max(1, Int(sample[0].isFinite ? sample[0] : 1))
       switch column.type {
       case "text": return "left(repeat(md5(n::text || :db::text || random()::text), 8), \(length))"
@@ -151,8 +155,9 @@ struct PgbenchBaseline {
       """
   }
 
-  /// Returns the statement that updates the row of a random database; `nil` if the table has no
-  /// column to increment.
+  /// Returns a statement that updates a table's row of a random database. The result is `nil` if
+  /// the table has no database numbers, or no number column outside of its keys that the statement
+  /// can increment.
   private func update(of table: String, _ probe: PostgreSQLProbe) throws -> String? {
     let columns = try columns(of: table, probe)
     guard columns.contains(where: { $0.name == "database_id" }) else { return nil }
@@ -177,7 +182,7 @@ struct PgbenchBaseline {
       """
   }
 
-  /// Creates an empty copy of a table with its indexes.
+  /// Creates an empty copy of a table with its indexes, unless there is one.
   private func copy(_ table: String, _ probe: PostgreSQLProbe) throws {
     try probe.rows(
       "CREATE TABLE IF NOT EXISTS baseline.\(table) (LIKE public.\(table) INCLUDING ALL)")

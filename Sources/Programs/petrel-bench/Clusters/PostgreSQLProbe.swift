@@ -1,13 +1,14 @@
 import CPostgreSQL
 import CommandInterface
 
-/// A direct connection to PostgreSQL, past the store. One thread at a time may use it.
+/// A connection to PostgreSQL that does not use the store's code. One thread at a time may use the
+/// object.
 final class PostgreSQLProbe {
   private let connection: OpaquePointer
 
   /// Connects to a server.
   ///
-  /// - Parameter address: A connection string or URI of libpq.
+  /// - Parameter address: A connection string or URI in libpq's format.
   /// - Throws: `UsageError` if the connection fails.
   init(_ address: String) throws {
     guard let connection = PQconnectdb(address) else {
@@ -23,7 +24,7 @@ final class PostgreSQLProbe {
 
   deinit { PQfinish(connection) }
 
-  /// Executes a statement and returns its rows as texts; `nil` stands for `NULL`.
+  /// Executes a statement, and returns the values of its rows as texts; `nil` stands for `NULL`.
   ///
   /// - Throws: `UsageError` with PostgreSQL's message.
   @discardableResult
@@ -42,8 +43,8 @@ final class PostgreSQLProbe {
     }
   }
 
-  /// Returns the first `count` numbers of a statement's first row. NaN stands for `NULL` or a
-  /// missing row.
+  /// Executes a statement, and returns the first `count` values of its first row as numbers. NaN
+  /// stands for `NULL`, for a text that is no number, and for a missing row.
   func numbers(_ statement: String, count: Int) throws -> [Double] {
     let row = try rows(statement).first ?? []
     return (0..<count).map { place in

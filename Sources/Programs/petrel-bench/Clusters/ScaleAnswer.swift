@@ -3,31 +3,33 @@ import Foundation
 import JSONCoding
 import ScaleModel
 
-/// The report of `petrel-bench simulate`: the machines for a load, their utilization at several
-/// rates, the limits, and the effect of a dead server.
+/// The report of `petrel-bench simulate`: the number of machines for a load, their utilization at
+/// several rates, the highest rates, and the effect of a server's crash. A *shard* is a machine
+/// with a part of the store's PostgreSQL.
 struct ScaleAnswer {
   /// The load and the machines.
   var scenario: ScaleScenario
-  /// The costs of each operation.
+  /// The time and bytes that each operation needs, as measured.
   let costs: ScaleCosts
-  /// The numbers of machines.
+  /// The numbers of servers and shards, and the sizes of memory and disk.
   let plan: CapacityPlan
   let report: BenchmarkReport
 
-  /// The data of the plot.
+  /// The simulation results that ``ScalePlot`` draws.
   struct Curves {
-    /// The rates, with the simulated result and the computed load of each.
+    /// For each rate in saves a second, the result of the simulation, and the load that the
+    /// formulas compute.
     var points: [(rate: Double, result: ScaleResult, load: CapacityFormulas.Load)] = []
-    /// The simulation in which a server dies; `nil` with one server.
+    /// The result of the simulation in which a server crashes; `nil` with one server.
     var death: ScaleResult?
-    /// The simulated second of its death.
+    /// The second of the simulation at which the server crashes.
     var deathSecond = 0.0
   }
 
   /// The simulated rates, as fractions of the requested rate.
   private static let parts = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.4, 1.6, 1.8, 2]
 
-  /// Simulates and reports everything.
+  /// Runs all simulations, and reports the results.
   func run() -> Curves {
     printPlan()
     var curves = Curves()
@@ -64,7 +66,7 @@ struct ScaleAnswer {
     ])
   }
 
-  /// Simulates each rate and reports it.
+  /// Simulates each rate of ``parts``, and reports the results.
   private func printSweep(_ curves: inout Curves) {
     report.line(
       "  saves/s  answered  dispatched   save p50        p99  logged p50        p99  servers (formula)"
@@ -123,7 +125,7 @@ struct ScaleAnswer {
       ])
   }
 
-  /// Reports the highest rate by the formulas, and the highest rate of one database.
+  /// Reports the highest rate by the formulas, and the highest rate of saves into one database.
   private func printLimits() {
     let formulas = CapacityFormulas(scenario, costs)
     let most = formulas.greatestRate()
@@ -152,7 +154,8 @@ struct ScaleAnswer {
     ])
   }
 
-  /// Simulates the death of a server at second 5 of 35, and reports the recovery.
+  /// Simulates a server's crash in the fifth second of a run of 35 seconds, and reports the
+  /// recovery. The method does nothing if the plan has one server.
   private func printDeath(_ curves: inout Curves) {
     guard scenario.servers > 1 else { return }
     var scenario = scenario

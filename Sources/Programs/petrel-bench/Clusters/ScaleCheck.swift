@@ -3,28 +3,31 @@ import Foundation
 import JSONCoding
 import ScaleModel
 
-/// A comparison of the model with measurements: it simulates each measured case.
+/// A comparison of the model in `ScaleModel` with measurements. It simulates each measured case,
+/// and compares the rates and times.
 struct ScaleCheck {
   /// The measured cases.
   let counts: ScaleCounts
-  /// The costs, calibrated on some of the cases.
+  /// The costs of operations, computed from some of the cases: the calibration cases.
   let costs: ScaleCosts
-  /// The writer threads of each server.
+  /// The number of writing threads of each server.
   let writers: Int
   let report: BenchmarkReport
 
-  /// The greatest relative difference between a simulated and a measured rate.
+  /// The greatest permitted difference between a simulated and a measured rate, as a fraction of
+  /// the measured rate.
   static let rateTolerance = 0.3
-  /// The greatest factor between a simulated and a measured time.
+  /// The greatest permitted factor between a simulated and a measured time.
   ///
-  /// Two times are compared: the median of a save, and, for evenly paced saves, the mean from a
-  /// save to the log. The median to the log is unsuitable: it lies between two groups, the changes
-  /// that the saving server dispatches itself and the others.
+  /// The check compares the median time of a save. For evenly paced saves, it also compares the
+  /// mean time from a save to its log entry. The median of that time is unsuitable, because it lies
+  /// between two groups: changes that the saving server dispatches itself, and changes that another
+  /// server dispatches.
   static let timeFactor = 2.5
 
-  /// Simulates each case and reports it.
+  /// Simulates each case, and reports the result.
   ///
-  /// - Returns: Whether all cases that were not used for the calibration are within the tolerance.
+  /// - Returns: Whether all cases except the calibration cases are within the tolerance.
   func run() -> Bool {
     report.line(
       "servers  load  subscr.  used for     saves/s  simulated   save p50  simulated  logged mean"
@@ -73,12 +76,13 @@ struct ScaleCheck {
     return isRight
   }
 
-  /// Returns whether the simulated rate and times are near enough to the measured ones.
+  /// Returns whether the simulated rate and times are within the tolerance. A time that was not
+  /// measured is left out.
   private func isWithinTolerance(_ measured: MeasuredCase, _ result: ScaleResult) -> Bool {
     let rate = result.savesPerSecond / measured.savesPerSecond
     guard abs(rate - 1) <= Self.rateTolerance else { return false }
-    // At full load the queue of changes grows as long as the load lasts, so its delay depends only
-    // on the length of the run.
+    // At full load, the queue of changes grows until the load ends. The time to the log then
+    // depends only on the length of the run, so it is not compared.
     let times = [
       (measured.saveMedian, result.saveDelay.quantile(0.5)),
       measured.isPaced

@@ -3,22 +3,23 @@ import Foundation
 import JSONCoding
 import ScaleModel
 
-/// The figures of `petrel-bench cluster --json`, as input of the model.
+/// The figures of `petrel-bench cluster --json`, as the input of the model in `ScaleModel`.
 struct ScaleCounts {
-  /// The private databases with subscriptions.
+  /// The number of private databases with subscriptions.
   var databases = 100
-  /// The fraction of the saves into the public database.
+  /// The fraction of the saves that go into the public database, 0 to 1.
   var publicShare = 0.1
-  /// The processor cores of the machine.
+  /// The number of the machine's processor cores.
   var cores = 2
-  /// The writer threads of each server.
+  /// The number of writing threads of each server.
   var writers = 4
   /// The measured cases.
   var cases: [MeasuredCase] = []
 
-  /// Reads the figures from a file.
+  /// Reads the figures from a file. The defaults above replace missing figures of the whole
+  /// benchmark.
   ///
-  /// - Throws: `UsageError` if the file cannot be read or lacks a figure.
+  /// - Throws: `UsageError` if the file cannot be read, or if a measurement lacks a figure.
   init(file: String) throws {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw UsageError("'\(file)' cannot be read")
@@ -63,7 +64,7 @@ struct ScaleCounts {
     }
   }
 
-  /// Returns the costs with which the model reproduces the calibration cases.
+  /// Returns the costs of operations, computed from the calibration cases.
   ///
   /// - Throws: `UsageError` if one of these cases is missing.
   func costs() throws -> ScaleCosts {

@@ -1,9 +1,9 @@
 import Foundation
 import ScaleModel
 
-/// The plot of `petrel-bench simulate` as SVG. Its colours are legible on light and dark pages.
+/// The plot of `petrel-bench simulate`, as SVG. It has colours for light and for dark pages.
 struct ScalePlot {
-  /// The data.
+  /// The simulation results to draw.
   let curves: ScaleAnswer.Curves
   /// The title above the panels.
   let title: String
@@ -15,10 +15,10 @@ struct ScalePlot {
   private static let top = 62.0
   private static let gap = 92.0
 
-  /// A curve of a panel, with the name that the legend shows.
+  /// A curve of a panel, with its name in the legend.
   private struct Line {
     var name: String
-    /// The CSS class.
+    /// The CSS classes of the curve.
     var style: String
     var points: [(Double, Double)]
   }
@@ -35,13 +35,14 @@ struct ScalePlot {
     var isLogarithmic = false
     /// The range of the vertical axis.
     var range: ClosedRange<Double>
-    /// A vertical line at `x` with a text beside it.
+    /// A vertical line at the value `x` of the horizontal axis, with a text beside the line; `nil`
+    /// for none.
     var mark: (x: Double, text: String)?
   }
 
-  /// Returns the SVG.
+  /// Returns the SVG text of the plot.
   ///
-  /// - Parameter rate: The requested rate, which the panels mark.
+  /// - Parameter rate: The requested saves a second. The first two panels have a mark at this rate.
   func svg(rate: Double) -> String {
     let panels = self.panels(rate: rate)
     let total = Self.top + Double(panels.count) * (Self.height + Self.gap)
@@ -72,7 +73,8 @@ struct ScalePlot {
     return text + "</svg>\n"
   }
 
-  /// Returns the panels: delays, utilizations, and the queue after the death of a server.
+  /// Returns the panels: the delays, the utilizations, and the changes that wait after a server's
+  /// crash.
   private func panels(rate: Double) -> [Panel] {
     let points = curves.points
     func line(
@@ -127,13 +129,16 @@ struct ScalePlot {
     return panels
   }
 
-  /// Returns the next 1, 2, 5 or 10 times a power of ten that is not below `value`.
+  /// Returns the smallest number of the series 1, 2, 5, 10, 20, 50 and so on that is at least
+  /// `value`; 1 for a value below 1.
   private static func roundedUp(_ value: Double) -> Double {
     let power = pow(10, log10(max(1, value)).rounded(.down))
     return [1, 2, 5, 10].map { $0 * power }.first { $0 >= value } ?? value
   }
 
-  /// Returns the SVG of a panel.
+  /// Returns the SVG text of a panel.
+  ///
+  /// - Parameter top: The vertical position of the panel's upper edge.
   private func draw(_ panel: Panel, at top: Double) -> String {
     let (left, right) = (Self.left, Self.width - Self.right)
     let bottom = top + Self.height
@@ -199,7 +204,7 @@ struct ScalePlot {
 
   /// Returns a number as short text, such as `50k`.
   private func label(_ value: Double) -> String {
-    // A step may end at -0, which would print a sign.
+    // A tick may be -0, which would be printed with a sign.
     if value == 0 { return "0" }
     if abs(value) < 1 { return String(format: "%g", value) }
     if abs(value) >= 1e6 { return String(format: "%gM", value / 1e6) }

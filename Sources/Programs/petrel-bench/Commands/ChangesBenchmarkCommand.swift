@@ -2,8 +2,8 @@ import CommandInterface
 import Foundation
 import ServerHosting
 
-/// The command `petrel-bench changes`: the rate at which a client pages through the change feed of
-/// a zone, beside SQLite alone.
+/// The command `petrel-bench changes`. It measures the rate at which a client reads the change feed
+/// of a zone page by page. The baseline is SQLite alone.
 enum ChangesBenchmarkCommand: Command {
   static let name = "changes"
   static let example = "petrel-bench changes"
@@ -61,7 +61,8 @@ enum ChangesBenchmarkCommand: Command {
         let answer = try post(
           "changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Feed"}\#(since)}]}"#)
         pages.append(monotonicSeconds() - begin)
-        // The token and `moreComing` are at the end of the answer.
+        // The token and `moreComing` are at the end of the answer, so the client need not parse the
+        // whole answer.
         let tail = String(decoding: answer.suffix(2_000), as: UTF8.self)
         let isMore = tail.contains(#""moreComing":true"#)
         token = tail.components(separatedBy: #""syncToken":""#).dropFirst().first
@@ -90,6 +91,6 @@ enum ChangesBenchmarkCommand: Command {
     return 0
   }
 
-  /// A text that occurs once in each record.
+  /// A text that occurs once in each record of an answer.
   private static let mark = Array("quake-".utf8)
 }

@@ -2,8 +2,8 @@ import CommandInterface
 import Foundation
 import PostgreSQLHosting
 
-/// The command `petrel-bench cluster`, which runs ``ClusterBenchmark`` on a PostgreSQL of its own
-/// or a named one.
+/// The command `petrel-bench cluster`. It runs ``ClusterBenchmark`` on a PostgreSQL server that it
+/// starts, or on one that the user names.
 enum ClusterBenchmarkCommand: Command {
   static let name = "cluster"
   static let example = "petrel-bench cluster --servers 1,2,3"
@@ -58,8 +58,9 @@ enum ClusterBenchmarkCommand: Command {
     return 0
   }
 
-  /// The settings of the benchmark's own PostgreSQL. They are usual ones, with two exceptions: the
-  /// counters are on, and no checkpoint begins during a measurement.
+  /// The settings of the PostgreSQL server that the benchmark starts. Two of them are unusual: the
+  /// counters are on, and the limits for automatic checkpoints are so high that a measurement
+  /// rarely reaches them.
   static let settings = [
     "shared_preload_libraries = 'pg_stat_statements'", "pg_stat_statements.max = 2000",
     "track_wal_io_timing = on", "max_connections = 300", "shared_buffers = 256MB",

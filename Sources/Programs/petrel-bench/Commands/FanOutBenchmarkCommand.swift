@@ -1,7 +1,9 @@
 import CommandInterface
 import Foundation
 
-/// The command `petrel-bench fanout`, which runs ``FanOutBenchmark``.
+/// The command `petrel-bench fanout`. It saves one record that fires a subscription of each user,
+/// and measures when the pushes to all their devices are accepted. The pushes go through a
+/// ``PushPipeline``.
 enum FanOutBenchmarkCommand: Command {
   static let name = "fanout"
   static let example = "petrel-bench fanout"

@@ -3,8 +3,9 @@ import CommandInterface
 import Foundation
 import Matching
 
-/// The command `petrel-bench match`: the rate at which the index finds the matching subscriptions,
-/// beside plain evaluation and mokaccino.
+/// The command `petrel-bench match`. It measures the rate at which the index finds the
+/// subscriptions that match an event. It compares this rate with the evaluation of each
+/// subscription, and with mokaccino, another matching library.
 enum MatchBenchmarkCommand: Command {
   static let name = "match"
   static let example = "petrel-bench match"
@@ -46,7 +47,11 @@ enum MatchBenchmarkCommand: Command {
     return 0
   }
 
-  /// Measures one workload and reports it.
+  /// Measures one workload, and reports the results.
+  ///
+  /// - Parameters:
+  ///   - directory: The folder of the workload's files.
+  ///   - seconds: The seconds for which events are matched.
   private static func measure(
     _ directory: String, _ seconds: Double, _ scripts: MatchingScripts,
     _ report: BenchmarkReport

@@ -4,8 +4,8 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// The command `petrel-bench notify`: the delay from saving a record to its push or to its
-/// notification on an event stream.
+/// The command `petrel-bench notify`. It measures the delay from saving a record to its push, or to
+/// its notification on an event stream. The options choose one of several benchmarks.
 enum NotifyBenchmarkCommand: Command {
   static let name = "notify"
   static let example = "petrel-bench notify"

@@ -2,8 +2,8 @@ import CommandInterface
 import Foundation
 import PostgreSQLHosting
 
-/// The command `petrel-bench partition`, which runs ``PartitionBenchmark`` on a PostgreSQL of its
-/// own.
+/// The command `petrel-bench partition`. It runs ``PartitionBenchmark`` on a PostgreSQL server that
+/// it starts.
 enum PartitionBenchmarkCommand: Command {
   static let name = "partition"
   static let example = "petrel-bench partition --servers 3 --parts 1,3"

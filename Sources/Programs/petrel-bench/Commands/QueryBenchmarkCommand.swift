@@ -3,8 +3,8 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// The command `petrel-bench query`: the time of the first page and of a deep page of many queries,
-/// beside SQLite alone.
+/// The command `petrel-bench query`. It measures the response times of many queries: of the first
+/// page, and of a deep page (by default the twentieth). The baseline is SQLite alone.
 enum QueryBenchmarkCommand: Command {
   static let name = "query"
   static let example = "petrel-bench query"
@@ -85,20 +85,22 @@ enum QueryBenchmarkCommand: Command {
     return 0
   }
 
-  /// Returns the columns of a page in the table.
+  /// Returns the columns of the output table for a page: two answer times and the median processor
+  /// time.
   private static func row(_ page: QueryProbe.Page) -> String {
     page.answer.text(0.5).leftPadding(to: 11) + page.answer.text(0.99).leftPadding(to: 11)
       + page.processor.text(0.5).leftPadding(to: 11)
   }
 }
 
-/// A measurement of a query's first page and of a deep page.
+/// The measurement of a query's first page and of a deep page. A query has variants with different
+/// values (``QueryCase``).
 private struct QueryProbe {
   /// The times of a page that was requested several times.
   struct Page {
-    /// Seconds from the request to the answer.
+    /// The seconds from each request to its answer.
     var answer: Percentiles
-    /// Processor seconds of the server.
+    /// The server's processor seconds for each request.
     var processor: Percentiles
 
     init(_ times: [(answer: Double, processor: Double)]) {
@@ -114,16 +116,18 @@ private struct QueryProbe {
 
   /// The times of one query.
   struct Times {
-    /// The first page, when each variant was requested for the first time.
+    /// The first page in the first round. Only variant 0 was requested before that round.
     var cold: Page
-    /// The first page after the warm-up.
+    /// The first page in the last round, after the warm-up.
     var first: Page
     /// The deep page; `nil` if the query has only one page.
     var deep: Page?
     /// The number of the deep page, counted from 1.
     var page: Int
 
-    /// Returns whether one of the medians is above 10 ms.
+    /// Returns whether the median time is above 10 ms, for the first page or for the deep page.
+    ///
+    /// - Parameter times: Returns the times of a page to compare.
     func isAbove(_ times: (Page) -> Percentiles) -> Bool {
       max(times(first).quantile(0.5), deep.map { times($0).quantile(0.5) } ?? 0) > 0.01
     }
@@ -135,13 +139,15 @@ private struct QueryProbe {
   let path: String
   /// The process identifier of the server.
   let server: Int32
-  /// The records of a page.
+  /// The most records of a page.
   let limit: Int
-  /// Rounds before the measured one.
+  /// The number of rounds before the measured one, at least 1.
   let warmUp: Int
-  /// Requests of a round, each with another variant.
+  /// The number of requests in a round. Each requests the first page of another variant. The deep
+  /// page is requested as often, always for variant 0.
   let repeats: Int
-  /// The number of the deep page, if the query has as many.
+  /// The number of the deep page, counted from 1. If the query has fewer pages, its last page is
+  /// measured.
   let depth: Int
 
   /// Measures a query.
@@ -165,7 +171,8 @@ private struct QueryProbe {
 
   /// Requests a page.
   ///
-  /// - Returns: The times, and the continuation marker for the next page; `nil` after the last one.
+  /// - Returns: The seconds until the answer, the server's processor seconds, and the continuation
+  ///   marker for the next page. The marker is `nil` after the last page.
   private func page(
     _ query: QueryCase, variant: Int, marker: String?
   ) throws -> (times: (answer: Double, processor: Double), marker: String?) {
@@ -175,7 +182,8 @@ private struct QueryProbe {
     let answer = try connection.post(path, body)
     let seconds = monotonicSeconds() - start
     let processor = ProcessTime.seconds(of: server) - before
-    // The marker is at the end. Reading the whole answer would take processor time from the server.
+    // The marker is at the end of the answer. To parse the whole answer would take processor time
+    // from the server.
     let tail = String(decoding: answer.suffix(2_000), as: UTF8.self)
     let marker = tail.components(separatedBy: #""continuationMarker":""#).dropFirst().first
     return (

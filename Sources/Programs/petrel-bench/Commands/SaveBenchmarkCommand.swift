@@ -3,8 +3,9 @@ import CommandInterface
 import Foundation
 import ServerHosting
 
-/// The command `petrel-bench save`: the records a second that the server saves, beside the disk's
-/// appends and PocketBase.
+/// The command `petrel-bench save`. It measures the records a second that the server saves. The
+/// baseline is the rate of durable appends to a file. With `--beside pocketbase`, it also measures
+/// PocketBase.
 enum SaveBenchmarkCommand: Command {
   static let name = "save"
   static let example = "petrel-bench save"
@@ -66,14 +67,13 @@ enum SaveBenchmarkCommand: Command {
     return 0
   }
 
-  /// The record type of the comparison. It has the same indexes as PocketBase's collection: each
-  /// field by its values.
+  /// The record type of the comparison. Each field has an index of its values, as in PocketBase's
+  /// collection.
   private static let plainType = "Earthquake"
-  /// The record type with a text index for words, so that each word of a text is a row of the
-  /// index.
+  /// The record type with an index of words. Each word of a text is a row of this index.
   private static let wordType = "EarthquakeReport"
 
-  /// Starts PocketBase for the comparison.
+  /// Starts PocketBase if the user asked for the comparison; otherwise returns `nil`.
   private static func startRival(
     _ arguments: Arguments, in directory: String
   ) throws -> PocketBaseProcess? {
@@ -113,7 +113,7 @@ enum SaveBenchmarkCommand: Command {
     )
   }
 
-  /// Returns the Petrel server as a target that saves records of a type.
+  /// Returns a target that saves records of a type on the Petrel server.
   private static func target(
     _ name: String, _ server: ServerProcess, token: String, recordType: String
   ) -> PetrelSaves {

@@ -3,8 +3,8 @@ import Foundation
 import JSONCoding
 import ScaleModel
 
-/// The command `petrel-bench simulate`, which prints ``ScaleAnswer``. With `--check` it compares
-/// the model with measurements (``ScaleCheck``).
+/// The command `petrel-bench simulate`. It predicts the throughput of many servers
+/// (``ScaleAnswer``). With `--check`, it compares the model with measurements (``ScaleCheck``).
 enum SimulateBenchmarkCommand: Command {
   static let name = "simulate"
   static let example = "petrel-bench simulate --saves 50k --users 10M --subscriptions 100M"
@@ -80,10 +80,14 @@ enum SimulateBenchmarkCommand: Command {
     return ExitStatus.done
   }
 
-  /// Returns the scenario of the options, its costs and its plan.
+  /// Returns the load that the options describe, the costs of its operations, and the plan with the
+  /// numbers of machines.
   ///
-  /// Without options for the numbers of machines, the plan computes them. Network and disk have the
-  /// times of a data centre, not those of the measured machine.
+  /// - Parameter measured: The costs on the measured machine.
+  ///
+  /// If an option sets a number of machines, it replaces the number of the plan. The times of
+  /// network and disk come from options too. Their defaults are those of a data centre, not those
+  /// of the measured machine.
   private static func scenario(
     _ arguments: Arguments, _ measured: ScaleCosts
   ) throws -> (ScaleScenario, ScaleCosts, CapacityPlan) {
@@ -102,7 +106,8 @@ enum SimulateBenchmarkCommand: Command {
     var costs = measured
     costs.roundTrip = Double(try arguments.int("round-trip", in: 1...1_000_000) ?? 200) / 1e6
     costs.flush = Double(try arguments.int("flush", in: 1...1_000_000) ?? 500) / 1e6
-    // The costs of waking idle processes belong to the measured machine, so they are left out.
+    // The costs of waking an idle process are a property of the measured machine, so the simulation
+    // leaves them out.
     (costs.serverWaking, costs.databaseWaking) = (0, 0)
     costs.roundTrips =
       arguments.flag("pipelined")
@@ -117,7 +122,7 @@ enum SimulateBenchmarkCommand: Command {
     return (scenario, costs, plan)
   }
 
-  /// Reports the costs by their names in `ScaleCosts`.
+  /// Reports the calibrated costs.
   private static func show(_ costs: ScaleCosts, _ report: BenchmarkReport) {
     let micros = [
       ("request", costs.request), ("serverStatement", costs.serverStatement),
@@ -148,7 +153,10 @@ enum SimulateBenchmarkCommand: Command {
 }
 
 extension Arguments {
-  /// Returns a number such as `50000`, `50k` or `10M`; `nil` if the option was not given.
+  /// Returns the number of an option; `nil` if the option was not given. The number may end with
+  /// `k`, `M` or `G`, as in `50k` or `10M`.
+  ///
+  /// - Throws: `UsageError` if the text is not a number from 1 to 10¹².
   func amount(_ name: String) throws -> Double? {
     guard let text = string(name) else { return nil }
     let units: [Character: Double] = ["k": 1e3, "M": 1e6, "G": 1e9]

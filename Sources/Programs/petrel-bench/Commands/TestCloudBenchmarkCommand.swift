@@ -3,8 +3,8 @@ import Foundation
 import PetrelTesting
 import Storage
 
-/// The command `petrel-bench testcloud`: the time to start a `TestCloud`, beside an empty store in
-/// memory.
+/// The command `petrel-bench testcloud`. It measures the time to start a `TestCloud`, the server
+/// that tests use. The baseline is the time to open an empty store in memory.
 enum TestCloudBenchmarkCommand: Command {
   static let name = "testcloud"
   static let example = "petrel-bench testcloud"
@@ -19,7 +19,7 @@ enum TestCloudBenchmarkCommand: Command {
     var stores: [Double] = []
     var clouds: [Double] = []
     var first: [Double] = []
-    // They take turns, so that both run under the same conditions.
+    // Stores and clouds take turns, so that both are measured under the same conditions.
     for _ in 0..<count {
       let begin = monotonicSeconds()
       let store = try await SQLStore.inMemory()

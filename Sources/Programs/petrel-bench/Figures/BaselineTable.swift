@@ -2,16 +2,18 @@ import CSQLite
 import CommandInterface
 import Foundation
 
-/// A table of SQLite alone with a prepared statement that reads it, for baselines.
+/// A table in a SQLite file, with a prepared statement that reads the table. Benchmarks use it to
+/// measure SQLite without Petrel.
 ///
-/// The file is deleted with the object. One thread at a time may use it.
+/// The object deletes the file when it is destroyed. One thread at a time may use the object.
 final class BaselineTable {
-  /// The prepared statement. It is valid as long as the object lives.
+  /// The prepared statement. It is valid until the object is destroyed.
   let statement: OpaquePointer?
   private let handle: OpaquePointer?
   private let path: String
 
-  /// Creates and fills the table. Journal and `fsync` are off, because only reads are measured.
+  /// Creates the file, and fills the table. SQLite's journal and `fsync` are off, because only
+  /// reads are measured.
   ///
   /// - Parameters:
   ///   - path: The file to create.
@@ -21,7 +23,7 @@ final class BaselineTable {
   init(at path: String, filledBy script: String, readBy text: String) throws {
     var handle: OpaquePointer?
     guard sqlite3_open(path, &handle) == SQLITE_OK else { throw UsageError("cannot open \(path)") }
-    /// Returns the error for a failed step, after closing and deleting the file.
+    /// Closes and deletes the file, and returns the error for a failed step.
     func failure(_ what: String) -> UsageError {
       defer {
         sqlite3_close_v2(handle)

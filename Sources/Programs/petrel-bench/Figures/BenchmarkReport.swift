@@ -3,10 +3,10 @@ import Foundation
 import JSONCoding
 import Synchronization
 
-/// The output of a benchmark: lines for people while it runs, or, with `--json`, all figures as one
-/// JSON object at the end.
+/// The output of a benchmark. By default, it prints lines for people while the benchmark runs. With
+/// `--json`, it prints all figures as one JSON object at the end.
 ///
-/// Any thread may call it; a lock protects the figures.
+/// Any thread may call the methods; a lock protects the figures.
 final class BenchmarkReport: Sendable {
   /// The flag that every benchmark accepts.
   static let option = Arguments.Option(
@@ -19,18 +19,19 @@ final class BenchmarkReport: Sendable {
   ///
   /// - Parameters:
   ///   - name: The value of the member `benchmark` of the JSON object.
-  ///   - arguments: The words of the command, which have the flag ``option``.
+  ///   - arguments: The arguments of the command, among them the flag ``option``.
   init(_ name: String, _ arguments: Arguments) {
     isJSON = arguments.flag("json")
     figures = Mutex(["benchmark": .string(name)])
   }
 
-  /// Prints a line for people; does nothing with `--json`.
+  /// Prints a line for people. The method does nothing with `--json`.
   func line(_ text: @autoclosure () -> String) {
     if !isJSON { Output.line(text()) }
   }
 
-  /// Sets figures of the whole benchmark. A later value of a name replaces the earlier one.
+  /// Sets figures of the whole benchmark. A later value with the same name replaces the earlier
+  /// one.
   func set(_ members: [String: JSONValue]...) {
     figures.withLock { figures in
       for members in members { figures.merge(members) { $1 } }
@@ -38,6 +39,8 @@ final class BenchmarkReport: Sendable {
   }
 
   /// Appends the figures of one measurement to a list.
+  ///
+  /// - Parameter list: The name of the list in the JSON object.
   func row(_ list: String, _ members: [String: JSONValue]...) {
     let row = members.reduce(into: [:]) { $0.merge($1) { $1 } }
     figures.withLock { $0[list] = .array(($0[list]?.array ?? []) + [.object(row)]) }
@@ -53,22 +56,23 @@ final class BenchmarkReport: Sendable {
     }
   }
 
-  /// Prints the JSON object if the user asked for it.
+  /// Prints the JSON object if the user passed `--json`.
   func end() {
     if isJSON { Output.json(.object(figures.withLock { $0 })) }
   }
 }
 
 extension JSONValue {
-  /// Returns a measured number; `null` for NaN and infinity, such as a ratio to 0.
+  /// Returns a measured number as JSON; `null` for NaN and infinity, such as a ratio to 0.
   static func figure(_ value: Double) -> JSONValue { value.isFinite ? .double(value) : .null }
 
-  /// Returns a counted number.
+  /// Returns a counted number as JSON.
   static func figure(_ value: Int) -> JSONValue { .int(Int64(value)) }
 }
 
 extension Percentiles {
-  /// Returns the mean, median, 99th percentile and maximum, in milliseconds.
+  /// Returns the mean, the median, the 99th percentile and the maximum, in milliseconds, by the
+  /// names of the figures.
   ///
   /// - Parameter prefix: The beginning of the figures' names, if a benchmark has several kinds of
   ///   times.

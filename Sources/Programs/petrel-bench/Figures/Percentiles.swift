@@ -1,10 +1,10 @@
 import Foundation
 
-/// A set of measured times, in seconds.
+/// The measured times of a benchmark, in seconds, with their mean and quantiles.
 struct Percentiles {
   private let sorted: [Double]
 
-  /// Creates a set from times in any order.
+  /// Creates the value from times in any order.
   init(_ seconds: [Double]) {
     sorted = seconds.sorted()
   }
@@ -14,7 +14,8 @@ struct Percentiles {
   /// The mean in seconds; 0 if nothing was measured.
   var mean: Double { sorted.isEmpty ? 0 : sorted.reduce(0, +) / Double(sorted.count) }
 
-  /// Returns the time that a fraction of the times does not exceed; 0 if nothing was measured.
+  /// Returns the time that at least a fraction of the measured times does not exceed; 0 if nothing
+  /// was measured.
   ///
   /// - Parameter share: The fraction (0–1); 1 gives the longest time.
   func quantile(_ share: Double) -> Double {
@@ -28,7 +29,8 @@ struct Percentiles {
   }
 }
 
-/// Returns the seconds of the monotonic clock, which adjustments of the system time do not change.
+/// Returns the seconds of the system's monotonic clock. Changes of the system time do not affect
+/// this clock.
 func monotonicSeconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)

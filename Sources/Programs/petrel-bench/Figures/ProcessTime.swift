@@ -3,8 +3,8 @@ import Foundation
 /// The processor time of a process. Other programs on the machine influence it less than elapsed
 /// time.
 enum ProcessTime {
-  /// Returns the processor seconds of a process, user and system time together, with those of ended
-  /// threads (clock_getcpuclockid(3)).
+  /// Returns the processor seconds that a process has used: user and system time together, also of
+  /// threads that have ended (clock_getcpuclockid(3)).
   ///
   /// The value is 0 if the process has ended.
   static func seconds(of process: Int32) -> Double {

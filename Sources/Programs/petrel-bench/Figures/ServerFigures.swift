@@ -4,13 +4,16 @@ import Foundation
 struct ServerFigures {
   /// The values by metric name, summed over all labels.
   private var sums: [String: Double] = [:]
-  /// The cumulative counts of each histogram, by upper bound.
+  /// The buckets of each histogram, by the metric name of the histogram. A bucket has an upper
+  /// bound, and the number of values up to this bound.
   private var buckets: [String: [Double: Double]] = [:]
 
   /// The path of the metrics page.
   static let path = "/metrics"
 
-  /// Reads the metrics of servers on this machine and sums them.
+  /// Reads the metrics of servers on this machine, and sums them.
+  ///
+  /// - Throws: `UsageError` if a server does not answer.
   static func read(from ports: [Int]) throws -> ServerFigures {
     var figures = ServerFigures()
     for port in ports {
@@ -20,10 +23,10 @@ struct ServerFigures {
     return figures
   }
 
-  /// Creates empty figures, as a start for differences.
+  /// Creates figures without values, which count as 0 in a difference.
   init() {}
 
-  /// Adds a page in the text format of Prometheus.
+  /// Adds the values of a metrics page in the text format of Prometheus.
   mutating func add(_ page: String) {
     for line in page.split(separator: "\n") where !line.hasPrefix("#") {
       guard let space = line.lastIndex(of: " "),
@@ -44,7 +47,8 @@ struct ServerFigures {
   /// The value of a counter or gauge, summed over the servers; `nil` if no server has it.
   subscript(name: String) -> Double? { sums[name] }
 
-  /// Returns the increase of each value from `right` to `left`.
+  /// Returns the increase of each value from the earlier figures `right` to the later figures
+  /// `left`.
   static func - (left: ServerFigures, right: ServerFigures) -> ServerFigures {
     var result = left
     for (name, value) in right.sums { result.sums[name, default: 0] -= value }
@@ -56,10 +60,15 @@ struct ServerFigures {
     return result
   }
 
-  /// Returns the value that a fraction of a histogram's values does not exceed.
+  /// Returns the estimated value that a fraction of a histogram's values does not exceed.
   ///
-  /// Within a bucket, the method interpolates linearly. The result is NaN if the histogram is empty
-  /// or missing.
+  /// Within a bucket, the method interpolates linearly. In the last bucket, which has no upper
+  /// bound, the result is the bucket's lower bound. The result is NaN if the histogram is empty or
+  /// missing.
+  ///
+  /// - Parameters:
+  ///   - share: The fraction, 0 to 1.
+  ///   - histogram: The metric name of the histogram, without a suffix such as `_bucket`.
   func quantile(_ share: Double, of histogram: String) -> Double {
     let counts = (buckets[histogram] ?? [:]).sorted { $0.key < $1.key }
     guard let all = counts.last?.value, all > 0 else { return .nan }

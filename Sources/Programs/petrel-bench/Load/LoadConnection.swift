@@ -1,10 +1,10 @@
 import CommandInterface
 import Foundation
 
-/// A persistent HTTP connection with blocking calls. It uses little processor time, because the
-/// benchmark shares the machine with the server that it measures.
+/// A persistent HTTP connection to a port of this machine, with blocking calls. It uses little
+/// processor time, because the measured server runs on the same machine.
 ///
-/// One thread at a time may use it.
+/// One thread at a time may use the object.
 final class LoadConnection {
   private let descriptor: Int32
   private let host: String
@@ -18,8 +18,8 @@ final class LoadConnection {
     descriptor = try Self.connect(to: port)
   }
 
-  /// Returns the socket of a new connection to this machine, without Nagle's delay (`TCP_NODELAY`).
-  /// The caller closes it.
+  /// Returns the socket of a new connection to this machine, without the delay of Nagle's algorithm
+  /// (`TCP_NODELAY`). The caller closes the socket.
   ///
   /// - Throws: `UsageError` if the connection fails.
   static func connect(to port: Int) throws -> Int32 {
@@ -47,7 +47,8 @@ final class LoadConnection {
     close(descriptor)
   }
 
-  /// Posts a body of JSON and waits for the answer. The answer must have a Content-Length.
+  /// Sends a POST request with a body of JSON, and waits for the answer. The method reads a body
+  /// only if the answer has a Content-Length.
   ///
   /// - Parameters:
   ///   - path: The path with its query.
@@ -74,7 +75,8 @@ final class LoadConnection {
     return answer.body
   }
 
-  /// Gets a path and waits for the answer. The answer must have a Content-Length.
+  /// Sends a GET request, and waits for the answer. The method reads a body only if the answer has
+  /// a Content-Length.
   ///
   /// - Returns: The body of the answer.
   /// - Throws: `UsageError` if the status is not 200 or the connection breaks.
@@ -87,10 +89,11 @@ final class LoadConnection {
     return answer.body
   }
 
-  /// The end of the keys `serverErrorCode` and `ckErrorCode`, which mark an error in a body.
+  /// The end of the JSON keys `serverErrorCode` and `ckErrorCode`. A body with one of these keys
+  /// reports an error.
   private static let errorMark = Array("ErrorCode\":".utf8)
 
-  /// Sends all bytes, and waits for space in the socket if needed.
+  /// Sends all bytes. The method blocks while the socket's buffer is full.
   ///
   /// - Throws: `UsageError` if the connection breaks.
   static func send(_ bytes: [UInt8], to descriptor: Int32) throws {
@@ -143,9 +146,11 @@ final class LoadConnection {
 }
 
 extension [UInt8] {
-  /// Returns the place of the first occurrence of `mark` from `start` on; `nil` if there is none.
+  /// Returns the index of the first occurrence of `mark` at `start` or later; `nil` if there is
+  /// none.
   ///
-  /// The search is fast if the first byte of `mark` is rare, because `memchr` looks for that byte.
+  /// The search is fast if the first byte of `mark` is rare, because the C function `memchr`
+  /// searches for this byte.
   func firstPlace(of mark: [UInt8], from start: Int = 0) -> Int? {
     withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return nil }

@@ -2,24 +2,26 @@ import CLinuxEvents
 import CommandInterface
 import Foundation
 
-/// A load of HTTP requests from one thread over several connections. Each connection sends its next
-/// request as soon as it has the answer.
+/// A load of HTTP requests to a server on this machine. ``run(seconds:)`` sends from one thread
+/// over several connections: each connection sends its next request as soon as it has the answer.
+/// ``pace(rate:seconds:delay:)`` sends at an even rate over one connection.
 ///
-/// The generator uses little processor time, because it shares the machine with the server that it
-/// measures.
+/// The generator uses little processor time, because the measured server runs on the same machine.
 struct LoadGenerator {
   /// The answers of a run.
   struct Result: Sendable {
-    /// The seconds of each answer that came within the time of the run.
+    /// The seconds from each request to its answer. ``LoadGenerator/run(seconds:)`` adds only
+    /// successful answers within the time of the run. ``LoadGenerator/pace(rate:seconds:delay:)``
+    /// adds all answers, also refusals.
     var times: [Double] = []
-    /// The seconds of the run.
+    /// The length of the run in seconds.
     var seconds = 0.0
-    /// Successful answers, with those that came after the end of the run.
+    /// The number of successful answers, those after the end of the run included.
     var answered = 0
-    /// Requests that the server refused with 429 or 503.
+    /// The number of requests that the server refused with the status 429 or 503.
     var refused = 0
 
-    /// Successful answers a second within the time of the run.
+    /// The number of ``times`` for each second of the run.
     var rate: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
 
     static func += (left: inout Result, right: Result) {
@@ -30,26 +32,26 @@ struct LoadGenerator {
     }
   }
 
-  /// The port on loopback.
+  /// The server's port on the loopback interface.
   let port: Int
-  /// The connections, each with one request at a time.
+  /// The number of connections of ``run(seconds:)``. Each has one request at a time.
   let connections: Int
-  /// The requests in the order of sending. After the last one, the first one follows again with new
-  /// record names.
+  /// The requests, which are sent in a cycle with new record names. The second request of the list
+  /// is sent first.
   let requests: [LoadRequest]
-  /// Whether refused requests (429, 503) are counted. Otherwise a refusal ends the run with an
-  /// error.
+  /// Whether ``run(seconds:)`` counts refused requests (status 429 or 503). If false, a refusal
+  /// ends the run with an error.
   var toleratesRefusals = false
 
-  /// Sends requests for a number of seconds on a thread of its own, and waits for the last answers.
+  /// Sends requests from a new thread for a number of seconds, and waits for the last answers.
   ///
-  /// - Throws: `UsageError` for an answer that is no success, or after ten seconds without an
-  ///   answer.
+  /// - Throws: `UsageError` for an answer that is neither a success nor a permitted refusal, or
+  ///   after ten seconds without an answer.
   func run(seconds: Double) async throws -> Result {
     try await onThread { try drive(seconds) }
   }
 
-  /// Runs the load on the current thread, with `epoll`.
+  /// Runs the load on the current thread, which waits for all connections with `epoll`.
   private func drive(_ seconds: Double) throws -> Result {
     let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard poll >= 0 else { throw UsageError("the event loop cannot be created") }
@@ -88,7 +90,8 @@ struct LoadGenerator {
           continue
         }
         result.answered += 1
-        // The method waits for requests that are open at the end, but does not count their times.
+        // The method waits for the answers to requests that are open at the end, but does not add
+        // their times.
         guard now - begin < seconds else {
           underWay -= 1
           continue
@@ -104,16 +107,17 @@ struct LoadGenerator {
 extension LoadGenerator {
   /// Sends requests at an even rate over one connection, on the caller's thread.
   ///
-  /// A late request does not shift the later ones. Its time counts from the moment when it was due,
-  /// so a slow server cannot hide delays by slowing the load.
+  /// Each request has a time at which it is due. If a request is late, the later requests keep
+  /// their due times. The time of a late request counts from its due time. So a slow server cannot
+  /// hide its delays by slowing down the load.
   ///
   /// - Parameters:
   ///   - rate: Requests a second.
-  ///   - seconds: The length of the run.
-  ///   - delay: Seconds until the first request, so that several loads do not send at the same
-  ///     time.
-  /// - Throws: `UsageError` for an answer that is no success, or after ten seconds without an
-  ///   answer.
+  ///   - seconds: The length of the run in seconds.
+  ///   - delay: The seconds until the first request. With different delays, several loads do not
+  ///     send at the same time.
+  /// - Throws: `UsageError` for an answer that is neither a success nor a refusal (status 429 or
+  ///   503), or after ten seconds without an answer.
   func pace(rate: Double, seconds: Double, delay: Double = 0) throws -> Result {
     let exchange = try LoadExchange(port: port)
     var supply = RequestSupply(requests)
@@ -123,7 +127,8 @@ extension LoadGenerator {
     for number in 0..<count {
       let due = start + Double(number) / rate
       let wait = due - monotonicSeconds()
-      // The pause blocks a thread that does nothing else, so it is exact.
+      // The pause blocks a thread that does nothing else, so it is more exact than a timer of Swift
+      // concurrency.
       if wait > 0 { usleep(UInt32(wait * 1_000_000)) }
       try exchange.send(supply.next())
       while try !exchange.receive() {
@@ -138,7 +143,7 @@ extension LoadGenerator {
     return result
   }
 
-  /// Returns the number of times that each request was sent, if `answered` requests were sent.
+  /// Returns how often each request of the list was sent, if `answered` requests were sent in all.
   func uses(among answered: Int) -> [Int] {
     requests.indices.map { index in
       // ``RequestSupply`` begins with the second request of the list.
@@ -148,7 +153,7 @@ extension LoadGenerator {
   }
 }
 
-/// A cycle of requests, each with new record names.
+/// A cycle of requests. Before a request is sent, its records get new names.
 private struct RequestSupply {
   private var requests: [LoadRequest]
   private var place = 0
@@ -166,16 +171,16 @@ private struct RequestSupply {
   }
 }
 
-/// A connection of a load, with the answer that arrives on it.
+/// A connection of a load, with the answer that the connection receives.
 private final class LoadExchange {
   let descriptor: Int32
-  /// The time when the last request was sent, in seconds of the monotonic clock.
+  /// The time at which the last request was sent, in seconds of ``monotonicSeconds()``.
   private(set) var sent = 0.0
-  /// Whether the answer asks for a later attempt: status 429 or 503.
+  /// Whether the server refused the last request: the answer's status is 429 or 503.
   private(set) var isRefused = false
   private var received = [UInt8](repeating: 0, count: 256 << 10)
   private var count = 0
-  /// The bytes of the whole answer; `nil` until its header is complete.
+  /// The number of bytes in the whole answer; `nil` until its header has arrived.
   private var expected: Int?
 
   init(port: Int) throws {
@@ -184,7 +189,7 @@ private final class LoadExchange {
 
   deinit { close(descriptor) }
 
-  /// Sends a request and forgets the answer before.
+  /// Sends a request, and discards the previous answer.
   func send(_ bytes: [UInt8]) throws {
     count = 0
     expected = nil
@@ -192,10 +197,11 @@ private final class LoadExchange {
     try LoadConnection.send(bytes, to: descriptor)
   }
 
-  /// Reads the available bytes. Returns whether the answer is complete.
+  /// Reads the bytes that have arrived, and returns whether the answer is complete. The method does
+  /// not block.
   ///
-  /// - Throws: `UsageError` if the connection breaks, the answer has no Content-Length or it is no
-  ///   success.
+  /// - Throws: `UsageError` if the connection breaks, if the answer has no Content-Length, or if it
+  ///   is neither a success nor a refusal.
   func receive() throws -> Bool {
     while true {
       let room = received.count - count
@@ -214,7 +220,8 @@ private final class LoadExchange {
     }
   }
 
-  /// Returns the length of the answer in bytes; `nil` if its header is not complete yet.
+  /// Returns the number of bytes in the whole answer, header included; `nil` if the header has not
+  /// arrived yet.
   private func readHead() throws -> Int? {
     guard let end = place(of: "\r\n\r\n", before: count) else { return nil }
     guard
@@ -229,11 +236,13 @@ private final class LoadExchange {
     return whole
   }
 
-  /// The bytes at the start of an answer that ``check()`` searches for an error. All operations of
-  /// an atomic request fail together, so the first result is enough.
+  /// The number of bytes at the start of an answer that ``check()`` searches for an error. All
+  /// operations of an atomic request fail together, so the first result is enough.
   private static let lookedAt = 1_000
 
-  /// Checks the status and the start of the body.
+  /// Checks the status and the start of the body, and sets ``isRefused``.
+  ///
+  /// - Throws: `UsageError` if the answer is neither a success nor a refusal.
   private func check() throws {
     let end = min(count, Self.lookedAt)
     isRefused = ["429", "503"].contains { received[9..<12].elementsEqual($0.utf8) }
@@ -243,7 +252,7 @@ private final class LoadExchange {
     throw UsageError("the server answered: \(text)")
   }
 
-  /// Returns the place of a text in the received bytes before `end`; `nil` if it is absent.
+  /// Returns the index of a text in the received bytes before `end`; `nil` if the text is absent.
   private func place(of text: StaticString, before end: Int) -> Int? {
     received.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return nil }

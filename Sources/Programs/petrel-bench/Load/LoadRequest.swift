@@ -1,16 +1,16 @@
 import Foundation
 
-/// An HTTP request in its final bytes. Only the record names change between two sends, so a send
-/// costs little.
+/// An HTTP request, as the bytes to send. Before each sending, only the record names in the bytes
+/// change, so this takes little time.
 struct LoadRequest: Sendable {
   /// The bytes of the request, header included.
   private(set) var bytes: [UInt8]
-  /// The places of the record names in ``bytes``. Each name has ``nameLength`` bytes.
+  /// The index of each record name in ``bytes``. A name has ``nameLength`` bytes.
   private let names: [Int]
-  /// Whether each name contains the time of sending (``sendingTime(inName:)``).
+  /// Whether each name contains the time of sending, which ``sendingTime(inName:)`` returns.
   private let bearsTime: Bool
 
-  /// The bytes of a name, which has the format of a UUID.
+  /// The number of bytes in a name. A name has the format of a UUID.
   static let nameLength = 36
 
   /// Creates a POST request.
@@ -18,7 +18,7 @@ struct LoadRequest: Sendable {
   /// - Parameters:
   ///   - path: The path with its query.
   ///   - body: The JSON text, with placeholders of ``nameLength`` bytes for the names.
-  ///   - names: The places of the placeholders in the body.
+  ///   - names: The index of each placeholder in the body.
   ///   - bearsTime: Whether each name contains the time of sending.
   init(path: String, body: [UInt8], names: [Int], bearsTime: Bool = false) {
     let head = Array(
@@ -35,17 +35,18 @@ struct LoadRequest: Sendable {
     self.bearsTime = bearsTime
   }
 
-  /// Returns the time when the request for a record was sent, in seconds of ``monotonicSeconds()``.
+  /// Returns the time at which the request with a record was sent, in seconds of
+  /// ``monotonicSeconds()``.
   ///
-  /// - Parameter name: A name of a request with `bearsTime`.
-  /// - Returns: `nil` if the name has no time in it.
+  /// - Parameter name: A record name of a request that was created with `bearsTime`.
+  /// - Returns: `nil` if the beginning of the name is not a hexadecimal number.
   static func sendingTime(inName name: some Sequence<UInt8>) -> Double? {
     let digits = name.prefix(19).filter { $0 != UInt8(ascii: "-") }
     return Int(String(decoding: digits, as: UTF8.self), radix: 16).map { Double($0) / 1e9 }
   }
 
-  /// Writes new names into the bytes. The first 16 digits are random, or the time in nanoseconds if
-  /// names contain the time.
+  /// Writes new names into the bytes. The first 16 hexadecimal digits of a name are random, or the
+  /// present time in nanoseconds if names contain the time. The other digits are random.
   mutating func rename(using random: inout SplitMix64) {
     for start in names {
       var bits: UInt64 = 0

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Runs blocking work on a new thread, so that it does not block the threads of Swift concurrency.
+/// Runs `work` on a new thread, and returns its result. Work that blocks must not run on the
+/// threads of Swift concurrency.
 func onThread<Value: Sendable>(
   _ work: @escaping @Sendable () throws -> Value
 ) async throws -> Value {

@@ -3,13 +3,14 @@ import CloudKitModel
 import Foundation
 import Matching
 
-/// The special cases of the matching benchmark. Each of them shows one property of the index.
+/// The special cases of the matching benchmark. Each measures one property of the index that finds
+/// the subscriptions for an event. An event is the creation of a record.
 enum MatchingCases {
-  /// The changes that the server dispatches together.
+  /// The number of changes that the server matches together.
   private static let batchSize = Dispatcher.Configuration().batchSize
 
-  /// Measures the time of an event while the number of subscriptions grows and the matches of each
-  /// event stay the same. A good index needs about the same time.
+  /// Measures the time for an event with more and more subscriptions. The number of matches of an
+  /// event stays about the same, so a good index needs about the same time.
   ///
   /// With more subscriptions, values come from a larger range and intervals are narrower.
   static func measureFlatness(_ report: BenchmarkReport) {
@@ -52,7 +53,8 @@ enum MatchingCases {
     }
   }
 
-  /// Measures one predicate with a million subscribers. The index evaluates it once for each event.
+  /// Measures a million equal subscriptions of different users. The index evaluates their common
+  /// predicate once for each event.
   static func measureIdenticalSubscriptions(_ report: BenchmarkReport) {
     var index = SubscriptionIndex()
     let filters = [
@@ -65,7 +67,7 @@ enum MatchingCases {
       index, [change], "1000000 identical subscriptions of different users", rounds: 200, report)
   }
 
-  /// Inserts a query subscription of one user into the index.
+  /// Inserts a query subscription into the index. The user's name contains `number`.
   private static func insert(
     _ filters: [Filter], _ number: Int, into index: inout SubscriptionIndex
   ) {
@@ -85,7 +87,13 @@ enum MatchingCases {
       notificationID: UUID(), timestamp: Timestamp(milliseconds: 0))
   }
 
-  /// Measures and reports the time of an event, in batches and one by one.
+  /// Measures the time for an event, with batches of events and with single events, and reports
+  /// both.
+  ///
+  /// - Parameters:
+  ///   - changes: The events.
+  ///   - title: The name of the case in the report.
+  ///   - rounds: How often all events are matched.
   private static func measure(
     _ index: SubscriptionIndex, _ changes: [Change], _ title: String, rounds: Int,
     _ report: BenchmarkReport
@@ -123,10 +131,14 @@ enum MatchingCases {
         + String(format: "one by one %.2f us", single.seconds * 1e6))
   }
 
-  /// Returns the seconds of an event, and the matches of all rounds.
+  /// Measures the rounds. Returns the average seconds for an event, and the number of matches in
+  /// all rounds.
   ///
-  /// The method runs one further round first, without measuring. It brings data into the
-  /// processor's caches that a server would just have read.
+  /// - Parameter match: Matches the events with these indexes, and returns the number of matches.
+  ///
+  /// The method first runs one further round, whose time is not measured. This round loads data
+  /// into the processor's caches. On a server, this data would be in the caches too. The matches of
+  /// this round count.
   private static func seconds(
     of changes: [Change], rounds: Int, _ match: (Range<Int>) -> Int
   ) -> (seconds: Double, matches: Int) {

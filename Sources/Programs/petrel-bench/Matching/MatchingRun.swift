@@ -3,19 +3,20 @@ import CommandInterface
 import Foundation
 import Matching
 
-/// The measurement of one workload on the index.
+/// The measurement of one workload (``MatchingWorkload``) on the index that finds the subscriptions
+/// for an event.
 struct MatchingRun {
   private let workload: MatchingWorkload
   private let index: SubscriptionIndex
   private let report: BenchmarkReport
 
-  /// The list of the report that contains the figures.
+  /// The name of the report's list that contains the figures.
   static let list = "measurements"
 
-  /// Builds the index and reports the insertions a second.
+  /// Builds the index, and reports the insertions a second.
   ///
-  /// A small index is built repeatedly, until 200,000 subscriptions are inserted. A shorter time
-  /// could not be distinguished from other work on the machine.
+  /// A small index is built repeatedly, until at least 200,000 subscriptions are inserted. Other
+  /// work on the machine would affect a shorter measurement too much.
   init(_ workload: MatchingWorkload, _ report: BenchmarkReport) {
     self.workload = workload
     self.report = report
@@ -41,7 +42,7 @@ struct MatchingRun {
         index.entryCount, rate))
   }
 
-  /// Returns an index of the subscriptions, in which each user has ten of them.
+  /// Returns an index of the subscriptions. Each user has ten of them.
   private static func index(_ subscriptions: [Subscription]) -> SubscriptionIndex {
     var index = SubscriptionIndex()
     for (number, subscription) in subscriptions.enumerated() {
@@ -51,14 +52,16 @@ struct MatchingRun {
   }
 
   /// Returns the key of a subscription in the index.
+  ///
+  /// - Parameter number: The subscription's number in the workload.
   private static func key(_ subscription: Subscription, _ number: Int) -> SubscriptionKey {
     SubscriptionKey(
       subscriber: "_user\(number / 10)", subscriptionID: subscription.subscriptionID)
   }
 
-  /// Compares the first events with the expected subscriptions.
+  /// Compares the matches of the first events with the expected ones.
   ///
-  /// - Throws: `UsageError` if an event finds other subscriptions than expected.
+  /// - Throws: `UsageError` if an event matches other subscriptions than expected.
   func check() throws {
     for (change, expected) in zip(workload.changes, workload.expected) {
       let found = index.matches(change, savedBy: 1).map(\.key.subscriptionID)
@@ -70,7 +73,8 @@ struct MatchingRun {
     report.line("  the first \(workload.expected.count) events match the expected subscriptions")
   }
 
-  /// Matches the events repeatedly on one thread and reports the times.
+  /// Matches all events repeatedly on one thread, for at least a number of seconds, and reports the
+  /// times.
   ///
   /// - Returns: The events a second.
   func matchEvents(for seconds: Double) -> Double {
@@ -110,8 +114,10 @@ struct MatchingRun {
     return rate
   }
 
-  /// Measures the baseline: evaluates each subscription on each event, for two seconds. It does
-  /// nothing above 10,000 subscriptions.
+  /// Measures the baseline: the evaluation of every subscription on each event, for about two
+  /// seconds. The method does nothing if there are more than 10,000 subscriptions.
+  ///
+  /// - Parameter rate: The events a second with the index.
   func evaluatePlainly(beside rate: Double) {
     guard workload.subscriptions.count <= 10_000 else { return }
     var (matches, events) = (0, 0)
@@ -133,10 +139,11 @@ struct MatchingRun {
         + String(format: "the index is %.0f times as fast", rate / plain))
   }
 
-  /// Measures the memory of a second index, and removes nine tenths of its subscriptions.
+  /// Measures the memory of a second index, and then the time to remove nine tenths of its
+  /// subscriptions. The method does nothing if there are fewer than 100,000 subscriptions.
   ///
-  /// The first index cannot be measured, because it uses memory that the reading of the workload
-  /// has freed.
+  /// The memory of the first index cannot be measured, because this index reuses memory that was
+  /// allocated while the workload was read.
   func measureMemory() {
     guard workload.subscriptions.count >= 100_000 else { return }
     let before = Self.residentBytes()
@@ -177,7 +184,7 @@ struct MatchingRun {
 
   /// Returns the resident bytes of this process, from `/proc/self/statm`.
   private static func residentBytes() -> Int {
-    // The file is always there on Linux.
+    // The file always exists on Linux.
     let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
     let fields = text.split(separator: " ")
     return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0

@@ -3,14 +3,14 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// The project's Python scripts, which create a workload of subscriptions and events and run it in
-/// another program.
+/// The project's Python scripts for the matching benchmark. One creates a workload of subscriptions
+/// and events. Another runs a workload in mokaccino, a matching library.
 struct MatchingScripts {
-  /// The figures of another program.
+  /// The figures of mokaccino.
   struct Reading {
-    /// Events a second.
+    /// The events a second.
     var events: Double
-    /// The fraction of the expected matches that the program did not find.
+    /// The fraction of the expected matches that mokaccino did not find.
     var missing: Double
     /// The fraction of the found matches that were not expected.
     var extra: Double
@@ -18,10 +18,10 @@ struct MatchingScripts {
 
   /// The folder of the scripts.
   var directory: String
-  /// The Python interpreter, a name or a path.
+  /// The Python interpreter: a name or a path.
   var python: String
 
-  /// Writes the files of a workload into a folder. They are the same in each run.
+  /// Writes the files of a workload into a folder. The files are the same in each run.
   ///
   /// - Throws: `UsageError` if the script fails.
   func makeWorkload(_ subscriptions: Int, in target: String) throws {
@@ -33,13 +33,17 @@ struct MatchingScripts {
     }
   }
 
-  /// Runs the workload in mokaccino, a matching library; `nil` if it is not installed.
+  /// Runs a workload in mokaccino, and returns the figures; `nil` if mokaccino is not installed.
+  ///
+  /// - Parameters:
+  ///   - workload: The folder of the workload's files.
+  ///   - seconds: The seconds for which events are matched.
   func runMokaccino(_ workload: String, _ seconds: Double) throws -> Reading? {
     let process = try start("matching_mokaccino.py", [workload, "\(seconds)"])
     var lines: [String] = []
     while let line = process.readLine() { lines.append(line) }
     guard process.wait() == 0, let line = lines.last,
-      // Any other output means that the script has no figures.
+      // If the last line is not JSON, the script has no figures.
       let answer = try? JSONValue(parsing: line), let events = answer["events"]?.double
     else { return nil }
     return Reading(

@@ -3,18 +3,19 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// The subscriptions and events of the matching benchmark. The files contain one JSON object of
-/// CloudKit Web Services in each line.
+/// The subscriptions and events of the matching benchmark, read from files. Each line of a file is
+/// a JSON object in the format of CloudKit Web Services.
 struct MatchingWorkload {
   var subscriptions: [Subscription]
   /// The events: creations of records.
   var changes: [Change]
-  /// The IDs of the subscriptions that fire, for the first events.
+  /// For each of the first events, the sorted IDs of the subscriptions that must match.
   var expected: [[String]]
 
   /// Reads `subscriptions.jsonl`, `events.jsonl` and, if the file exists, `expected.txt`.
   ///
-  /// - Throws: `UsageError` for a file that cannot be read or a line that cannot be understood.
+  /// - Throws: `UsageError` if a file cannot be read, or if a line is not a subscription or an
+  ///   event.
   init(directory: String) throws {
     subscriptions = try Self.lines(directory + "/subscriptions.jsonl").map(Self.subscription)
     changes = try Self.lines(directory + "/events.jsonl").map(Self.change)
@@ -26,16 +27,16 @@ struct MatchingWorkload {
       } : []
   }
 
-  /// Returns the lines of a file.
+  /// Returns the lines of a file, without empty ones.
   private static func lines(_ path: String) throws -> [Substring] {
-    // The error below names the file, so the reason of the system is not needed.
+    // The error below names the file, which is enough for the user.
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
       throw UsageError("cannot read '\(path)'")
     }
     return text.split(separator: "\n")
   }
 
-  /// Returns the query subscription of a line.
+  /// Returns the query subscription that a line describes.
   private static func subscription(_ line: Substring) throws -> Subscription {
     let json = try JSONValue(parsing: String(line))
     guard let identifier = json["subscriptionID"]?.string,
@@ -64,7 +65,7 @@ struct MatchingWorkload {
       kind: .query(Query(recordType: type, filters: filters), zoneID: nil, options: options))
   }
 
-  /// Returns the creation of the record of a line.
+  /// Returns the change that creates the record in a line.
   private static func change(_ line: Substring) throws -> Change {
     let json = try JSONValue(parsing: String(line))
     guard let record = json["record"], let name = record["recordName"]?.string,
@@ -78,7 +79,7 @@ struct MatchingWorkload {
       notificationID: UUID(), timestamp: Timestamp(milliseconds: 0))
   }
 
-  /// Returns the value of a field or filter.
+  /// Returns the value that a JSON object with `type` and `value` describes.
   private static func value(_ json: JSONValue) throws -> RecordValue {
     switch (json["type"]?.string, json["value"]) {
     case ("STRING", .string(let text)?): return .string(text)

@@ -1,7 +1,8 @@
 /// A fast pseudorandom number generator, SplitMix64 (Steele, Lea, Flood: "Fast Splittable
 /// Pseudorandom Number Generators", OOPSLA 2014).
 ///
-/// The seed is random. Unlike the system's generator, it needs no system call for each number.
+/// The seed is random. The generator needs no system call for a number, so it is faster than the
+/// system's generator.
 struct SplitMix64 {
   private var state = UInt64.random(in: 0 ... .max)
 

@@ -3,27 +3,29 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// The delay from saving a record to its notification on an event stream.
+/// The benchmark of the delay from saving a record to its notification on an event stream: an HTTP
+/// answer on which the server sends notifications.
 ///
-/// Each reader is a user with one equality subscription. Records are saved over HTTP, each for one
-/// of the readers: first as fast as the server answers, then at an even rate.
+/// Each reader is a user with one subscription, whose filter compares a field for equality. Each
+/// saved record fires the subscription of one reader. The benchmark saves records over HTTP: first
+/// as fast as the server answers, then at an even rate.
 struct EventStreamBenchmark {
-  /// The readers, each with one event stream.
+  /// The number of readers, each with one event stream.
   var readers: Int
-  /// The connections that save in the first measurement.
+  /// The number of connections that save in the first measurement.
   var connections: Int
-  /// Records a second in the second measurement.
+  /// The records a second in the second measurement.
   var rate: Int
-  /// Seconds of each measurement.
+  /// The length of each measurement in seconds.
   var seconds: Double
   /// The folder of the server's data.
   var directory: String
   var report: BenchmarkReport
 
-  /// The longest wait for the last notifications, in seconds.
+  /// The longest time in seconds to wait for the last notifications.
   private static let patience = 60.0
 
-  /// Starts a server, measures and reports.
+  /// Starts a server, measures, and reports the results.
   ///
   /// - Throws: `UsageError` if not every notification arrives.
   func run() async throws {
@@ -57,7 +59,10 @@ struct EventStreamBenchmark {
       processor: ProcessTime.seconds(of: server.identifier) - before)
   }
 
-  /// Subscribes each reader, and returns the paths at which the readers request notifications.
+  /// Saves the subscription of each reader, and returns the paths at which the readers request
+  /// notifications.
+  ///
+  /// - Parameter tokens: The web auth tokens of the readers.
   static func courierPaths(port: Int, tokens: [String]) throws -> [String] {
     let connection = try LoadConnection(port: port)
     return try tokens.enumerated().map { number, token in
@@ -68,13 +73,14 @@ struct EventStreamBenchmark {
     }
   }
 
-  /// Returns the requests of the load; each saves a record for one reader.
+  /// Returns the requests of the load. Each saves a record that fires the subscription of one
+  /// reader.
   private func requests(token: String) -> [LoadRequest] {
     let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
     let name = String(repeating: "0", count: LoadRequest.nameLength)
     return (0..<max(1_000, readers)).compactMap { number in
-      // Readers take their turns in scattered order, so that neighbours in the list are not
-      // notified one after the other.
+      // The requests name the readers in scattered order, so that readers with adjacent numbers are
+      // not notified one after the other.
       let body = EarthquakeRequests.save(recordName: name, station: number * 613 % readers)
       return body.firstPlace(of: Array(name.utf8)).map {
         LoadRequest(path: path, body: body, names: [$0], bearsTime: true)
@@ -82,13 +88,15 @@ struct EventStreamBenchmark {
     }
   }
 
-  /// Saves records at an even rate and returns their number.
+  /// Saves records at an even rate, and returns the number of saved records.
   private func feed(_ requests: [LoadRequest], port: Int) throws -> Int {
     let load = LoadGenerator(port: port, connections: 1, requests: requests)
     return try load.pace(rate: Double(rate), seconds: seconds).answered
   }
 
-  /// Waits for so many notifications and returns their delays.
+  /// Waits for `count` notifications, and returns their delays.
+  ///
+  /// - Throws: `UsageError` if another number of notifications arrives within 60 s.
   private func delays(
     of count: Int, from streams: EventStreamReaders
   ) async throws -> Percentiles {

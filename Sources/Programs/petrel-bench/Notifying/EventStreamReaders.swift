@@ -3,21 +3,22 @@ import CommandInterface
 import Foundation
 import Synchronization
 
-/// The readers of many event streams on one thread. They measure the time from sending a record to
-/// its notification.
+/// The readers of many event streams, on one thread. The object measures the time from the sending
+/// of a record to its notification. The record names must contain the time of sending
+/// (``LoadRequest``).
 final class EventStreamReaders: Sendable {
-  /// The results of the thread, and the request to stop.
+  /// The results of the thread, and the request to end it.
   private struct State {
     var delays: [Double] = []
     var isStopped = false
     var failure: (any Error)?
   }
 
-  /// Protected by the lock, because the thread and the callers share it.
+  /// The state that the thread and the callers share. The lock protects it.
   private let state = Mutex(State())
   private let readers: [Reader]
 
-  /// One event stream, with the bytes that are not evaluated yet.
+  /// One event stream, with the received bytes that are not evaluated yet.
   ///
   /// Only the thread of the readers uses ``received``; the descriptor never changes.
   private final class Reader: @unchecked Sendable {
@@ -35,7 +36,7 @@ final class EventStreamReaders: Sendable {
     deinit { close(descriptor) }
   }
 
-  /// Opens the streams. The server has answered all of them when the initializer returns.
+  /// Opens the streams. When the initializer returns, the server has answered on each of them.
   ///
   /// - Throws: `UsageError` if a stream does not open.
   init(port: Int, paths: [String]) throws {
@@ -54,12 +55,13 @@ final class EventStreamReaders: Sendable {
     Thread { self.work() }.start()
   }
 
-  /// Ends the thread within 100 ms.
+  /// Asks the thread to end, which happens within about 100 ms. The method does not wait.
   func stop() { state.withLock { $0.isStopped = true } }
 
-  /// Returns the seconds of each notification since the last call.
+  /// Returns the delays of the notifications since the last call: the seconds from the sending of
+  /// each record to the arrival of its notification.
   ///
-  /// - Throws: `UsageError` if a stream has ended.
+  /// - Throws: `UsageError` if the server has closed a stream.
   func takeDelays() throws -> [Double] {
     try state.withLock { state in
       if let failure = state.failure { throw failure }
@@ -68,10 +70,11 @@ final class EventStreamReaders: Sendable {
     }
   }
 
-  /// The notifications since the last call of ``takeDelays()``.
+  /// The number of notifications since the last call of ``takeDelays()``.
   var count: Int { state.withLock { $0.delays.count } }
 
-  /// Reads the streams until ``stop()``, or until one of them ends.
+  /// Reads the streams until ``stop()`` is called, or until the server closes a stream. The method
+  /// is the body of the thread.
   private func work() {
     let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
     defer { close(poll) }
@@ -101,7 +104,8 @@ final class EventStreamReaders: Sendable {
   /// The JSON text before the record name of a notification.
   private static let mark = Array(#""rid":""#.utf8)
 
-  /// Returns the delays of the complete notifications, and removes them from the bytes.
+  /// Returns the delays of the notifications whose record names are complete, and removes the bytes
+  /// up to the last of these names.
   private static func delays(in received: inout [UInt8]) -> [Double] {
     let now = monotonicSeconds()
     var delays: [Double] = []

@@ -3,24 +3,25 @@ import CommandInterface
 import Foundation
 import ServerHosting
 
-/// The cost of keeping the latest changes for explanations.
+/// The benchmark of the cost of the change history: the latest changes, which the server keeps so
+/// that it can explain its notifications.
 ///
-/// The benchmark saves records on a server that keeps them and on one that does not, in turns. Each
-/// has a store of its own with the same subscriptions.
+/// The benchmark saves records in turn on a server that keeps the changes, and on a server that
+/// does not. Each server has a store of its own, with the same subscriptions.
 struct HistoryCostBenchmark {
-  /// The subscriptions of each store, one of each user.
+  /// The number of subscriptions in each store. Each belongs to another user.
   var subscriptions: Int
-  /// The connections that save.
+  /// The number of connections that save.
   var connections: Int
-  /// Seconds of a measurement.
+  /// The length of a measurement in seconds.
   var seconds: Double
-  /// Rounds; each measures both servers.
+  /// The number of rounds. Each round measures both servers.
   var rounds: Int
   /// The folder of the servers' data.
   var directory: String
   var report: BenchmarkReport
 
-  /// The names and configurations of the two servers.
+  /// The names of the two servers in the report, and their configurations.
   private static let kinds = [("kept", "{}"), ("not kept", #"{"explain": {"changes": 0}}"#)]
   private static let database = DatabaseAddress(
     container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
@@ -32,7 +33,8 @@ struct HistoryCostBenchmark {
     report.line("changes     records/s        p50        p99  processor a record")
     var rates: [[Double]] = [[], []]
     for round in 0..<rounds {
-      // The server that is measured second finds a warmer machine, so the order alternates.
+      // The server that is measured second has an advantage, because the machine's caches are
+      // filled. So the order alternates.
       for kind in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
         rates[kind].append(try await measure(kind))
       }
@@ -51,7 +53,9 @@ struct HistoryCostBenchmark {
         ratios[ratios.count / 2], rounds, ratios.first ?? 0, ratios.last ?? 0))
   }
 
-  /// Measures one server and returns the records a second.
+  /// Measures one server, and returns the records a second.
+  ///
+  /// - Parameter kind: The index of the server in ``kinds``.
   private func measure(_ kind: Int) async throws -> Double {
     let (name, configuration) = Self.kinds[kind]
     let data = directory + "/history-\(kind)"

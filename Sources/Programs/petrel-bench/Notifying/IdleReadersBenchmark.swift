@@ -3,12 +3,12 @@ import CommandInterface
 import Foundation
 import ServerHosting
 
-/// The memory of a server for very many waiting readers of the web courier, and the delay of a
-/// notification to one of them.
+/// The benchmark of very many readers of the web courier that wait for notifications. It measures
+/// the server's memory for each reader, and the delay of a notification to one of them.
 ///
-/// There are four measurements, each with a newly started server: long polls and event streams,
-/// both on new connections and on connections that had an answer before. The buffers of the latter
-/// are already in use.
+/// There are four measurements, each with a newly started server. Readers wait with long polls or
+/// with event streams. In both cases, the connections are new, or have had an answer before. After
+/// an answer, the server has allocated the buffers of a connection.
 struct IdleReadersBenchmark {
   /// The number of readers.
   var readers: Int
@@ -24,12 +24,13 @@ struct IdleReadersBenchmark {
     var accept: String { self == .polls ? "application/json" : "text/event-stream" }
   }
 
-  /// The measured notifications, each to another reader.
+  /// The number of measured notifications, each to another reader.
   private static let notifications = 100
-  /// The longest wait for a notification, in seconds.
+  /// The longest time in seconds to wait for a notification.
   private static let patience = 10.0
 
-  /// Creates the users, then measures and reports each combination.
+  /// Creates the users, then measures each combination of request and connection, and reports the
+  /// results.
   ///
   /// - Throws: `UsageError` if the system allows too few open sockets.
   func run() async throws {
@@ -62,11 +63,15 @@ struct IdleReadersBenchmark {
     }
   }
 
-  /// The readers that get a notification in a measurement. Each measurement uses other readers,
-  /// because a poll would return the notifications of an earlier one at once.
+  /// The number of readers that get a notification in a measurement. Each measurement uses other
+  /// readers. Otherwise, a poll would return at once with a notification of an earlier measurement.
   private var share: Int { min(Self.notifications + 1, max(1, readers / 4)) }
 
-  /// Measures one combination and reports it.
+  /// Measures one combination, and reports the result.
+  ///
+  /// - Parameters:
+  ///   - areUsed: Whether each connection has an answer before the reader waits.
+  ///   - turns: The numbers from which ``notify(_:in:port:token:)`` computes the readers to notify.
   private func measure(
     _ kind: Kind, areUsed: Bool, paths: [String], notifying turns: Range<Int>
   ) async throws {
@@ -99,7 +104,7 @@ struct IdleReadersBenchmark {
         + "  \(delays.text(0.5).leftPadding(to: 10))  \(delays.text(0.99).leftPadding(to: 9))")
   }
 
-  /// Connects all readers, runs `body` with their sockets and closes them.
+  /// Connects all readers, runs `body` with their sockets, and closes the sockets.
   private func withReaders<Value>(
     _ kind: Kind, areUsed: Bool, paths: [String], port: Int,
     _ body: ([Int32]) async throws -> Value
@@ -117,7 +122,7 @@ struct IdleReadersBenchmark {
     return try await body(descriptors)
   }
 
-  /// Sends a request and reads its answer, so that the connection has used its buffers.
+  /// Sends a request and reads its answer, so that the server allocates the connection's buffers.
   private func use(_ descriptor: Int32) throws {
     try LoadConnection.send(
       Array("OPTIONS /aps HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8), to: descriptor)
@@ -131,8 +136,9 @@ struct IdleReadersBenchmark {
     }
   }
 
-  /// Returns the server's resident memory when the server is idle. The server reports nowhere that
-  /// a poll waits, so the method waits until the processor time stays the same for 300 ms.
+  /// Waits until the server is idle, and returns its resident memory in bytes. The server does not
+  /// report how many polls wait. So the method waits until the server uses less than 5 ms of
+  /// processor time in 300 ms.
   private func settledMemory(of server: ServerProcess) async throws -> Int {
     var before = -1.0
     while true {
@@ -143,9 +149,11 @@ struct IdleReadersBenchmark {
     }
   }
 
-  /// Saves a record for one reader after the other, each after the notification before has arrived.
+  /// Saves a record for one reader after the other. The method saves each record after the
+  /// notification of the record before has arrived.
   ///
-  /// - Returns: The delays, without the first one.
+  /// - Returns: The delays from saving to notification. The first is left out, unless there is only
+  ///   one.
   private func notify(
     _ descriptors: [Int32], in turns: Range<Int>, port: Int, token: String
   ) throws -> Percentiles {
@@ -153,13 +161,15 @@ struct IdleReadersBenchmark {
     let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
     var delays: [Double] = []
     for number in turns {
-      // The sockets were opened in this order, so readers take their turns in scattered order.
+      // The sockets were opened in the order of the readers' numbers. The readers get their
+      // notifications in scattered order.
       let reader = number * 613 % descriptors.count
       let name = UUID().uuidString
       let start = monotonicSeconds()
       try connection.post(path, EarthquakeRequests.save(recordName: name, station: reader))
       try wait(for: name, on: descriptors[reader])
-      // The first record is not counted, because the server reads its index for it.
+      // The first delay is left out, because the server reads its matching index for the first
+      // record.
       if number > turns.lowerBound || turns.count == 1 { delays.append(monotonicSeconds() - start) }
     }
     return Percentiles(delays)
@@ -167,9 +177,10 @@ struct IdleReadersBenchmark {
 
   private static let emptyAnswer = Array("Content-Length: 0\r\n".utf8)
 
-  /// Reads from a socket until the record name arrives.
+  /// Reads from a socket until a record name arrives.
   ///
-  /// - Throws: `UsageError` if it does not arrive in time or the poll ends without it.
+  /// - Throws: `UsageError` if the name does not arrive within 10 s, if the poll ends without a
+  ///   notification, or if the connection breaks.
   private func wait(for name: String, on descriptor: Int32) throws {
     let mark = Array(name.utf8)
     var received: [UInt8] = []
@@ -184,7 +195,7 @@ struct IdleReadersBenchmark {
       let count = recv(descriptor, &buffer, buffer.count, 0)
       guard count > 0 else { throw UsageError("a reader's connection broke off") }
       received += buffer[..<count]
-      // An answer to a poll arrives as a whole.
+      // A poll without a notification ends with an empty answer.
       guard received.firstPlace(of: Self.emptyAnswer) == nil else {
         throw UsageError("a poll ended before its notification came: the machine is too busy")
       }
@@ -192,11 +203,11 @@ struct IdleReadersBenchmark {
   }
 }
 
-/// The limit of files and sockets that this process may have open (`RLIMIT_NOFILE`).
+/// The limit on the number of files and sockets that this process may have open (`RLIMIT_NOFILE`).
 private enum DescriptorRoom {
-  /// Raises the limit to `count`, if it is lower.
+  /// Raises the limit to `count`, if the present limit is lower.
   ///
-  /// - Throws: `UsageError` if the system allows fewer.
+  /// - Throws: `UsageError` if the system allows no limit this high.
   static func raise(to count: Int) throws {
     var limit = rlimit()
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -6,21 +6,23 @@ import ServerHosting
 import Storage
 import StoreModel
 
-/// The cost of very many subscriptions for saving.
+/// The benchmark of the cost of very many subscriptions: how much slower they make the saving of
+/// records.
 ///
-/// The benchmark saves records on a server without subscriptions and on one with very many. At the
-/// end, it compares the number of notifications in the log with the expected one.
+/// The benchmark saves records on a server without subscriptions, and then on a server with very
+/// many. At the end, it compares the number of notifications in the second server's log with the
+/// expected number.
 ///
-/// Each server has a new store without records. Saving becomes slower with more records, so a
-/// shared store would favour the first server.
+/// Each server has a new store without records. The more records a store has, the slower is a save.
+/// With a common store, the first server would therefore have an advantage.
 struct ManySubscriptionsBenchmark {
-  /// The subscriptions of the second server.
+  /// The number of subscriptions of the second server.
   var subscriptions: Int
-  /// The users who own them.
+  /// The number of users who own the subscriptions.
   var users: Int
-  /// The connections that save.
+  /// The number of connections that save.
   var connections: Int
-  /// Seconds of each measurement.
+  /// The length of each measurement in seconds.
   var seconds: Double
   /// The folder of the servers' data.
   var directory: String
@@ -32,7 +34,7 @@ struct ManySubscriptionsBenchmark {
   private static let database = DatabaseAddress(
     container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
 
-  /// Measures both servers and reports.
+  /// Measures both servers, and reports the results.
   ///
   /// - Throws: `UsageError` if the log has more or fewer notifications than expected.
   func run() async throws {
@@ -55,7 +57,7 @@ struct ManySubscriptionsBenchmark {
         fired))
   }
 
-  /// Returns the records a second without subscriptions.
+  /// Measures the server without subscriptions, and returns the records a second.
   private func measureWithout() async throws -> Double {
     let (server, tokens) = try await ServerProcess.start(
       in: emptyDirectory, users: ["feeder"], keepsData: true)
@@ -65,16 +67,19 @@ struct ManySubscriptionsBenchmark {
     return try await measure(load, on: server, subscriptions: 0).rate
   }
 
-  /// Returns the records a second with subscriptions, and checks the notification log.
+  /// Measures the server with subscriptions, checks the number of notifications in the log, and
+  /// returns the records a second.
   ///
-  /// - Parameter expected: The notifications that each request of the load causes.
+  /// - Parameter expected: For each request of the load, the number of notifications that it
+  ///   causes.
+  /// - Throws: `UsageError` if the log has more or fewer notifications than expected.
   private func measureWith(_ expected: [Int]) async throws -> Double {
     let (server, tokens) = try await ServerProcess.start(
       in: filledDirectory, users: ["feeder"], keepsData: true)
     defer { server.stop() }
     let store = try await ServerProcess.openStore(in: filledDirectory)
     let load = try load(on: server, token: tokens[0])
-    // The server reads its index for the first records.
+    // The server reads its matching index for the first records.
     let warming = try await load.run(seconds: 1)
     let loading = try await untilDispatched(store.outbox)
     let resident = ProcessMemory.resident(of: server.identifier)
@@ -94,7 +99,8 @@ struct ManySubscriptionsBenchmark {
     }
     await store.close()
     server.stop()
-    // With the role of a server, the store files pending log entries once and not for each user.
+    // Some log entries are not in the log's index yet. A store with the role of a server reads them
+    // once, and not again for each user.
     let stopped = try await ServerProcess.openStore(
       in: filledDirectory, with: StoreConfiguration(role: .server))
     let logged = try await countLog(in: stopped.notificationLog)
@@ -107,7 +113,7 @@ struct ManySubscriptionsBenchmark {
     return result.rate
   }
 
-  /// Returns a load for a server.
+  /// Returns the load for a server.
   private func load(on server: ServerProcess, token: String) throws -> LoadGenerator {
     let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
     return LoadGenerator(
@@ -115,7 +121,7 @@ struct ManySubscriptionsBenchmark {
       requests: try FeedRequests(workload: workload, path: path).all())
   }
 
-  /// Runs the load and reports its rate and processor time.
+  /// Runs the load, and reports its rate and the server's processor time.
   private func measure(
     _ load: LoadGenerator, on server: ServerProcess, subscriptions: Int
   ) async throws -> LoadGenerator.Result {
@@ -138,7 +144,7 @@ struct ManySubscriptionsBenchmark {
     return result
   }
 
-  /// Saves the subscriptions into the second server's store, past HTTP.
+  /// Saves the subscriptions directly into the second server's store, without HTTP.
   private func fill() async throws {
     try FileManager.default.createDirectory(
       atPath: filledDirectory, withIntermediateDirectories: true)
@@ -155,8 +161,8 @@ struct ManySubscriptionsBenchmark {
         monotonicSeconds() - start))
   }
 
-  /// Returns the number of subscriptions that each of the load's records fires, computed with an
-  /// index in this process.
+  /// Returns, for each record of the load, the number of subscriptions that the record fires. The
+  /// method computes it with an index in this process.
   private func matches() -> [Int] {
     var index = SubscriptionIndex()
     for number in 0..<subscriptions {
@@ -178,7 +184,8 @@ struct ManySubscriptionsBenchmark {
     }
   }
 
-  /// Waits until no change is left to dispatch, and returns the seconds of that wait.
+  /// Waits until all changes are dispatched: until their notifications are in the log. Returns the
+  /// seconds that this took.
   private func untilDispatched(_ store: any OutboxReading) async throws -> Double {
     let start = monotonicSeconds()
     while try await !store.undispatchedDatabases().isEmpty {
@@ -187,7 +194,7 @@ struct ManySubscriptionsBenchmark {
     return monotonicSeconds() - start
   }
 
-  /// Returns the notifications in the logs of all users.
+  /// Returns the number of notifications in the logs of all users.
   private func countLog(in store: any NotificationLogStore) async throws -> Int {
     var count = 0
     for user in 0..<users {

@@ -3,26 +3,27 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// A load that saves records at an even rate and measures when the push of each arrives at the APNs
-/// simulator.
+/// A load that saves records at an even rate, and measures the time until the push of each record
+/// arrives at the APNs simulator.
 struct NotifyFeed {
   /// The port of the Petrel server.
   var port: Int
   /// The web auth token of the user who saves.
   var token: String
-  /// The stations over which the records are spread. Each station has one subscription.
+  /// The number of stations. Each record belongs to a station, and fires the one subscription of
+  /// that station.
   var stations: Int
-  /// Records a second.
+  /// The records a second.
   var rate: Int
-  /// Seconds of the measurement.
+  /// The length of the measurement in seconds.
   var seconds: Int
-  /// Connections that take turns in saving.
+  /// The number of connections. They take turns in saving.
   var connections = 1
 
-  /// The longest wait for the last pushes, in seconds.
+  /// The longest time in seconds to wait for the last pushes.
   private static let patience = 30.0
 
-  /// Saves records for a second to warm up, then measures.
+  /// Saves records for a second without counting them, and then measures.
   ///
   /// - Returns: The seconds from sending each save to the arrival of its push.
   /// - Throws: `UsageError` if not every push arrives.
@@ -32,7 +33,7 @@ struct NotifyFeed {
     return try await measure(at: simulator, records: rate * seconds)
   }
 
-  /// Saves so many records and returns the delays of their pushes.
+  /// Saves a number of records, and returns the delays of their pushes in seconds.
   private func measure(at simulator: APNsSimulator, records: Int) async throws -> [Double] {
     let prefix = UUID().uuidString
     let pushes = simulator.watch(bufferingNewest: records * 2)
@@ -71,8 +72,14 @@ struct NotifyFeed {
     return arrived.compactMap { name, arrival in departures[name].map { arrival - $0 } }
   }
 
-  /// Saves records at their due times and returns when each was sent. A late save does not shift
-  /// the later ones.
+  /// Saves records at their due times, and returns the time at which each was sent, by record name.
+  /// If a save is late, the later saves keep their due times.
+  ///
+  /// - Parameters:
+  ///   - records: The numbers of the records that this connection saves. Record *n* is due *n*
+  ///     divided by ``rate`` seconds after `start`.
+  ///   - start: A time of ``monotonicSeconds()``.
+  ///   - prefix: The beginning of the record names.
   private func feed(
     _ records: StrideTo<Int>, since start: Double, prefix: String
   ) throws -> [String: Double] {
@@ -81,7 +88,8 @@ struct NotifyFeed {
     var departures: [String: Double] = [:]
     for number in records {
       let wait = start + Double(number) / Double(rate) - monotonicSeconds()
-      // The pause blocks a thread that does nothing else, so it is exact.
+      // The pause blocks a thread that does nothing else, so it is more exact than a timer of Swift
+      // concurrency.
       if wait > 0 { usleep(UInt32(wait * 1_000_000)) }
       let name = "\(prefix)-\(number)"
       departures[name] = monotonicSeconds()
@@ -91,7 +99,7 @@ struct NotifyFeed {
     return departures
   }
 
-  /// Returns the record name of a push of a query subscription.
+  /// Returns the record name in the push of a query subscription; `nil` for any other push.
   private static func recordName(of push: ReceivedPush) -> String? {
     // A push that does not come from this benchmark is ignored.
     (try? JSONValue(parsing: push.payload))?["ck"]?["qry"]?["rid"]?.string

@@ -4,26 +4,26 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// The delay from saving a record to its push, at an even rate and among very many subscriptions.
-/// Each record fires one of them.
+/// The benchmark of the delay from saving a record to its push, with very many subscriptions. It
+/// saves records at an even rate. Each record fires one subscription.
 ///
 /// The pushes go to an APNs simulator in this process.
 struct PushDelayBenchmark {
-  /// Subscriptions to the record type, each for one station.
+  /// The number of subscriptions to the record type, each to the records of one station.
   var subscriptions: Int
-  /// The users who own them, each with one device.
+  /// The number of users who own the subscriptions. Each user has one device.
   var users: Int
-  /// Connections that take turns in saving.
+  /// The number of connections. They take turns in saving.
   var connections: Int
-  /// Records a second.
+  /// The records a second.
   var rate: Int
-  /// Seconds of the measurement.
+  /// The length of the measurement in seconds.
   var seconds: Int
   /// The folder of the server's data.
   var directory: String
   var report: BenchmarkReport
 
-  /// Fills the store, starts simulator and server, measures and reports.
+  /// Fills the store, starts the simulator and the server, measures, and reports the results.
   func run() async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }
@@ -55,7 +55,7 @@ struct PushDelayBenchmark {
     await simulator.stop()
   }
 
-  /// Saves the subscriptions and devices past HTTP.
+  /// Saves the subscriptions and devices directly into the store, without HTTP.
   private func fill() async throws {
     let store = try await ServerProcess.openStore(in: directory)
     let start = monotonicSeconds()

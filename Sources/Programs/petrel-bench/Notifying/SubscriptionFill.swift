@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// A writer that fills a database with subscriptions of many users. It calls the store directly, so
-/// that many writes share a commit.
+/// A writer that fills a database with subscriptions of many users. It calls the store directly,
+/// with many writes at the same time that share commits.
 struct SubscriptionFill {
   /// The store to write to.
   let store: any SubscriptionStore
@@ -10,13 +10,14 @@ struct SubscriptionFill {
   /// The number of users.
   var users: Int
 
-  /// Writes that wait for the store at the same time.
+  /// The number of users whose writes run at the same time.
   private static let writesAtOnce = 512
 
   /// Returns the record name of a user.
   static func user(_ number: Int) -> String { "_user" + String(1_000_000 + number) }
 
-  /// Saves so many subscriptions. Each user gets the same number, up to one.
+  /// Saves subscriptions. Subscription *n* belongs to the user *n* modulo ``users``, so each user
+  /// gets about the same number.
   ///
   /// - Parameters:
   ///   - count: The number of subscriptions.

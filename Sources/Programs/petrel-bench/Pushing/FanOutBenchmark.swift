@@ -7,37 +7,40 @@ import Storage
 import StoreModel
 import Synchronization
 
-/// The fan-out of one record to very many subscriptions, while another database is in use.
+/// The benchmark of one record that fires very many subscriptions, while records are saved in
+/// another database.
 ///
-/// Store and dispatcher run in this process, without HTTP and without pushes. The measurement ends
-/// with the last log entry and the last delivery in the queue.
+/// The store and the dispatcher run in this process, without HTTP and without pushes. The
+/// measurement ends when the last notification is in the log. The deliveries are then in the queue:
+/// each is the task to send a notification to a device.
 struct FanOutBenchmark {
-  /// The subscriptions that the record fires.
+  /// The number of subscriptions that the record fires.
   var subscriptions: Int
   /// The folder of the store.
   var directory: String
   var report: BenchmarkReport
 
-  /// The subscriptions of a user; each user has one device.
+  /// The number of subscriptions of a user. Each user has one device.
   private static let subscriptionsOfUser = 10
 
-  /// The counts of dispatched notifications, shared by the dispatcher and the benchmark.
+  /// The counts of dispatched notifications. The dispatcher and the benchmark share them.
   private final class Tally: Sendable {
     /// The counts, protected by the lock.
     private struct State {
-      /// Log entries, by database.
+      /// The number of log entries, by database.
       var logged: [DatabaseID: Int] = [:]
-      /// Deliveries in the queue.
+      /// The number of deliveries in the queue.
       var deliveries = 0
-      /// Transactions of the dispatcher.
+      /// The number of transactions of the dispatcher.
       var transactions = 0
-      /// The times when notifications of the other database were logged, by record name.
+      /// The times at which notifications of the other database were logged, by record name, in
+      /// seconds of ``monotonicSeconds()``.
       var arrivals: [String: Double] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// Counts the result of a transaction.
+    /// Adds the result of a transaction of the dispatcher.
     ///
     /// - Parameter other: The database whose notifications are timed.
     func count(_ result: DispatchResult, watching other: DatabaseID) {
@@ -58,7 +61,7 @@ struct FanOutBenchmark {
     var arrivals: [String: Double] { state.withLock { $0.arrivals } }
   }
 
-  /// Fills the store, measures and reports.
+  /// Fills the store, measures, and reports the results.
   func run() async throws {
     BenchmarkFolder.remove(directory)
     defer { BenchmarkFolder.remove(directory) }
@@ -123,7 +126,8 @@ struct FanOutBenchmark {
         + "\(saves.text(0.99)); until logged p50 \(delays.text(0.5)), p99 \(delays.text(0.99))")
   }
 
-  /// Saves the subscriptions, all to the same author, and a device for each user.
+  /// Saves the subscriptions, all to the same author, and a device for each user. Also saves one
+  /// subscription in the other database.
   private func fill(
     _ store: any Store, _ database: DatabaseID, _ other: DatabaseID
   ) async throws {
@@ -147,9 +151,9 @@ struct FanOutBenchmark {
         fill.users, monotonicSeconds() - start))
   }
 
-  /// Saves a record every ten milliseconds until the task is cancelled.
+  /// Saves records until the task is cancelled, with a pause of ten milliseconds after each.
   ///
-  /// - Returns: The time of each save's start, by record name, and the durations of the saves.
+  /// - Returns: The time at which each save began, by record name, and the durations of the saves.
   private func saveElsewhere(
     in database: DatabaseID, of store: any RecordWriting
   ) async throws -> ([String: Double], Percentiles) {
@@ -161,7 +165,7 @@ struct FanOutBenchmark {
       departures[name] = start
       try await FanOutRecords.save(name, author: "other", in: database, of: store)
       times.append(monotonicSeconds() - start)
-      // A cancelled sleep ends at once, and the loop ends then.
+      // A cancelled sleep throws at once. The error is ignored, because the loop ends then.
       try? await Task.sleep(for: .milliseconds(10))
     }
     return (departures, Percentiles(times))

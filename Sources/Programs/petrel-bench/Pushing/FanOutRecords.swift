@@ -1,13 +1,13 @@
 import CloudKitModel
 import StoreModel
 
-/// Records and subscriptions of the push benchmarks. A record fires all subscriptions to its
-/// author.
+/// The records, subscriptions and devices of the push benchmarks. A record fires all subscriptions
+/// to its author.
 enum FanOutRecords {
   /// The record type.
   static let recordType = "FeedItem"
 
-  /// The title of each record, which the notifications contain.
+  /// The title of each record. The notifications contain it.
   static let title = RecordValue.string("Sea, wind and stars")
 
   /// Returns a subscription to new records of an author.
@@ -25,7 +25,7 @@ enum FanOutRecords {
 
   /// Saves a record directly in the store.
   ///
-  /// - Throws: The failure of the store.
+  /// - Throws: The error of the store, or the failure of the record.
   static func save(
     _ name: String, author: String, in database: DatabaseID, of store: any RecordWriting
   ) async throws {
@@ -49,8 +49,8 @@ enum FanOutRecords {
       owner: owner)
   }
 
-  /// Returns the APNs device of a user of ``SubscriptionFill``. The token ends with the user's
-  /// number.
+  /// Returns the APNs device of a user whose number is `user`, as in ``SubscriptionFill``. The
+  /// device token ends with this number.
   static func device(of user: Int) -> DeviceToken {
     DeviceToken(
       kind: .apns, token: String(repeating: "0", count: 56) + String(10_000_000 + user),

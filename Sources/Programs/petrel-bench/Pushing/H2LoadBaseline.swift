@@ -3,19 +3,19 @@ import Foundation
 import PushChannels
 import ServerHosting
 
-/// The baseline of the push benchmarks: `h2load`, the load generator of nghttp2. It sends the same
-/// bytes repeatedly and checks only the status of the answers.
+/// The baseline of ``PushBenchmark``: the rate of `h2load`, the load generator of nghttp2. It sends
+/// the same bytes repeatedly, and checks only the status of the answers.
 struct H2LoadBaseline {
   /// The receiver of the requests.
   let peer: PushPeer
 
-  /// Sends requests over one connection, with as many concurrent streams as the peer allows.
+  /// Sends requests over one connection, with as many open requests at a time as the peer allows.
   ///
   /// - Parameters:
   ///   - count: The number of requests.
   ///   - push: The push whose payload and header fields each request has.
   /// - Returns: The requests a second, as h2load reports them.
-  /// - Throws: `UsageError` if an answer was no success or h2load is not installed.
+  /// - Throws: `UsageError` if an answer is not a success, or if h2load is not installed.
   func rate(_ count: Int, like push: Push) async throws -> Double {
     let directory = NSTemporaryDirectory() + "petrel-h2load-\(UUID().uuidString)"
     try FileManager.default.createDirectory(
@@ -50,15 +50,16 @@ struct H2LoadBaseline {
     }
   }
 
-  /// The characters of a provider token: a JSON Web Token with ES256 and IDs as long as Apple's.
+  /// The number of characters in a provider token: a JSON Web Token with an ES256 signature, and
+  /// with IDs as long as Apple's.
   private static let providerTokenLength = 187
 }
 
 /// The report that h2load prints at its end.
 struct H2LoadReport {
-  /// Requests a second.
+  /// The requests a second; `nil` if no line had them.
   private(set) var rate: Double?
-  /// Answers with a status from 200 to 299.
+  /// The number of answers with a status from 200 to 299; `nil` if no line had it.
   private(set) var successes: Int?
 
   /// Reads a line of h2load's output.

@@ -1,21 +1,23 @@
 import CommandInterface
 import Foundation
 
-/// The rate of pushes from the payload to a peer, through memory and `APNsClient`.
+/// The benchmark of the rate at which `APNsClient` sends pushes to a peer. The pushes come from
+/// memory, not from a store.
 ///
-/// The benchmark takes turns with `h2load`, which sends the same requests to the same peer.
+/// The benchmark takes turns with `h2load` (``H2LoadBaseline``), which sends similar requests to
+/// the same peer.
 struct PushBenchmark {
-  /// Pushes of a turn.
+  /// The number of pushes in a turn.
   var pushes: Int
-  /// The most connections of the client.
+  /// The most connections that the client opens.
   var connections: Int
-  /// Turns; each measures the client and h2load.
+  /// The number of turns. Each turn measures h2load and then the client.
   var turns: Int
   var report: BenchmarkReport
 
-  /// Measures and reports.
+  /// Measures, and reports the results.
   ///
-  /// - Returns: The median of the turns' pushes a second.
+  /// - Returns: The pushes a second of the client: the median over the turns.
   @discardableResult
   func run(at peer: PushPeer) async throws -> Double {
     let line = try PushLine(to: peer, connections: connections)

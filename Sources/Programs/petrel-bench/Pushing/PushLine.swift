@@ -5,23 +5,24 @@ import HTTP2Transport
 import PushChannels
 import Synchronization
 
-/// The sender of the push benchmark. The calling thread makes the pushes; the thread of an event
-/// loop sends them.
+/// The sender of ``PushBenchmark``. The calling thread creates the pushes. The thread of an event
+/// loop sends them, and receives the answers.
 final class PushLine: Sendable {
-  /// The most pushes that are handed over and not answered: as many as the connections take, and as
-  /// many again that wait.
+  /// The most pushes that are *open*: passed to the client, but not answered. The connections can
+  /// have half of them as open requests; the other half waits in the client.
   private let room: Int
-  /// Pushes between two checks of ``room``.
+  /// The number of pushes between two checks of ``room``.
   private static let batch = 100
 
-  /// The state that both threads share, protected by the lock.
+  /// The state that the calling thread and the event loop's thread share. The lock protects it.
   private struct State {
     var underWay = 0
-    /// The number of open pushes at which the making thread continues; `nil` if it does not wait.
+    /// The number of open pushes at which the calling thread continues; `nil` if this thread does
+    /// not wait.
     var awaited: Int?
-    /// The seconds of each answered push.
+    /// The seconds from the passing of each push to the client until its answer.
     var delays: [Double] = []
-    /// The last result that was no success.
+    /// The description of the last result that was not a success; `nil` if there was none.
     var failure: String?
   }
 
@@ -30,7 +31,7 @@ final class PushLine: Sendable {
   private let state = Mutex(State())
   private let signal = DispatchSemaphore(value: 0)
 
-  /// Creates a client of the peer and its event loop.
+  /// Creates an event loop, and a client of the peer on it.
   init(to peer: PushPeer, connections: Int) throws {
     room = 2 * PushPeer.streams * connections
     loop = try EventLoop(name: "petrel-apns")
@@ -43,12 +44,12 @@ final class PushLine: Sendable {
     loop.shutDown()
   }
 
-  /// The open connections.
+  /// The number of open connections.
   var connections: Int { client.metrics.connections }
 
-  /// Sends pushes from this thread and waits for all answers.
+  /// Creates and sends the pushes with these numbers, and waits for all answers.
   ///
-  /// - Returns: The seconds of each push from the hand-over to the answer.
+  /// - Returns: For each push, the seconds from passing it to the client until the answer.
   /// - Throws: `UsageError` if the peer did not accept a push.
   func send(_ pushes: Range<Int>) throws -> [Double] {
     state.withLock { $0.delays.reserveCapacity(pushes.count) }
@@ -68,18 +69,21 @@ final class PushLine: Sendable {
     }
   }
 
-  /// Waits until at most `count` pushes are open; returns at once if that is so already.
+  /// Waits until at most `count` pushes are open. The method returns at once if there are not more.
   private func wait(untilUnderWay count: Int) {
     let mustWait = state.withLock { state in
       guard state.underWay > count else { return false }
-      // The thread waits for more answers than needed, so that it sleeps and wakes less often.
+      // The thread waits until half as many pushes are open. So it sleeps and wakes less often.
       state.awaited = count / 2
       return true
     }
     if mustWait { signal.wait() }
   }
 
-  /// Counts an answer, on the thread of the event loop, and wakes the making thread if needed.
+  /// Counts a result, and wakes the calling thread if it waits for this. The thread of the event
+  /// loop calls the method.
+  ///
+  /// - Parameter start: The time at which the push was passed to the client.
   private func finish(_ start: Double, _ result: APNsResult) {
     let now = monotonicSeconds()
     let wakes = state.withLock { state in
@@ -97,10 +101,10 @@ final class PushLine: Sendable {
   }
 }
 
-/// A source of pushes for query notifications. One change of a record fires the subscriptions of a
+/// A source of pushes with query notifications. One change of a record fires the subscriptions of a
 /// hundred users.
 struct PushSource {
-  /// The subscriptions that a change fires.
+  /// The number of subscriptions that a change fires.
   private static let firings = 100
   private static let database = DatabaseAddress(
     container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
@@ -109,7 +113,7 @@ struct PushSource {
   private var change: Change?
   private let issued = Timestamp.now
 
-  /// Returns the push with a number. Numbers must ascend.
+  /// Returns the push with a number. Each call must pass a greater number than the call before.
   mutating func push(_ number: Int) -> Push {
     let change =
       if let known = self.change, number % Self.firings > 0 { known } else { Self.change(number) }

@@ -7,26 +7,26 @@ import ServerHosting
 
 /// The receiver of the push benchmarks: a process of `nghttpd` from Debian.
 ///
-/// It speaks HTTP/2 over TLS like APNs, but checks none of APNs' rules, so it needs little
-/// processor time. Other senders can use it too, so their rates can be compared.
+/// The process speaks HTTP/2 over TLS like APNs. It checks none of APNs' rules, so it needs little
+/// processor time. Other programs can send to it too, so their rates can be compared with Petrel's.
 final class PushPeer {
-  /// Requests that may be open on one connection; APNs allows as many.
+  /// The number of requests that may be open on one connection. APNs allows the same number.
   static let streams = 1_000
-  /// The number of device tokens. `nghttpd` answers a POST with 200 only if there is a file with
-  /// that name, so each token has an empty file.
+  /// The number of device tokens that the peer knows. `nghttpd` answers a POST request with 200
+  /// only if there is a file at its path. So each token has an empty file.
   static let devices = 1_000
 
-  /// The port on loopback.
+  /// The process's port on the loopback interface.
   let port: Int
   private let directory: String
-  /// The certificate that a client must trust.
+  /// The path of the file with the certificate that a client must trust.
   private let authorityFile: String
   /// The source of provider tokens; `nghttpd` does not check them.
   private let tokens: ProviderTokenSource
   private let process: ChildProcess
 
-  /// Starts `nghttpd` on a free port of loopback, with a new certificate, and waits until it
-  /// accepts connections.
+  /// Starts `nghttpd` on a free port of the loopback interface, with a new certificate, and waits
+  /// until it accepts connections.
   ///
   /// - Throws: `UsageError` if `nghttpd` is not installed or does not start within 10 s.
   static func start() async throws -> PushPeer {
@@ -74,11 +74,12 @@ final class PushPeer {
     return APNsClient(configuration, loop: loop)
   }
 
-  /// Returns one of the device tokens that the peer knows.
+  /// Returns one of the device tokens that the peer knows. The number may be greater than
+  /// ``devices``.
   static func deviceToken(_ number: Int) -> String { deviceTokens[number % devices] }
 
-  /// Returns the known device token that replaces another token. The last three digits of the other
-  /// one select it.
+  /// Returns a device token that the peer knows, in place of another token. The last three digits
+  /// of the other token select it.
   static func deviceToken(standingFor token: String) -> String {
     deviceToken(Int(token.suffix(3)) ?? 0)
   }
@@ -88,7 +89,8 @@ final class PushPeer {
     String(repeating: "d4", count: 30) + String(1000 + number)
   }
 
-  /// Tries to connect until it succeeds, because `nghttpd` does not report when it is ready.
+  /// Tries to connect until a connection succeeds, because `nghttpd` does not report when it is
+  /// ready.
   private func untilReady() async throws {
     let deadline = monotonicSeconds() + 10
     while true {
@@ -105,7 +107,8 @@ final class PushPeer {
     }
   }
 
-  /// Returns a free TCP port of loopback. Another process could take it before it is used.
+  /// Returns a free TCP port of the loopback interface. Another process could use the port before
+  /// `nghttpd` does.
   private static func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
@@ -123,11 +126,12 @@ final class PushPeer {
   }
 }
 
-/// The paths of programs. Some of them are in `/usr/sbin`, which a user's `PATH` may lack.
+/// The search for installed programs. Some programs are in `/usr/sbin`, which may be missing in a
+/// user's `PATH`.
 enum SystemProgram {
   /// Returns the path of a program.
   ///
-  /// - Throws: `UsageError` with the name of the Debian package if the program is missing.
+  /// - Throws: `UsageError` if the program is missing. The error names the Debian package.
   static func path(_ name: String, ofPackage package: String) throws -> String {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let folders = path.split(separator: ":").map(String.init) + ["/usr/bin", "/usr/sbin"]

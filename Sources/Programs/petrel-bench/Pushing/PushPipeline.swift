@@ -8,12 +8,13 @@ import ServerHosting
 import Storage
 import StoreModel
 
-/// The parts of a server between a record and its pushes, in this process and without HTTP: a store
-/// on disk, the dispatcher, the delivery worker and connections to a peer.
+/// The parts of a server that turn a saved record into pushes: a store on disk, the dispatcher, the
+/// delivery worker, and connections to a peer in place of APNs. They run in this process, and
+/// records are saved without HTTP.
 final class PushPipeline: Sendable {
-  /// The times of log entries and answers.
+  /// The times of the log entries and of the peer's answers.
   let timeline = PushTimeline()
-  /// The worker that sends the deliveries of the queue.
+  /// The worker that sends the deliveries of the store's queue.
   let worker: DeliveryWorker
   private let dispatcher: Dispatcher
   private let store: any Store
@@ -22,10 +23,14 @@ final class PushPipeline: Sendable {
   private let loop: EventLoop
   private let client: APNsClient
 
-  /// Opens a store in a folder, and saves for each user a device and a subscription to the same
-  /// author.
+  /// Opens a store in a folder, and saves a device and a subscription for each user. All
+  /// subscriptions are to the same author.
   ///
-  /// The dispatcher has read its index when the initializer returns.
+  /// When the initializer returns, the dispatcher has read the subscriptions into its index.
+  ///
+  /// - Parameters:
+  ///   - devices: The number of devices, and of users.
+  ///   - connections: The most connections to the peer.
   init(
     in directory: String, devices: Int, connections: Int, to peer: PushPeer,
     report: BenchmarkReport
@@ -52,7 +57,7 @@ final class PushPipeline: Sendable {
     try await fill(report)
     worker.start()
     dispatcher.start()
-    // The dispatcher reads its index for the first record.
+    // The dispatcher reads the subscriptions into its index for the first record.
     try await save("quiet", author: "nobody")
     await dispatcher.settled()
   }
@@ -71,8 +76,8 @@ final class PushPipeline: Sendable {
         monotonicSeconds() - start))
   }
 
-  /// Returns the route of a server's pushes. It replaces each device token by one that the peer
-  /// knows.
+  /// Returns the function that sends pushes, as the delivery worker needs it. It replaces each
+  /// device token by one that the peer knows, and counts the answers.
   private static func route(
     through client: APNsClient, noting timeline: PushTimeline
   ) -> PushRoute {
@@ -90,11 +95,12 @@ final class PushPipeline: Sendable {
     }
   }
 
-  /// Saves records that each fire all subscriptions. Waits until the outcome of every push is in
-  /// the store.
+  /// Saves records that each fire all subscriptions, and waits until the outcome of every push is
+  /// in the store.
   ///
   /// - Returns: The seconds from the first save to the last outcome.
-  /// - Throws: `UsageError` if a push was refused, lost or sent twice.
+  /// - Throws: `UsageError` if the number of accepted pushes, or of deliveries with this outcome in
+  ///   the store, is not the expected one.
   func push(records: Int) async throws -> Double {
     let count = records * devices
     timeline.begin(expecting: count)
@@ -120,7 +126,8 @@ final class PushPipeline: Sendable {
     try await FanOutRecords.save(name, author: author, in: database, of: store.records)
   }
 
-  /// Ends all parts in the order of the changes' path and closes the store.
+  /// Stops the dispatcher, the delivery worker and the client, in this order, and then closes the
+  /// store.
   func stop() async {
     await dispatcher.stop()
     await worker.stop()

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The rate of pushes through the durable queue. The deliveries are rows of a store on disk until
-/// the peer has accepted the pushes.
+/// The benchmark of the rate of pushes through a ``PushPipeline``. Until the peer has accepted a
+/// push, a row in a store on disk describes its delivery.
 struct PushQueueBenchmark {
-  /// The pushes to send, rounded to whole records.
+  /// The number of pushes to send. It is rounded down to the pushes of a whole number of records.
   var pushes: Int
-  /// The most connections of the client.
+  /// The most connections to the peer.
   var connections: Int
   /// The folder of the store.
   var directory: String
   var report: BenchmarkReport
 
-  /// The most subscriptions that one record fires.
+  /// The most subscriptions that one record fires, and so the most devices.
   private static let greatestDevices = 20_000
 
-  /// Measures and reports the ratio to the rate without the queue.
+  /// Measures, and reports the rate and its ratio to the rate without the queue.
   ///
   /// - Parameters:
   ///   - peer: The receiver of the pushes.
@@ -51,6 +51,6 @@ struct PushQueueBenchmark {
 }
 
 extension PushTimeline.Mark {
-  /// Whether this is the first or the last accepted push, and not a tenth in between.
+  /// Whether the event is the first or the last accepted push.
   fileprivate var isEnd: Bool { name.hasSuffix("push accepted") }
 }

@@ -2,28 +2,29 @@ import Foundation
 import StoreModel
 import Synchronization
 
-/// The events on the way of many pushes, each with its time and the resident memory of the process.
+/// The important events while many pushes are sent. Each event has its time and the resident memory
+/// of this process.
 ///
-/// Any thread may call it; a lock protects the events.
+/// Any thread may call the methods; a lock protects the events.
 final class PushTimeline: Sendable {
   /// An event.
   struct Mark: Sendable {
-    /// The text for people.
+    /// The description of the event, for people.
     var name: String
-    /// Seconds from the beginning.
+    /// The seconds since ``begin(expecting:)``.
     var seconds: Double
-    /// Resident bytes of the process.
+    /// The resident bytes of this process.
     var resident: Int
   }
 
   /// The counts and events, protected by the lock.
   private struct State {
     var start = monotonicSeconds()
-    /// The log entries and the pushes that are expected.
+    /// The expected number of log entries, and of pushes.
     var expected = Int.max
     var logged = 0
     var accepted = 0
-    /// Answers other than success.
+    /// The number of answers other than a success.
     var refused = 0
     var marks: [Mark] = []
 
@@ -37,7 +38,8 @@ final class PushTimeline: Sendable {
 
   private let state = Mutex(State())
 
-  /// Resets the timeline. The time starts now, and `count` log entries and pushes are expected.
+  /// Removes all events and counts, and sets the present time as the beginning. From now on,
+  /// `count` log entries and `count` pushes are expected.
   func begin(expecting count: Int) {
     state.withLock { state in
       state = State()
@@ -45,10 +47,11 @@ final class PushTimeline: Sendable {
     }
   }
 
-  /// Adds an event.
+  /// Adds an event with the present time.
   func mark(_ name: String) { state.withLock { $0.mark(name) } }
 
-  /// Counts the log entries of a dispatcher's transaction; the first and the last one are events.
+  /// Counts the log entries of a transaction of the dispatcher. The first and the last expected log
+  /// entry are events.
   func count(_ result: DispatchResult) {
     state.withLock { state in
       guard !result.logged.isEmpty else { return }
@@ -58,7 +61,8 @@ final class PushTimeline: Sendable {
     }
   }
 
-  /// Counts the answer to a push. The first accepted one, each tenth and the last one are events.
+  /// Counts the answer to a push. The first and the last accepted push are events. So is each push
+  /// that completes a tenth of the expected number.
   func countAnswer(isAccepted: Bool) {
     state.withLock { state in
       guard isAccepted else {
@@ -80,10 +84,10 @@ final class PushTimeline: Sendable {
 
   /// The events in order.
   var marks: [Mark] { state.withLock { $0.marks } }
-  /// The counted log entries.
+  /// The number of counted log entries.
   var logged: Int { state.withLock { $0.logged } }
-  /// The accepted pushes.
+  /// The number of accepted pushes.
   var accepted: Int { state.withLock { $0.accepted } }
-  /// The pushes with an answer other than success.
+  /// The number of pushes with an answer other than a success.
   var refused: Int { state.withLock { $0.refused } }
 }

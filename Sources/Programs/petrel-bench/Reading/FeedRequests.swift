@@ -9,13 +9,13 @@ struct FeedRequests {
   /// The path of `records/modify` with the caller's token.
   let path: String
 
-  /// The number of requests. They are encoded before the load begins, and sent repeatedly with new
-  /// record names.
+  /// The number of requests. They are encoded before the load begins. The load sends them
+  /// repeatedly, with new record names.
   static let count = 4_096
 
   /// Returns the requests.
   ///
-  /// - Throws: `UsageError` if a body has no place for the record name.
+  /// - Throws: `UsageError` if the record name is not found in the encoded body.
   func all() throws -> [LoadRequest] {
     try (0..<Self.count).map { number in
       let name = String(repeating: "0", count: LoadRequest.nameLength)

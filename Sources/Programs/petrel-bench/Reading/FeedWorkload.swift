@@ -1,12 +1,14 @@
 import CloudKitModel
 import Foundation
 
-/// Query subscriptions to feed items, and records of that type. They are the same in each run.
+/// A workload of query subscriptions to feed items, and of records that are feed items. The
+/// workload is the same in each run.
 ///
-/// The mix of filters is that of the matching workload. About a third asks for a member of a list.
-/// The others ask for equality, one of several values, ranges, prefixes, words and distances, some
-/// with two filters. The number of different values grows with the number of subscriptions, so a
-/// record always fires about ten.
+/// The mix of filters is that of the matching workload (``MatchingWorkload``). Eight of 20
+/// subscriptions have a filter for a member of a list. The others have filters for equality, one of
+/// several values, ranges, prefixes, words or distances. Some have two filters. The number of
+/// different values grows with the number of subscriptions, so a record always fires about ten
+/// subscriptions.
 struct FeedWorkload: Sendable {
   /// The record type of the feed items.
   static let recordType = "FeedItem"
@@ -17,17 +19,18 @@ struct FeedWorkload: Sendable {
   private var tags: Int { share(0.3) }
   private var authors: Int { share(0.3) }
   private var categories: Int { share(0.004) }
-  /// Words in titles. A filter asks for two words together, so the number grows only with the
-  /// square root.
+  /// The number of different words in titles. A filter for words has two words. So the number grows
+  /// only with the square root of the number of subscriptions.
   private var words: Int { max(10, Int(1.1 * Double(subscriptions).squareRoot())) }
   private var cities: Int { share(0.0035) }
-  /// The upper limit of prices; the lower one is 0.
+  /// The upper limit of prices. The lower limit is 0.
   private static let prices = 1_000_000.0
 
-  /// Returns a number of values: a fraction of the subscriptions, at least 10.
+  /// Returns the number of different values of a field: a fraction of the number of subscriptions,
+  /// at least 10.
   private func share(_ share: Double) -> Int { max(10, Int(Double(subscriptions) * share)) }
 
-  /// Returns the subscription with a number.
+  /// Returns the subscription with a number, at least 0.
   func subscription(_ number: Int) -> Subscription {
     var draw = Draw(seed: number, stream: 1)
     var options: Subscription.Options =
@@ -94,7 +97,7 @@ struct FeedWorkload: Sendable {
     }
   }
 
-  /// Returns the record with a number, with eight fields.
+  /// Returns the record with a number, at least 0. It has eight fields.
   func record(_ number: Int) -> Record {
     var draw = Draw(seed: number, stream: 2)
     return Record(
@@ -136,7 +139,7 @@ struct FeedWorkload: Sendable {
   }
 }
 
-/// A sequence of pseudorandom numbers that belongs to a seed.
+/// A sequence of pseudorandom numbers that depends only on its seed and stream.
 private struct Draw {
   private var state: UInt64
 
@@ -144,17 +147,18 @@ private struct Draw {
   ///
   /// - Parameters:
   ///   - seed: The number of a record, subscription or city.
-  ///   - stream: A number below 4, so that records and subscriptions with equal numbers differ.
+  ///   - stream: A number below 4. With different streams, the sequences of a record, a
+  ///     subscription and a city with the same number differ.
   init(seed: Int, stream: UInt64) {
     state = SplitMix64.bits(of: UInt64(seed) &* 4 &+ stream)
   }
 
-  /// Returns the next number, at least 0 and below `bound`.
+  /// Returns the next integer, at least 0 and below `bound`.
   mutating func number(below bound: Int) -> Int {
     state = SplitMix64.bits(of: state)
     return Int(state % UInt64(bound))
   }
 
-  /// Returns the next number, at least 0 and below 1.
+  /// Returns the next fraction, at least 0 and below 1.
   mutating func share() -> Double { Double(number(below: 1 << 40)) / Double(1 << 40) }
 }

@@ -1,11 +1,16 @@
 import CSQLite
 import Foundation
 
-/// The baseline for queries: how fast SQLite alone reads 200 neighbouring rows of an index.
+/// The baseline for queries: the time in which SQLite alone reads 200 adjacent rows of an index.
 enum IndexReadBaseline {
   private static let rows = 1_000_000
 
-  /// Reads 200 rows from pseudorandom places of a table with a million index entries.
+  /// Fills a table with a million rows in the order of an index, and reads 200 rows from
+  /// pseudorandom places several times.
+  ///
+  /// - Parameters:
+  ///   - path: The file of the table, which is deleted at the end.
+  ///   - reads: The number of reads.
   ///
   /// - Returns: The seconds of each read.
   static func measure(at path: String, reads: Int = 500) throws -> [Double] {

@@ -1,11 +1,12 @@
 import Foundation
 
-/// A query of the benchmark. It has variants with different values, so that no cache can answer all
-/// repetitions.
+/// A query of the query benchmark. It has variants with different values, so that no cache can
+/// answer all repetitions.
 struct QueryCase {
-  /// Filters that a known fraction of the records passes.
+  /// The filters of a query. About how many of the records match them is known.
   struct Condition {
-    /// The name in the table, with the fraction in parentheses.
+    /// The name in the output table. The parentheses contain the fraction or the number of the
+    /// matching records.
     var title: String
     /// Returns the JSON of the filters for a variant.
     var filters: @Sendable (Int) -> [String]
@@ -13,7 +14,7 @@ struct QueryCase {
 
   /// A sort order.
   struct Order {
-    /// The name in the table.
+    /// The name in the output table.
     var title: String
     /// Returns the JSON of the sort keys for a variant.
     var sortKeys: @Sendable (Int) -> [String]
@@ -22,14 +23,14 @@ struct QueryCase {
   var condition: Condition
   var order: Order
 
-  /// The name in the table.
+  /// The name in the output table: those of the condition and the order.
   var title: String { condition.title + " " + order.title }
 
-  /// Returns the body of `records/query`.
+  /// Returns the body of a request to `records/query`.
   ///
   /// - Parameters:
   ///   - variant: The number of the variant; any number from 0.
-  ///   - limit: The page size.
+  ///   - limit: The most records in the page.
   ///   - marker: The continuation marker of the page before; `nil` for the first page.
   func body(variant: Int, limit: Int, marker: String?) -> [UInt8] {
     var body = """
@@ -49,6 +50,10 @@ struct QueryCase {
   }
 
   /// Returns the JSON of one filter.
+  ///
+  /// - Parameters:
+  ///   - value: The JSON of the filter's value.
+  ///   - distance: The distance in meters of the comparator `NEAR`; `nil` for other comparators.
   private static func filter(
     _ field: String, _ comparator: String, _ value: String, type: String, distance: Int? = nil
   ) -> String {
@@ -142,7 +147,7 @@ struct QueryCase {
     #"{"fieldName":"\#(name)","ascending":\#(ascending)}"#
   }
 
-  /// The sort orders, with no order as the first.
+  /// The sort orders. The first one has no sort keys.
   private static let orders = [
     Order(title: "-") { _ in [] },
     Order(title: "rank") { _ in [key("rank")] },

@@ -3,8 +3,8 @@ import CommandInterface
 import Foundation
 import StoreModel
 
-/// The records of the query benchmark. All have one type and are in the public database. They are
-/// the same in each run.
+/// The records of the query benchmark. All have the same type, and are in the public database.
+/// Their fields are the same in each run.
 struct QueryRecords {
   /// The record type.
   static let recordType = "Reading"
@@ -12,23 +12,25 @@ struct QueryRecords {
   /// The number of records.
   var count: Int
 
-  /// Returns the fields of a record. Queries by these fields match known fractions of the records.
+  /// Returns the fields of a record. The number of different values of each field is known, so the
+  /// fraction of the records that match a query is known too.
   ///
-  /// - `rank`: each number below ``count`` once, in scattered order
-  /// - `hundredth`: 100 strings, the hundredth of the ranks that contains the record's rank
-  /// - `status`: 10 numbers
-  /// - `kind`: 70 strings
-  /// - `owner`: 1,000 strings
-  /// - `tags`: 2 of 200 strings
-  /// - `note`: a text of 6 words; the word with the number n is in about 1/n of the records
-  /// - `place`: a random place on the earth
+  /// - `rank`: each number below ``count`` in one record, in scattered order
+  /// - `hundredth`: one of 100 strings; the ranks are divided into 100 equal ranges, and the string
+  ///   names the range of the record's rank
+  /// - `status`: one of 10 numbers
+  /// - `kind`: one of 70 strings
+  /// - `owner`: one of 1,000 strings
+  /// - `tags`: a list with two of 200 strings
+  /// - `note`: a text of 6 words; the word with the number *n* is in about 0.7/*n* of the records
+  /// - `place`: a pseudorandom place on the earth
   func fields(_ number: Int) -> RecordFields<RecordValue?> {
     let rank = rank(number)
     func draw(_ salt: UInt64, _ bound: Int) -> Int {
       Int(SplitMix64.bits(of: UInt64(number) &* 31 &+ salt) % UInt64(bound))
     }
     let words = (0..<6).map { word in
-      // A word with twice the number occurs half as often.
+      // The word with the number 2*n* occurs half as often as the word with the number *n*.
       "word\(Int(pow(5_000, Double(draw(100 + UInt64(word), 10_000)) / 10_000)))"
     }
     let place = Location(
@@ -46,20 +48,21 @@ struct QueryRecords {
     ]
   }
 
-  /// Returns the rank of a record. Ranks are a permutation of the numbers below ``count``, because
-  /// the step and the count have no common divisor.
+  /// Returns the rank of a record: its number multiplied by a step, modulo ``count``. Each rank
+  /// occurs once, because the step and the count have no common divisor above 1.
   private func rank(_ number: Int) -> Int {
     var step = Int(Double(count) * 0.618) | 1
     while Self.greatestDivisor(step, count) > 1 { step += 2 }
     return number * step % count
   }
 
-  /// Returns the greatest common divisor.
+  /// Returns the greatest common divisor of two numbers.
   private static func greatestDivisor(_ left: Int, _ right: Int) -> Int {
     right == 0 ? left : greatestDivisor(right, left % right)
   }
 
-  /// Saves the records that the store lacks, in order and past HTTP.
+  /// Saves the records that are missing in the store, in the order of their numbers. The method
+  /// calls the store directly, without HTTP.
   ///
   /// - Throws: `UsageError` if the store refuses a record.
   func fill(
@@ -88,8 +91,8 @@ struct QueryRecords {
       for case .failed(let failure) in outcomes {
         throw UsageError("a record was refused: \(failure.reason)")
       }
-      // There are no subscriptions, so nothing fires; the changes only have to be marked as
-      // dispatched.
+      // There are no subscriptions, so the changes cause no notifications. They must be marked as
+      // dispatched nevertheless; otherwise the server would process them later.
       let changes = try await store.outbox.undispatchedChanges(
         in: database, after: 0, limit: operations.count)
       _ = try await store.outbox.completeDispatch(
@@ -102,11 +105,11 @@ struct QueryRecords {
     }
   }
 
-  /// Returns the record name of a number.
+  /// Returns the name of the record with a number.
   static func name(_ number: Int) -> String { "reading-\(number)" }
 
-  /// Returns the number of the first record that the store lacks. Records are saved in order, so a
-  /// binary search finds it.
+  /// Returns the number of the first record that is missing in the store. The records were saved in
+  /// the order of their numbers, so a binary search finds it.
   private func firstMissing(
     in database: DatabaseID, of store: any RecordReading
   ) async throws -> Int {

@@ -1,14 +1,15 @@
 import CSQLite
 import Foundation
 
-/// The baseline for change feeds: how fast SQLite alone reads rows in the order of an index.
+/// The baseline for change feeds: the rate at which SQLite alone reads rows in the order of an
+/// index.
 enum RowReadBaseline {
-  /// Fills a table with rows of a given size and reads all of them in pages of 200.
+  /// Fills a table with rows of a given size, and reads all rows in pages of 200.
   ///
   /// - Parameters:
-  ///   - path: The file of the table.
+  ///   - path: The file of the table, which is deleted at the end.
   ///   - rows: The number of rows.
-  ///   - bytes: The size of a row's content.
+  ///   - bytes: The size of a row's content in bytes.
   /// - Returns: The rows read a second.
   static func measure(at path: String, rows: Int, bytes: Int) throws -> Double {
     let script = """

@@ -1,9 +1,10 @@
 import CommandInterface
 import Foundation
 
-/// The baseline for saves: how fast the disk makes small appends durable.
+/// The baseline for saves: the rate at which the disk makes small appends to a file durable.
 enum DurabilityBaseline {
-  /// Appends 512 bytes repeatedly, each time with an `fdatasync`, for a number of seconds.
+  /// Appends 512 bytes to a file repeatedly, for a number of seconds. After each append, it calls
+  /// `fdatasync`, which waits until the bytes are on the disk.
   ///
   /// - Returns: The appends a second.
   /// - Throws: `UsageError` if the file cannot be written.

@@ -1,14 +1,20 @@
 import Foundation
 
-/// The request bodies and paths that several benchmarks share.
+/// The paths and bodies of requests that several benchmarks use. Their records are earthquakes,
+/// each of which belongs to a station.
 enum EarthquakeRequests {
   /// The container of all benchmarks.
   static let container = "iCloud.org.example.Bench"
 
-  /// Returns the path of an operation, with the caller's web auth token and client ID.
+  /// Returns the path of an operation, with the caller's web auth token and client ID in the query.
   ///
-  /// Operations of `tokens/` belong to the device and not to a database, so `scope` does not apply
-  /// to them.
+  /// Operations that begin with `tokens/` do not concern a database, so `scope` has no effect on
+  /// them.
+  ///
+  /// - Parameters:
+  ///   - scope: The database: `public` or `private`.
+  ///   - token: The web auth token, not yet escaped.
+  ///   - device: The client ID.
   static func path(
     _ operation: String, scope: String = "public", token: String, device: String
   ) -> String {
@@ -24,7 +30,8 @@ enum EarthquakeRequests {
     Array("{\"operations\":[\(operation(recordName: recordName, station: station))]}".utf8)
   }
 
-  /// Returns one operation of the body of ``save(recordName:station:)``.
+  /// Returns the JSON of an operation that creates a record, as in the body of
+  /// ``save(recordName:station:)``.
   static func operation(recordName: String, station: Int) -> String {
     let magnitude = 4 + Double(station % 30) / 10
     return """

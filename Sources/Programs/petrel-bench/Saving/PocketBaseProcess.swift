@@ -3,15 +3,15 @@ import Foundation
 import JSONCoding
 import ServerHosting
 
-/// A process of PocketBase, with a collection of three indexed fields. Everyone may create records
-/// in it.
+/// A process of PocketBase, with a collection whose records have three indexed fields. Everyone may
+/// create records in the collection.
 ///
-/// ``stop()`` ends the process and deletes its data.
+/// Call ``stop()`` to end the process and to delete its data.
 final class PocketBaseProcess {
   /// The name of the collection.
   static let collection = "earthquakes"
 
-  /// The port on loopback.
+  /// The process's port on the loopback interface.
   let port: Int
   private let directory: String
   private let process: ChildProcess
@@ -19,12 +19,13 @@ final class PocketBaseProcess {
   private static let identity = "bench@example.org"
   private static let password = "bench-password"
 
-  /// Starts PocketBase in a folder and creates the collection.
+  /// Starts PocketBase with a folder for its data, and creates the collection.
   ///
   /// - Parameters:
-  ///   - program: A path, or a name that is looked up in `PATH`.
+  ///   - program: The path of the program, or a name that the method searches in `PATH`.
   ///   - directory: The folder for PocketBase's data.
-  /// - Throws: `UsageError` if the program is missing or cannot write to the folder.
+  /// - Throws: `UsageError` if the program is missing, cannot write to the folder, or does not
+  ///   accept connections within 10 s.
   static func start(program: String, in directory: String) throws -> PocketBaseProcess {
     guard let path = find(program) else {
       throw UsageError(
@@ -65,7 +66,7 @@ final class PocketBaseProcess {
     ["--dir", directory + "/data", "--migrationsDir", directory + "/migrations"]
   }
 
-  /// Connects to the port. PocketBase reports its start a moment before it listens, so the method
+  /// Connects to the port. The process needs a moment until it accepts connections, so the method
   /// tries for up to 10 s.
   private func connect() throws -> LoadConnection {
     let deadline = monotonicSeconds() + 10
@@ -74,13 +75,13 @@ final class PocketBaseProcess {
         return try LoadConnection(port: port)
       } catch {
         guard monotonicSeconds() < deadline else { throw error }
-        // The peer is waited for before anything is measured.
+        // The pause is harmless, because nothing is measured yet.
         usleep(20_000)
       }
     }
   }
 
-  /// Creates the collection through the API, as the superuser.
+  /// Creates the collection through PocketBase's API, as the superuser.
   private func makeCollection(over connection: LoadConnection) throws {
     let credentials: JSONValue = [
       "identity": .string(Self.identity), "password": .string(Self.password),
@@ -101,7 +102,7 @@ final class PocketBaseProcess {
       "/api/collections", Array(collection.text.utf8), authorization: token)
   }
 
-  /// Returns the path of an executable program; `nil` if there is none.
+  /// Returns the path of an executable program; `nil` if there is no such program.
   private static func find(_ program: String) -> String? {
     let folders =
       program.contains("/")
@@ -110,7 +111,8 @@ final class PocketBaseProcess {
     return folders.map { $0 + program }.first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// Returns a free TCP port of loopback. Another process could take it before it is used.
+  /// Returns a free TCP port of the loopback interface. Another process could use the port before
+  /// PocketBase does.
   private static func freePort() throws -> Int {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

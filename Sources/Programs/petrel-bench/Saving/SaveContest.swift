@@ -1,11 +1,11 @@
 import CommandInterface
 import Foundation
 
-/// A comparison of several servers under the same load. The servers take turns, so that other work
-/// on the machine affects all of them.
+/// A comparison of several servers under the same load. The servers take turns, so other work on
+/// the machine affects all of them.
 struct SaveContest {
   let connections: Int
-  /// Records in each request.
+  /// The number of records in each request.
   let records: Int
   private var results: [Line] = []
 
@@ -13,9 +13,9 @@ struct SaveContest {
   private struct Line {
     var name: String
     var result = LoadGenerator.Result()
-    /// Processor seconds of the server.
+    /// The processor seconds of the server.
     var processor = 0.0
-    /// Processor seconds of the load.
+    /// The processor seconds of this process, which sends the load.
     var load = 0.0
   }
 
@@ -24,19 +24,21 @@ struct SaveContest {
     "server      connections  records/request  records/s        p50        p99  processor"
     + "       load  baseline"
 
-  /// Creates a comparison.
+  /// Creates a comparison without results.
   init(connections: Int, records: Int) {
     self.connections = connections
     self.records = records
   }
 
-  /// Loads each server for `seconds` in each of the rounds.
+  /// Runs the load on each server in each round, and stores the results.
+  ///
+  /// - Parameter seconds: The length of one load in seconds.
   mutating func run(_ targets: [any SaveTarget], rounds: Int, seconds: Double) async throws {
     results = targets.map { Line(name: $0.name) }
     for round in 0..<rounds {
       for (index, target) in targets.enumerated() {
         let load = target.load(connections: connections, records: records)
-        // The first second warms the server up and is not counted.
+        // In the first round, one second of load is not counted: the server fills its caches then.
         if round == 0 { _ = try await load.run(seconds: 1) }
         let server = ProcessTime.seconds(of: target.process)
         let own = ProcessTime.seconds(of: getpid())
@@ -47,8 +49,8 @@ struct SaveContest {
     }
   }
 
-  /// Prints a line for each server. It has the processor time of the server and of the load for
-  /// each record, and the ratio to the baseline.
+  /// Reports the results: a line of the table and the figures for each server. They contain the
+  /// processor time of the server and of the load for each record, and the ratio to the baseline.
   ///
   /// - Parameters:
   ///   - report: The output.

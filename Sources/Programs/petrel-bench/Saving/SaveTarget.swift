@@ -1,16 +1,16 @@
 import Foundation
 
-/// A server that the benchmark saves records to, with the format of its requests.
+/// A server on which the benchmark saves records, with the format of the server's requests.
 ///
 /// A record has three indexed fields: a double, an integer and a string.
 protocol SaveTarget: Sendable {
-  /// The name in the table.
+  /// The name in the output table.
   var name: String { get }
-  /// The port on loopback.
+  /// The server's port on the loopback interface.
   var port: Int { get }
   /// The process identifier of the server, to measure its processor time.
   var process: Int32 { get }
-  /// Returns a request that creates so many records.
+  /// Returns a request that creates `records` records.
   func request(records: Int) -> LoadRequest
 }
 
@@ -23,8 +23,8 @@ extension SaveTarget {
   }
 }
 
-/// A Petrel server. The records go into a custom zone of a private database. Their names are UUIDs,
-/// as the native client makes them.
+/// A Petrel server. The requests save records in a custom zone of a private database. The record
+/// names have the format of a UUID, as those that the native client creates.
 struct PetrelSaves: SaveTarget {
   let name: String
   let port: Int
@@ -53,8 +53,8 @@ struct PetrelSaves: SaveTarget {
   }
 }
 
-/// A PocketBase server. It makes the names of the records itself, and takes one record in a
-/// request.
+/// A PocketBase server. The server itself creates the names of the records. A request always saves
+/// one record, whatever `records` is.
 struct PocketBaseSaves: SaveTarget {
   let name = "pocketbase"
   let port: Int

@@ -4,14 +4,16 @@ import JSONCoding
 /// A way to call the admin API (`docs/reference/admin-api.md`): over HTTP to a server, or in this
 /// process on a store.
 ///
-/// Commands use only this protocol, so they work in the same way with and without a running server.
+/// Most commands use only this protocol, so they work in the same way with and without a running
+/// server.
 protocol AdminAccess: Sendable {
-  /// Calls the admin API and returns the answer, whatever its status.
+  /// Calls the admin API and returns the answer, also if its HTTP status reports an error.
   ///
   /// - Throws: ``AdminFailure`` if there is no answer.
   func answer(to call: AdminCall) async throws -> (status: Int, body: Data)
 
-  /// Uploads a file to a URL of `assets/upload`, or downloads one from a `downloadURL`.
+  /// Uploads a file to a URL that `assets/upload` returned, or downloads a file from the
+  /// `downloadURL` of a record's field.
   ///
   /// - Throws: ``AdminFailure`` if there is no answer.
   func transfer(_ file: AssetTransfer) async throws -> (status: Int, body: Data)
@@ -31,12 +33,12 @@ struct AdminCall: Sendable {
   var method: Method
   /// The path after `/admin/v1/`, without the query.
   var path: String
-  /// The arguments of the query, not encoded yet.
+  /// The arguments of the query, without percent-encoding.
   var query: [(name: String, value: String)] = []
   /// The JSON body of a `POST` call; empty for `GET`.
   var body = Data()
 
-  /// The path with the percent-encoded query.
+  /// The path, followed by the percent-encoded query if there is one.
   var target: String {
     guard !query.isEmpty else { return path }
     let items = query.map { Self.encoded($0.name) + "=" + Self.encoded($0.value) }
@@ -55,13 +57,13 @@ struct AdminCall: Sendable {
 
 /// A transfer of an asset's file to or from a server.
 enum AssetTransfer: Sendable {
-  /// Sends the bytes to a URL of `assets/upload`.
+  /// Sends the bytes to a URL that `assets/upload` returned.
   case upload(Data, url: String)
   /// Fetches the bytes of a `downloadURL`.
   case download(url: String)
 
-  /// The path of the URL from `/assets/` on. The host of the URL is ignored: the client uses the
-  /// address that the user named, because the server may know itself by another name.
+  /// The part of the URL from `/assets/` on. The host of the URL is ignored, because it may differ
+  /// from the address that the user named. The client uses that address.
   var path: String {
     let url =
       switch self {
@@ -74,21 +76,24 @@ enum AssetTransfer: Sendable {
 
 /// The failure of a call of the admin API, or of one item in an answer.
 struct AdminFailure: Error, Sendable, CustomStringConvertible {
-  /// The error code of CloudKit Web Services, such as `NOT_FOUND`; `nil` if there was no answer.
+  /// The code of the answer's error object, such as `NOT_FOUND`: its `reasonCode` if there is one,
+  /// otherwise its `serverErrorCode`. The code is `nil` if the failure does not come from an error
+  /// object.
   var code: String?
   /// The sentence that explains the failure.
   var reason: String
-  /// The identifier of the failure in the server's log; `nil` if it has none.
+  /// The identifier of the failure in the server's log; `nil` if the answer has none.
   var uuid: String?
-  /// The limit that the call exceeded; `nil` for other failures.
+  /// The limit that the call exceeded, as a number; `nil` for other failures.
   var limit: Int?
   /// Advice for the user, printed after the reason; `nil` if there is none.
   var remark: String?
 
-  /// Creates a failure without a code, such as a broken connection.
+  /// Creates a failure without a code, for example after a broken connection.
   init(_ reason: String) { self.reason = reason }
 
-  /// Reads an error object of an answer or of one item; returns `nil` if the JSON is no error.
+  /// Creates a failure from the error object of an answer or of one item; returns `nil` if the JSON
+  /// has no `serverErrorCode`.
   init?(_ json: JSONValue) {
     guard let code = json["serverErrorCode"]?.string else { return nil }
     self.code = json["reasonCode"]?.string ?? code
@@ -124,12 +129,17 @@ extension AdminAccess {
     return try await post(path, body: writer.data)
   }
 
-  /// Calls the API with `POST` and an encoded body, and returns the answer.
+  /// Calls the API with `POST` and an encoded JSON body, and returns the answer.
+  ///
+  /// - Throws: ``AdminFailure`` if the call fails.
   func post(_ path: String, body: Data) async throws -> JSONValue {
     try await json(AdminCall(method: .post, path: path, body: body))
   }
 
-  /// Makes a call and checks the status, which must be from 200 to 299.
+  /// Makes a call and returns its JSON.
+  ///
+  /// - Throws: ``AdminFailure`` if there is no answer, the answer is no JSON, or the status is not
+  ///   from 200 to 299.
   private func json(_ call: AdminCall) async throws -> JSONValue {
     let (status, body) = try await answer(to: call)
     // An answer that is no JSON does not come from Petrel. The error below says so.

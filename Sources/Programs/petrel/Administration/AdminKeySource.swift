@@ -1,8 +1,8 @@
 import CommandInterface
 import Foundation
 
-/// The source of the admin key: a file or an environment variable. An option of the command never
-/// contains the key, because other users of the machine can read the arguments of a process.
+/// The source of the admin key: a file or an environment variable. There is no option with the key
+/// itself, because other users of the machine can read the arguments of a process.
 enum AdminKeySource {
   /// An admin key with its source.
   struct Key: Sendable {
@@ -12,11 +12,12 @@ enum AdminKeySource {
     var origin: String
   }
 
-  /// The bytes that are read of a key file. A key has 64 bytes.
+  /// The most bytes that are read from a key file. A key has 64 bytes.
   private static let fileLimit = 4096
 
-  /// Returns the key of `--key-file`, `PETREL_ADMIN_KEY` or `PETREL_ADMIN_KEY_FILE`, in this order;
-  /// `nil` if none is set.
+  /// Returns the key from the first source that is set: the option `--key-file`, the variable
+  /// `PETREL_ADMIN_KEY`, the variable `PETREL_ADMIN_KEY_FILE`. Empty variables count as not set.
+  /// Returns `nil` if no source is set.
   ///
   /// - Throws: `UsageError` if a file cannot be read or contains no key.
   static func key(_ arguments: Arguments) throws -> Key? {
@@ -35,10 +36,10 @@ enum AdminKeySource {
   /// file.
   private static func key(inFile file: String) throws -> Key {
     guard let handle = FileHandle(forReadingAtPath: file),
-      // An unreadable file counts as one without a key; the error below says so.
+      // A file that cannot be read and a file without bytes lead to the same error below.
       let data = try? handle.read(upToCount: fileLimit)
     else { throw UsageError("the key file '\(file)' cannot be read, or is empty") }
-    // Without attributes there is nothing to warn about.
+    // If the attributes cannot be read, there is no warning.
     let attributes = try? FileManager.default.attributesOfItem(atPath: file)
     if let mode = attributes?[.posixPermissions] as? NSNumber, mode.intValue & 0o004 != 0 {
       Output.complain(
@@ -50,7 +51,7 @@ enum AdminKeySource {
   }
 
   /// Returns the key without white space at its ends. A key has only visible ASCII characters,
-  /// because it becomes the value of a header field.
+  /// because it is sent in an HTTP header field.
   ///
   /// - Throws: `UsageError` if the text is empty or has other characters.
   private static func checked(_ text: String, from origin: String) throws -> String {

@@ -6,7 +6,7 @@ import Storage
 
 /// The options that say where a command works: on a server over HTTP, or directly on a store.
 enum AdminOptions {
-  /// The options of all commands of the admin API.
+  /// The options of all commands that call the admin API.
   static let all: [Arguments.Option] =
     [
       .init(
@@ -22,30 +22,31 @@ enum AdminOptions {
 
   /// The kind of work that a command does on a store.
   enum Work {
-    /// The command reads, or changes data that a server reads from the store each time. A server
-    /// may run beside it.
+    /// The command only reads, or it changes data that a server does not keep in memory. A server
+    /// may run beside the command.
     case besideServer
-    /// The command changes records or zones, and a running server would not dispatch these changes.
-    /// No server may have the store open, unless it is in PostgreSQL, where wake-ups inform the
-    /// servers.
+    /// The command changes records or zones. If the store is in a file, a running server would not
+    /// learn of these changes and would not dispatch them. No server may then have the store open.
+    /// If the store is in PostgreSQL, servers may run, because the commit informs them.
     case withoutServer
   }
 
-  /// Opens the access that the options name, runs `body` with it and closes it.
+  /// Opens the access that the options name, runs `body` with this access, and closes the access.
   ///
   /// The access is, in this order:
   ///
   /// 1. the server of `--server` or `PETREL_SERVER`, with an admin key;
-  /// 2. the server that runs on the data directory, through its socket;
+  /// 2. the server that runs on a store in a file, through the socket in its data directory;
   /// 3. the store itself, in this process.
   ///
   /// - Parameters:
   ///   - arguments: The words of the command.
   ///   - work: The kind of work, which decides whether a server may have the store open.
-  ///   - makesStore: Whether a missing store is created.
+  ///   - makesStore: Whether a missing store is created. It matters only for the third access.
   ///   - body: The work of the command.
   /// - Throws: `UsageError` for contradicting options or a missing store; ``AdminFailure`` if
-  ///   another process has the store open and `work` does not permit that.
+  ///   another process has the store open and `work` does not permit that; the mistakes of the
+  ///   configuration; the errors of `body`.
   static func withAccess<Value: Sendable>(
     _ arguments: Arguments, _ work: Work = .besideServer, makesStore: Bool = false,
     _ body: (any AdminAccess) async throws -> Value
@@ -63,19 +64,21 @@ enum AdminOptions {
     }
   }
 
-  /// Returns the server that the options name, or the one that runs on the named data directory;
-  /// `nil` if there is neither.
+  /// Returns the server that the options name, or the server that runs on the store in the data
+  /// directory. Returns `nil` if there is no such server, or if the store is in PostgreSQL.
+  ///
+  /// - Throws: `UsageError` if the options contradict each other or the admin key is missing.
   static func server(_ arguments: Arguments) throws -> RemoteAdminAccess? {
     if let named = try remote(arguments) { return named }
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
-    // Servers with a PostgreSQL store read the changes of commands from the store, and they may
-    // have other data directories. The socket is therefore not used for them.
+    // The socket is not used with a store in PostgreSQL: the servers read the changes of commands
+    // from the store, and they may have other data directories.
     guard configuration.postgreSQL == nil, configuration.socketFile.isListenedAt else { return nil }
     return try RemoteAdminAccess(socket: configuration.socketFile)
   }
 
-  /// Returns the server of `--server` or `PETREL_SERVER`; `nil` if the options name a store, or
-  /// nothing.
+  /// Returns the server of `--server` or `PETREL_SERVER`. Returns `nil` if the options name a
+  /// store, if no server is named, or if only `PETREL_SERVER` names one and there is no admin key.
   ///
   /// - Throws: `UsageError` if the options contradict each other or the admin key is missing.
   private static func remote(_ arguments: Arguments) throws -> RemoteAdminAccess? {
@@ -113,7 +116,7 @@ enum AdminOptions {
         + "choose a directory with --data, or create a new store here with '--data .petrel'")
   }
 
-  /// Opens the store in this process and runs `body` on it.
+  /// Opens the store in this process, runs `body` with it, and closes the store.
   private static func withLocal<Value: Sendable>(
     _ arguments: Arguments, _ work: Work, makesStore: Bool,
     _ body: (any AdminAccess) async throws -> Value
@@ -132,8 +135,7 @@ enum AdminOptions {
     }
     if isMissing { try refuseSecondStore(arguments) }
     let isServed = try await SQLStore.isServed(at: configuration.storeLocation)
-    // On PostgreSQL, a commit leaves wake-ups for the servers, so they dispatch the command's
-    // changes.
+    // In PostgreSQL, the commit informs the servers, and they dispatch the changes of the command.
     let takesServersPlace = work == .withoutServer && configuration.postgreSQL == nil
     if takesServersPlace, isServed {
       throw AdminFailure(
@@ -145,8 +147,8 @@ enum AdminOptions {
     var storeConfiguration = StoreConfiguration(
       of: configuration, role: takesServersPlace ? .server : .tool)
     if work == .besideServer {
-      // A command reads each page once or a few times, so a small cache leaves the memory to the
-      // server.
+      // A command reads each page of the store once or a few times. A small cache is enough, and
+      // leaves the memory to the server.
       storeConfiguration.tuning.cacheKilobytes = 16 * 1024
     }
     let store = try await ServeCommand.openStore(of: configuration, with: storeConfiguration)

@@ -1,16 +1,16 @@
 import CommandInterface
 import JSONCoding
 
-/// The output of a list of the admin API, which the API returns in pages.
+/// The output of a list that the admin API returns in pages.
 struct Listing {
   /// The option that limits the rows.
   static let limitOption = Arguments.Option(
     "limit", "NUMBER", "the greatest number of rows, or 'all' (default 50)")
 
-  /// The rows of a page, at most.
+  /// The most rows of a page.
   private static let pageSize = 200
 
-  /// The name of the rows for messages, and the member of the JSON object that contains them.
+  /// The name of the rows in messages. It is also the member with the rows in the JSON output.
   var name: String
   /// The columns of the table.
   var columns: [Table.Column]
@@ -20,15 +20,17 @@ struct Listing {
   ///
   /// - Parameters:
   ///   - limit: The most rows of the page.
-  ///   - continuation: The `next` of the page before; `nil` for the first page.
-  /// - Returns: The rows, and the continuation for the next page; `nil` at the end.
+  ///   - continuation: The value `next` of the previous page; `nil` for the first page.
+  /// - Returns: The rows, and the continuation for the next page. The continuation is `nil` after
+  ///   the last page.
   var page:
     (_ limit: Int, _ continuation: String?) async throws -> (
       rows: [JSONValue], next: String?
     )
 
-  /// Reads the pages and prints them as a table, or with `--json` as one JSON object. With `--json
-  /// --limit all`, each row is a line of JSON, so that the memory stays small.
+  /// Reads the pages up to `--limit` rows, and prints them as a table. With `--json`, the output is
+  /// one JSON object. With `--json --limit all`, each row is a line of JSON, because one object
+  /// with all rows could need much memory.
   func show(_ arguments: Arguments) async throws {
     let limit = try Self.limit(arguments)
     let isJSON = arguments.flag("json")
@@ -59,6 +61,8 @@ struct Listing {
   }
 
   /// Returns the value of `--limit`, 50 by default; `nil` for `all`.
+  ///
+  /// - Throws: `UsageError` for another text than `all` or a whole number above 0.
   private static func limit(_ arguments: Arguments) throws -> Int? {
     guard let text = arguments.string("limit") else { return 50 }
     if text == "all" { return nil }
@@ -70,7 +74,16 @@ struct Listing {
 }
 
 extension Listing {
-  /// Creates a list that the API returns for `GET`, with the argument `continuation`.
+  /// Creates a list that the API returns for `GET` calls, with the arguments `limit` and
+  /// `continuation`.
+  ///
+  /// - Parameters:
+  ///   - name: The member with the rows, in the answer and in the JSON output.
+  ///   - path: The path of the call.
+  ///   - query: The other arguments of the call. Those with the value `nil` are left out.
+  ///   - access: The access that makes the calls.
+  ///   - emptiness: The line to print if there are no rows.
+  ///   - columns: The columns of the table.
   init(
     _ name: String, of path: String, _ query: [String: String?], by access: any AdminAccess,
     emptiness: String, _ columns: [Table.Column]

@@ -36,7 +36,7 @@ struct LocalAdminAccess: AdminAccess {
     }
   }
 
-  /// Answers a request, and collects a streamed body in memory.
+  /// Answers a request. If the answer is a stream, the method collects it in memory.
   private func answer(to request: HTTPRequest) async throws -> (status: Int, body: Data) {
     let response = await administration.respond(to: request)
     switch response.body {

@@ -2,7 +2,7 @@ import CloudKitModel
 import CommandInterface
 import JSONCoding
 
-/// The options that name a database, the same for all commands.
+/// The options that name a database. They are the same for all commands.
 enum PlaceOptions {
   /// Container, environment, database scope and user.
   static let all: [Arguments.Option] = [
@@ -18,7 +18,8 @@ enum PlaceOptions {
   static let subscriber = Arguments.Option(
     "subscriber", "USER", "the user who has the subscriptions: a name or a user record name")
 
-  /// Returns the database as arguments of the admin API.
+  /// Returns the arguments of the admin API that name the database. The default is the public
+  /// database.
   ///
   /// - Throws: `UsageError` if the container is missing, a value is unknown, or `--user` does not
   ///   fit the scope.

@@ -2,8 +2,9 @@ import CloudKitModel
 import JSONCoding
 
 extension String {
-  /// The text with escapes in place of control characters and characters that change the writing
-  /// direction. Values of records come from other people, so they must not control the terminal.
+  /// The text with escapes in place of control characters and other invisible characters, such as
+  /// those that change the writing direction. Other people write the values of records, so these
+  /// values must not control the terminal.
   var printable: String {
     guard unicodeScalars.contains(where: Self.isActive) else { return self }
     var text = ""
@@ -18,7 +19,7 @@ extension String {
     return text
   }
 
-  /// Whether a terminal could act on the character instead of showing it.
+  /// Returns whether a terminal could act on the character instead of showing it.
   private static func isActive(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
@@ -26,7 +27,8 @@ extension String {
     }
   }
 
-  /// Returns the text, shortened to `width` characters with an ellipsis at the end.
+  /// Returns the text if it has at most `width` characters. Otherwise shortens it to `width`
+  /// characters, with an ellipsis as the last one.
   func cut(to width: Int) -> String { count > width ? prefix(width - 1) + "…" : self }
 }
 
@@ -36,14 +38,14 @@ extension JSONValue {
     int.map { Timestamp(milliseconds: $0).iso8601 } ?? ""
   }
 
-  /// The value of a record's field for people. Its notation shows the type, such as `'…'` for a
-  /// string and `→name` for a reference.
+  /// The value of a record's field, as text for people. The notation shows the type, such as `'…'`
+  /// for a string and `→name` for a reference. A field without a value is `nothing`.
   var fieldText: String {
     guard let value = self["value"] else { return "nothing" }
     return Self.text(value, type: self["type"]?.string ?? "")
   }
 
-  /// Returns the notation of a value or a list.
+  /// Returns the text for a value or a list of values.
   private static func text(_ value: JSONValue, type: String) -> String {
     if let elements = value.array {
       let element = type.hasSuffix("_LIST") ? String(type.dropLast(5)) : type

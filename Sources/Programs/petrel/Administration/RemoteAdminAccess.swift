@@ -7,20 +7,20 @@ import OutboundHTTP
 /// The admin API of a running server: over HTTP with an admin key, or through the socket in its
 /// data directory.
 struct RemoteAdminAccess: AdminAccess {
-  /// The bytes of an answer, at most. A page has at most 200 records of up to a megabyte each.
+  /// The most bytes of an answer: 512 MiB. A page has at most 200 records of up to a megabyte each.
   private static let answerLimit = 512 << 20
 
   /// The URL of the server without a slash at the end.
   private let server: String
   /// The server's name in messages.
   private let name: String
-  /// The admin key; `nil` for the socket, whose owner needs none.
+  /// The admin key; `nil` for the socket, through which calls need no key.
   private let key: AdminKeySource.Key?
   private let client: HTTPClient
 
   /// Creates the access to a server with a URL such as `https://cloud.example.com`.
   ///
-  /// It prints a warning if the key would leave this machine without TLS.
+  /// The initializer prints a warning if the key would leave this machine without TLS.
   ///
   /// - Throws: `UsageError` if the text is no URL of a server.
   init(server: String, key: AdminKeySource.Key) throws {
@@ -59,12 +59,13 @@ struct RemoteAdminAccess: AdminAccess {
     configuration.rules = .anywhere
     configuration.allowsHTTP = true
     configuration.answerBytes = answerLimit
-    // The limit in seconds is longer than a stream of events lasts.
+    // The limit for an answer, in seconds. A server ends its event streams earlier, after 300
+    // seconds.
     configuration.time = 600
     return configuration
   }
 
-  /// Closes the connections, which also ends a stream.
+  /// Closes the connections, which also ends the streams of ``stream(_:)``.
   func close() async { await client.close() }
 
   func answer(to call: AdminCall) async throws -> (status: Int, body: Data) {
@@ -85,10 +86,10 @@ struct RemoteAdminAccess: AdminAccess {
   }
 
   /// Returns the pieces of a streamed answer as they arrive. The stream ends with the answer or
-  /// when the client is closed.
+  /// when the client is closed. It fails with ``AdminFailure`` if the server refuses the call.
   func stream(_ call: AdminCall) -> AsyncThrowingStream<[UInt8], any Error> {
-    // The buffer holds more than a server sends while its reader is slow for a minute. If it is
-    // full, the stream fails.
+    // The buffer has room for 10,000 pieces, so the reader of the stream may be slow for a while.
+    // If the buffer is full, the stream fails.
     let (stream, pieces) = AsyncThrowingStream.makeStream(
       of: [UInt8].self, bufferingPolicy: .bufferingOldest(10_000))
     Task {
@@ -99,7 +100,7 @@ struct RemoteAdminAccess: AdminAccess {
           }
         }
         if !(200..<300).contains(answer.status) {
-          // An answer without JSON is reported with its status.
+          // If the answer is no JSON, the failure contains only the status.
           let json = try? JSONValue(parsing: Data(answer.body))
           var failure =
             json.flatMap { AdminFailure($0) }
@@ -115,7 +116,9 @@ struct RemoteAdminAccess: AdminAccess {
     return stream
   }
 
-  /// Sends a call with the admin key.
+  /// Sends a call, with the admin key if there is one.
+  ///
+  /// - Parameter receive: Receives the pieces of the answer; `nil` collects them in the result.
   private func send(
     _ call: AdminCall, receive: HTTPClient.Receiver? = nil
   ) async throws -> OutboundAnswer {

@@ -1,13 +1,13 @@
 import CommandInterface
 import JSONCoding
 
-/// A table of JSON rows for people, printed in parts.
+/// A table of JSON rows for people. It can be printed in parts, such as pages.
 struct Table {
   /// A column of a table.
   struct Column {
     /// The heading.
     var title: String
-    /// The most characters of a cell; longer text is cut.
+    /// The most characters of a cell. A longer text is shortened.
     var width: Int
     /// Returns the text of a row's cell.
     var text: @Sendable (JSONValue) -> String
@@ -19,7 +19,7 @@ struct Table {
       self.text = text
     }
 
-    /// Creates a column that shows a member of the row.
+    /// Creates a column that shows one member of the row: a string as it is, other values as JSON.
     init(_ title: String, _ member: String, width: Int = 80) {
       self.init(title, width: width) { row in
         row[member].map { $0.string ?? $0.text } ?? ""
@@ -28,7 +28,7 @@ struct Table {
   }
 
   private let columns: [Column]
-  /// The width of each column so far.
+  /// The width of each column so far, in characters.
   private var widths: [Int]
   /// Whether the headings are printed.
   private var hasHead = false

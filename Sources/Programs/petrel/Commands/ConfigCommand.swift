@@ -3,7 +3,8 @@ import Configuration
 
 /// The command `petrel config`, which prints the configuration with the source of each value.
 ///
-/// With `--check` it also checks the named files and prints only mistakes.
+/// With `--check`, the command also checks the files that the configuration names. It then prints
+/// the mistakes, or that there are none.
 enum ConfigCommand: Command {
   static let name = "config"
   static let example = "petrel config --data /var/lib/petrel --check"

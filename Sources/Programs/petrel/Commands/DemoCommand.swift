@@ -6,7 +6,8 @@ import ServerHosting
 /// The command `petrel demo`, which runs the example `EarthquakeAlerts` against a server and an
 /// APNs simulator.
 ///
-/// All three are child processes. The data is deleted at the end.
+/// The example, the server and the simulator are child processes. At the end the command deletes
+/// the folder with their data, also a folder that `--data` names.
 enum DemoCommand: Command {
   static let name = "demo"
   static let example = "petrel demo"
@@ -32,8 +33,7 @@ enum DemoCommand: Command {
       readsOutput: true)
     defer {
       simulator.stop()
-      // The folder is removed if it can be; a leftover matters only to a later demo in the same
-      // place.
+      // If the folder cannot be deleted, its files only disturb a later demo in the same folder.
       try? FileManager.default.removeItem(atPath: directory)
     }
     guard let line = simulator.readLine(),

@@ -2,8 +2,8 @@ import CommandInterface
 
 /// The command `petrel doctor`, which runs the checks of ``Doctor`` and prints the report.
 ///
-/// It exits with status 1 if there is a problem. Warnings do not change the status. Wrong options
-/// give status 64 (``ExitStatus/usage``), as in every command.
+/// The command exits with status 1 if there is a problem. Warnings do not change the status. Wrong
+/// options give status 64 (``ExitStatus/usage``), as in every command.
 ///
 /// The example runs the command as the server's user, so that the checks see the files with that
 /// user's permissions.

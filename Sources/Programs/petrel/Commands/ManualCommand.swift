@@ -5,7 +5,7 @@ import Foundation
 /// The command `petrel manual`, which prints the manual of all commands in the format of man(7) or
 /// in Markdown.
 ///
-/// `petrel manual configuration PAGE` replaces the tables of settings in a page.
+/// `petrel manual configuration PAGE` replaces the tables of settings in the Markdown file PAGE.
 enum ManualCommand: Command {
   static let name = "manual"
   static let example = "petrel manual man > /usr/local/share/man/man1/petrel.1"

@@ -9,8 +9,8 @@ import StoreModel
 
 /// The command `petrel serve`, which runs the server until SIGINT or SIGTERM.
 ///
-/// At the end the server drains: it reports not ready for `drainTime`
-/// seconds, and then stops. A second signal shortens that time.
+/// After the signal, the server drains: for `drainTime` seconds it reports that it is not ready,
+/// but still answers requests. Then it stops. A second signal ends the draining at once.
 enum ServeCommand: Command {
   static let name = "serve"
   static let example = "petrel serve --data /var/lib/petrel --config /etc/petrel/server.json"
@@ -33,8 +33,8 @@ enum ServeCommand: Command {
       log.error(
         "the server exits because a sync to disk failed; start it again", ["cause": .string(reason)]
       )
-      // An orderly close would write pages from caches that differ from the disk, so the process
-      // ends at once.
+      // The caches may differ from the disk now, and an orderly close would write pages from them.
+      // The process therefore ends at once.
       _exit(ExitStatus.failed)
     }
     // A program that reads the line about the address may send a signal at once, so the handlers
@@ -62,17 +62,18 @@ enum ServeCommand: Command {
   static let dataOption = Arguments.Option(
     "data", "DIRECTORY", "the directory of the store (default PETREL_DATA, or .petrel)")
 
-  /// Returns the data directory of `--data` or `PETREL_DATA`, or `.petrel`.
+  /// Returns the data directory: the value of `--data`, else of the variable `PETREL_DATA`, else
+  /// `.petrel`.
   static func dataDirectory(_ arguments: Arguments) -> String {
     arguments.string("data") ?? ProcessInfo.processInfo.environment["PETREL_DATA"] ?? ".petrel"
   }
 
-  /// Returns whether the user named a data directory.
+  /// Returns whether `--data` or `PETREL_DATA` names a data directory.
   static func isDataDirectoryNamed(_ arguments: Arguments) -> Bool {
     arguments.string("data") != nil || ProcessInfo.processInfo.environment["PETREL_DATA"] != nil
   }
 
-  /// Opens the store in a data directory, and creates both if they are missing.
+  /// Opens the store in a data directory. Creates the directory and the store if they are missing.
   static func openStore(
     in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
   ) async throws -> any Store {
@@ -92,8 +93,8 @@ enum ServeCommand: Command {
     }
   }
 
-  /// Opens the store of the data directory as a tool, beside a server that may run. Closes it after
-  /// `body`.
+  /// Opens the store of the data directory, runs `body` with it, and closes the store. The role is
+  /// `.tool`, so a server may have the store open at the same time.
   static func withStore<Value: Sendable>(
     _ arguments: Arguments, _ body: (any Store) async throws -> Value
   ) async throws -> Value {
@@ -119,8 +120,8 @@ extension StoreConfiguration {
   ///
   /// - Parameters:
   ///   - server: The configuration of the server.
-  ///   - role: The role of the process; `.server` also for a command that works in the place of a
-  ///     server.
+  ///   - role: The role of the process. A command that must keep servers from opening the store
+  ///     also has the role `.server`.
   init(of server: ServerConfiguration, role: Role = .server) {
     self.init(role: role)
     deletionRetention = Double(server.deletionRetentionDays) * 24 * 60 * 60

@@ -7,7 +7,7 @@ import ServerHosting
 /// The command `petrel simulate-apns`, which runs the APNs simulator and prints the pushes that it
 /// receives.
 ///
-/// It ends on SIGINT or SIGTERM, or after `--count` accepted pushes.
+/// The command ends on SIGINT or SIGTERM, or when the simulator has accepted `--count` pushes.
 enum SimulateAPNsCommand: Command {
   static let name = "simulate-apns"
   static let example = "petrel simulate-apns --port 2197"
@@ -95,7 +95,7 @@ enum SimulateAPNsCommand: Command {
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// Prints the port and the settings with which a server uses the simulator.
+  /// Prints the port of the simulator, and the settings for a server that uses the simulator.
   private static func introduce(_ settings: JSONValue, asJSON: Bool) {
     if asJSON {
       Output.line(JSONValue.object(["listening": settings]).text)

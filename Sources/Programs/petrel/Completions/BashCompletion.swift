@@ -1,6 +1,6 @@
 /// The completion script for bash. It does not need the package bash-completion.
 struct BashCompletion {
-  /// The words to complete.
+  /// The possible words of a command line.
   let table: CompletionTable
 
   /// The script.
@@ -79,7 +79,7 @@ struct BashCompletion {
     """
   }
 
-  /// The cases of the script for values of options.
+  /// The branches of the script's `case` that complete the values of options.
   private var values: String {
     table.commands.flatMap { command in
       command.options.compactMap { option in
@@ -96,7 +96,7 @@ struct BashCompletion {
     }.joined(separator: "\n")
   }
 
-  /// Returns the name of a kind of word in the script.
+  /// Returns the text by which the script knows the possible values of an operand.
   private static func kind(of word: CompletionTable.Word) -> String {
     switch word {
     case .anything: "anything"

@@ -1,7 +1,7 @@
 import CommandInterface
 
-/// The words that can follow on a command line, made from the declarations of the commands. The
-/// three completion scripts use it.
+/// The possible words of a command line, made from the declarations of the commands. The completion
+/// scripts for the three shells are made from this table.
 struct CompletionTable {
   /// The possible values of a word.
   enum Word: Equatable {
@@ -14,11 +14,11 @@ struct CompletionTable {
     /// One of these words.
     case oneOf([String])
 
-    /// Creates the values from a placeholder of the help.
+    /// Finds the possible values for a placeholder of the help.
     ///
     /// - Parameters:
     ///   - name: The placeholder, such as `FILE` or `bash|zsh`.
-    ///   - words: The accepted values, if the declaration lists them.
+    ///   - words: The accepted values; empty if the declaration does not list them.
     init(named name: String, words: [String] = []) {
       if !words.isEmpty {
         self = .oneOf(words)
@@ -38,7 +38,7 @@ struct CompletionTable {
   struct Option {
     /// The name without the two hyphens.
     var name: String
-    /// The sentence that describes it.
+    /// The sentence that describes the option.
     var help: String
     /// The possible values; `nil` for a flag.
     var value: Word?
@@ -48,13 +48,13 @@ struct CompletionTable {
 
   /// A command.
   struct Command {
-    /// The words of its name, one or two.
+    /// The one or two words of the command's name.
     var words: [String]
-    /// The sentence that describes it.
+    /// The sentence that describes the command.
     var summary: String
-    /// Its options and flags, `--help` included.
+    /// The options and flags of the command, with `--help`.
     var options: [Option]
-    /// The possible values of its operands.
+    /// The possible values of the command's operands.
     var operand: Word
 
     /// The words separated by a space.
@@ -82,7 +82,8 @@ struct CompletionTable {
   /// The commands with one word.
   var singles: [Command] { commands.filter { $0.words.count == 1 } }
 
-  /// The first words of commands with two words, in order, with the commands of each.
+  /// The commands with two words, grouped by the first word. The groups are in the order of the
+  /// help.
   var groups: [(word: String, commands: [Command])] {
     var groups: [(word: String, commands: [Command])] = []
     for command in commands where command.words.count == 2 {

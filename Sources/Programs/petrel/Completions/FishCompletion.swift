@@ -2,7 +2,7 @@ import CommandInterface
 
 /// The completion script for fish.
 struct FishCompletion {
-  /// The words to complete.
+  /// The possible words of a command line.
   let table: CompletionTable
 
   /// The script.
@@ -68,6 +68,10 @@ struct FishCompletion {
   }
 
   /// Returns a line of the script that applies under a condition.
+  ///
+  /// - Parameters:
+  ///   - condition: A call of one of the script's functions, `__petrel_at` or `__petrel_in`.
+  ///   - rest: The other arguments of `complete`.
   private static func line(_ condition: String, _ rest: String) -> String {
     "complete -c petrel -n '\(condition)' \(rest)"
   }

@@ -2,7 +2,7 @@ import CommandInterface
 
 /// The completion script for zsh. It uses zsh's function `_arguments`.
 struct ZshCompletion {
-  /// The words to complete.
+  /// The possible words of a command line.
   let table: CompletionTable
 
   /// The script.
@@ -47,7 +47,7 @@ struct ZshCompletion {
     """
   }
 
-  /// Returns the case of a first word with several commands.
+  /// Returns the branch of the script's `case` for a first word with several commands.
   private func group(_ group: (word: String, commands: [CompletionTable.Command])) -> String {
     """
         \(group.word))
@@ -67,12 +67,12 @@ struct ZshCompletion {
     """
   }
 
-  /// Returns a word with its description for `_describe`.
+  /// Returns a word with its description, as an argument of zsh's function `_describe`.
   private static func choice(_ word: String, _ help: String) -> String {
     quoted("\(word.replacing(":", with: "\\:")):\(help)")
   }
 
-  /// Returns the arguments of `_arguments` for a command.
+  /// Returns the arguments of zsh's function `_arguments` for a command.
   private static func arguments(_ command: CompletionTable.Command) -> String {
     let options = command.options.map { option in
       let help = option.help.replacing("[", with: "\\[").replacing("]", with: "\\]")

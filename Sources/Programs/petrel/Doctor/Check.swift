@@ -19,7 +19,8 @@ struct Check: Sendable {
     self.look = look
   }
 
-  /// Creates a check that calls the system and may block. It runs on a thread of its own.
+  /// Creates a check that calls the system and may block its thread. The check runs on a thread of
+  /// its own.
   init(
     asking name: String, within limit: Duration = .seconds(5),
     _ look: @escaping @Sendable () -> [Finding]
@@ -34,8 +35,8 @@ struct Check: Sendable {
 
   /// Runs the check and returns its findings.
   ///
-  /// After the time limit the method returns a problem instead. The check goes on, but its result
-  /// is ignored.
+  /// If the check exceeds its time limit, the method returns a problem instead. The check
+  /// continues, but its result is ignored.
   func findings() async -> [Finding] {
     await withCheckedContinuation { continuation in
       let answer = FirstAnswer(continuation)
@@ -61,7 +62,7 @@ struct Check: Sendable {
       self.waiter = Mutex(waiter)
     }
 
-    /// Resumes the continuation with the findings, if they are the first.
+    /// Resumes the continuation with the findings. Does nothing after the first call.
     func give(_ findings: [Finding]) {
       waiter.withLock { waiter in
         defer { waiter = nil }

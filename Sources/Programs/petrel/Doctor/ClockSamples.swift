@@ -3,7 +3,8 @@ import Foundation
 import PushChannels
 import Synchronization
 
-/// The times of other machines, from the header field `Date` of their answers.
+/// The differences between this machine's clock and the clocks of other machines. They come from
+/// the header field `Date` of HTTP answers.
 final class ClockSamples: Sendable {
   /// The comparison with one other machine.
   struct Sample: Sendable, Hashable {
@@ -23,10 +24,10 @@ final class ClockSamples: Sendable {
   /// - Parameters:
   ///   - date: The header field `Date` of an answer that has just arrived.
   ///   - source: The name of the other machine.
-  ///   - now: The time of this machine.
+  ///   - now: The time of this machine when the answer arrived.
   func note(_ date: String?, from source: String, at now: Timestamp = .now) {
     guard let date, let theirs = HTTPDate.seconds(date) else { return }
-    // The field has whole seconds, rounded down, so half a second is the expected error.
+    // The header field has whole seconds, rounded down, so on average it is half a second behind.
     samples.withLock { $0.append(Sample(source: source, lead: now.seconds - theirs - 0.5)) }
   }
 }

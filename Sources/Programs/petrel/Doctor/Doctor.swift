@@ -5,13 +5,14 @@ import PushChannels
 struct Doctor: Sendable {
   /// The configuration to check.
   let configuration: ConfigurationCheck
-  /// Whether the checks contact no other machine.
+  /// Whether the checks contact no other machine, except the PostgreSQL server of the store.
   let isOffline: Bool
-  /// Whether the whole store is read, without a time limit.
+  /// Whether the check of the store also compares the indexes with the tables and reads all asset
+  /// files. It then has a time limit of a year. The option has no effect on a store in PostgreSQL.
   let isDeep: Bool
 
-  /// Runs all checks at the same time. The check of the clock follows at the end, because it uses
-  /// the times in other machines' answers.
+  /// Runs all checks at the same time, except the check of the clock. That check runs at the end,
+  /// because it uses the times in the answers of other machines.
   func examine() async -> DoctorReport {
     let samples = ClockSamples()
     let checks = checks(samples)
@@ -37,7 +38,7 @@ struct Doctor: Sendable {
     return DoctorReport(sections: sections.filter { !$0.findings.isEmpty })
   }
 
-  /// Returns all checks but the one of the clock, in the order of the report.
+  /// Returns all checks except the check of the clock, in the order of the report.
   private func checks(_ samples: ClockSamples) -> [Check] {
     let (configured, settings, isOffline, isDeep) = (
       configuration, configuration.configuration, isOffline, isDeep

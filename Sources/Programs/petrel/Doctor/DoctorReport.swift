@@ -11,19 +11,19 @@ struct DoctorReport: Sendable {
     var findings: [Finding]
   }
 
-  /// The checks that found anything, in order.
+  /// The checks that have findings, in the order of the report.
   var sections: [Section]
 
-  /// Returns the number of findings with a mark.
+  /// Returns the number of findings with a mark (`ok`, `warning` or `problem`).
   private func count(_ mark: Finding.Mark) -> Int {
     sections.reduce(0) { $0 + $1.findings.count { $0.mark == mark } }
   }
 
-  /// Whether there is no problem; warnings are permitted.
+  /// Whether no finding is a problem. Warnings are permitted.
   var isSound: Bool { count(.problem) == 0 }
 
   /// The report as JSON: `{"status": …, "findings": [{"check": …, "mark": …, "finding": …,
-  /// "advice": …}]}`. The status is the worst mark.
+  /// "advice": …}]}`. The status is the worst mark; it is `ok` without findings.
   var json: JSONValue {
     let findings = sections.flatMap { section in
       section.findings.map { finding in

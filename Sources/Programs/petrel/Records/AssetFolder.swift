@@ -2,7 +2,7 @@ import CommandInterface
 import Cryptography
 import Foundation
 
-/// The folder beside a file of records that contains the files of asset fields. The name of each
+/// A folder with the files of asset fields, for an export or an import of records. The name of each
 /// file is its SHA-256 in hexadecimal.
 struct AssetFolder: Sendable {
   private let directory: String
@@ -11,7 +11,8 @@ struct AssetFolder: Sendable {
     self.directory = directory
   }
 
-  /// Returns the handling of asset fields that `--assets` and `--without-assets` ask for.
+  /// Returns the handling of asset fields for the options `--assets` and `--without-assets`. The
+  /// folder is `nil` without `--assets`. Without both options, asset fields are refused.
   ///
   /// - Throws: `UsageError` if both options are given.
   static func choice(
@@ -26,9 +27,11 @@ struct AssetFolder: Sendable {
     return (.kept, AssetFolder(directory: directory))
   }
 
-  /// Downloads a file and checks its SHA-256; does nothing if the folder has it already.
+  /// Downloads a file, checks its SHA-256 and saves it. Does nothing if the folder already has a
+  /// file with this SHA-256 as its name.
   ///
-  /// - Throws: ``AdminFailure`` if the download fails or has another SHA-256.
+  /// - Throws: ``AdminFailure`` if the file has no URL, the download fails, or the downloaded bytes
+  ///   have another SHA-256.
   func save(_ file: PortableRecord.File, from access: any AdminAccess) async throws {
     let path = directory + "/" + file.checksum
     guard !FileManager.default.fileExists(atPath: path) else { return }

@@ -2,12 +2,12 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// The folder of an export. Until it is complete and synchronized, it has a temporary name beside
-/// the final one.
+/// The folder of an export. It has a temporary name beside its final one until ``keep()`` is
+/// called.
 struct ExportFolder {
-  /// The final path.
+  /// The final path of the folder.
   private let target: String
-  /// The temporary path.
+  /// The temporary path of the folder.
   private let partial: String
 
   /// Creates the temporary folder.
@@ -42,7 +42,8 @@ struct ExportFolder {
     }
   }
 
-  /// Returns a name for a folder or file that cannot lead outside of its folder.
+  /// Returns the text as the name of a folder or file. A path with this name cannot leave its
+  /// parent folder: `/` becomes `_`, and `.` and `..` get a `_` in front.
   static func name(for text: String) -> String {
     [".", ".."].contains(text) ? "_" + text : text.replacing("/", with: "_")
   }
@@ -50,7 +51,7 @@ struct ExportFolder {
   /// Returns the temporary path of a file in the folder.
   func path(_ name: String) -> String { partial + "/" + name }
 
-  /// Writes a JSON value into a new file and synchronizes it.
+  /// Writes a JSON value into a new file and synchronizes that file to the disk.
   func write(_ json: JSONValue, to name: String) throws {
     let lines = try lines(name)
     try lines.add(json)
@@ -66,7 +67,7 @@ struct ExportFolder {
 
   /// Renames the folder to its final name.
   ///
-  /// - Throws: ``AdminFailure`` if that fails.
+  /// - Throws: ``AdminFailure`` if the folder cannot be renamed.
   func keep() throws {
     guard rename(partial, target) == 0 else {
       throw AdminFailure("cannot write \(target): \(String(cString: strerror(errno)))")

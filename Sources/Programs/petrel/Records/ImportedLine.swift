@@ -1,13 +1,13 @@
 import Foundation
 import JSONCoding
 
-/// A line of a file of records, checked and ready to be saved.
+/// A line of a file with records, parsed and checked. Its record can be saved.
 struct ImportedLine {
   /// The number of the line, from 1.
   var number: Int
   /// The name of the record.
   var recordName: String
-  /// The zone that the record goes into.
+  /// The name of the zone for the record.
   var zoneName: String
   /// Whether the line is a deletion of the record.
   var isDeletion: Bool
@@ -15,17 +15,17 @@ struct ImportedLine {
   private(set) var record: Data
   /// The files to upload before the record is saved.
   private(set) var files: [PortableRecord.File]
-  /// The record as a value, as long as there are files to upload; then empty.
+  /// The members of the record while it has files to upload; otherwise empty.
   private var members: [String: JSONValue]
-  /// The fields with files that were left out.
+  /// The number of fields with files that were left out.
   var assetsLeftOut: Int
 
   /// Parses a line.
   ///
   /// - Parameters:
   ///   - data: The bytes of the line.
-  ///   - number: The number of the line.
-  ///   - zone: The zone that the record goes into; `nil` for the zone in the line.
+  ///   - number: The number of the line, from 1.
+  ///   - zone: The name of the zone for the record; `nil` for the zone in the line.
   ///   - assets: The handling of fields with files.
   /// - Throws: ``ImportFailure`` with the rule that the line violates.
   init(
@@ -71,7 +71,7 @@ struct ImportedLine {
     self.record = Self.data(record)
   }
 
-  /// The items for the request of `assets/upload`, one for each file.
+  /// The list `tokens` of a request to `assets/upload`, with an element for each file.
   var uploadTokens: [JSONValue] {
     files.map { file in
       [
@@ -81,7 +81,9 @@ struct ImportedLine {
     }
   }
 
-  /// Replaces the files by the values that the uploads returned.
+  /// Puts the values that the uploads returned into the fields of the record.
+  ///
+  /// - Parameter values: One value for each element of ``files``, in the same order.
   mutating func setFiles(_ values: [JSONValue]) {
     var fields = members["fields"]?.object ?? [:]
     for (file, value) in zip(files, values) {
@@ -110,7 +112,7 @@ struct ImportedLine {
 
 /// The reason why an import stopped.
 struct ImportFailure: Error {
-  /// The number of the line; `nil` if the reason concerns no single line.
+  /// The number of the line, from 1; `nil` if the reason concerns no single line.
   var line: Int?
   /// The sentence that explains the failure.
   var reason: String

@@ -1,8 +1,10 @@
 import Foundation
 
-/// A reader of lines that keeps only a piece of the file in memory.
+/// A reader of lines. It keeps one line, and at most a megabyte of the bytes after that line, in
+/// memory.
 struct LineReader {
-  /// The bytes of a line, at most. A record of a megabyte needs a third more in base64.
+  /// The longest permitted line, in bytes: 16 MiB. A record has about a megabyte, and base64 adds a
+  /// third. Because the file is read in pieces, a line may exceed the limit by up to 1 MiB.
   static let limit = 16 << 20
 
   /// The error for a line longer than ``LineReader/limit``.
@@ -11,10 +13,10 @@ struct LineReader {
   }
 
   private let file: FileHandle
-  /// The bytes that were read and not returned yet.
+  /// The bytes that were read from the file and not returned yet.
   private var buffer = Data()
   private var isAtEnd = false
-  /// The bytes that were read from the file so far.
+  /// The number of bytes that were read from the file so far.
   private(set) var bytesRead = 0
 
   /// Creates a reader from the file's current position.
@@ -22,7 +24,7 @@ struct LineReader {
 
   /// Returns the next line without its line end; `nil` at the end of the file. The call blocks.
   ///
-  /// - Throws: ``TooLong`` for a long line, or the error of the file.
+  /// - Throws: ``TooLong`` for a line that is too long, or the error of the file.
   mutating func next() throws -> Data? {
     var searched = buffer.startIndex
     while true {
@@ -37,7 +39,7 @@ struct LineReader {
         defer { buffer = Data() }
         return Data(buffer)
       }
-      // The copy drops the bytes of lines that were returned.
+      // The copy frees the memory of the lines that were returned.
       buffer = Data(buffer)
       searched = buffer.endIndex
       let piece = try file.read(upToCount: 1 << 20) ?? Data()

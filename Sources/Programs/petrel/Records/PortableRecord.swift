@@ -2,22 +2,23 @@ import JSONCoding
 
 /// A record in the format of CloudKit Web Services, without the parts that belong to one database.
 ///
-/// It keeps the name, the type, the zone's name, the fields and the parent. It also keeps the times
-/// and users of creation and last change, for information only: saving the record sets new ones.
-/// Owners of zones and the change tag are left out, because they differ in another database.
+/// The name, the type, the zone's name, the fields and the parent are kept, and the mark of a
+/// deletion. The times and users of creation and last change are kept for information only: saving
+/// the record sets new ones. Owners of zones and the change tag are left out, because they differ
+/// in another database.
 struct PortableRecord {
   /// The error for a part of a record that cannot be transferred to another database.
   struct Obstacle: Error, CustomStringConvertible {
     var description: String
   }
 
-  /// The handling of fields with files.
+  /// The handling of fields with files (assets).
   enum Assets: Sendable {
-    /// Such a field is an error.
+    /// A field with a file is an error.
     case refused
-    /// The field is left out, and counted.
+    /// The field is left out, and ``PortableRecord/assetsLeftOut`` counts it.
     case leftOut
-    /// The field keeps checksum and size; the file itself is elsewhere.
+    /// The field keeps checksum and size. The file itself is in an ``AssetFolder``.
     case kept
   }
 
@@ -25,17 +26,17 @@ struct PortableRecord {
   struct File: Sendable {
     /// The name of the field.
     var fieldName: String
-    /// The position in a list; `nil` for a single file.
+    /// The position in a list of files, from 0; `nil` for a field with a single file.
     var index: Int?
     /// The SHA-256 of the file in hexadecimal.
     var checksum: String
-    /// The URL to download the file; `nil` in a line of an export.
+    /// The URL from which the file can be downloaded; `nil` in a line of an export.
     var url: String?
   }
 
   /// The members of the record's JSON object.
   var members: [String: JSONValue]
-  /// The fields with files that were left out.
+  /// The number of fields with files that were left out.
   private(set) var assetsLeftOut = 0
   /// The files of the fields that were kept.
   private(set) var files: [File] = []
@@ -47,7 +48,8 @@ struct PortableRecord {
 
   /// Creates the record from an answer of the server or a line of an export.
   ///
-  /// - Throws: ``Obstacle`` with the record and the field.
+  /// - Throws: ``Obstacle`` if `fields` is no object, if `assets` refuses a field with a file, or
+  ///   if a file has no SHA-256.
   init(_ record: [String: JSONValue], assets: Assets) throws(Obstacle) {
     members = [:]
     for name in ["recordName", "recordType", "created", "modified"] {
@@ -126,7 +128,8 @@ struct PortableRecord {
     return value["fileChecksum"] != nil || value.array?.first?["fileChecksum"] != nil
   }
 
-  /// Returns a value or a list without the owners in references.
+  /// Returns a field's value. In a reference, or a list of references, the owner of the zone is
+  /// removed.
   private static func withoutOwners(_ value: JSONValue) -> JSONValue {
     switch value {
     case .array(let elements):

@@ -2,7 +2,7 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// An export of records as lines of JSON. It keeps one page of records in memory.
+/// An export of records as lines of JSON. It keeps one page of at most 200 records in memory.
 struct RecordExport {
   let access: any AdminAccess
   /// The database, as arguments of the admin API.
@@ -11,16 +11,16 @@ struct RecordExport {
   let recordType: String?
   /// The handling of fields with files.
   let assets: PortableRecord.Assets
-  /// The folder for files; `nil` if they are not kept.
+  /// The folder for the files of asset fields; `nil` if files are not exported.
   let folder: AssetFolder?
   /// The file for the lines.
   let output: FileHandle
   let progress: ProgressLine
-  /// Lines that were written.
+  /// The number of lines that were written: one for each record or deletion.
   private(set) var records = 0
-  /// Fields with files that were left out.
+  /// The number of fields with files that were left out.
   private(set) var assetsLeftOut = 0
-  /// Shares that were left out.
+  /// The number of records that were left out because they are shares.
   private(set) var sharesLeftOut = 0
 
   /// Creates an export.
@@ -58,8 +58,10 @@ struct RecordExport {
     }
   }
 
-  /// Writes the records of a public database that the user created or changed last, in the order of
-  /// their creation.
+  /// Writes records of a public database, in the order of their creation: those that the user
+  /// created, and those whose last change is by the user.
+  ///
+  /// - Parameter user: The user record name.
   mutating func writePublicRecords(of user: String) async throws {
     var query: [String: String?] = place.mapValues { $0 }
     query["user"] = user
@@ -75,7 +77,10 @@ struct RecordExport {
     }
   }
 
-  /// Appends the line of a record, and saves its files in the folder.
+  /// Appends the line of a record, and saves the files of the record in ``folder``, if there is
+  /// one. A share is only counted.
+  ///
+  /// - Throws: ``AdminFailure`` if the record cannot be exported or a file cannot be downloaded.
   private mutating func add(_ json: JSONValue, to lines: inout JSONLines) async throws {
     guard let members = json.object else { return }
     if members["recordType"] == .string(PortableRecord.shareType) {

@@ -8,19 +8,21 @@ import JSONCoding
 struct RecordImport {
   /// The handling of records that exist already.
   enum Existing: String, CaseIterable {
-    /// Replace them, skip the line, or stop with an error.
+    /// Replace the record, skip the line, or stop the import with an error.
     case replace, skip, fail
   }
 
   /// The most lines of a request.
   static let batchLines = 200
-  /// The approximate bytes of a request, at most.
+  /// The bytes of encoded records at which a batch of lines is complete. The last record of a batch
+  /// may exceed the number.
   static let batchBytes = 1_500_000
   /// The most lines that may wait for other records.
   private static let waitingLines = 100_000
-  /// The most bytes of these lines.
+  /// The bytes of waiting records at which no further line may wait.
   private static let waitingBytes = 256 << 20
-  /// The most attempts for a request while the server is overloaded, one each second.
+  /// The most attempts for a request while the server is overloaded, with a pause of a second
+  /// between them.
   private static let attempts = 30
 
   let access: any AdminAccess
@@ -30,18 +32,19 @@ struct RecordImport {
   let existing: Existing
   /// Whether missing zones are created.
   let makesZones: Bool
-  /// The folder of the files; `nil` without files.
+  /// The folder with the files of asset fields; `nil` if files are not imported.
   let folder: AssetFolder?
-  /// Records that were saved.
+  /// The number of records that were saved.
   private(set) var saved = 0
-  /// Records that were deleted.
+  /// The number of lines that were deletions and succeeded.
   private(set) var deleted = 0
-  /// Lines that were skipped because the record exists.
+  /// The number of lines that were skipped because the record exists.
   private(set) var skipped = 0
   /// The lines that wait for other records.
   private var waiting: [ImportedLine] = []
   private var bytesWaiting = 0
-  /// The zones that exist for certain.
+  /// The zones that are known to exist, because this import created them. The default zone always
+  /// exists.
   private var knownZones: Set<String> = ["_defaultZone"]
 
   /// Creates an import.
@@ -56,9 +59,11 @@ struct RecordImport {
     self.folder = folder
   }
 
-  /// Saves lines.
+  /// Saves the records of lines, or deletes them for lines that are deletions. Lines whose record
+  /// refers to a missing record wait for ``finish()``.
   ///
-  /// - Throws: ``ImportFailure`` with the first line that cannot be saved.
+  /// - Throws: ``ImportFailure``, with the number of the first refused line if the failure concerns
+  ///   a line.
   mutating func save(_ lines: [ImportedLine]) async throws {
     if makesZones { try await makeZones(of: lines) }
     var rest = lines
@@ -72,9 +77,10 @@ struct RecordImport {
     }
   }
 
-  /// Saves the lines that waited for other records, in several rounds if they wait for each other.
+  /// Saves the lines that waited for other records. If lines wait for each other, the method needs
+  /// several rounds.
   ///
-  /// - Throws: ``ImportFailure`` if a round saves none of them.
+  /// - Throws: ``ImportFailure`` if all lines still wait after a round, or if a line is refused.
   mutating func finish() async throws {
     while !waiting.isEmpty {
       let lines = waiting
@@ -99,10 +105,10 @@ struct RecordImport {
 
   // MARK: Files
 
-  /// The files of a request to `assets/upload`, at most.
+  /// The most files of a request to `assets/upload`.
   private static let uploadsPerRequest = 200
 
-  /// Uploads the files of a line and puts the results into its record.
+  /// Uploads the files of a line and puts the server's answers into the fields of its record.
   private func upload(_ line: inout ImportedLine) async throws {
     guard let folder else { return }
     do {
@@ -138,10 +144,11 @@ struct RecordImport {
 
   // MARK: Requests
 
-  /// Sends lines in one atomic request.
+  /// Sends lines in one atomic request. If the request is too large, the method sends only the
+  /// first half of the lines.
   ///
-  /// - Returns: The lines that failed only because others of their zone failed. They must be sent
-  ///   again.
+  /// - Returns: The lines that must be sent again: those that failed only because other lines of
+  ///   their zone failed, or the second half of a request that was too large.
   private mutating func send(_ lines: [ImportedLine]) async throws -> [ImportedLine] {
     let answer: JSONValue
     do {
@@ -150,7 +157,7 @@ struct RecordImport {
       }
     } catch let failure as AdminFailure where failure.limit != nil && lines.count > 1 {
       // The request was too large, because the bytes of JSON are only an estimate of the records'
-      // sizes. The method sends two halves.
+      // sizes. This method sends the first half, and the caller sends the second half.
       let half = lines.count / 2
       try await save(Array(lines[..<half]))
       return Array(lines[half...])
@@ -166,9 +173,13 @@ struct RecordImport {
     return try settle(lines, items)
   }
 
-  /// Counts the results, and puts lines aside that wait for other records.
+  /// Counts the results. Lines that refer to missing records join ``waiting``.
   ///
-  /// - Throws: ``ImportFailure`` for the first line that was refused.
+  /// - Parameters:
+  ///   - lines: The lines of the request.
+  ///   - items: The answer for each line, in the same order.
+  /// - Returns: The lines to send again, because only other lines of the request failed.
+  /// - Throws: ``ImportFailure`` for the first line that was refused, or for the whole request.
   private mutating func settle(
     _ lines: [ImportedLine], _ items: [JSONValue]
   ) throws -> [ImportedLine] {
@@ -231,7 +242,8 @@ struct RecordImport {
     return body
   }
 
-  /// Returns the lines whose records do not exist yet, and counts the others as skipped.
+  /// Returns the lines that are deletions or whose records do not exist yet. Counts the others as
+  /// skipped.
   private mutating func withoutExisting(_ lines: [ImportedLine]) async throws -> [ImportedLine] {
     let names = lines.map { line -> JSONValue in
       [
@@ -264,7 +276,7 @@ struct RecordImport {
     return missing
   }
 
-  /// Creates the zones of the lines, once each.
+  /// Creates the zones of the lines that are not in ``knownZones``.
   private mutating func makeZones(of lines: [ImportedLine]) async throws {
     for zone in Set(lines.map(\.zoneName)).subtracting(knownZones).sorted() {
       let operation: JSONValue = [
@@ -279,8 +291,8 @@ struct RecordImport {
     }
   }
 
-  /// Makes a request, and repeats it each second while the server is overloaded (`TRY_AGAIN_LATER`,
-  /// `THROTTLED`), at most 30 times.
+  /// Makes a request. While the server is overloaded (`TRY_AGAIN_LATER`, `THROTTLED`), the method
+  /// makes the request again after a second, with at most 30 attempts in total.
   private func patiently(
     _ request: () async throws -> JSONValue
   ) async throws -> JSONValue {

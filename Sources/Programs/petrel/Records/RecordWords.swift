@@ -3,7 +3,7 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// The fields of a record as words of a command, such as `title=Milk count=3`.
+/// A reader of record fields from words of a command, such as `title=Milk count=3`.
 ///
 /// The schema gives the type of each field. A field that is not in the schema needs its type:
 /// `count:INT64=3`.
@@ -13,7 +13,7 @@ struct RecordWords {
   /// The types of the record type's fields, by name.
   private var types: [String: String] = [:]
 
-  /// Creates the reader of words.
+  /// Creates the reader for a record type.
   ///
   /// - Parameters:
   ///   - type: The record type.
@@ -51,7 +51,8 @@ struct RecordWords {
     return fields
   }
 
-  /// Returns the field of a value, encrypted if the type says so.
+  /// Returns the field with a value. The field is marked as encrypted if the type begins with
+  /// `ENCRYPTED `.
   private static func field(
     _ text: String, type: String, named name: String
   ) throws(UsageError) -> JSONValue {
@@ -65,7 +66,9 @@ struct RecordWords {
     return .object(field)
   }
 
-  /// Returns the JSON of a value and its type; `nil` if the text is no such value.
+  /// Returns the JSON of a value and its type; `nil` if the text is no value of that type.
+  ///
+  /// - Throws: `UsageError` for a type that words cannot express, such as a list.
   private static func value(
     _ text: String, type: String, named name: String
   ) throws(UsageError) -> (json: JSONValue, type: String)? {
@@ -93,8 +96,8 @@ struct RecordWords {
     }
   }
 
-  /// Returns milliseconds since 1970 from such a number, or from a date such as
-  /// `2026-03-01T08:07:09Z`; `nil` for other text.
+  /// Returns a time in milliseconds since 1970. The text is that number, or a date such as
+  /// `2026-03-01T08:07:09Z` or `2026-03-01`; the result is `nil` for other texts.
   private static func time(_ text: String) -> Int64? {
     if let milliseconds = Int64(text) { return milliseconds }
     let forms: [Date.ISO8601FormatStyle] = [

@@ -3,8 +3,9 @@ import JSONCoding
 
 /// The command `petrel records delete`, which deletes records by name.
 ///
-/// It calls `POST records/modify` of the admin API. If it works on a store in a file, no server may
-/// have that store open.
+/// The command calls `POST records/lookup` and `POST records/modify` of the admin API. If the
+/// command changes a store in a file without a server, no server may have that store open. It exits
+/// with status 1 if a record is missing or cannot be deleted.
 enum RecordsDeleteCommand: Command {
   static let name = "records delete"
   static let example = "petrel records delete note-17 note-18 --container iCloud.com.example.app"
@@ -19,7 +20,7 @@ enum RecordsDeleteCommand: Command {
     let names = arguments.positional
     let zone = arguments.string("zone") ?? "_defaultZone"
     let items = try await AdminOptions.withAccess(arguments, .withoutServer) { access in
-      // A deletion without this lookup would succeed for a mistyped name.
+      // Without this lookup, the deletion of a mistyped name would look like a success.
       let found = try await access.post(
         "records/lookup",
         place.merging([

@@ -48,7 +48,9 @@ enum RecordsExportCommand: Command {
     }
   }
 
-  /// Returns the zones to export: the one of `--zone`, or all of the database.
+  /// Returns the names of the zones to export: the zone of `--zone`, or all zones of the database.
+  ///
+  /// - Throws: `UsageError` for the shared database without `--zone`.
   private static func zones(
     _ arguments: Arguments, _ place: [String: String], _ access: any AdminAccess
   ) async throws -> [String] {
@@ -62,7 +64,8 @@ enum RecordsExportCommand: Command {
   }
 }
 
-/// The output file of an export. It has a temporary name until it is complete.
+/// The output of an export: a file that has a temporary name until the export is complete, or
+/// standard output.
 private struct ExportTarget {
   let file: FileHandle
   private let path: String?
@@ -85,7 +88,8 @@ private struct ExportTarget {
     file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
   }
 
-  /// Synchronizes the file and renames it to its final name.
+  /// Synchronizes the file to the disk and renames it to its final name. Does nothing for standard
+  /// output.
   func keep() throws {
     guard let path, let partPath else { return }
     try file.synchronize()

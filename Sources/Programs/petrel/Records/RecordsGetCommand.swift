@@ -3,7 +3,8 @@ import JSONCoding
 
 /// The command `petrel records get`, which prints records by name.
 ///
-/// It calls `POST records/lookup` of the admin API.
+/// It calls `POST records/lookup` of the admin API, and exits with status 1 if a record is missing
+/// or cannot be read.
 enum RecordsGetCommand: Command {
   static let name = "records get"
   static let example = "petrel records get quake-17 --container iCloud.com.example.app"

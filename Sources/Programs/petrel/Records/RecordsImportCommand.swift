@@ -3,8 +3,8 @@ import Foundation
 
 /// The command `petrel records import`, which saves records from lines of JSON (``RecordImport``).
 ///
-/// If it works on a store in a file, no server may have that store open. After a failure, the
-/// records of earlier requests stay saved.
+/// If the command changes a store in a file without a server, no server may have that store open.
+/// After a failure, the records of earlier requests stay saved.
 enum RecordsImportCommand: Command {
   static let name = "records import"
   static let example =
@@ -49,7 +49,7 @@ enum RecordsImportCommand: Command {
     }
   }
 
-  /// Saves all lines; returns the failure that stopped the import, or `nil`.
+  /// Saves all lines. Returns the failure that stopped the import; `nil` if all lines were handled.
   private static func run(
     _ work: inout RecordImport, _ reader: inout BatchReader
   ) async -> ImportFailure? {
@@ -69,7 +69,7 @@ enum RecordsImportCommand: Command {
     }
   }
 
-  /// Prints the counts, and the failure with advice.
+  /// Prints the counts, and on standard error the failure with advice.
   private static func show(
     _ work: RecordImport, _ reader: BatchReader, _ failure: ImportFailure?, _ arguments: Arguments
   ) {
@@ -106,11 +106,11 @@ private struct BatchReader {
   private var lines: LineReader
   private let zone: String?
   private let assets: PortableRecord.Assets
-  /// The size of the file in bytes; `nil` for a pipe or a terminal.
+  /// The size of the file in bytes; `nil` for a pipe, a terminal or an empty file.
   private let size: Int?
-  /// The number of the last line that was read.
+  /// The number of the last line that was read; 0 at the start.
   private(set) var line = 0
-  /// Fields with files that were left out.
+  /// The number of fields with files that were left out.
   private(set) var assetsLeftOut = 0
 
   /// Creates a reader from the file's current position.
@@ -124,13 +124,14 @@ private struct BatchReader {
     size = isFile && status.st_size > 0 ? Int(status.st_size) : nil
   }
 
-  /// The fraction of the file that was read, such as ` (40 %)`; empty without a size.
+  /// The text for the fraction of the file that was read, such as ` (40 %)`; empty if ``size`` is
+  /// `nil`.
   var share: String { size.map { " (\(lines.bytesRead * 100 / $0) %)" } ?? "" }
 
   /// Returns the next lines; `nil` at the end. Empty lines are skipped.
   ///
-  /// - Throws: ``ImportFailure`` for a line that is no record. The lines before it in the batch are
-  ///   then lost.
+  /// - Throws: ``ImportFailure`` for a line that is no record. The lines before that line in the
+  ///   same batch are then not imported.
   mutating func next() throws -> [ImportedLine]? {
     var batch: [ImportedLine] = []
     var bytes = 0

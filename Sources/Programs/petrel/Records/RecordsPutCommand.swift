@@ -4,8 +4,9 @@ import JSONCoding
 /// The command `petrel records put`, which saves a record from JSON or from words such as
 /// `title=Milk`.
 ///
-/// It calls `POST records/modify` of the admin API. If it works on a store in a file, no server may
-/// have that store open.
+/// The command calls `POST records/modify` of the admin API. For words such as `title=Milk`, it
+/// first reads the types of the fields with `GET schema`. If the command changes a store in a file
+/// without a server, no server may have that store open.
 enum RecordsPutCommand: Command {
   static let name = "records put"
   static let example =
@@ -74,8 +75,12 @@ enum RecordsPutCommand: Command {
     return 0
   }
 
-  /// Returns the operation for a record in JSON. If the JSON has a change tag, the operation
-  /// replaces the record only if it has not changed since; `--force` ignores the tag.
+  /// Returns the operation that saves a record in JSON:
+  ///
+  /// - `replace` if the JSON has a change tag. The operation then fails if the record in the store
+  ///   has changed since the tag was read. `--force` ignores the tag.
+  /// - `create` if the JSON has no record name. The server chooses the name.
+  /// - `forceReplace` otherwise.
   private static func operation(
     ofFile file: String, _ arguments: Arguments
   ) throws -> JSONValue {

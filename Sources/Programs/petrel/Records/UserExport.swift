@@ -2,17 +2,17 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// An export of all data of a user into files. It keeps one page of data in memory.
-/// `docs/reference/command-line.md` describes the files.
+/// An export of a user's data into files. Long lists are read in pages of at most 200 rows, so that
+/// little memory is used. `docs/reference/command-line.md` describes the files.
 struct UserExport {
   let access: any AdminAccess
   /// The user, as `GET users/show` returns it.
   let user: JSONValue
   let folder: ExportFolder
   let progress: ProgressLine
-  /// Records that were written.
+  /// The number of record lines that were written.
   private(set) var records = 0
-  /// Notifications that were written.
+  /// The number of notifications that were written.
   private(set) var notifications = 0
 
   /// Creates an export.
@@ -30,7 +30,7 @@ struct UserExport {
 
   /// Writes all files.
   ///
-  /// - Throws: ``AdminFailure`` if a call fails.
+  /// - Throws: ``AdminFailure`` if a call of the admin API fails or a file cannot be created.
   mutating func run() async throws {
     try await writeAccount()
     try await writeDevices()
@@ -47,7 +47,7 @@ struct UserExport {
     }
   }
 
-  /// Writes `account.json`.
+  /// Writes `account.json`, with the account and the answer of `GET users/holdings`.
   private func writeAccount() async throws {
     var members = user.object ?? [:]
     let holdings = try await access.get("users/holdings", ["user": recordName])
@@ -68,7 +68,8 @@ struct UserExport {
     try lines.close()
   }
 
-  /// Writes the zones, records and subscriptions of the private database; nothing if there is none.
+  /// Writes the zones, records and subscriptions of the private database. Writes nothing if the
+  /// user has no private database there.
   private mutating func writePrivateDatabase(
     _ place: [String: String], to path: String
   ) async throws {
@@ -88,8 +89,8 @@ struct UserExport {
     try await writeSubscriptions(place, to: path + "/subscriptions.jsonl")
   }
 
-  /// Writes the records of the public database that the user created or changed last, and the
-  /// user's subscriptions.
+  /// Writes records and subscriptions of the public database. The records are those that the user
+  /// created, and those whose last change is by the user. The subscriptions are the user's own.
   private mutating func writePublicDatabase(
     _ place: [String: String], to path: String
   ) async throws {
@@ -101,7 +102,7 @@ struct UserExport {
     try await writeSubscriptions(place, to: path + "/subscriptions.jsonl")
   }
 
-  /// Returns an export of records that puts files into the folder `assets`.
+  /// Returns an export of records that saves the files of asset fields in the folder `assets`.
   private func recordExport(_ place: [String: String], to lines: LinesFile) -> RecordExport {
     RecordExport(
       access: access, place: place, recordType: nil, assets: .kept,
@@ -140,7 +141,13 @@ struct UserExport {
     try lines.close()
   }
 
-  /// Calls `visit` with each element of a list of the admin API.
+  /// Reads a list of the admin API in pages, and calls `visit` with each element.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the call, such as `devices`.
+  ///   - name: The member of the answer that contains the list.
+  ///   - arguments: The arguments of the call, without `limit` and `continuation`.
+  ///   - visit: Receives an element.
   private func eachPage(
     _ path: String, of name: String, _ arguments: [String: String],
     _ visit: (JSONValue) throws -> Void

@@ -1,18 +1,19 @@
 /// The rules that decide which records a caller may read and write.
 ///
-/// The functions are pure: they read no store and no clock. The caller's roles and the grants of
-/// the record type come in as arguments.
+/// The functions are pure: they read no store and no clock. The caller's roles and the record
+/// type's grants (``RecordGrants``) are arguments.
 ///
-/// The server adds the rules of operations: which callers may call which operation in which
+/// Other code of the server decides which callers may call which web-service operation in which
 /// database.
 public enum AccessPolicy {
-  /// Returns the access to records where the database's scope alone decides.
+  /// Returns the caller's access to the records of a database, if the caller and the scope alone
+  /// decide the access.
   ///
-  /// A request reaches no private database but the caller's own, so the caller may do everything in
-  /// a private database. The same holds for the administrator in each database.
+  /// A user's request can reach only the user's own private and shared databases, so the user has
+  /// full access there. The administrator has full access in every database.
   ///
-  /// - Returns: Full access, or nil in a public database. There the grants of the record type
-  ///   decide (``access(of:roles:under:)``).
+  /// - Returns: nil in the public database, except for the administrator: there the grants of the
+  ///   record type decide (``access(of:roles:under:)``). Otherwise full access.
   public static func access(of caller: Caller, in scope: DatabaseScope) -> RecordAccess? {
     if case .administrator = caller { return .full }
     switch scope {
@@ -21,7 +22,7 @@ public enum AccessPolicy {
     }
   }
 
-  /// Returns the access to the records of one type in a public database.
+  /// Returns the caller's access to the records of one type in a public database.
   ///
   /// - Parameters:
   ///   - caller: The caller of the request. The administrator has full access.

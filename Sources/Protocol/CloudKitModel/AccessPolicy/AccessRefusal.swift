@@ -1,13 +1,13 @@
-/// The refusal of one action on a record, with the record type that it concerns.
+/// The refusal of one action on the records of one type.
 ///
-/// ``reason(for:)`` turns the refusal into text for `ACCESS_DENIED` and for explanations.
+/// ``reason(for:)`` returns the refusal as text. The server uses the text in the error
+/// `ACCESS_DENIED` and to explain why a notification was not sent.
 public struct AccessRefusal: Sendable, Hashable {
   /// An action on records.
   public enum Action: Sendable, Hashable, CaseIterable {
     /// Reading one record.
     case read
-    /// Finding any record of the type. A refusal means that the caller may read no record of the
-    /// type.
+    /// Finding records of the type. A refusal means that the caller may read none of these records.
     case query
     /// Saving a record that does not exist yet.
     case create
@@ -28,7 +28,7 @@ public struct AccessRefusal: Sendable, Hashable {
 
   /// Returns the reason as text, such as "no role of this caller has READ for it".
   ///
-  /// - Parameter caller: The name by which the text calls the refused caller.
+  /// - Parameter caller: The words for the refused caller in the text.
   public func reason(for caller: String = "this caller") -> String {
     switch action {
     case .read: "no role of \(caller) has READ for it"

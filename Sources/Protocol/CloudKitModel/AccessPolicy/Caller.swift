@@ -1,15 +1,15 @@
-/// The identity that makes a request.
+/// The identity of the client that sends a request.
 public enum Caller: Sendable, Hashable {
-  /// A caller without credentials of a user. It has the permissions of the role `_world` alone.
+  /// A caller without a user's credentials. An anonymous caller has only the permissions of the
+  /// role `_world`.
   case anonymous
   /// A signed-in user.
   case user(userRecordName: String)
-  /// A program that signs its requests with a server-to-server key. The key has a record name of
-  /// its own, in the style of a user's. The server stores the key's records and subscriptions under
-  /// that name.
+  /// A program that signs its requests with a server-to-server key. The key has its own user record
+  /// name. The server stores the key's records and subscriptions under that name.
   case serverKey(keyID: String, userRecordName: String)
-  /// The administrator of the server, or the server itself. The record name stands in the changes
-  /// that the administrator makes.
+  /// The administrator of the server, or the server itself. The server stores the record name as
+  /// the author of the administrator's changes.
   case administrator(userRecordName: String)
 
   /// The name under which the server stores the caller's records and subscriptions; nil for an

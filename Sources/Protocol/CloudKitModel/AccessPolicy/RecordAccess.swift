@@ -3,8 +3,7 @@
 /// A permission to write implies the permission to read: the answer to a write contains the whole
 /// record.
 ///
-/// The creator of a record has the permissions of the role `_creator` for it, in addition to those
-/// of the caller's other roles.
+/// For records that the caller created, the caller also has the permissions of the role `_creator`.
 public struct RecordAccess: Sendable, Hashable {
   /// The part of a type's records that a caller may read.
   public enum Reach: Sendable, Hashable {
@@ -23,8 +22,8 @@ public struct RecordAccess: Sendable, Hashable {
   /// The additional permissions for records that the caller created.
   public var ownPermissions: RecordPermissions
 
-  /// The access to everything: that of the administrator, and that of a user in databases of the
-  /// user's own.
+  /// The access to all records. The administrator has this access in every database, and a user has
+  /// this access in the user's own private and shared databases.
   public static let full = RecordAccess(
     userRecordName: nil, permissions: .all, ownPermissions: .all)
 
@@ -69,8 +68,8 @@ public struct RecordAccess: Sendable, Hashable {
     mayRead(record) ? nil : AccessRefusal(.read, recordType: record.recordType)
   }
 
-  /// Returns the reason why the caller may read no record of the type; nil when some records may be
-  /// readable.
+  /// Returns the reason why the caller may read no record of the type; nil when the caller may read
+  /// all records of the type, or those that the caller created.
   public func refusal(ofQuerying recordType: String) -> AccessRefusal? {
     reach == .none ? AccessRefusal(.query, recordType: recordType) : nil
   }
@@ -90,7 +89,8 @@ public struct RecordAccess: Sendable, Hashable {
     permissions.contains(.create) ? nil : AccessRefusal(.create, recordType: recordType)
   }
 
-  /// Returns the permissions for one record, those of its creator included.
+  /// Returns the caller's permissions for one record, with those of the role `_creator` if the
+  /// caller created the record.
   private func permissions(for record: Record) -> RecordPermissions {
     guard let userRecordName, record.created?.userRecordName == userRecordName else {
       return permissions
@@ -100,16 +100,17 @@ public struct RecordAccess: Sendable, Hashable {
 }
 
 extension RecordGrants {
-  /// Whether a signed-in user without other roles may read the records that the user created, and
-  /// no others.
+  /// Whether a signed-in user who has only the roles `_world` and `_icloud` may read only the
+  /// records that the user created.
   public var limitsReadersToOwn: Bool {
     RecordAccess(of: "", roles: [SystemRole.world, SystemRole.icloud], under: self).reach == .own
   }
 
-  /// Returns whether a role other than `_world` grants the permission. WRITE counts as any
-  /// permission here.
+  /// Returns whether a role other than `_world` grants the permission. A role with WRITE counts as
+  /// a role with every permission.
   ///
-  /// The server asks this about an anonymous caller: when the result is true, signing in may help.
+  /// The server calls this method when it refuses an anonymous caller. If the result is true, the
+  /// server answers that the caller must sign in.
   public func signedInMayGain(_ permission: RecordPermissions) -> Bool {
     permissions.contains { role, granted in
       role != SystemRole.world && (granted.contains(permission) || granted.contains(.write))

@@ -1,5 +1,5 @@
-/// The permissions of a role for the records of a type. The schema language calls them `READ`,
-/// `CREATE` and `WRITE`.
+/// The permissions of a role for the records of a type. The schema language has the permissions
+/// `READ`, `CREATE` and `WRITE`.
 public struct RecordPermissions: OptionSet, Sendable, Hashable {
   /// The permissions as bits: 1 for read, 2 for create, 4 for write.
   public let rawValue: UInt8
@@ -25,10 +25,10 @@ public struct RecordGrants: Sendable, Hashable {
     public static let creator = "_creator"
     /// The role of every signed-in user.
     public static let icloud = "_icloud"
-    /// The role of every caller, anonymous ones included.
+    /// The role of every caller, also of anonymous callers.
     public static let world = "_world"
 
-    /// The names of all system roles. A name of a role that begins with `_` must be one of these.
+    /// The names of all system roles. A role name that begins with `_` must be one of these names.
     public static let all: Set<String> = [creator, icloud, world]
   }
 
@@ -46,13 +46,13 @@ public struct RecordGrants: Sendable, Hashable {
     SystemRole.creator: .write, SystemRole.icloud: .create, SystemRole.world: .read,
   ])
 
-  /// Adds permissions to those that a role has. Granting no permissions changes nothing.
+  /// Adds permissions to those that a role has. An empty set of permissions changes nothing.
   public mutating func grant(_ granted: RecordPermissions, to role: String) {
     guard !granted.isEmpty else { return }
     permissions[role, default: []].formUnion(granted)
   }
 
-  /// Returns the union of the permissions of these roles. Unknown roles give none.
+  /// Returns the union of the permissions of these roles. Unknown roles add no permissions.
   public func permissions(of roles: some Sequence<String>) -> RecordPermissions {
     roles.reduce(into: []) { $0.formUnion(permissions[$1] ?? []) }
   }

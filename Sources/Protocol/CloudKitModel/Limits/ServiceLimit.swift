@@ -1,12 +1,12 @@
 /// A limit with its name and unit, as `server/limits` and `petrel limits` show it.
 public struct ServiceLimit: Sendable, Hashable {
-  /// The unit of a limit. The raw values stand in the answer of `server/limits`.
+  /// The unit of a limit. The answer of `server/limits` contains the raw values.
   public enum Unit: String, Sendable, Hashable, CaseIterable {
     case bytes
     case characters
     case seconds
     case days
-    /// A number of the things that the limit's name says, such as records.
+    /// A number of items. The limit's name says which items, such as records.
     case count
     case requestsPerSecond
   }

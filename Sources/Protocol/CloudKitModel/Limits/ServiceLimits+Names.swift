@@ -1,6 +1,6 @@
 extension ServiceLimits {
   /// All limits of ``ServiceLimits``, each under the name of its property. `server/limits` returns
-  /// them to clients.
+  /// these limits to clients.
   public static let all: [ServiceLimit] = [
     .init("operationsPerRequest", operationsPerRequest, .count),
     .init("recordsPerPage", recordsPerPage, .count),

@@ -2,13 +2,13 @@
 ///
 /// A new limit also needs an entry in ``all``, which reports the limits to clients.
 public enum ServiceLimits {
-  /// The largest number of operations in one request. Apple's web reference says 200, the native
-  /// framework 400.
+  /// The largest number of operations in one request. Apple's web reference allows 200, and Apple's
+  /// native framework 400.
   public static let operationsPerRequest = 400
   /// The largest number of records, or of other items, in one page of an answer.
   public static let recordsPerPage = 200
   /// Returns the page size for a request that asks for `count` items: at most ``recordsPerPage``. A
-  /// `count` of 0 leaves the choice to the server, which takes ``recordsPerPage``.
+  /// `count` of 0 also gives ``recordsPerPage``.
   public static func pageSize(askedFor count: Int) -> Int {
     count == 0 ? recordsPerPage : min(count, recordsPerPage)
   }
@@ -17,13 +17,13 @@ public enum ServiceLimits {
   public static let changesPageSize = 4 << 20
   /// The number of bytes of stored contents after which an answer of `notifications/changes` ends.
   public static let notificationsPageSize = 1 << 20
-  /// The largest number of characters of a name: of a record, zone, record type, field or role, of
-  /// a subscription's ID and of a request's ID.
+  /// The largest number of characters in the name of a record, zone, record type, field or role, in
+  /// a subscription's ID, and in a request's ID.
   public static let nameLength = 255
   /// The largest number of bytes of a container's identifier.
   public static let containerIdentifierSize = 255
-  /// The largest number of bytes of a device's APNs token. Apple does not fix the length; the
-  /// tokens of today have 32 bytes.
+  /// The largest number of bytes of a device's APNs token. Apple does not fix the length; today's
+  /// tokens have 32 bytes.
   public static let deviceTokenSize = 256
   /// The largest number of containers and environments for which one token of the web courier may
   /// be registered.
@@ -37,11 +37,11 @@ public enum ServiceLimits {
   public static let assetSize = 50_000_000
   /// The largest number of assets in one `assets/upload` or `assets/rereference` request.
   public static let assetsPerRequest = 200
-  /// The number of seconds in which an upload must begin, counted from the answer that contains its
-  /// URL.
+  /// The number of seconds within which an upload must begin. They count from the answer that
+  /// contains the upload URL.
   public static let uploadURLLifetime = 15 * 60
-  /// The largest number of bytes of the fields of all records in one request, without assets. A
-  /// request with a single record has the limit ``recordSize`` alone.
+  /// The largest number of bytes of the fields of all records in one request, without assets. For a
+  /// request with a single record, only ``recordSize`` applies.
   public static let recordsSizePerRequest = 2_000_000
   /// The largest number of bytes of a request's body. A request may hold about 2 MB of records, and
   /// Base64 makes bytes a third longer.
@@ -52,8 +52,7 @@ public enum ServiceLimits {
   public static let pushStringLength = 100
   /// The largest number of bytes of a collapse ID, the value of `apns-collapse-id`.
   public static let collapseIdentifierSize = 64
-  /// The largest badge that a client can set. Notifications count up from the badge without a
-  /// limit.
+  /// The largest badge that a client can set. Notifications may raise the badge beyond this limit.
   public static let badge = Int(Int32.max)
   /// The largest number of bytes of a push payload for APNs.
   public static let pushPayloadSize = 4096

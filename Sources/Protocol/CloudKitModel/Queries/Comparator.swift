@@ -1,7 +1,7 @@
 /// The comparison that a filter makes between a field and its value. The raw values are the
 /// web-services names.
 ///
-/// ``Filter/matches(_:)`` defines the meaning of each.
+/// ``Filter/matches(_:)`` defines the meaning of each comparator.
 public enum Comparator: String, Sendable, Hashable, CaseIterable {
   case equals = "EQUALS"
   case notEquals = "NOT_EQUALS"
@@ -43,7 +43,7 @@ public enum Comparator: String, Sendable, Hashable, CaseIterable {
       }
     }
 
-    /// Whether the relation looks at the elements of a list field.
+    /// Whether the relation compares the elements of a list field.
     public var comparesList: Bool {
       switch self {
       case .listContains, .listContainsAll, .listContainsAny, .listMemberBeginsWith: true
@@ -63,8 +63,8 @@ public enum Comparator: String, Sendable, Hashable, CaseIterable {
   /// Whether the comparator is a `NOT_…` comparator.
   public var isNegated: Bool { meaning.isNegated }
 
-  /// The relation and the negation of each comparator. The one table from which the properties
-  /// above are derived.
+  /// The relation and the negation of each comparator. ``relation`` and ``isNegated`` read this
+  /// table.
   private var meaning: (relation: Relation, isNegated: Bool) {
     switch self {
     case .equals: (.equals, false)
@@ -91,8 +91,8 @@ public enum Comparator: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// The `NOT_…` counterpart of this comparator. It is nil for a comparator without one, such as
-  /// `LESS_THAN`, and for a `NOT_…` comparator.
+  /// The `NOT_…` counterpart of this comparator; nil for a comparator without a counterpart, such
+  /// as `LESS_THAN`, and for a `NOT_…` comparator.
   public var negation: Comparator? {
     isNegated ? nil : Self.allCases.first { $0.isNegated && $0.relation == relation }
   }

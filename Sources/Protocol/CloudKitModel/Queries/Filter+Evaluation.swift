@@ -3,8 +3,8 @@ import Foundation
 extension Filter {
   /// Returns whether `record` passes the filter.
   ///
-  /// This method is the one definition of a filter's meaning. The subscription index, queries and
-  /// explanations all rely on it.
+  /// This method defines the meaning of a filter. The subscription index, queries and explanations
+  /// follow this definition.
   ///
   /// Each comparator holds under one condition:
   ///
@@ -13,13 +13,13 @@ extension Filter {
   /// - `LESS_THAN`, `LESS_THAN_OR_EQUALS`, `GREATER_THAN`, `GREATER_THAN_OR_EQUALS`: field and
   ///   value have that order (``RecordValue/order(to:)``).
   /// - `NEAR`: the great-circle distance is at most `distance` metres.
-  /// - `CONTAINS_ALL_TOKENS`: every token of the value is a token of the field. A value without
-  ///   tokens never holds.
+  /// - `CONTAINS_ALL_TOKENS`: every token (word) of the value is a token of the field. Without a
+  ///   token in the value, the comparator does not hold.
   /// - `CONTAINS_ANY_TOKENS`: a token of the value is a token of the field.
   /// - `IN`: the field equals an element of the value.
   /// - `LIST_CONTAINS`: an element of the field equals the value.
-  /// - `LIST_CONTAINS_ALL`: each element of the value equals an element of the field. An empty
-  ///   value holds for every list.
+  /// - `LIST_CONTAINS_ALL`: each element of the value equals an element of the field. With an empty
+  ///   list as the value, the comparator holds for every list field.
   /// - `LIST_CONTAINS_ANY`: an element of the value equals an element of the field.
   /// - `BEGINS_WITH`: the field's UTF-8 bytes begin with those of the value.
   /// - `LIST_MEMBER_BEGINS_WITH`: an element of the field begins with the value.
@@ -28,17 +28,19 @@ extension Filter {
   /// These rules apply to all comparators:
   ///
   /// - A field may be absent, or of a type that the comparator cannot use with the value. Then no
-  ///   comparator without `NOT_` holds, and each comparator with `NOT_` does. The exception is
-  ///   `EQUALS` without a value.
+  ///   comparator without `NOT_` holds, and each comparator with `NOT_` holds. The exceptions are
+  ///   `EQUALS` and `NOT_EQUALS` without a value.
   /// - Integers and doubles compare with each other; no other types do.
-  /// - A system field that names a record or a user also equals a reference to that record.
+  /// - A system field with the name of a record or a user also equals a reference with the same
+  ///   record name.
   /// - With ``Options``, the strings of both sides are folded first (``Options/fold(_:)``), also
   ///   those in lists. Without options they are compared byte for byte, so composed and decomposed
   ///   accents differ.
   /// - A NaN equals nothing, not even itself, and has no order.
   /// - A field that is marked as encrypted counts as absent.
-  /// - Tokens are those of ``TextTokens``: of a string, of all strings of a list, or for
-  ///   ``FieldKey/allText`` of all the record's strings. ``Options`` do not apply to them.
+  /// - ``TextTokens`` defines the tokens of a string. A list has the tokens of all its strings, and
+  ///   ``FieldKey/allText`` has the tokens of all the record's strings. ``Options`` do not apply to
+  ///   tokens.
   public func matches(_ record: Record) -> Bool {
     holds(comparator.relation, for: record) != comparator.isNegated
   }
@@ -101,9 +103,9 @@ extension Filter {
     case (.string(let left), .string(let right)):
       return options.fold(left).hasSameBytes(as: options.fold(right))
     case (.string(let name), .reference(let reference)):
-      // The record's own name and those of its users may be asked for by reference.
+      // Only a system field can be the name of a record or a user.
       guard case .system = key else { return false }
-      // A filter may give a reference where the field is the name of a record or of a user.
+      // A filter may use a reference in the place of such a name.
       return name.hasSameBytes(as: reference.recordName)
     case (.list(_, let left), .list(_, let right)):
       return left.count == right.count && zip(left, right).allSatisfy { equal($0, $1) }
@@ -120,13 +122,15 @@ extension Filter {
     return field.order(to: value)
   }
 
-  /// Returns whether both are strings and the first begins with the second.
+  /// Returns whether both values are strings, and the folded `field` begins with the folded
+  /// `value`.
   private func begins(_ field: RecordValue, with value: RecordValue) -> Bool {
     guard case .string(let text) = field, case .string(let prefix) = value else { return false }
     return options.fold(text).utf8.starts(with: options.fold(prefix).utf8)
   }
 
-  /// Returns whether all or any of the value's words are words of the field.
+  /// Returns whether the value's words are words of the field: all of them, or any of them if `all`
+  /// is false.
   private func tokensMatch(all: Bool, in record: Record) -> Bool {
     guard case .string(let wanted) = value else { return false }
     let wantedTokens = TextTokens(wanted).tokens

@@ -1,13 +1,14 @@
 import Foundation
 
 extension Filter.Options {
-  /// Returns `text` as a filter with these options compares it.
+  /// Returns the text that a filter with these options compares in the place of `text`.
   ///
-  /// Without options the text stays as it is. Otherwise case, diacritics or both are folded away,
-  /// and composed and decomposed letters become the same. Two texts that a filter with these
-  /// options treats as equal fold to the same bytes.
+  /// Without options the text stays as it is. Otherwise differences of case, of diacritics or of
+  /// both are removed, and composed and decomposed letters become the same. Two texts that a filter
+  /// with these options treats as equal fold to the same bytes.
   ///
-  /// With options the result is stream-safe (``Swift/String/isStreamSafe``), so a set may hash it.
+  /// With options the result is stream-safe (``Swift/String/isStreamSafe``), so a set can hash the
+  /// result in linear time.
   ///
   /// - Complexity: Linear in the text's length.
   public func fold(_ text: String) -> String {
@@ -17,14 +18,15 @@ extension Filter.Options {
 
   /// The number of bytes of a text that Foundation folds at once.
   ///
-  /// Foundation moves the rest of a text for each letter whose length changes. The time for a whole
-  /// text would grow with the square of its length.
+  /// When a folded letter has another length, Foundation moves all text after the letter. The time
+  /// to fold a whole text at once would grow with the square of the text's length.
   private static let pieceSize = 1_024
 
   /// Folds `text` piece by piece.
   ///
-  /// - Parameter pieceSize: The number of bytes after which the text is cut at the next scalar that
-  ///   never joins the one before. After twice as many bytes the text is cut anywhere.
+  /// - Parameter pieceSize: The number of bytes after which a piece ends before the next scalar
+  ///   that never combines with the scalar before. After twice as many bytes, a piece ends before
+  ///   any scalar.
   func fold(_ text: String, pieceSize: Int) -> String {
     // A fast path for ASCII with the same result as Foundation's.
     if text.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -66,8 +68,9 @@ extension Filter.Options {
 }
 
 extension Unicode.Scalar {
-  /// Whether the scalar never joins with the one before it in normalization. Marks, vowels and
-  /// finals of Hangul syllables, and vowels of Kirat Rai may join.
+  /// Whether normalization never combines the scalar with the scalar before. False for the scalars
+  /// that may combine: marks, format characters, vowels and finals of Hangul syllables, and vowels
+  /// of Kirat Rai.
   fileprivate var beginsAnew: Bool {
     if value < 0x300 { return true }
     switch value {

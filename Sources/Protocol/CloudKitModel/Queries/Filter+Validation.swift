@@ -1,5 +1,6 @@
 extension Filter {
-  /// Checks that comparator, field and value fit together, whatever the record's schema is.
+  /// Checks that the comparator, the field and the value fit together. The schema does not matter
+  /// here.
   ///
   /// - Throws: ``ModelError`` with ``ModelError/Code/invalidFilter`` in most cases. A bad field
   ///   name gives ``ModelError/Code/invalidName``, and a malformed value
@@ -33,7 +34,7 @@ extension Filter {
   }
 
   /// Checks that the filter's value can be compared with a field of this type. A filter without a
-  /// value fits each type.
+  /// value fits every type.
   ///
   /// - Throws: ``ModelError`` with ``ModelError/Code/invalidFilter``.
   public func validate(against fieldType: FieldType) throws(ModelError) {
@@ -73,20 +74,20 @@ extension Filter {
     return Self.comparable(field, value)
   }
 
-  /// Whether the value is an empty list, which fits list fields of each type.
+  /// Whether the value is an empty list, which fits fields of every element type.
   private var isEmptyList: Bool {
     if case .list(_, let values) = value { return values.isEmpty }
     return false
   }
 
-  /// Returns whether values of the two types may be compared: equal types, and numbers with each
-  /// other.
+  /// Returns whether values of the two types may be compared: the types are equal, or both are
+  /// numbers.
   private static func comparable(_ left: ValueType, _ right: ValueType) -> Bool {
     left == right || (left.isNumber && right.isNumber)
   }
 
-  /// Checks that `NEAR` has a finite distance that is not negative, and that other comparators have
-  /// none.
+  /// Checks that a `NEAR` filter has a finite distance of 0 or more, and that every other filter
+  /// has no distance.
   private func validateDistance() throws(ModelError) {
     if comparator == .near {
       guard let distance, distance >= 0, distance.isFinite else {

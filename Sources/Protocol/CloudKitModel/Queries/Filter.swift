@@ -1,5 +1,5 @@
-/// One condition on a record. A record passes a query or a subscription when all of its filters
-/// hold.
+/// One condition on a record. A record passes a query, or a subscription's query, when all filters
+/// of the query hold.
 ///
 /// ```swift
 /// // title BEGINSWITH[c] "swift"
@@ -8,8 +8,8 @@
 ///
 /// ``matches(_:)`` defines the meaning of a filter.
 public struct Filter: Sendable, Hashable {
-  /// The options for the comparison of strings. Apple's web protocol has none; Petrel adds them for
-  /// `[c]` and `[d]` of predicates.
+  /// The options for the comparison of strings. Apple's web protocol has none; Petrel adds these
+  /// options for `[c]` and `[d]` of predicates.
   public struct Options: OptionSet, Sendable, Hashable {
     /// The options as bits: 1 for case, 2 for diacritics.
     public let rawValue: UInt8
@@ -21,7 +21,7 @@ public struct Filter: Sendable, Hashable {
     public static let diacriticInsensitive = Options(rawValue: 2)
   }
 
-  /// The part of the record that the filter looks at.
+  /// The part of the record that the filter tests.
   public var key: FieldKey
   /// The comparison between the field and ``value``.
   public var comparator: Comparator
@@ -30,10 +30,10 @@ public struct Filter: Sendable, Hashable {
   public var value: RecordValue?
   /// The largest distance in metres. Only `NEAR` has one.
   public var distance: Double?
-  /// The options for the comparison of strings. Searches for words ignore them.
+  /// The options for the comparison of strings. Searches for words ignore the options.
   public var options: Options
 
-  /// Creates a filter without checks; ``validate()`` makes them.
+  /// Creates a filter without checks; call ``validate()`` to check it.
   public init(
     _ key: FieldKey, _ comparator: Comparator, _ value: RecordValue?, distance: Double? = nil,
     options: Options = []

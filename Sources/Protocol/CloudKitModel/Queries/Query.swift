@@ -5,10 +5,10 @@ public struct Query: Sendable, Hashable {
   /// The conditions, all of which a record must pass. Without filters every record of the type
   /// passes.
   public var filters: [Filter]
-  /// The criteria of the order, the most significant first. A subscription ignores them.
+  /// The criteria of the order, the most significant first. A subscription ignores the sort keys.
   public var sortKeys: [SortKey]
 
-  /// Creates a query without checks; ``validate()`` makes them.
+  /// Creates a query without checks; call ``validate()`` to check it.
   public init(recordType: String, filters: [Filter] = [], sortKeys: [SortKey] = []) {
     self.recordType = recordType
     self.filters = filters

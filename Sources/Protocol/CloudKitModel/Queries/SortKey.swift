@@ -1,11 +1,11 @@
 /// One criterion of a query's order.
 public struct SortKey: Sendable, Hashable {
-  /// The field to sort by. ``FieldKey/allText`` is refused by ``Query/validate()``.
+  /// The field to sort by. ``Query/validate()`` refuses ``FieldKey/allText``.
   public var key: FieldKey
   /// Whether small values, or near places, come first.
   public var ascending: Bool
-  /// The place from which distances are measured. When it is set, records are ordered by the
-  /// distance of their location; nil orders by the values themselves.
+  /// The place from which distances are measured. With a place, records are sorted by the distance
+  /// from the place to the location in the field. With nil, they are sorted by the field's value.
   public var relativeLocation: Location?
 
   /// Creates a criterion.

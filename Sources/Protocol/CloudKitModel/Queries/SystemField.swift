@@ -15,8 +15,8 @@ public enum SystemField: String, Sendable, Hashable, CaseIterable {
   /// `creationDate`, and names of the schema language.
   ///
   /// - Returns: nil for any other name, which is then the name of an ordinary field. If an app has
-  ///   a field of its own with one of these names, such as `parent`, a predicate means the system
-  ///   field.
+  ///   its own field with one of these names, such as `parent`, the name in a predicate means the
+  ///   system field.
   public init?(anyName name: String) {
     switch name {
     case "recordName", "recordID", "___recordID": self = .recordName

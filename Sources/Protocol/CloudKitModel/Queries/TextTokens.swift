@@ -2,9 +2,9 @@ import Foundation
 
 /// The words of a text as full-text search sees them.
 ///
-/// A token is a run of letters and digits with their marks, folded so that case and diacritics do
-/// not count. A script without spaces between words gives one token for the whole run. CloudKit's
-/// stop words are left out (`CKQuery`, "Predicate rules").
+/// A token is a run of letters and digits with their marks, without differences of case and
+/// diacritics. A script without spaces between words gives one token for the whole run. CloudKit's
+/// stop words, frequent words such as "the", are left out (`CKQuery`, "Predicate rules").
 ///
 ///     TextTokens("The Café, and 2 more").tokens == ["cafe", "2", "more"]
 public struct TextTokens: Sendable, Hashable {
@@ -21,13 +21,13 @@ public struct TextTokens: Sendable, Hashable {
     tokens = isPlain ? found : Self.words(of: text)
   }
 
-  /// Returns the words of any text by the rules of Unicode. `visitPlainWords` is the fast path for
+  /// Returns the tokens of any text by the rules of Unicode. `visitPlainWords` is the fast path for
   /// ASCII.
   static func words(of text: String) -> Set<String> {
     var found: Set<String> = []
     for word in fold(text).unicodeScalars.split(whereSeparator: { !isWordScalar($0) }) {
-      // A word of marks alone belongs to something that is no letter, such as the variation
-      // selector of an emoji.
+      // A run of marks alone, such as the variation selector of an emoji, belongs to no letter and
+      // is no word.
       if word.allSatisfy(isMark) { continue }
       let token = String(String.UnicodeScalarView(word))
       if !stopWords.contains(token) { found.insert(token) }
@@ -35,7 +35,7 @@ public struct TextTokens: Sendable, Hashable {
     return found
   }
 
-  /// Returns the tokens of a string or of all strings of a list; none for other values.
+  /// Returns the tokens of a string or of all strings of a list; an empty set for other values.
   public static func of(_ value: RecordValue) -> Set<String> {
     switch value {
     case .string(let text):
@@ -54,13 +54,13 @@ public struct TextTokens: Sendable, Hashable {
     "they", "this", "to", "was", "will", "with",
   ]
 
-  /// Visits the folded words of an ASCII text in their order. Stop words are left out; a repeated
-  /// word is visited each time.
+  /// Calls `visit` with each word of an ASCII text, in order and in lower case. Stop words are left
+  /// out; a repeated word is visited each time.
   ///
-  /// No word is copied, so a word is valid only during its visit.
+  /// The words are in a temporary buffer, so a word is valid only during its visit.
   ///
   /// - Returns: false when the text is not plain ASCII and no word was visited, or when `visit`
-  ///   returned false and ended the search.
+  ///   returned false, which ends the visits. Otherwise true.
   public static func visitPlainWords(
     of text: String, _ visit: (UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
@@ -68,7 +68,7 @@ public struct TextTokens: Sendable, Hashable {
     return text.withUTF8 { visitPlainWords(of: UnsafeRawBufferPointer($0), visit) }
   }
 
-  /// Visits the words of the UTF-8 bytes of a text, in the same way as the overload for a string.
+  /// Visits the words in the UTF-8 bytes of a text, in the same way as the overload for a string.
   public static func visitPlainWords(
     of bytes: UnsafeRawBufferPointer, _ visit: (UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
@@ -103,14 +103,14 @@ public struct TextTokens: Sendable, Hashable {
     word.count <= longestStopWord && packedStopWords.contains(pack(word))
   }
 
-  /// The number of bytes of the longest stop word. It must be at most 8, the bytes of a packed
-  /// word.
+  /// The number of bytes of the longest stop word. It must be at most 8, because a word is packed
+  /// into 64 bits.
   private static let longestStopWord = 5
 
   /// The stop words, each packed into a number.
   private static let packedStopWords = Set(stopWords.map { pack($0.utf8) })
 
-  /// Returns the bytes of a word as one number, the first byte on top.
+  /// Returns the bytes of a word as one number, the first byte the most significant.
   private static func pack(_ word: some Sequence<UInt8>) -> UInt64 {
     word.reduce(0) { $0 << 8 | UInt64($1) }
   }

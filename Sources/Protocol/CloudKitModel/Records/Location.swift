@@ -24,7 +24,7 @@ public struct Location: Sendable, Hashable {
   /// The time of the measurement.
   public var timestamp: Timestamp?
 
-  /// Creates a location without checks; ``validate(field:)`` makes them.
+  /// Creates a location without checks; call ``validate(field:)`` to check it.
   public init(
     latitude: Double, longitude: Double, horizontalAccuracy: Double? = nil,
     verticalAccuracy: Double? = nil, altitude: Double? = nil, speed: Double? = nil,

@@ -9,8 +9,8 @@ public struct Record: Sendable, Hashable {
   public struct Stamp: Sendable, Hashable {
     /// The time of the save by the server's clock.
     public var timestamp: Timestamp
-    /// The record name of the user who saved the record. For a deleted user, public records have
-    /// ``UserIdentity/deletedUserRecordName``.
+    /// The record name of the user who saved the record. When the user is deleted,
+    /// ``UserIdentity/deletedUserRecordName`` replaces the name in public records.
     public var userRecordName: String
     /// The name that the client gave for its device; nil when the client gave none.
     public var deviceID: String?
@@ -43,11 +43,11 @@ public struct Record: Sendable, Hashable {
   public var shareContent: ShareContent?
   /// The record's own fields. A field without a value is absent.
   public var fields: RecordFields<RecordValue>
-  /// The names of the fields that are marked as encrypted. Filters and sorts do not see their
-  /// values, and notifications do not carry them.
+  /// The names of the fields that are marked as encrypted. For filters and sorts these fields are
+  /// absent, and notifications do not contain their values.
   public var encryptedFields: Set<String>
 
-  /// Creates a record without checks; ``validate()`` makes them.
+  /// Creates a record without checks; call ``validate()`` to check it.
   public init(
     recordID: RecordID, recordType: String, recordChangeTag: String? = nil, created: Stamp? = nil,
     modified: Stamp? = nil, parent: Reference? = nil, share: Reference? = nil,

@@ -1,4 +1,4 @@
-/// The fields of a record, or of an operation on one, in the order of their names.
+/// The fields of a record or of a record operation, in the order of their names.
 ///
 /// The type is used like a dictionary, but stores a sorted array. A record has few fields, and most
 /// code visits all of them in order. Code that reads a stored record appends fields, and code that
@@ -15,8 +15,8 @@
 ///
 /// Names are compared as Swift compares strings.
 ///
-/// - Complexity: Looking up a name takes logarithmic time. Adding a name at the end takes constant
-///   time; adding or removing elsewhere takes linear time.
+/// - Complexity: With *n* fields, looking up a name takes O(log *n*) time. Adding a name after the
+///   last one takes O(1) time; adding or removing elsewhere takes O(*n*) time.
 public struct RecordFields<Value> {
   /// A field's name and value.
   public typealias Element = (key: String, value: Value)
@@ -27,22 +27,25 @@ public struct RecordFields<Value> {
   /// Creates an empty collection.
   @inlinable public init() {}
 
-  /// Creates fields from elements in any order. Of elements with the same name the last counts.
+  /// Creates fields from elements in any order. If several elements have the same name, the last of
+  /// them counts.
   @inlinable public init(_ elements: some Sequence<(key: String, value: Value)>) {
     reserveCapacity(elements.underestimatedCount)
     for (name, value) in elements { updateValue(value, forKey: name) }
   }
 
-  /// Creates fields from elements in any order. Of elements with the same name the first counts.
+  /// Creates fields from elements in any order. If several elements have the same name, the first
+  /// of them counts.
   ///
   /// - Complexity: O(*n* log *n*); O(*n*) when the names are in ascending order without repetition.
+  ///   *n* is the number of elements.
   @inlinable public init(firstOf unordered: [Element]) {
     if zip(unordered, unordered.dropFirst()).allSatisfy({ $0.key < $1.key }) {
       elements = unordered
       return
     }
     reserveCapacity(unordered.count)
-    // Sorting is stable, so the first of a name comes first.
+    // Sorting is stable, so elements with the same name keep their order.
     for element in unordered.sorted(by: { $0.key < $1.key }) where elements.last?.key != element.key
     {
       elements.append(element)
@@ -80,7 +83,7 @@ public struct RecordFields<Value> {
     }
   }
 
-  /// Removes a field. An absent field changes nothing.
+  /// Removes a field. Does nothing when the field is absent.
   @inlinable public mutating func removeValue(forKey name: String) {
     if let index = index(forKey: name) { elements.remove(at: index) }
   }
@@ -101,7 +104,7 @@ public struct RecordFields<Value> {
   /// Returns the same names with transformed values.
   ///
   /// - Throws: The error of `transform`.
-  /// - Complexity: O(*n*), because the order of the names stays.
+  /// - Complexity: O(*n*) for *n* fields, because the names keep their order.
   @inlinable public func mapValues<Mapped, Failure: Error>(
     _ transform: (Value) throws(Failure) -> Mapped
   ) throws(Failure) -> RecordFields<Mapped> {
@@ -130,7 +133,8 @@ public struct RecordFields<Value> {
     return filtered
   }
 
-  /// Returns the first position whose name is not before `name`, by binary search.
+  /// Returns the position of the first field whose name is not before `name`; the number of fields
+  /// when there is none. The search is binary.
   @inlinable func place(of name: String) -> Int {
     var low = 0
     var high = elements.count

@@ -5,7 +5,7 @@ public struct RecordID: Sendable, Hashable, CustomStringConvertible {
   /// The zone that contains the record.
   public var zoneID: ZoneID
 
-  /// Creates an ID without checks; ``validate()`` makes them.
+  /// Creates an ID without checks; call ``validate()`` to check it.
   public init(recordName: String, zoneID: ZoneID = .default) {
     self.recordName = recordName
     self.zoneID = zoneID
@@ -13,8 +13,8 @@ public struct RecordID: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { "\(recordName) in \(zoneID)" }
 
-  /// Checks that a new record may have the name: 1 to 255 printable ASCII characters, of which the
-  /// first is not `_`.
+  /// Checks that a new record may have the name: 1 to 255 printable ASCII characters, not beginning
+  /// with `_`.
   ///
   /// Records of the system, such as those of type `Users`, have names that begin with `_`.
   ///

@@ -2,35 +2,36 @@
 public struct RecordOperation: Sendable, Hashable {
   /// The effect of an operation. The raw values are the web-services names.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// Creates a record. It fails with `EXISTS` when the record exists.
+    /// Creates a record. The operation fails with `EXISTS` when the record exists.
     case create
     /// Changes the named fields and leaves the others. The record must exist and have the
     /// operation's change tag.
     case update
-    /// Changes the named fields without a check of the change tag. It creates the record when there
-    /// is none.
+    /// Changes the named fields without a check of the change tag. The operation creates the record
+    /// when the record does not exist.
     case forceUpdate
     /// Replaces all fields: those that the operation does not name lose their values. The record
     /// must exist and have the operation's change tag.
     case replace
-    /// Replaces all fields without a check of the change tag. It creates the record when there is
-    /// none.
+    /// Replaces all fields without a check of the change tag. The operation creates the record when
+    /// the record does not exist.
     case forceReplace
     /// Deletes a record. The record must exist and have the operation's change tag.
     case delete
-    /// Deletes a record without a check of the change tag. It succeeds when the record does not
-    /// exist.
+    /// Deletes a record without a check of the change tag. The operation also succeeds when the
+    /// record does not exist.
     case forceDelete
   }
 
   /// The effect of the operation.
   public var kind: Kind
-  /// The record that the operation is about.
+  /// The name and the zone of the record.
   public var recordID: RecordID
-  /// The type of the record. Operations that may create a record need it; it may be nil for others.
+  /// The type of the record. Operations that may create a record need the type; for others it may
+  /// be nil.
   public var recordType: String?
   /// The version of the record that the client knows. ``Kind/update``, ``Kind/replace`` and
-  /// ``Kind/delete`` compare it with the stored one.
+  /// ``Kind/delete`` compare this version with the stored version.
   public var recordChangeTag: String?
   /// The fields to set. A nil value removes the field.
   public var fields: RecordFields<RecordValue?>

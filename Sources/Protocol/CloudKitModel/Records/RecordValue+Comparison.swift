@@ -4,8 +4,8 @@ public enum ValueOrder: Sendable, Hashable {
 }
 
 extension RecordValue {
-  /// Returns the order of `self` relative to `other`. The sorts and range comparators of CloudKit
-  /// use it.
+  /// Returns the order of `self` relative to `other`. Sorts and the comparators for ranges, such as
+  /// `LESS_THAN`, use this order.
   ///
   /// - Integers and doubles are compared by their exact numeric values. So the integer
   ///   9,007,199,254,740,993 (2⁵³ + 1) is greater than the double 9,007,199,254,740,992.
@@ -13,8 +13,8 @@ extension RecordValue {
   ///   accents count.
   /// - `-0.0` equals `0.0`.
   ///
-  /// - Returns: nil when the two have no order: values of different kinds, values of a kind without
-  ///   order, and comparisons with a NaN.
+  /// - Returns: nil when the two values have no order: when their types differ (except an integer
+  ///   and a double), when their type has no order, or when one of them is a NaN.
   public func order(to other: RecordValue) -> ValueOrder? {
     switch (self, other) {
     case (.string(let left), .string(let right)): Self.order(left, right)
@@ -27,11 +27,11 @@ extension RecordValue {
     }
   }
 
-  /// Returns whether `EQUALS` treats the two as the same value.
+  /// Returns whether `EQUALS` treats the two values as the same.
   ///
   /// Values with an order are compared by ``order(to:)``. Bytes are equal byte for byte, locations
-  /// by their two coordinates, and references by their target. Assets are equal by checksum, and
-  /// lists element by element in order.
+  /// by their two coordinates, and references by their target (``Reference/hasSameTarget(as:)``).
+  /// Assets are equal by checksum, and lists element by element in order.
   public func isEqual(to other: RecordValue) -> Bool {
     switch (self, other) {
     case (.bytes(let left), .bytes(let right)):

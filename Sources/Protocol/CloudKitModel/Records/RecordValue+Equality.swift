@@ -1,8 +1,8 @@
 /// Equality of stored values: two values are equal when they have the same type and the same
 /// content.
 ///
-/// Strings are compared byte for byte, so a change from a composed letter to a decomposed one is a
-/// change. Filters compare by other rules, those of ``RecordValue/isEqual(to:)``.
+/// Strings are compared byte for byte, so a composed letter and the same decomposed letter differ.
+/// Filters compare values with ``RecordValue/isEqual(to:)`` instead.
 extension RecordValue: Hashable {
   public static func == (left: RecordValue, right: RecordValue) -> Bool {
     switch (left, right) {

@@ -2,12 +2,12 @@ import Foundation
 
 /// The value of a record's field. A field without a value is absent from the record.
 ///
-/// The locations, references and assets are indirect, so that a value takes little space in an
-/// array.
+/// The cases for locations, references and assets are indirect, so that each value takes little
+/// space in an array.
 public enum RecordValue: Sendable {
-  /// A text. Its bytes count: composed and decomposed letters are different values.
+  /// A text. Texts are compared by their bytes, so composed and decomposed letters differ.
   case string(String)
-  /// A 64-bit integer. CloudKit has no boolean; 0 and 1 stand for false and true.
+  /// A 64-bit integer. CloudKit has no boolean type; 0 means false and 1 means true.
   case int64(Int64)
   /// A floating-point number.
   case double(Double)
@@ -21,7 +21,8 @@ public enum RecordValue: Sendable {
   indirect case reference(Reference)
   /// A file that is stored apart from the record.
   indirect case asset(Asset)
-  /// A list of values of one type. The case has the type so that an empty list has one too.
+  /// A list of values of one type. The first value is the type of the elements, so that an empty
+  /// list has a type too.
   case list(of: ValueType, [RecordValue])
 
   /// The type of the value.
@@ -39,8 +40,8 @@ public enum RecordValue: Sendable {
     }
   }
 
-  /// Checks that coordinates are in range, that all elements of a list have its type, and that a
-  /// list contains no lists.
+  /// Checks that coordinates are in range, that all elements of a list have the list's element
+  /// type, and that a list contains no lists.
   ///
   /// - Parameter field: The name of the field, for the error.
   /// - Throws: ``ModelError`` with ``ModelError/Code/wrongType``.

@@ -1,4 +1,5 @@
-/// The content of a share, a record of type `cloudkit.share`, in addition to its fields.
+/// The content of a share, a record of type `cloudkit.share`, in addition to the record's fields.
+/// Petrel's server does not support shares and refuses to save such records.
 public struct ShareContent: Sendable, Hashable {
   /// The record type of shares.
   public static let recordType = "cloudkit.share"
@@ -29,7 +30,7 @@ public struct ShareContent: Sendable, Hashable {
   public var owner: ShareParticipant?
   /// The participant who makes the request; nil in requests.
   public var currentParticipant: ShareParticipant?
-  /// The identifier of the share in its URL. The server makes it.
+  /// The identifier of the share, which is the last part of the share's URL.
   public var shortGUID: String?
   /// The URL at which participants open the share (`webpageURL`).
   public var url: String?
@@ -93,8 +94,8 @@ public struct ShareParticipant: Sendable, Hashable {
   public var acceptance: ShareAcceptance
   /// The identity of the participant: a user, or an address to invite.
   public var identity: UserIdentity
-  /// A URL for a single use: the first user who opens it joins the share as this participant. It is
-  /// nil for other participants.
+  /// A URL for a single use: the first user who opens the URL joins the share as this participant.
+  /// The value is nil for a participant without such a URL.
   public var oneTimeURL: String?
   /// Whether the participant had requested access before being added.
   public var isApprovedRequester: Bool

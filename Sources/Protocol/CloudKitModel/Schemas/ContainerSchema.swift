@@ -17,15 +17,16 @@ public struct ContainerSchema: Sendable, Hashable {
     }
   }
 
-  /// The declaration of a record type: its fields, indexes and grants.
+  /// The declaration of a record type: its fields, their indexes, and the grants (the permissions
+  /// of each role).
   public struct RecordType: Sendable, Hashable {
     /// The fields that records of the type may have, by name.
     public var fields: [String: Field]
     /// The options of the system fields. A system field without options is absent. Only the fields
-    /// of ``SystemField/inSchema`` may be here.
+    /// of ``SystemField/inSchema`` may have options.
     public var systemIndexes: [SystemField: FieldIndexes]
-    /// The permissions of the roles in the public database. They are never empty: a type that
-    /// declares no grants has ``RecordGrants/standard``.
+    /// The permissions of the roles in the public database. A type that declares no grants has
+    /// ``RecordGrants/standard``.
     public var grants: RecordGrants
 
     /// Creates the declaration of a record type.
@@ -43,9 +44,9 @@ public struct ContainerSchema: Sendable, Hashable {
     public static let implicit = RecordType(systemIndexes: SystemField.implicitIndexes)
   }
 
-  /// The roles that were made for the container. The system's roles are not among them.
+  /// The roles that were created for the container, without the system's roles.
   public var roles: Set<String>
-  /// The record types by name. The system type `cloudkit.share` is not among them.
+  /// The record types by name, without the system type `cloudkit.share`.
   public var recordTypes: [String: RecordType]
 
   /// Creates a schema.
@@ -54,12 +55,13 @@ public struct ContainerSchema: Sendable, Hashable {
     self.recordTypes = recordTypes
   }
 
-  /// The record types that every schema has, declared or not: the users' own records, and shares.
+  /// The record types that exist in every container, declared or not: `Users` for the users' own
+  /// records, and `cloudkit.share` for shares.
   public static let systemTypes: Set<String> = ["Users", "cloudkit.share"]
 }
 
 extension SystemField {
-  /// The system fields that a schema may name. ``parent`` and ``share`` are not among them.
+  /// The system fields that a schema may name: all except ``parent`` and ``share``.
   public static let inSchema: [SystemField] = [
     .recordName, .createdTimestamp, .modifiedTimestamp, .createdUserRecordName,
     .modifiedUserRecordName, .recordChangeTag,

@@ -14,10 +14,11 @@ public struct FieldIndexes: OptionSet, Sendable, Hashable {
   /// The field may be searched for words (`SEARCHABLE`).
   public static let searchable = FieldIndexes(rawValue: 4)
 
-  /// Returns the options that a field of this type may have. An encrypted field may have none.
+  /// Returns the options that a field of this type may have if the field is not encrypted. An
+  /// encrypted field may have no options.
   ///
-  /// Bytes may be queryable, and references sortable, without an effect. Apple's schemas have such
-  /// fields.
+  /// `QUERYABLE` for bytes and `SORTABLE` for references are allowed because Apple's schemas
+  /// contain them; they have no effect.
   public static func allowed(for type: FieldType) -> FieldIndexes {
     switch (type.element, type.isList) {
     case (.asset, _): []
@@ -29,8 +30,8 @@ public struct FieldIndexes: OptionSet, Sendable, Hashable {
     }
   }
 
-  /// Returns the options of a field that the `development` environment creates. They are all that
-  /// the type can use.
+  /// Returns the options of a field that the `development` environment creates. These are all
+  /// options that have an effect for the type; an encrypted field has none.
   public static func implicit(for type: FieldType, isEncrypted: Bool = false) -> FieldIndexes {
     guard !isEncrypted else { return [] }
     switch type.element {
@@ -40,12 +41,13 @@ public struct FieldIndexes: OptionSet, Sendable, Hashable {
     }
   }
 
-  /// Whether the server keeps the field's values in its value index.
+  /// Whether the server stores the field's values in the value index, with which the server finds
+  /// and sorts records.
   public var usesValues: Bool { !isDisjoint(with: [.queryable, .sortable]) }
 }
 
 extension Filter {
-  /// The options of which the filter's field needs at least one.
+  /// The options that allow the filter. The filter's field must have at least one of them.
   public var usableIndexes: FieldIndexes {
     switch comparator.relation {
     case .containsAllTokens, .containsAnyTokens: [.searchable]
@@ -59,8 +61,8 @@ extension Filter {
 }
 
 extension SortKey {
-  /// The options of which the field needs at least one. An order by distance needs no sortable
-  /// field.
+  /// The options that allow the sort. The field must have at least one of them. For an order by
+  /// distance, the field may also be only queryable.
   public var usableIndexes: FieldIndexes {
     relativeLocation == nil ? [.sortable] : [.queryable, .sortable]
   }

@@ -9,7 +9,8 @@ public enum ValueType: String, Sendable, Hashable, CaseIterable {
   case reference = "REFERENCE"
   case asset = "ASSETID"
 
-  /// Whether the type is one of the two numbers, which compare with each other.
+  /// Whether the type is one of the two number types. Values of these two types can be compared
+  /// with each other.
   public var isNumber: Bool { self == .int64 || self == .double }
 
   /// Whether values of the type have an order that filters and sorts can use.
@@ -20,7 +21,7 @@ public enum ValueType: String, Sendable, Hashable, CaseIterable {
 public struct FieldType: Sendable, Hashable, CustomStringConvertible {
   /// The type of the value, or of the list's elements.
   public var element: ValueType
-  /// Whether the field holds a list.
+  /// Whether the field contains a list.
   public var isList: Bool
 
   /// Creates the type of a single value or of a list.
@@ -40,13 +41,14 @@ public struct FieldType: Sendable, Hashable, CustomStringConvertible {
   /// Creates the type with this web-services name; nil for an unknown name.
   ///
   /// `ASSET` is accepted for `ASSETID`. `NUMBER_INT64` and `NUMBER_DOUBLE` of early clients are
-  /// accepted for `INT64` and `DOUBLE`. The same holds with `_LIST` at the end.
+  /// accepted for `INT64` and `DOUBLE`. Each of these names is also accepted with `_LIST` at the
+  /// end.
   public init?(name: String) {
     guard let type = Self.byName[name] else { return nil }
     self = type
   }
 
-  /// The types by each accepted name.
+  /// The type for each accepted name.
   private static let byName: [String: FieldType] = {
     var types: [String: FieldType] = [:]
     for element in ValueType.allCases {

@@ -1,18 +1,21 @@
-/// One difference between two schemas.
+/// One difference between two schemas, the old and the new one.
+///
+/// The first string of a case is the name of the role, record type or field. `of` is the record
+/// type, `from` the old declaration and `to` the new declaration.
 public enum SchemaChange: Sendable, Hashable {
   /// A role is new.
   case addRole(String)
-  /// A role is gone.
+  /// A role is removed.
   case removeRole(String)
   /// A record type is new.
   case addRecordType(String, ContainerSchema.RecordType)
-  /// A record type is gone.
+  /// A record type is removed.
   case removeRecordType(String)
-  /// A field of an existing record type is new.
+  /// A record type that is in both schemas has a new field.
   case addField(String, of: String, ContainerSchema.Field)
-  /// A field of a remaining record type is gone.
+  /// A field is removed from a record type that is in both schemas.
   case removeField(String, of: String, ContainerSchema.Field)
-  /// A field has another type, or is encrypted in one of the two schemas alone.
+  /// A field has another type, or is encrypted in only one of the two schemas.
   case changeField(
     String, of: String, from: ContainerSchema.Field, to: ContainerSchema.Field)
   /// The options of a field differ; its type is the same.
@@ -28,7 +31,7 @@ public enum SchemaChange: Sendable, Hashable {
 
 extension ContainerSchema {
   /// Returns the changes that turn this schema into `target`, in an order in which they can be
-  /// made.
+  /// applied.
   ///
   /// New roles come first, because grants may name them. Removed roles come last, when no grant
   /// names them any more.
@@ -47,8 +50,8 @@ extension ContainerSchema {
 
   /// Returns this schema with everything that `other` has in addition. Nothing is removed.
   ///
-  /// Where both have a record type or field, the declaration of `other` counts, with its options
-  /// and grants.
+  /// For a record type or field that both schemas have, the declaration of `other` counts, with its
+  /// options and grants.
   public func extended(by other: ContainerSchema) -> ContainerSchema {
     var schema = self
     schema.roles.formUnion(other.roles)

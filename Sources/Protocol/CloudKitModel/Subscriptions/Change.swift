@@ -25,7 +25,8 @@ public enum ChangeEvent: Int, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// A committed change of a database, with all facts that matching needs.
+/// A committed change in a database, with all data that is needed to match it against
+/// subscriptions.
 public struct Change: Sendable, Hashable {
   /// The kind of the change.
   public var event: ChangeEvent
@@ -41,8 +42,8 @@ public struct Change: Sendable, Hashable {
   public var timestamp: Timestamp
   /// The user who made the change; nil when it is unknown.
   public var userRecordName: String?
-  /// The device that made the change. The server sends it no push for the change. It is nil when
-  /// the client did not name its device.
+  /// The device that made the change; nil when the client did not name its device. The server sends
+  /// this device no push for the change.
   public var deviceID: String?
 
   /// Creates a change.

@@ -1,7 +1,7 @@
 /// The content and the presentation of a subscription's notifications
 /// (`CKSubscription.NotificationInfo`).
 ///
-/// A property that is nil adds nothing to the notification.
+/// A nil property adds nothing to the notification.
 public struct NotificationInfo: Sendable, Hashable {
   /// The text of the alert.
   public var alertBody: String?
@@ -46,8 +46,8 @@ public struct NotificationInfo: Sendable, Hashable {
   /// Creates an info without any content.
   public init() {}
 
-  /// Whether the notifications have high priority at APNs. That is so when `aps` has more than
-  /// `content-available`.
+  /// Whether the notifications have high priority at APNs. They have high priority when the
+  /// payload's `aps` object has more than `content-available`.
   ///
   /// CloudKit counts every property except `shouldSendContentAvailable`. Petrel does not count
   /// desired keys and a collapse ID, because they are not part of `aps`. APNs refuses high priority

@@ -2,13 +2,13 @@ extension Subscription {
   /// Checks that the subscription may be saved in a database of this scope.
   ///
   /// Query subscriptions work in the public and private databases. Record-zone subscriptions work
-  /// in the private database, except for the default zone, which has no change feed. Database
-  /// subscriptions work in the private and shared databases. Only query subscriptions may have
-  /// desired keys.
+  /// in the custom zones of the private database, because the default zone there has no change
+  /// feed. Database subscriptions work in the private and shared databases. Only query
+  /// subscriptions may have desired keys.
   ///
   /// - Throws: ``ModelError`` for the first mistake, mostly with
-  ///   ``ModelError/Code/invalidSubscription``. For a wrong scope the reason names the kind of
-  ///   subscription that works there.
+  ///   ``ModelError/Code/invalidSubscription``. For a wrong scope, the reason names a kind of
+  ///   subscription that works in this scope.
   public func validate(in scope: DatabaseScope) throws(ModelError) {
     guard !subscriptionID.isEmpty else {
       throw ModelError(
@@ -52,6 +52,10 @@ extension Subscription {
   }
 
   /// Throws the error for a wrong scope unless `allowed` is true.
+  ///
+  /// - Parameters:
+  ///   - kind: The words for the refused kind of subscription.
+  ///   - alternative: The words for a kind that works in the scope.
   private func require(
     _ allowed: Bool, _ kind: String, _ alternative: String, _ scope: DatabaseScope
   ) throws(ModelError) {
@@ -61,7 +65,8 @@ extension Subscription {
       "\(kind) does not work in the \(scope.pathComponent) database; use \(alternative) there")
   }
 
-  /// Throws an error when the notification info has desired keys.
+  /// Throws an error when the notification info has desired keys. `kind` is the kind of
+  /// subscription in words, for the error.
   private func refuseDesiredKeys(of kind: String) throws(ModelError) {
     guard notificationInfo?.desiredKeys?.isEmpty ?? true else {
       throw ModelError(

@@ -1,6 +1,7 @@
 /// A request of a user to receive notifications of future changes.
 ///
-/// It belongs to one user and one database, and is active from the reply to its save.
+/// A subscription belongs to one user and one database. It is active as soon as the server has
+/// answered the save.
 public struct Subscription: Sendable, Hashable {
   /// The events on which a query subscription fires, and whether it fires only once. The raw values
   /// are those of `CKQuerySubscription.Options`.
@@ -18,7 +19,7 @@ public struct Subscription: Sendable, Hashable {
     /// The server deletes the subscription when it fires for the first time.
     public static let firesOnce = Options(rawValue: 8)
 
-    /// The three options that are events. A query subscription needs at least one.
+    /// The three options that stand for events. A query subscription needs at least one.
     public static let events: Options = [
       .firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion,
     ]
@@ -37,7 +38,7 @@ public struct Subscription: Sendable, Hashable {
     case database(recordType: String?)
   }
 
-  /// The name of a kind of subscription. The raw values are used on the wire.
+  /// The name of a kind of subscription. Messages contain the raw values.
   public enum KindName: String, Sendable, Hashable, CaseIterable {
     /// The name of ``Subscription/Kind/query(_:zoneID:options:)``.
     case query
@@ -52,11 +53,11 @@ public struct Subscription: Sendable, Hashable {
   public var subscriptionID: String
   /// The kind of the subscription with its settings.
   public var kind: Kind
-  /// The content of the notifications. With nil they are silent pushes that start the app in the
+  /// The content of the notifications; nil for silent pushes, which start the app in the
   /// background.
   public var notificationInfo: NotificationInfo?
 
-  /// Creates a subscription without checks; ``validate(in:)`` makes them.
+  /// Creates a subscription without checks; call ``validate(in:)`` to check it.
   public init(subscriptionID: String, kind: Kind, notificationInfo: NotificationInfo? = nil) {
     self.subscriptionID = subscriptionID
     self.kind = kind

@@ -1,9 +1,10 @@
-/// The notification that one subscription fired on one change. It is the content of an entry of the
-/// notification log, of a push, and of a web courier message.
+/// The notification of one subscription about one change. Pushes, entries of the notification log,
+/// and messages of the web courier (the service that clients poll for notifications) have this
+/// content.
 ///
-/// Larger values contain notifications and are copied often, but notifications hardly ever change.
-/// Therefore the struct holds a single reference to its content. A copy of the content itself would
-/// have to retain about fifty objects.
+/// The struct has only a reference to its properties, because notifications are copied often and
+/// hardly ever changed. A copy of the properties themselves would have to retain about fifty
+/// objects.
 public struct SubscriptionNotification: Sendable, Hashable {
   /// The properties of a notification.
   private struct Content: Sendable, Hashable {
@@ -46,7 +47,7 @@ public struct SubscriptionNotification: Sendable, Hashable {
     set { modify { $0.change = newValue } }
   }
   /// Whether the notification of a deletion carries the record type and the last values of the
-  /// desired keys. Apple's notifications never do.
+  /// desired keys. Apple's notifications never carry these values.
   public var carriesLastValues: Bool {
     get { box.content.carriesLastValues }
     set { modify { $0.carriesLastValues = newValue } }
@@ -63,7 +64,7 @@ public struct SubscriptionNotification: Sendable, Hashable {
         carriesLastValues: carriesLastValues))
   }
 
-  /// Changes a copy of the content and keeps it in a box of its own. Other notifications keep the
+  /// Changes a copy of the content and puts the copy into a new box. Other notifications keep the
   /// old content.
   private mutating func modify(_ body: (inout Content) -> Void) {
     var content = box.content
@@ -79,10 +80,11 @@ public struct SubscriptionNotification: Sendable, Hashable {
     hasher.combine(box.content)
   }
 
-  /// Returns the same notification with only the record fields to which its info refers.
+  /// Returns the notification with only the record fields that
+  /// ``NotificationInfo/referencedFields`` names.
   ///
-  /// A log of many notifications then does not hold many copies of a large record. Encrypted fields
-  /// are left out, because notifications never carry them.
+  /// A log of many notifications then does not contain many copies of a large record. Encrypted
+  /// fields are left out, because notifications never carry them.
   public func trimmed() -> SubscriptionNotification {
     var trimmed = self
     trimmed.change = change.trimmed(for: subscription)

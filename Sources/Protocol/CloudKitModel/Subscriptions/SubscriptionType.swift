@@ -1,21 +1,21 @@
-/// The part of a subscription that a schema knows. An environment with a fixed schema accepts only
-/// the types that were deployed to it.
+/// The type of a subscription in a container's schema. An environment with a fixed schema accepts
+/// only subscriptions whose types were deployed to this environment.
 public enum SubscriptionType: Sendable, Hashable {
   /// The common part of similar query subscriptions: record type, events and the fields of the
   /// filters.
   public struct Query: Sendable, Hashable {
     /// The record type of the query.
     public var recordType: String
-    /// The events on which the subscription fires. The option `firesOnce` is not among them.
+    /// The events on which the subscription fires, without the option `firesOnce`.
     public var events: Subscription.Options
     /// The fields of the filters by their names in the schema language, sorted, each once.
-    /// ``allText`` stands for a search in all text.
+    /// ``allText`` stands for a search in all string fields.
     public var fields: [String]
 
-    /// The name that stands for `self CONTAINS 'words'`.
+    /// The entry of ``fields`` that stands for `self CONTAINS 'words'`, a search in all text.
     public static let allText = "*"
 
-    /// Creates a type. It drops options that are no events, and sorts the fields.
+    /// Creates a type. Removes the options that are no events, and sorts the fields.
     public init(recordType: String, events: Subscription.Options, fields: some Sequence<String>) {
       self.recordType = recordType
       self.events = events.intersection(.events)

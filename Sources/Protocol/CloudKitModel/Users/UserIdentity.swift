@@ -2,8 +2,8 @@ import Foundation
 
 /// The identity of a user: record name, name, and the address by which the user was looked up.
 public struct UserIdentity: Sendable, Hashable {
-  /// The record name that replaces a deleted user in the stamps of public records. It is the same
-  /// for all deleted users, and names no user.
+  /// The record name that replaces a deleted user in the stamps of public records. The name is the
+  /// same for all deleted users, and no user has it.
   public static let deletedUserRecordName = "__deletedUser__"
 
   /// The record name of the user; nil for a person without an account on this server.
@@ -64,10 +64,10 @@ public struct UserLookup: Sendable, Hashable {
   /// Returns the phone number as digits, with a `+` in front where the number has one. The server
   /// stores and compares numbers this way.
   ///
-  /// The function drops spaces, hyphens, dots, slashes and parentheses.
+  /// The function removes spaces, hyphens, dots, slashes and parentheses.
   ///
-  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName`` for other characters, or unless
-  ///   there are 3 to 15 digits. E.164 allows 15.
+  /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName`` for other characters, and for
+  ///   fewer than 3 or more than 15 digits. E.164 allows at most 15.
   public static func canonicalPhoneNumber(_ number: String) throws(ModelError) -> String {
     let separators: Set<Character> = [" ", "\u{A0}", "-", ".", "/", "(", ")"]
     let canonical = String(number.filter { !separators.contains($0) })

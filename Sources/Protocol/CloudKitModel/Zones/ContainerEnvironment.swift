@@ -1,4 +1,5 @@
-/// An environment of a container. The two share no data, schema, subscriptions or tokens.
+/// An environment of a container. The two environments share no data, schema, subscriptions or
+/// tokens.
 ///
 /// The raw values are the words in the path of a request.
 public enum ContainerEnvironment: String, Sendable, Hashable, CaseIterable, Codable {

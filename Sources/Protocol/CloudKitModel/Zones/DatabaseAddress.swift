@@ -1,5 +1,5 @@
 /// The address of one database: container, environment, scope and owner. No two databases have the
-/// same.
+/// same address.
 public struct DatabaseAddress: Sendable, Hashable {
   /// The identifier of the container, such as `iCloud.com.example.app`.
   public var container: String

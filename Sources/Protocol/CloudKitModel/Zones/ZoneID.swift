@@ -2,7 +2,7 @@
 public struct ZoneID: Sendable, Hashable, CustomStringConvertible {
   /// The name of the zone that every public and private database has.
   public static let defaultZoneName = "_defaultZone"
-  /// The name that stands for the owner of the database in which the zone lies
+  /// The name that stands for the owner of the database that contains the zone
   /// (`CKCurrentUserDefaultName`).
   public static let currentOwnerName = "__defaultOwner__"
   /// The default zone of the current database.
@@ -13,13 +13,14 @@ public struct ZoneID: Sendable, Hashable, CustomStringConvertible {
   /// The owner's user record name, or ``currentOwnerName``.
   public var ownerName: String
 
-  /// Creates an ID without checks; ``validate()`` makes them.
+  /// Creates an ID without checks; call ``validate()`` to check it.
   public init(zoneName: String, ownerName: String = ZoneID.currentOwnerName) {
     self.zoneName = zoneName
     self.ownerName = ownerName
   }
 
-  /// Whether the zone is the default zone, which has no change feed and no atomic commits.
+  /// Whether the zone is the default zone, in which no request is atomic. Outside of the public
+  /// database, the default zone has no change feed for users.
   public var isDefaultZone: Bool { zoneName == Self.defaultZoneName }
 
   /// The name of the zone, followed by `:` and the owner when the owner is not the current one.
@@ -27,8 +28,8 @@ public struct ZoneID: Sendable, Hashable, CustomStringConvertible {
     ownerName == Self.currentOwnerName ? zoneName : "\(zoneName):\(ownerName)"
   }
 
-  /// Checks that a new zone may have the name: 1 to 255 printable ASCII characters, of which the
-  /// first is not `_`. The default zone's own name passes, because that zone exists already.
+  /// Checks that a new zone may have the name: 1 to 255 printable ASCII characters, not beginning
+  /// with `_`. The name of the default zone passes too, although it begins with `_`.
   ///
   /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName``.
   public func validate() throws(ModelError) {

@@ -1,14 +1,14 @@
 import CloudKitModel
 
-/// The body and the answer of `tokens/badge`: the badge from which the caller's devices count. The
-/// operation is Petrel's addition.
+/// The body and the answer of `tokens/badge`, Petrel's addition: the number on the app's icon, from
+/// which the caller's next notifications count up.
 ///
 /// ```
 /// { "badge": 0 }
 /// ```
 ///
-/// The next push that asks for a badge counts up from this number. The server sends no push for the
-/// change itself.
+/// The next push with a badge counts up from this number. The server sends no push for the request
+/// itself.
 public struct BadgeRequest: Sendable, Hashable {
   /// The new badge, from 0 to `ServiceLimits.badge`.
   public var badge: Int
@@ -23,9 +23,9 @@ extension BadgeRequest: Message, MessageObject {
   package static let schemaName: String? = "Badge"
   package static let blank = BadgeRequest(badge: 0)
 
-  /// Codes the badge.
+  /// Passes the badge to the coder, which reads, writes or describes the badge.
   ///
-  /// A badge outside of 0 to `ServiceLimits.badge` is `BAD_REQUEST`.
+  /// - Throws: `BAD_REQUEST` when the badge that is read is outside of 0 to `ServiceLimits.badge`.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {

@@ -3,26 +3,27 @@ import JSONCoding
 
 /// The body of `tokens/create` and `tokens/register`.
 ///
-/// `tokens/create` makes a token for the web courier. `tokens/register` binds such a token, or a
-/// device's own APNs token, to the caller.
+/// `tokens/create` makes a token for the web courier, the service that clients poll for
+/// notifications. `tokens/register` registers a token for the caller: a token of the web courier,
+/// or a device's own APNs token.
 ///
 /// ```
 /// { "apnsEnvironment": "production", "apnsToken": "9f3c…", "clientId": "phone-1" }
 /// ```
 public struct TokenRequest: Sendable, Hashable {
-  /// The environment of APNs to which a token belongs.
+  /// The APNs environment of a token.
   public enum Environment: String, Sendable, Hashable, CaseIterable {
-    /// The sandbox of APNs, or the service for released apps.
+    /// The sandbox of APNs (`development`), or the service for released apps (`production`).
     case development, production
   }
 
-  /// The environment of the token. It is independent of the container's environment. It may be nil
-  /// for `tokens/register`.
+  /// The APNs environment of the token, which is independent of the container's environment; may be
+  /// nil for `tokens/register`.
   public var apnsEnvironment: Environment?
   /// The token to register; nil for `tokens/create`.
   public var apnsToken: String?
-  /// The name of the client's device. The server uses it to recognize the device's own changes.
-  /// With nil, the `clientId` of the query counts.
+  /// The name of the client's device, by which the server recognizes the device's own changes. When
+  /// it is nil, the server uses the query parameter `clientId`.
   public var clientID: String?
 
   /// Creates a request.
@@ -38,7 +39,8 @@ extension TokenRequest.Environment: MessagePart {}
 extension TokenRequest: Message, MessageObject {
   package static let blank = TokenRequest(apnsEnvironment: nil)
 
-  /// Codes the members. All are optional here; the server checks which of them the operation needs.
+  /// Passes the members to the coder. All members are optional here; the server checks the members
+  /// that the operation needs.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -63,7 +65,7 @@ extension TokenRequest: Message, MessageObject {
 /// { "apnsEnvironment": "production", "apnsToken": "9f3c…", "webcourierURL": "https://…" }
 /// ```
 public struct TokenResponse: Sendable, Hashable {
-  /// The environment of the token.
+  /// The APNs environment of the token.
   public var apnsEnvironment: TokenRequest.Environment
   /// The token. A device's own token is in hexadecimal digits.
   public var apnsToken: String

@@ -14,7 +14,7 @@ public struct WebPushRegistration: Sendable, Hashable {
   public struct BrowserSubscription: Sendable, Hashable {
     /// The URL of the browser's push service for this subscription, at most 2,048 characters.
     public var endpoint: String
-    /// The time at which the subscription ends; nil when the browser gives none.
+    /// The time at which the subscription ends; nil when the browser names no time.
     public var expires: Timestamp?
     /// The keys for the encryption of messages.
     public var keys: Keys
@@ -30,8 +30,8 @@ public struct WebPushRegistration: Sendable, Hashable {
 
   /// The browser's push subscription.
   public var subscription: BrowserSubscription
-  /// The name of the client's device. The server uses it to recognize the device's own changes.
-  /// With nil, the `clientId` of the query counts.
+  /// The name of the client's device, by which the server recognizes the device's own changes. When
+  /// it is nil, the server uses the query parameter `clientId`.
   public var clientID: String?
 
   /// Creates a registration.

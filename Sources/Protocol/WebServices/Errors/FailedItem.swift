@@ -1,7 +1,7 @@
 import CloudKitModel
 import JSONCoding
 
-/// The error of one item of a request. In the answer it stands in the place of the item's result.
+/// The error of one item of a request. In the answer, this error replaces the item's result.
 ///
 /// ```
 /// { "recordName": "n-1", "zoneID": { "zoneName": "Notes" },
@@ -46,8 +46,7 @@ public struct FailedItem: Error, Sendable, Hashable {
     self.init(Self.name(of: reader), error)
   }
 
-  /// Returns the name of an item in an answer. The member that the item has shows the kind of the
-  /// item.
+  /// Returns the name of an item in an answer. The name's member shows the kind of the item.
   private static func name(of reader: MessageReader) -> Name {
     if let subscriptionID = reader.node["subscriptionID"]?.string {
       return .subscription(subscriptionID: subscriptionID)
@@ -82,8 +81,8 @@ public struct FailedItem: Error, Sendable, Hashable {
     return zoneID.map { .zone($0) } ?? .unknown
   }
 
-  /// The schema of a failed item. It has one of the names, or none when no name could be read. It
-  /// is the same for answers of all operations.
+  /// The schema of a failed item. A failed item has one of the names, or no name when none could be
+  /// read. The schema is the same for all operations.
   static var schema: JSONSchema {
     let names: [String: JSONSchema] = [
       "recordName?": .text, "zoneID?": ZoneID.schema(in: .answers), "subscriptionID?": .text,
@@ -120,15 +119,15 @@ public struct FailedItem: Error, Sendable, Hashable {
   }
 }
 
-/// The kind of the items of a request. The raw value is the member of an operation that contains
-/// the item's name.
+/// The kind of the items of a request. The raw value is the name of an operation's member that
+/// contains the item's name.
 package enum RequestItem: String {
   case record, zone, subscription
 }
 
 extension MessageReader {
-  /// Reads each item of a list on its own. A malformed item becomes a failed item, and the others
-  /// are read all the same.
+  /// Reads each item of a list separately. A malformed item becomes a failed item, and the other
+  /// items are still read.
   ///
   /// - Throws: `BAD_REQUEST` when the value is no list.
   func items<Item>(
@@ -139,7 +138,8 @@ extension MessageReader {
       do {
         items.append(.success(try read(element)))
       } catch {
-        // An item that is not inside of another object has its own name.
+        // The name is in the member for the item's kind; without this member, the name is in the
+        // item itself.
         let named = (try? element.optional(kind.rawValue)) ?? element
         items.append(.failure(FailedItem(FailedItem.name(of: named, as: kind), error)))
       }

@@ -1,8 +1,8 @@
-/// An error code of CloudKit Web Services ("Error Codes" in Apple's reference).
+/// An error code of CloudKit Web Services (table "Error Codes" in Apple's reference).
 ///
-/// The wire has two members for it. `serverErrorCode` always has a code of Apple's table, because
-/// some clients cannot read an answer with another one. `reasonCode` has Petrel's own code where
-/// Apple's table says too little.
+/// An error in a message has two members for the code. The server writes one of Apple's codes into
+/// `serverErrorCode`, because some clients cannot read an answer with other codes. If Petrel has a
+/// more precise code, the server also writes that code into `reasonCode`.
 ///
 /// A client keeps a code that this version does not know.
 public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
@@ -20,34 +20,35 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public static let atomicError = ServerErrorCode(rawValue: "ATOMIC_ERROR")
   /// The token or the signature is not valid.
   public static let authenticationFailed = ServerErrorCode(rawValue: "AUTHENTICATION_FAILED")
-  /// The operation needs a user. ``ServiceError/redirectURL`` says where the user signs in.
+  /// The operation needs a signed-in user. ``ServiceError/redirectURL`` is the address of the
+  /// sign-in page.
   public static let authenticationRequired = ServerErrorCode(rawValue: "AUTHENTICATION_REQUIRED")
   /// The request is malformed, has a value of a wrong type, or breaks a rule.
   public static let badRequest = ServerErrorCode(rawValue: "BAD_REQUEST")
-  /// The change token is older than the changes that the server still has. The client must fetch
-  /// again without a token. Petrel's addition; Apple's reference has no code for it.
+  /// The server no longer has all changes since the change token. The client must fetch all changes
+  /// again, without a token. Petrel's addition; Apple's reference has no code for it.
   public static let changeTokenExpired = ServerErrorCode(rawValue: "CHANGE_TOKEN_EXPIRED")
   /// The change tag is not current: the record was changed in the meantime.
   public static let conflict = ServerErrorCode(rawValue: "CONFLICT")
   /// The item to create exists already.
   public static let exists = ServerErrorCode(rawValue: "EXISTS")
-  /// The server failed. Its log has the cause under ``ServiceError/uuid``.
+  /// The server failed. The server's log has the cause under ``ServiceError/uuid``.
   public static let internalError = ServerErrorCode(rawValue: "INTERNAL_ERROR")
   /// The item does not exist.
   public static let notFound = ServerErrorCode(rawValue: "NOT_FOUND")
   /// The quota of the database or of the caller is exhausted.
   public static let quotaExceeded = ServerErrorCode(rawValue: "QUOTA_EXCEEDED")
-  /// The caller sends too many requests. ``ServiceError/retryAfter`` says how long to wait.
+  /// The caller sends too many requests. ``ServiceError/retryAfter`` is the time to wait.
   public static let throttled = ServerErrorCode(rawValue: "THROTTLED")
-  /// The server is busy. ``ServiceError/retryAfter`` says how long to wait.
+  /// The server is busy. ``ServiceError/retryAfter`` is the time to wait.
   public static let tryAgainLater = ServerErrorCode(rawValue: "TRY_AGAIN_LATER")
   /// The target of a reference with the action `VALIDATE` does not exist.
   public static let validatingReferenceError = ServerErrorCode(
     rawValue: "VALIDATING_REFERENCE_ERROR")
   /// The zone does not exist.
   public static let zoneNotFound = ServerErrorCode(rawValue: "ZONE_NOT_FOUND")
-  /// The value of a unique field is taken. The code is in the list of CloudKit JS; Petrel has no
-  /// unique fields and never sends it.
+  /// Another record already has this value in a unique field. The code is in the list of CloudKit
+  /// JS. Petrel has no unique fields and never sends the code.
   public static let uniqueFieldError = ServerErrorCode(rawValue: "UNIQUE_FIELD_ERROR")
 
   // Petrel's additions. Apple's native client receives these facts over another protocol.
@@ -66,10 +67,11 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public static let serverResponseLost = ServerErrorCode(rawValue: "SERVER_RESPONSE_LOST")
   /// The zone of the request was deleted by its user.
   public static let userDeletedZone = ServerErrorCode(rawValue: "USER_DELETED_ZONE")
-  /// Another request is at work in the zone. Only `TestCloud` sends it, when a test asks for it.
+  /// Another request is changing the zone. Only `TestCloud` sends this code, when a test asks for
+  /// the code.
   public static let zoneBusy = ServerErrorCode(rawValue: "ZONE_BUSY")
 
-  /// The codes of Apple's table, in alphabetical order.
+  /// Apple's codes: those of the reference and of CloudKit JS, in alphabetical order.
   static let documented: [ServerErrorCode] = [
     .accessDenied, .atomicError, .authenticationFailed, .authenticationRequired, .badRequest,
     .conflict, .exists, .internalError, .notFound, .quotaExceeded, .throttled, .tryAgainLater,
@@ -81,8 +83,8 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
     .serverResponseLost, .tooManyParticipants, .userDeletedZone, .zoneBusy,
   ]
 
-  /// The code of Apple's table that stands in `serverErrorCode` for this one. For one of Petrel's
-  /// additions it is the nearest code of the table; any other code stands for itself.
+  /// The code that the server writes into `serverErrorCode` for this code. For one of Petrel's
+  /// additions, it is the nearest of Apple's codes. Any other code stays the same.
   public var documented: ServerErrorCode {
     switch self {
     case .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .notSupported,

@@ -2,8 +2,8 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// The error object of CloudKit Web Services. It is the body of a failed request, or the result of
-/// a failed item.
+/// The error object of CloudKit Web Services. This object is the body of a failed request, or the
+/// result of a failed item.
 ///
 /// ```
 /// { "serverErrorCode": "TRY_AGAIN_LATER", "reason": "…", "uuid": "…", "retryAfter": 2 }
@@ -20,10 +20,10 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     var limit: Int?
   }
 
-  /// An immutable reference to the content, which keeps the error to one word.
+  /// An immutable reference to the content. Because of it, an error takes only one machine word.
   ///
-  /// The frame of an `async` function has space for each error that may pass through it. The memory
-  /// has as many frames as requests wait.
+  /// The frame of an `async` function has space for each error that the function may pass on. The
+  /// server has such frames in memory for each waiting request.
   private final class Box: Sendable {
     let content: Content
 
@@ -39,19 +39,19 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     get { box.content.code }
     set { change { $0.code = newValue } }
   }
-  /// The description of the mistake, with the item, the field and the rule. Texts of more than
-  /// 4,000 bytes are cut by the initializer.
+  /// The description of the mistake, with the item, the field and the rule. The initializer
+  /// shortens a text of more than 4,000 bytes to its first 2,000 bytes.
   public var reason: String {
     get { box.content.reason }
     set { change { $0.reason = newValue } }
   }
-  /// The identifier of this error, which also stands in the server's log.
+  /// The identifier of this error, which the server's log contains too.
   public var uuid: String {
     get { box.content.uuid }
     set { change { $0.uuid = newValue } }
   }
-  /// The number of seconds after which the client may try again; nil means that the client must
-  /// not.
+  /// The number of seconds after which the client may try again; nil means that the client must not
+  /// try again.
   public var retryAfter: Double? {
     get { box.content.retryAfter }
     set { change { $0.retryAfter = newValue } }
@@ -68,8 +68,8 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     set { change { $0.serverRecord = newValue } }
   }
   /// The limit that the request exceeds, as a number of items or bytes, with `BAD_REQUEST`.
-  /// Petrel's addition: the protocol has no code for it, but the native client's `limitExceeded`
-  /// needs one.
+  /// Petrel's addition: Apple's web protocol has no error code for an exceeded limit, but the
+  /// native client has `limitExceeded`.
   public var limit: Int? {
     get { box.content.limit }
     set { change { $0.limit = newValue } }
@@ -87,7 +87,7 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
         redirectURL: redirectURL, serverRecord: serverRecord, limit: limit))
   }
 
-  /// Changes a copy of the content and keeps it in a box of its own. Other copies of the error keep
+  /// Changes a copy of the content and puts the copy into a new box. Other copies of the error keep
   /// the old content.
   private mutating func change(_ body: (inout Content) -> Void) {
     var content = box.content
@@ -103,8 +103,9 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     hasher.combine(box.content)
   }
 
-  /// Returns the first 2,000 bytes and an ellipsis for a reason of more than 4,000 bytes. Reasons
-  /// quote refused values, which may be as long as the request, and they stand in answers and logs.
+  /// Returns the first 2,000 bytes and an ellipsis for a reason of more than 4,000 bytes. A reason
+  /// may quote a refused value that is as long as the request, and answers and logs contain the
+  /// reason.
   private static func cut(_ reason: String) -> String {
     let limit = 4_000
     guard reason.utf8.count > limit else { return reason }
@@ -124,7 +125,7 @@ extension ServiceError {
   init?(_ reader: MessageReader) {
     let node = reader.node
     guard let code = node["serverErrorCode"]?.string else { return nil }
-    // Petrel's own code stands beside Apple's.
+    // `reasonCode` has Petrel's own code, which is more precise than Apple's code.
     self.init(
       ServerErrorCode(rawValue: node["reasonCode"]?.string ?? code),
       node["reason"]?.string ?? "",
@@ -151,9 +152,9 @@ extension ServiceError {
   /// The error as the body of a failed upload. The member `singleFile` repeats the error, in the
   /// place where clients look for the uploaded file.
   ///
-  /// CloudKit JS reads nothing else. It takes `singleFile` as the field's value, whatever the
-  /// status is. Without that member it would save the record without the file, as if the upload had
-  /// succeeded. With it, the server refuses the record and repeats this reason.
+  /// CloudKit JS reads only `singleFile` and uses this member as the field's value, also when the
+  /// upload failed. Without the member, CloudKit JS would save the record without the file. With
+  /// the member, the server refuses the record and repeats this reason.
   public var uploadBody: Data {
     let context = MessageContext(ownerNaming: .explicit)
     var writer = JSONWriter()
@@ -229,11 +230,11 @@ extension ServiceError {
 }
 
 extension ServiceError {
-  /// The rule for names and similar texts about the character U+0000. Apple's names are printable
-  /// ASCII, and not every store can keep the character.
+  /// The rule against the character U+0000 in names, IDs and similar texts, as a part of error
+  /// messages. Not every store can keep this character, and Apple's names are printable ASCII.
   public static let nulRule = "must not have the character U+0000"
 
-  /// The rule for texts about combining marks (Stream-Safe Text Format,
-  /// `String.isStreamSafe`).
+  /// The rule against long runs of combining marks, as a part of error messages (Stream-Safe Text
+  /// Format, `String.isStreamSafe`).
   public static let markRule = "must not have more than 30 combining marks in a row"
 }

@@ -1,25 +1,29 @@
 import CloudKitModel
 import JSONCoding
 
-/// An operation on all members of a ``MessageObject``: reading, writing, or describing them.
+/// An operation on all members of a ``MessageObject``. To code a member means to read, write or
+/// describe the member.
 ///
-/// The object's ``MessageObject/code(_:)`` names each member to the coder. There are three coders:
-/// ``MessageDecoder``, ``MessageEncoder`` and ``MessageDescriber``.
+/// The object's ``MessageObject/code(_:)`` passes each member to the coder. There are three coders:
+/// ``MessageDecoder`` reads, ``MessageEncoder`` writes, and ``MessageDescriber`` makes the JSON
+/// Schema.
 package protocol MessageCoder: ~Copyable {
-  /// The error of the coder: ``ServiceError`` for reading; the other two never fail.
+  /// The error of the coder: ``ServiceError`` for the decoder. The encoder and the describer never
+  /// fail.
   associatedtype Failure: Error
 
   /// Whether the coder sets members from a message.
   static var reads: Bool { get }
 
-  /// Codes one member. A coder that reads leaves `part` unchanged when the message does not have
-  /// the member.
+  /// Codes one member. The decoder leaves `part` unchanged when the message does not have the
+  /// member.
   ///
   /// - Parameters:
   ///   - name: The name of the member.
   ///   - others: Further names under which the member is read, in order of preference.
-  ///   - part: The value; nil is not written.
-  ///   - note: The description and the limits of the member. Only the describer evaluates it.
+  ///   - part: The value of the member; nil is not written.
+  ///   - rule: The rule that says whether a message has the member.
+  ///   - note: The description and the limits of the member. Only the describer evaluates the note.
   mutating func member<Part: MessagePart>(
     _ name: String, or others: [String], _ part: inout Part?, _ rule: MemberRule,
     _ note: @autoclosure () -> MemberNote
@@ -37,25 +41,25 @@ package protocol MessageCoder: ~Copyable {
 
   /// Codes the operations of a request, at most `ServiceLimits.operationsPerRequest`.
   ///
-  /// An operation that cannot be read becomes a failed item, and the others are read all the same.
-  /// Failed items are not written.
+  /// An operation that cannot be read becomes a failed item, and the other operations are still
+  /// read. Failed items are not written.
   mutating func operations<Part: MessagePart>(
     _ name: String, _ parts: inout [Result<Part, FailedItem>], of kind: RequestItem
   ) throws(Failure)
 
-  /// Checks a rule for a value that was read. Coders that do not read ignore it.
+  /// Checks a rule for a value that was read. Only the decoder runs the check.
   ///
   /// - Parameter name: The member that the rule is about, for the error; nil for the whole object.
   func check(_ name: String?, _ rule: () throws(ModelError) -> Void) throws(Failure)
 }
 
-/// The rule whether a message has a member.
+/// The rule that says whether a message has a member.
 package enum MemberRule {
   /// Each message has the member.
   case required
   /// The member may be missing.
   case optional
-  /// The member is always written, and may be missing when a message is read.
+  /// The member is always written, but a message that is read may lack the member.
   case written
 }
 
@@ -105,7 +109,7 @@ package struct MemberNote: ExpressibleByStringLiteral, ExpressibleByStringInterp
 }
 
 extension MessageCoder where Self: ~Copyable {
-  /// Codes a member that each message has. Without it, reading fails with `BAD_REQUEST`.
+  /// Codes a member that each message has. Without the member, reading fails with `BAD_REQUEST`.
   package mutating func required<Part: MessagePart>(
     _ name: String, _ part: inout Part, _ note: @autoclosure () -> MemberNote = .none
   ) throws(Failure) {
@@ -131,7 +135,7 @@ extension MessageCoder where Self: ~Copyable {
     if let value { part = value }
   }
 
-  /// Codes a member that is always written, and may be missing when a message is read.
+  /// Codes a member that is always written, but that may be missing in a message that is read.
   package mutating func written<Part: MessagePart>(
     _ name: String, _ part: inout Part,
     _ note: @autoclosure () -> MemberNote = .none
@@ -151,8 +155,7 @@ extension MessageCoder where Self: ~Copyable {
     parts = list ?? []
   }
 
-  /// Codes a text for people, which may contain any character. Names and IDs use `optional`
-  /// instead.
+  /// Codes a text for people, which may contain any character. Use `optional` for names and IDs.
   mutating func freeText(
     _ name: String, _ text: inout String?, _ note: @autoclosure () -> MemberNote = .none
   ) throws(Failure) {
@@ -176,7 +179,7 @@ extension MessageCoder where Self: ~Copyable {
 extension MessageCoder where Self: ~Copyable {
   /// Codes the change token of an earlier answer.
   ///
-  /// - Parameter name: The name of the member, where it is not `syncToken`.
+  /// - Parameter name: The name of the member, if the name is not `syncToken`.
   mutating func syncToken(_ token: inout String?, as name: String = "syncToken") throws(Failure) {
     try optional(
       name, &token,
@@ -184,7 +187,7 @@ extension MessageCoder where Self: ~Copyable {
   }
 
   /// Codes the largest number of items in the answer. 0 leaves the number to the server; a negative
-  /// number is refused.
+  /// number is `BAD_REQUEST`.
   mutating func resultsLimit(_ limit: inout Int) throws(Failure) {
     try optional(
       "resultsLimit", &limit, default: 0,
@@ -197,7 +200,7 @@ extension MessageCoder where Self: ~Copyable {
     }
   }
 
-  /// Codes the names of the fields that the answer has. Absent and null mean all fields.
+  /// Codes the names of the fields that the answer has. An absent member and null mean all fields.
   mutating func desiredKeys(
     _ keys: inout Set<String>?, as name: String = "desiredKeys"
   ) throws(Failure) {

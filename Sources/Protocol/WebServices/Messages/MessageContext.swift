@@ -2,24 +2,26 @@ import CloudKitModel
 
 /// The settings for reading and writing messages that the messages themselves do not contain.
 public struct MessageContext: Sendable, Hashable {
-  /// The relation between owner names on the wire and in the model.
+  /// The relation between the owner names in messages and in the model.
   public enum OwnerNaming: Sendable, Hashable {
-    /// The server's way. On the wire, this user record name stands for the model's "current owner".
+    /// The server's rule: this user record name in messages is the model's "current owner"
+    /// (`ZoneID.currentOwnerName`).
     case relative(to: String)
-    /// A client's way in the user's own databases and the public one. Each owner on the wire
-    /// becomes the "current owner" of the model.
+    /// A client's rule for the user's own databases and the public database: each owner in a
+    /// message becomes the model's "current owner".
     case implied
-    /// Names are the same on the wire and in the model.
+    /// Owner names are the same in messages and in the model.
     case explicit
   }
 
-  /// The relation between owner names on the wire and in the model.
+  /// The relation between the owner names in messages and in the model.
   public var ownerNaming: OwnerNaming
-  /// Whether integers and doubles are written as strings. JavaScript's numbers have 53 bits.
+  /// Whether integers and doubles are written as strings. JavaScript's numbers are exact only up to
+  /// 53 bits.
   public var numbersAsStrings: Bool
-  /// Whether answers contain facts that a reader could infer. These are the zone of a reference to
-  /// the record's own zone, and a device name for changes without one. Some public clients cannot
-  /// read records without them.
+  /// Whether answers contain two values that a reader could infer, because some public clients
+  /// cannot read records without them. The first is the zone of a reference without a zone, which
+  /// is the record's own zone. The second is a device name for a save without a device name.
   public var writesImplied: Bool
   /// The zone that is written for references without a zone; nil writes none.
   var zoneOfReferences: ZoneID?

@@ -27,7 +27,7 @@ struct MessageDecoder: MessageCoder {
     }
   }
 
-  /// Reads the list, after a check of the number of its elements.
+  /// Checks the number of elements, and reads the list.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote
@@ -36,9 +36,10 @@ struct MessageDecoder: MessageCoder {
     parts = try [Part](try reader.list(name, count: count))
   }
 
-  /// Reads each operation on its own.
+  /// Reads each operation separately.
   ///
-  /// - Throws: `BAD_REQUEST` only when the list is missing, is no list, or has too many elements.
+  /// - Throws: `BAD_REQUEST` when the list is missing, is no list, or has too many elements. An
+  ///   operation that cannot be read does not throw.
   mutating func operations<Part: MessagePart>(
     _ name: String, _ parts: inout [Result<Part, FailedItem>], of kind: RequestItem
   ) throws(ServiceError) {
@@ -46,7 +47,7 @@ struct MessageDecoder: MessageCoder {
       .items(of: kind) { (element) throws(ServiceError) in try Part(element) }
   }
 
-  /// Runs the check. A rule about a member that the message does not have is not checked.
+  /// Runs the check. If `name` is a member that the message does not have, the rule is not checked.
   func check(_ name: String?, _ rule: () throws(ModelError) -> Void) throws(ServiceError) {
     guard let name else { return try reader.checked(rule) }
     try reader.optional(name)?.checked(rule)

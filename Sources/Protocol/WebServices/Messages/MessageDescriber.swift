@@ -1,11 +1,11 @@
 import CloudKitModel
 import JSONCoding
 
-/// A coder that collects the schemas of an object's members.
+/// A coder that collects the JSON Schemas of an object's members.
 struct MessageDescriber: MessageCoder {
   static let reads = false
 
-  /// The description for which the schemas are.
+  /// The direction of the messages (requests or answers), and the enclosing schemas.
   private let scope: SchemaScope
   /// The schemas by name, with `?` after the names of members that may be missing.
   private var members: [String: JSONSchema] = [:]
@@ -57,7 +57,7 @@ struct MessageDescriber: MessageCoder {
     add(name, Part.schema(in: scope), note(), isRequired: isRequired)
   }
 
-  /// Adds the schema of a list with its numbers of elements.
+  /// Adds the schema of a list with the allowed number of elements.
   mutating func list<Part: MessagePart>(
     _ name: String, _ parts: inout [Part]?, count: ClosedRange<Int>, isRequired: Bool,
     _ note: @autoclosure () -> MemberNote

@@ -5,7 +5,8 @@ import JSONCoding
 struct MessageEncoder: MessageCoder, ~Copyable {
   static let reads = false
 
-  /// The writer, inside of the object. The encoder owns it while the members are written.
+  /// The writer, which has begun the object. The encoder owns the writer while the members are
+  /// written.
   var writer: JSONWriter
   /// The settings for the message.
   let context: MessageContext
@@ -30,7 +31,7 @@ struct MessageEncoder: MessageCoder, ~Copyable {
     parts.write(to: &writer, context: context)
   }
 
-  /// Writes the operations that could be read.
+  /// Writes the operations, without the failed items.
   mutating func operations<Part: MessagePart>(
     _ name: String, _ parts: inout [Result<Part, FailedItem>], of kind: RequestItem
   ) {

@@ -1,18 +1,18 @@
 import Foundation
 import JSONCoding
 
-/// An object of a message that names its members once, in ``code(_:)``.
+/// An object in a message that lists its members once, in ``code(_:)``.
 ///
-/// Reading, writing, and the schema in the description follow from this one method:
+/// The object is read, written and described (as a JSON Schema) by this one method:
 ///
 /// ```swift
-/// extension WebhookRegistration: Message {
+/// extension WebhookRegistration: Message, MessageObject {
 ///   package static let blank = WebhookRegistration(url: "")
 ///
 ///   package mutating func code<Coder: MessageCoder & ~Copyable>(
 ///     _ coder: inout Coder
 ///   ) throws(Coder.Failure) {
-///     try coder.required("url", &url, "Where notifications are posted to.")
+///     try coder.required("url", &url, .length(2_048))
 ///   }
 /// }
 /// ```
@@ -22,26 +22,27 @@ import JSONCoding
 /// - To write an object, the encoder writes the members of a copy, in the order of the method.
 /// - To describe an object, the describer collects names, types and notes from ``blank``.
 package protocol MessageObject: MessagePart {
-  /// The name of the schema in the description; nil describes the object at each place of its use.
+  /// The name of the object's schema in the API description (OpenAPI). With nil, each place that
+  /// uses the object contains the whole schema.
   static var schemaName: String? { get }
-  /// A value whose members the decoder replaces.
+  /// The value with which the decoder starts.
   static var blank: Self { get }
-  /// Names each member to the coder, in the order in which they are written. A coder that writes
-  /// changes no member.
+  /// Passes each member to the coder, in the order in which the members are written. Only the
+  /// decoder changes the members.
   mutating func code<Coder: MessageCoder & ~Copyable>(_ coder: inout Coder) throws(Coder.Failure)
 }
 
 extension MessageObject {
-  /// No name: the object is described at each place of its use.
+  /// No name: each place that uses the object contains the whole schema.
   package static var schemaName: String? { nil }
 
-  /// Reads the object: a blank value with the members of the message.
+  /// Reads the object: the members of the message replace those of ``blank``.
   package init(_ reader: MessageReader) throws(ServiceError) {
     self = Self.blank
     try readMembers(reader)
   }
 
-  /// Reads the members that the message has. The others keep their values.
+  /// Reads the members that the message has. The other members keep their values.
   mutating func readMembers(_ reader: MessageReader) throws(ServiceError) {
     var decoder = MessageDecoder(reader)
     try code(&decoder)
@@ -62,7 +63,8 @@ extension MessageObject {
     writer = encoder.writer
   }
 
-  /// The schema of the object. A named schema inside of itself becomes a reference.
+  /// The schema of the object. Where a named schema contains itself, the inner schema is a
+  /// reference to the name.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     func shape(_ scope: SchemaScope) -> JSONSchema {
       var describer = MessageDescriber(scope)
@@ -77,7 +79,7 @@ extension MessageObject {
 
 /// The body of a request or an answer.
 package protocol Message: MessagePart, Sendable {
-  /// The estimated number of bytes of the body. The writer reserves them.
+  /// The estimated number of bytes of the body, which the writer reserves in memory.
   var approximateSize: Int { get }
 }
 

@@ -2,8 +2,8 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
-/// A value that may be a member of a message or an element of a list. It can be read, written and
-/// described.
+/// A value that may be a member of a message or an element of a list. Each part can be read,
+/// written and described by a JSON Schema.
 package protocol MessagePart {
   /// Reads the value.
   ///
@@ -15,7 +15,8 @@ package protocol MessagePart {
   static func schema(in scope: SchemaScope) -> JSONSchema
 }
 
-/// The description for which a schema is made: of requests or of answers.
+/// The place for which a JSON Schema is made: in requests or in answers, and inside of which other
+/// schemas.
 package struct SchemaScope: Sendable {
   /// The direction of a message, which decides how strict its schema is.
   package enum Direction: Sendable {
@@ -28,8 +29,8 @@ package struct SchemaScope: Sendable {
 
   /// The direction of the messages.
   package let direction: Direction
-  /// The names of the schemas around the current place. A schema inside of itself becomes a
-  /// reference to its name.
+  /// The names of the schemas that enclose the place. A schema inside of itself becomes a reference
+  /// to its name.
   fileprivate(set) var enclosing: [String] = []
 
   /// The scope of requests, outside of any named schema.
@@ -38,7 +39,7 @@ package struct SchemaScope: Sendable {
   package static let answers = SchemaScope(direction: .answers)
 
   /// Returns the name of a schema in this direction. A name in requests begins with `Asked`,
-  /// because the two schemas differ.
+  /// because the schemas of requests and answers differ.
   package func name(_ name: String) -> String {
     switch direction {
     case .requests: "Asked\(name)"
@@ -111,8 +112,8 @@ struct FreeText: MessagePart, Hashable {
   static func schema(in scope: SchemaScope) -> JSONSchema { .text }
 }
 
-/// An enumeration with string values. On the wire a value is one of its words; any other word is
-/// `BAD_REQUEST`.
+/// An enumeration with string values. A message contains the raw value; reading any other string
+/// fails with `BAD_REQUEST`.
 extension MessagePart where Self: RawRepresentable<String> & CaseIterable {
   package init(_ reader: MessageReader) throws(ServiceError) {
     let word = try reader.string()
@@ -134,7 +135,7 @@ extension MessagePart where Self: RawRepresentable<String> & CaseIterable {
 
 // MARK: Lists
 
-/// A list. One element that cannot be read fails the whole list.
+/// A list. If one element cannot be read, reading the whole list fails.
 extension Array: MessagePart where Element: MessagePart {
   package init(_ reader: MessageReader) throws(ServiceError) {
     self = []
@@ -152,8 +153,8 @@ extension Array: MessagePart where Element: MessagePart {
   }
 }
 
-/// A list whose order has no meaning. It is written in ascending order, and repeated elements count
-/// once.
+/// A list whose order has no meaning. The elements are written in ascending order, and repeated
+/// elements count once.
 extension Set: MessagePart where Element: MessagePart & Comparable {
   package init(_ reader: MessageReader) throws(ServiceError) {
     self = Set(try [Element](reader))

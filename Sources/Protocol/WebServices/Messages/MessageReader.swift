@@ -8,8 +8,8 @@ package struct MessageReader {
   private(set) var node: JSONNode
   /// The settings for the message.
   let context: MessageContext
-  /// The place in the message of the document that contains the value. It is empty for the
-  /// message's own document.
+  /// The place of ``node``'s document in the message. The place is empty for the message's own
+  /// document, and `other.path` after ``init(_:insteadOf:)``.
   private var place = ""
 
   /// The place of the value, such as `operations[2].record`; empty for the message itself.
@@ -17,8 +17,8 @@ package struct MessageReader {
     let path = node.path
     return place.isEmpty || path.isEmpty ? place + path : "\(place).\(path)"
   }
-  /// The value with everything in it, decoded. Code that reads single members and values avoids
-  /// this copy.
+  /// A decoded copy of the value with everything in it. Code that needs single members or values
+  /// uses the methods below, which make no such copy.
   var json: JSONValue { node.value }
 
   /// Creates a reader of a value in the message's own document.
@@ -62,7 +62,8 @@ package struct MessageReader {
     return ServiceError(.badRequest, path.isEmpty ? text : "\(path): \(text)")
   }
 
-  /// The kind of the value for errors. For a number it says why the number is no 64-bit integer.
+  /// The kind of the value for errors. For a number that is no 64-bit integer, the text gives the
+  /// reason.
   var preciseKind: String {
     guard let double = node.double, node.int == nil else { return node.kind }
     return double == double.rounded() ? "a number beyond 64 bits" : "a number with a fraction"
@@ -77,7 +78,7 @@ package struct MessageReader {
     return part
   }
 
-  /// Returns the member of this name; nil when it is absent or null.
+  /// Returns the member with this name; nil when the member is absent or null.
   ///
   /// - Throws: `BAD_REQUEST` when this value is no object.
   func optional(_ key: String) throws(ServiceError) -> MessageReader? {
@@ -86,9 +87,9 @@ package struct MessageReader {
     return part(member)
   }
 
-  /// Returns the member of this name.
+  /// Returns the member with this name.
   ///
-  /// - Throws: `BAD_REQUEST` when the member is absent or null.
+  /// - Throws: `BAD_REQUEST` when the member is absent or null, or when this value is no object.
   package func member(_ key: String) throws(ServiceError) -> MessageReader {
     guard let member = try optional(key) else { throw mistake("'\(key)' is missing") }
     return member
@@ -104,11 +105,12 @@ package struct MessageReader {
     return elements.map(part)
   }
 
-  /// Returns the list of this name.
+  /// Returns the member with this name, which should be a list. The method does not refuse another
+  /// kind of value; ``elements()`` does.
   ///
   /// - Parameter count: The allowed numbers of elements.
-  /// - Throws: `BAD_REQUEST` when the list is missing or has another number of elements.
-  ///   ``ServiceError/limit`` then has the largest number.
+  /// - Throws: `BAD_REQUEST` when the member is missing, or the list has too few or too many
+  ///   elements. For too many elements, ``ServiceError/limit`` is the largest allowed number.
   func list(_ key: String, count: ClosedRange<Int>) throws(ServiceError) -> MessageReader {
     let list = try member(key)
     guard list.node.isArray else { return list }
@@ -123,17 +125,17 @@ package struct MessageReader {
     return list
   }
 
-  /// Returns the list of this name, with at most `ServiceLimits.operationsPerRequest` elements.
+  /// Returns the list with this name, with at most `ServiceLimits.operationsPerRequest` elements.
   func operations(_ key: String) throws(ServiceError) -> MessageReader {
     try list(key, count: 0...ServiceLimits.operationsPerRequest)
   }
 
   // MARK: Values
 
-  /// Returns a name, an ID, a token or a word. Only values of records and texts for people are read
-  /// by other methods.
+  /// Returns a text that is a name, an ID, a token or a word. Other methods read the values of
+  /// records and texts for people.
   ///
-  /// - Throws: `BAD_REQUEST` also for a text with U+0000.
+  /// - Throws: `BAD_REQUEST` in the cases of ``freeText()``, and for a text with U+0000.
   func string() throws(ServiceError) -> String {
     let string = try freeText()
     guard !string.utf8.contains(0) else { throw mistake(ServiceError.nulRule) }
@@ -142,15 +144,19 @@ package struct MessageReader {
 
   /// Returns a text that may contain any character.
   ///
-  /// The text must be stream-safe, because Swift hashes and compares it. Values of records need not
-  /// be: they are compared by their bytes.
+  /// The text must be stream-safe (at most 30 combining marks in a row), because Swift hashes and
+  /// compares other texts slowly. The strings in records are compared by their bytes and may be any
+  /// text.
+  ///
+  /// - Throws: `BAD_REQUEST` for another kind of value, and for a text that is not stream-safe.
   func freeText() throws(ServiceError) -> String {
     guard let string = node.string else { throw mistake("must be a string, not \(node.kind)") }
     guard string.isStreamSafe else { throw mistake(ServiceError.markRule) }
     return string
   }
 
-  /// Returns a boolean. The numbers 0 and 1 count, because some clients send them.
+  /// Returns a boolean. The numbers 0 and 1 are accepted as false and true, because some clients
+  /// send them.
   func bool() throws(ServiceError) -> Bool {
     guard let bool = node.bool else { throw mistake("must be true or false, not \(node.kind)") }
     return bool
@@ -162,8 +168,8 @@ package struct MessageReader {
     throw mistake("must be a whole number, not \(preciseKind)")
   }
 
-  /// Returns a time in milliseconds. A fraction is dropped, because clients that compute with
-  /// seconds send one.
+  /// Returns a time in milliseconds. A number with a fraction is rounded down, because clients that
+  /// compute with seconds send fractions.
   func milliseconds() throws(ServiceError) -> Int64 {
     if !node.isWhole, let double = node.double, let whole = Int64(exactly: double.rounded(.down)) {
       return whole
@@ -177,7 +183,8 @@ package struct MessageReader {
     throw mistake("must be a number, not \(node.kind)")
   }
 
-  /// Returns the string under the first of these names that the object has; nil when it has none.
+  /// Returns the string under the first of these names that the object has; nil when the object has
+  /// none of the names.
   func optionalString(_ keys: String...) throws(ServiceError) -> String? {
     for key in keys {
       if let member = try optional(key) { return try member.string() }
@@ -185,18 +192,18 @@ package struct MessageReader {
     return nil
   }
 
-  /// Returns the boolean of this name; nil when it is absent or null.
+  /// Returns the boolean with this name; nil when the member is absent or null.
   func optionalBool(_ key: String) throws(ServiceError) -> Bool? {
     try optional(key)?.bool()
   }
 
-  /// Returns the number of this name; nil when it is absent or null.
+  /// Returns the number with this name; nil when the member is absent or null.
   func optionalDouble(_ key: String) throws(ServiceError) -> Double? {
     try optional(key)?.double()
   }
 
-  /// Returns the list of strings under the first of these names that the object has; nil when it
-  /// has none.
+  /// Returns the list of strings under the first of these names that the object has; nil when the
+  /// object has none of the names.
   func optionalStrings(_ keys: String...) throws(ServiceError) -> [String]? {
     for key in keys {
       guard let member = try optional(key) else { continue }
@@ -207,7 +214,8 @@ package struct MessageReader {
     return nil
   }
 
-  /// Runs a check of the data model, and reports its error for this place of the message.
+  /// Runs a check of the data model. If the check fails, throws `BAD_REQUEST` with the reason and
+  /// this value's place in the message.
   func checked(_ check: () throws(ModelError) -> Void) throws(ServiceError) {
     do {
       try check()

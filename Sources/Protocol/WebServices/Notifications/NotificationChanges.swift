@@ -9,8 +9,7 @@ import CloudKitModel
 public struct NotificationChangesRequest: Sendable, Hashable {
   /// The token of an earlier answer; nil starts at the beginning of the log.
   public var syncToken: String?
-  /// The largest number of entries in the answer. 0 leaves the number to the server, which takes
-  /// `ServiceLimits.recordsPerPage`.
+  /// The largest number of entries in the answer. 0 means `ServiceLimits.recordsPerPage`.
   public var resultsLimit: Int
 
   /// Creates a request.
@@ -33,8 +32,8 @@ extension NotificationChangesRequest: Message, MessageObject {
 
 /// The answer of `notifications/changes`.
 public struct NotificationChangesResponse: Sendable, Hashable {
-  /// The entries, the oldest first. They have at most about `ServiceLimits.notificationsPageSize`
-  /// bytes.
+  /// The entries, the oldest first. The answer ends after about
+  /// `ServiceLimits.notificationsPageSize` bytes of entries.
   public var notifications: [NotificationLogItem]
   /// The token with which the next request continues after these entries.
   public var syncToken: String

@@ -1,13 +1,13 @@
 import CloudKitModel
 import JSONCoding
 
-/// An entry of the notification log. It is the object that the web courier delivers, with small
-/// differences:
+/// An entry of the notification log. It is the object that the web courier (the service that
+/// clients poll for notifications) delivers, with small differences:
 ///
-/// - The values of desired keys are in `fields`, beside `ck`, and have types as in records. The
-///   courier has them as `af`, inside of `ck`.
-/// - An entry that is marked as read has only the common part of `ck`, and `"read": true` beside
-///   it.
+/// - The values of the desired keys are in `fields`, beside `ck`, and have types as in records. In
+///   a courier message these values are in `af`, inside of `ck`.
+/// - An entry that is marked as read has `"read": true`, and in `ck` only the environment, the
+///   container and the notification ID.
 ///
 /// ```
 /// { "aps": { … }, "ck": { "ce": 2, "cid": "iCloud.com.example.app", "nid": "…", … },
@@ -28,7 +28,8 @@ public struct NotificationLogItem: Sendable, Hashable {
     isRead = false
   }
 
-  /// Creates an entry that is marked as read. It has no content but the identifiers.
+  /// Creates an entry that is marked as read. It contains only the environment, the container and
+  /// the notification ID.
   public init(
     readNotificationID notificationID: String, container: String,
     environment: ContainerEnvironment
@@ -47,8 +48,9 @@ public struct NotificationLogItem: Sendable, Hashable {
 extension NotificationLogItem: MessagePart {
   /// Reads an entry.
   ///
-  /// The payload shows the scope of the database (`dbs`). In shared databases the owners of zones
-  /// keep their names; in the other databases each owner becomes the current one.
+  /// The payload of a query notification contains the scope of the database (`dbs`). In a shared
+  /// database, owner names stay as they are. Otherwise each owner becomes the "current owner"
+  /// (`ZoneID.currentOwnerName`).
   ///
   /// - Throws: `BAD_REQUEST` when the entry or its `ck` is no object, and for values that cannot be
   ///   read.
@@ -87,7 +89,8 @@ extension NotificationLogItem: MessagePart {
     }
   }
 
-  /// The schema of an entry. It describes `aps` and `ck` only by their common members.
+  /// The schema of an entry. The schema does not describe the members of `aps`, and requires only
+  /// `ce`, `cid` and `nid` in `ck`.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     JSONSchema(
       [

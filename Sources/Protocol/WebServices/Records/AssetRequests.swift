@@ -6,9 +6,9 @@ import CloudKitModel
 /// { "tokens": [ { "recordName": "n-1", "recordType": "Note", "fieldName": "photo" } ] }
 /// ```
 public struct UploadAssetsRequest: Sendable, Hashable {
-  /// A field that will hold a file.
+  /// A field for which the client will upload a file.
   public struct Token: Sendable, Hashable {
-    /// The name of the record. With nil the server makes a name for a new record.
+    /// The name of the record. nil means a new record, for which the server makes a name.
     public var recordName: String?
     /// The type of the record.
     public var recordType: String
@@ -40,7 +40,7 @@ extension UploadAssetsRequest: Message, MessageObject {
 
   package var approximateSize: Int { 128 * (tokens.count + 1) }
 
-  /// Codes the members. A request without a zone means the default zone.
+  /// Passes the members to the coder. A request without a zone means the default zone.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -53,7 +53,7 @@ extension UploadAssetsRequest.Token: MessageObject {
   package static let blank = UploadAssetsRequest.Token(
     recordName: nil, recordType: "", fieldName: "")
 
-  /// Codes the members, and checks the names of the record type and the field.
+  /// Passes the members to the coder, and checks the names of the record type and the field.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -150,14 +150,14 @@ extension UploadedAssetResponse: Message, MessageObject {
   }
 }
 
-/// The body of `assets/rereference`: it asks for receipts of files that records already hold. With
-/// the receipts, other records may hold the same files.
+/// The body of `assets/rereference`: it asks for receipts of files that are already in records. A
+/// receipt is a text with which the client can save the same file in another record.
 ///
 /// ```
 /// { "assets": [ { "recordName": "n-1", "fieldName": "photo" } ] }
 /// ```
 public struct RereferenceAssetsRequest: Sendable, Hashable {
-  /// A field that holds a file.
+  /// A field that contains a file.
   public struct Place: Sendable, Hashable {
     /// The name of the record.
     public var recordName: String

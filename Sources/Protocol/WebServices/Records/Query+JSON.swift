@@ -10,7 +10,8 @@ import JSONCoding
 ///   "sortBy": [ { "fieldName": "title", "ascending": true } ] }
 /// ```
 extension Query: MessagePart {
-  /// Reads and validates a query. Some clients send a single filter or sort without its list.
+  /// Reads and validates a query. A single filter or sort without a list is accepted too, because
+  /// some clients send it so.
   package init(_ reader: MessageReader) throws(ServiceError) {
     self.init(recordType: try reader.member("recordType").string())
     if let list = try reader.optional("filterBy") {
@@ -63,8 +64,8 @@ extension Query: MessagePart {
 extension Filter {
   /// Reads a filter.
   ///
-  /// Petrel adds `caseInsensitive`, `diacriticInsensitive`, and searches for words without a field
-  /// name, which look at all string fields.
+  /// Petrel adds the members `caseInsensitive` and `diacriticInsensitive`. Petrel also accepts a
+  /// search for words without a field name, which searches all string fields.
   init(_ reader: MessageReader) throws(ServiceError) {
     let name = try reader.member("comparator").string()
     guard let comparator = Comparator(wireName: name) else {
@@ -121,8 +122,8 @@ extension Filter {
 }
 
 extension Comparator {
-  /// Creates the comparator of this name. Some clients write `LIST_NOT_CONTAINS` for
-  /// `NOT_LIST_CONTAINS`, so the two beginnings mean the same.
+  /// Creates the comparator with this name. The beginning `LIST_NOT_` means the same as
+  /// `NOT_LIST_`, because some clients write `LIST_NOT_CONTAINS`.
   fileprivate init?(wireName: String) {
     let misplaced = "LIST_NOT_"
     guard wireName.hasPrefix(misplaced) else {
@@ -134,8 +135,8 @@ extension Comparator {
 }
 
 extension MessageReader {
-  /// Returns the elements of a list. An object that stands in the place of the list counts as its
-  /// only element.
+  /// Returns the elements of a list. An object in the place of the list counts as a list with this
+  /// one element.
   fileprivate func elementsOrOne() throws(ServiceError) -> [MessageReader] {
     node.isObject ? [self] : try elements()
   }
@@ -203,8 +204,8 @@ extension SortKey {
 extension FieldKey {
   /// Reads `fieldName` or `systemFieldName`.
   ///
-  /// Some clients send system fields as `fieldName`. Names of the schema language, such as
-  /// `___recordID`, and those of web services are accepted there.
+  /// Some clients send system fields as `fieldName`. Therefore `fieldName` may also be a name of
+  /// the schema language, such as `___recordID`, or one of the web-services names in `systemNames`.
   ///
   /// - Parameter orAllText: Whether an object without a name means all string fields.
   init(_ reader: MessageReader, orAllText: Bool) throws(ServiceError) {
@@ -228,7 +229,7 @@ extension FieldKey {
     }
   }
 
-  /// The web-services names that mean system fields also in `fieldName`.
+  /// The web-services names that mean a system field also when they are in `fieldName`.
   private static let systemNames: Set<String> = [
     "recordName", "createdTimestamp", "createdUserRecordName", "modifiedTimestamp",
     "modifiedUserRecordName",
@@ -252,7 +253,8 @@ extension FieldKey {
     ]
   }
 
-  /// Writes the name of the field as a member of the current object. A search in all text has none.
+  /// Writes the name of the field as a member of the current object. ``allText`` has no such
+  /// member.
   func write(to writer: inout JSONWriter) {
     switch self {
     case .field(let name): writer.member("fieldName", name)

@@ -11,7 +11,7 @@ import JSONCoding
 ///   "modified": { … }, "deleted": false }
 /// ```
 extension Record: MessagePart {
-  /// A record without a name, for messages to fill.
+  /// An empty record: the start value of messages that contain a record.
   static let blank = Record(recordID: RecordID(recordName: ""), recordType: "")
 
   /// Reads a record of an answer. A record without a zone is in the default zone.
@@ -37,8 +37,8 @@ extension Record: MessagePart {
     write(to: &writer, context: context, desiredKeys: nil)
   }
 
-  /// The schema of a record in an answer. Requests have records only inside of operations, which
-  /// have a schema of their own, and in dry runs.
+  /// The schema of a record in an answer. For records in operations, requests have another schema;
+  /// only the dry runs of the administration use this schema in requests.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("Record") { scope in
       let reference = Reference.schema(in: scope)
@@ -59,7 +59,7 @@ extension Record: MessagePart {
     }
   }
 
-  /// Writes the record as an answer has it.
+  /// Writes the record with only some of its fields.
   ///
   /// - Parameter desiredKeys: The fields to write; nil means all.
   func write(
@@ -117,7 +117,7 @@ extension Record: MessagePart {
 }
 
 extension Record.Stamp {
-  /// The device name that is written for a client that gave none.
+  /// The device name that is written for a save without a device name.
   static let namelessDevice = "2"
 
   /// Reads a stamp. The device may be missing.
@@ -155,7 +155,7 @@ enum FieldReading {
       let value = try RecordValue.read(field)
       members.append((name, (value, try field.optionalBool("isEncrypted") ?? false)))
     }
-    // Of members with the same name the first counts, as everywhere in messages.
+    // If several members have the same name, the first of them counts, as everywhere in messages.
     let read = RecordFields(firstOf: members)
     let encrypted = read.lazy.filter { $0.value.isEncrypted }.map { $0.key }
     return (read.mapValues { $0.0 }, Set(encrypted))

@@ -35,7 +35,7 @@ extension RecordChangesRequest: Message, MessageObject {
   package static let schemaName: String? = "ZoneFeedRequest"
   package static let blank = RecordChangesRequest(zoneID: .default)
 
-  /// Codes the members. A request without a zone means the default zone.
+  /// Passes the members to the coder. A request without a zone means the default zone.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -73,8 +73,8 @@ public struct ZoneChangesRequest: Sendable {
 }
 
 extension ZoneChangesRequest: Message {
-  /// Reads the zones. Members beside the list are the defaults of zones without them. Each zone
-  /// must have a `zoneID` of its own.
+  /// Reads the zones. A member beside the list `zones` is the default for zones without this
+  /// member. Each zone must have its own `zoneID`.
   package init(_ reader: MessageReader) throws(ServiceError) {
     let defaults = try RecordChangesRequest(reader)
     zones = try reader.operations("zones").items(of: .zone) { (element) throws(ServiceError) in
@@ -95,7 +95,8 @@ extension ZoneChangesRequest: Message {
     }
   }
 
-  /// The schema of the request: the members of a zone's request beside `zones`, and the list.
+  /// The schema of the request: the list `zones`, and beside the list the members of a zone's
+  /// request as defaults.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     let zone = RecordChangesRequest.schema(in: scope)
     let named = JSONSchema.all(of: [

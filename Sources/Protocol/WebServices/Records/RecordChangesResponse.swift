@@ -16,7 +16,7 @@ public struct RecordChangesResponse: Sendable, Hashable {
   public var changes: [RecordChange]
   /// The token with which the next request continues after this page.
   public var syncToken: String
-  /// Whether the feed already has more changes.
+  /// Whether the feed has more changes after this page.
   public var moreComing: Bool
   /// The data that the same device sent with its last changes of the zone. Petrel's addition:
   /// Apple's native client receives the data over another protocol.

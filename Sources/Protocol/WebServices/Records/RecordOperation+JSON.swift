@@ -122,7 +122,7 @@ extension RecordOperation {
 }
 
 extension RecordOperation.Kind {
-  /// Whether the operation creates the record when there is none.
+  /// Whether the operation creates the record when the record does not exist.
   fileprivate var mayCreate: Bool {
     switch self {
     case .create, .forceUpdate, .forceReplace: true

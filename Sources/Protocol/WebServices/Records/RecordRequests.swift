@@ -15,19 +15,19 @@ public struct ModifyRecordsRequest: Sendable {
   /// The operations, in the order of the request. An operation that could not be read is a failed
   /// item.
   public var operations: [Result<RecordOperation, FailedItem>]
-  /// Whether a failed operation undoes the other operations in its zone. True by default on the
-  /// wire; it has no effect in the default zone.
+  /// Whether a failed operation undoes the other operations in its zone. A request without this
+  /// member is atomic. The value has no effect in the default zone.
   public var isAtomic: Bool
   /// The fields of the records in the answer; nil means all.
   public var desiredKeys: Set<String>?
-  /// The fields in the answers of single operations, by their index in the request. Other
-  /// operations have those of ``desiredKeys``.
+  /// The fields in the answers of single operations, by the operation's index in the request, from
+  /// 0. The answers of other operations have the fields of ``desiredKeys``.
   public var itemDesiredKeys: [Int: Set<String>] = [:]
   /// Whether the answer has integers and doubles as strings.
   public var numbersAsStrings: Bool
-  /// The data that the same device receives with its later fetches from the changed zones, at most
-  /// `ServiceLimits.clientChangeTokenSize` bytes. Petrel's addition: Apple's native client sends
-  /// the data over another protocol.
+  /// The data that the same device receives when it later fetches changes of the changed zones, at
+  /// most `ServiceLimits.clientChangeTokenSize` bytes. Petrel's addition: Apple's native client
+  /// sends the data over another protocol.
   public var clientChangeTokenData: Data?
   /// The identifier of the request, of 1 to `ServiceLimits.nameLength` bytes. Petrel's addition.
   ///
@@ -35,8 +35,8 @@ public struct ModifyRecordsRequest: Sendable {
   /// server then carries out only the operations that it has not carried out yet.
   public var requestID: String?
 
-  /// Whether each operation names its record. Otherwise the server chooses names, and two equal
-  /// requests may create different records.
+  /// Whether each operation names its record. If one does not, the server chooses the name, and two
+  /// equal requests may create different records.
   public private(set) var namesAllRecords = true
 
   /// Creates a request.
@@ -156,8 +156,8 @@ public struct LookupRecordsRequest: Sendable {
   public var recordIDs: [RecordID]
   /// The fields of the records in the answer; nil means all.
   public var desiredKeys: Set<String>?
-  /// The fields of single records, by their index in the request. Other records have those of
-  /// ``desiredKeys``.
+  /// The fields of single records, by the record's index in the request, from 0. Other records have
+  /// the fields of ``desiredKeys``.
   public var itemDesiredKeys: [Int: Set<String>] = [:]
   /// Whether the answer has integers and doubles as strings.
   public var numbersAsStrings: Bool
@@ -174,7 +174,8 @@ public struct LookupRecordsRequest: Sendable {
 extension LookupRecordsRequest: Message {
   package var approximateSize: Int { 128 * (recordIDs.count + 1) }
 
-  /// Reads the request. Some clients send a bare record name in the place of an object.
+  /// Reads the request. A record name in the place of an object is accepted too, because some
+  /// clients send it.
   package init(_ reader: MessageReader) throws(ServiceError) {
     let zoneID = try reader.zoneID() ?? .default
     recordIDs = []
@@ -242,8 +243,8 @@ extension LookupRecordsRequest {
 public struct QueryRecordsRequest: Sendable {
   /// The query.
   public var query: Query
-  /// The zone to search; nil means every zone of the database. On the wire, `zoneWide` says so;
-  /// without both members the default zone is searched.
+  /// The zone to search; nil means every zone of the database. In a message, `"zoneWide": true`
+  /// means every zone; a request with neither `zoneID` nor `zoneWide` searches the default zone.
   public var zoneID: ZoneID?
   /// The largest number of records in the answer. 0 leaves the number to the server.
   public var resultsLimit: Int
@@ -271,10 +272,10 @@ public struct QueryRecordsRequest: Sendable {
 extension QueryRecordsRequest: Message, MessageObject {
   package static let blank = QueryRecordsRequest(query: Query(recordType: ""), zoneID: nil)
 
-  /// Codes the members.
+  /// Passes the members to the coder.
   ///
-  /// The wire has two members for the zone. `zoneID` names one; `"zoneWide": true` means all.
-  /// Without either, the default zone is searched.
+  /// A message has two members for the zone: `zoneID` names one zone, and `"zoneWide": true` means
+  /// all zones. Without these members, the default zone is searched.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -299,7 +300,8 @@ extension QueryRecordsRequest: Message, MessageObject {
 public struct RecordDetail: Sendable, Hashable {
   /// The fields to write; nil means all.
   public var desiredKeys: Set<String>?
-  /// Whether integers and doubles are written as strings. JavaScript's numbers have 53 bits.
+  /// Whether integers and doubles are written as strings. JavaScript's numbers are exact only up to
+  /// 53 bits.
   public var numbersAsStrings: Bool
 
   /// Creates settings.
@@ -332,7 +334,8 @@ public struct RecordsResponse: Sendable {
 
   /// The settings for writing the records. They are not part of the message.
   public var detail = RecordDetail()
-  /// The fields of single items, by their index. Other items have those of ``detail``.
+  /// The fields of single items, by the item's index from 0. Other items have the fields of
+  /// ``detail``.
   public var itemDesiredKeys: [Int: Set<String>] = [:]
 
   /// Creates an answer.
@@ -345,14 +348,15 @@ public struct RecordsResponse: Sendable {
 extension RecordsResponse: Message {
   package var approximateSize: Int { 512 * (records.count + 1) }
 
-  /// Reads an answer. Its ``detail`` stays at the default, because the message does not have it.
+  /// Reads an answer. ``detail`` keeps its default value, because the message does not contain the
+  /// settings.
   package init(_ reader: MessageReader) throws(ServiceError) {
     records = try [Result<Item, FailedItem>](reader.member("records"))
     continuationMarker = try reader.optionalString("continuationMarker")
   }
 
-  /// Writes the answer. Each record has its own fields of ``itemDesiredKeys``, or those of
-  /// ``detail``.
+  /// Writes the answer. A record has the fields that ``itemDesiredKeys`` names for its index,
+  /// otherwise those of ``detail``.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     var context = context
     context.numbersAsStrings = context.numbersAsStrings || detail.numbersAsStrings
@@ -419,13 +423,13 @@ extension RecordsResponse.Item: MessagePart {
 }
 
 extension MessageReader {
-  /// Returns the zone of the member `zoneID`; nil when there is none.
+  /// Returns the zone of the member `zoneID`; nil when the member is absent or null.
   func zoneID() throws(ServiceError) -> ZoneID? {
     guard let zone = try optional("zoneID") else { return nil }
     return try ZoneID(zone)
   }
 
-  /// Returns the `desiredKeys` of a list's elements, by their indexes.
+  /// Returns the `desiredKeys` of a list's elements by the elements' indexes, from 0.
   fileprivate func itemDesiredKeys() throws(ServiceError) -> [Int: Set<String>] {
     var keys: [Int: Set<String>] = [:]
     for (index, element) in try elements().enumerated() where element.node.isObject {

@@ -63,7 +63,7 @@ extension RecordValue {
     }
   }
 
-  /// The schema of one value in an answer. Numbers are strings when the request asks for it.
+  /// The schema of one value in an answer. Numbers are strings when the request asks for strings.
   private static func schema(of element: ValueType, in scope: SchemaScope) -> JSONSchema {
     switch element {
     case .string: .text
@@ -80,13 +80,13 @@ extension RecordValue {
   /// Reads `{ "value": …, "type": … }`.
   ///
   /// Without a type the JSON decides: strings, whole numbers and booleans (INT64), other numbers
-  /// (DOUBLE), and objects by their members. A list with a DOUBLE among its numbers is a
-  /// DOUBLE_LIST.
+  /// (DOUBLE), and objects by their members. The first element decides the type of a list; a list
+  /// that begins with a number and has a DOUBLE among its elements is a DOUBLE_LIST.
   ///
-  /// - Returns: nil when the value is null, and for an empty object, with which OpenCloudKit
-  ///   removes fields.
-  /// - Throws: `BAD_REQUEST` for a value that does not fit its type. It also refuses an object with
-  ///   other members but without `value`: a misspelt member must not remove a field.
+  /// - Returns: nil when the value is null, and for an empty object. OpenCloudKit sends an empty
+  ///   object to remove a field.
+  /// - Throws: `BAD_REQUEST` for a value that does not fit its type. An object with other members
+  ///   but without `value` is refused too, because a misspelt member must not remove a field.
   static func read(_ reader: MessageReader) throws(ServiceError) -> RecordValue? {
     guard let valueReader = try reader.optional("value") else {
       let node = reader.node
@@ -132,7 +132,7 @@ extension RecordValue {
 
   // MARK: Reading
 
-  /// The type with which Apple's service was seen to return empty lists.
+  /// The type that Apple's service was seen to return for empty lists.
   private static let unknownList = "UNKNOWN_LIST"
 
   /// Returns the value with the type that its JSON suggests.
@@ -144,7 +144,7 @@ extension RecordValue {
     if let bool = node.bool { return .int64(bool ? 1 : 0) }
     if node.isArray {
       let elements = try reader.elements()
-      // The store replaces the type by that of the field, where the field is known.
+      // If the store knows the field, the store replaces this type by the field's type.
       guard let first = elements.first else { return .list(of: .string, []) }
       guard !first.node.isArray else { throw first.mistake("lists cannot hold lists") }
       var element = try inferred(first).type.element
@@ -174,8 +174,8 @@ extension RecordValue {
     return .list(of: type.element, values)
   }
 
-  /// Returns a single value of a given type. Numbers in strings, booleans for integers, and
-  /// floating-point numbers for doubles are accepted.
+  /// Returns a single value of a given type. INT64 and DOUBLE also accept a string with a number,
+  /// and INT64 also accepts a boolean.
   private static func single(
     _ reader: MessageReader, _ element: ValueType
   ) throws(ServiceError) -> RecordValue {
@@ -215,14 +215,14 @@ extension RecordValue {
     }
   }
 
-  /// Throws an error when the value is the answer of a failed upload in the place of an asset.
+  /// Throws an error when the value is not an asset but the answer of a failed upload.
   private static func checkUpload(_ reader: MessageReader) throws(ServiceError) {
     guard let error = ServiceError(reader) else { return }
     throw reader.mistake("the file was not uploaded (\(error))")
   }
 
-  /// Returns the error for a value that does not have the expected type. Its first words are those
-  /// of Apple's service.
+  /// Returns the error for a value that does not have the expected type. After the place in the
+  /// message, the reason begins with the words of Apple's service.
   private static func mismatch(
     _ reader: MessageReader, _ type: FieldType, found: String? = nil
   ) -> ServiceError {

@@ -1,6 +1,7 @@
 import CloudKitModel
 
-/// The body of `records/resolve` and `records/accept`: shares to look at, or to accept.
+/// The body of `records/resolve` and `records/accept`: the shares whose description the client
+/// needs, or that the user accepts.
 ///
 /// ```
 /// { "shortGUIDs": [ { "value": "0a1B2c…", "shouldFetchRootRecord": true } ] }
@@ -64,7 +65,7 @@ public struct SharesResponse: Sendable, Hashable {
   public struct Share: Sendable, Hashable {
     /// The identifier of the share, the last part of its URL.
     public var shortGUID: String
-    /// The container of the share.
+    /// The identifier of the share's container.
     public var containerIdentifier: String
     /// The zone of the shared records, with its owner's record name.
     public var zoneID: ZoneID
@@ -111,8 +112,8 @@ public struct SharesResponse: Sendable, Hashable {
   }
 }
 
-// The zones belong to other users, so the messages must name the owners. The context of messages
-// without zones does that.
+// The zones belong to other users, so the messages must name the owners. The default context of
+// messages, `withoutZones`, writes owner names unchanged.
 extension SharesResponse: Message, MessageObject {
   package static let blank = SharesResponse(results: [])
 

@@ -7,7 +7,7 @@ extension Location: MessageObject {
   package static let schemaName: String? = "Location"
   package static let blank = Location(latitude: 0, longitude: 0)
 
-  /// Codes the members, and checks that the coordinates are in range.
+  /// Passes the members to the coder, and checks that the coordinates are in range.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -28,7 +28,7 @@ extension Location: MessageObject {
 ///
 ///     { "recordName": "n-1", "zoneID": { "zoneName": "Notes" }, "action": "DELETE_SELF" }
 extension Reference: MessagePart {
-  /// Reads a reference. Without an action it has no effect on its record.
+  /// Reads a reference. A reference without an action gets the action `none`.
   package init(_ reader: MessageReader) throws(ServiceError) {
     var action = Action.none
     if let member = try reader.optional("action") { action = try Action(member) }
@@ -38,7 +38,8 @@ extension Reference: MessagePart {
       recordName: try reader.member("recordName").string(), zoneID: zoneID, action: action)
   }
 
-  /// Writes the reference. A missing zone is written where the context asks for it.
+  /// Writes the reference. If the reference has no zone, writes the context's `zoneOfReferences` as
+  /// its zone, if any.
   package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("recordName", recordName)
@@ -50,7 +51,7 @@ extension Reference: MessagePart {
     }
   }
 
-  /// The schema of a reference. Requests may have the number of an action in the place of its name.
+  /// The schema of a reference. Requests may have a number instead of the name of an action.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("Reference") { scope in
       let zoneID = ZoneID.schema(in: scope)

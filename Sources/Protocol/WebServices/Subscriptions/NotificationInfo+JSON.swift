@@ -2,8 +2,9 @@ import CloudKitModel
 
 /// The `notificationInfo` dictionary of Apple's reference.
 ///
-/// The reference has no members for title, subtitle, mutable content and collapse ID. Petrel names
-/// these members like the native properties. `additionalFields` is the wire name of `desiredKeys`.
+/// The reference has no members for title, subtitle, mutable content and collapse ID. In Petrel
+/// these members have the names of the native properties. The member `additionalFields` contains
+/// `desiredKeys`.
 extension NotificationInfo: MessageObject {
   package static let schemaName: String? = "NotificationInfo"
   package static let blank = NotificationInfo()

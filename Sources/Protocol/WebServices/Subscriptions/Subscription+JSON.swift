@@ -14,8 +14,8 @@ extension Subscription: MessagePart {
   ///
   /// - Type `zone` with a zone is a record-zone subscription, whatever `zoneWide` says.
   /// - Type `zone` without a zone is a database subscription, and so is type `database`.
-  /// - A query subscription without a zone watches all zones with `zoneWide`, otherwise the default
-  ///   zone. CloudKit JS has the same rule.
+  /// - A query subscription without a zone watches all zones if `zoneWide` is true, otherwise the
+  ///   default zone. CloudKit JS has the same rule.
   package init(_ reader: MessageReader) throws(ServiceError) {
     let type = try reader.member("subscriptionType").string()
     let subscriptionID = try reader.optionalString("subscriptionID") ?? UUID().uuidString
@@ -49,8 +49,8 @@ extension Subscription: MessagePart {
 
   /// Writes the subscription.
   ///
-  /// - Parameter replaced: The kind of the subscription that this one replaced, if the kind is
-  ///   another; otherwise nil.
+  /// - Parameter replaced: The kind of the subscription that this subscription replaced, if the two
+  ///   kinds differ; otherwise nil.
   package func write(
     to writer: inout JSONWriter, context: MessageContext, replaced: KindName?
   ) {
@@ -86,8 +86,8 @@ extension Subscription: MessagePart {
     }
   }
 
-  /// The schema of a subscription. In requests nearly all members are optional, because a deletion
-  /// has the ID alone.
+  /// The schema of a subscription. In requests all members are optional, because a deletion has
+  /// only the ID.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("Subscription") { scope in
       var members: [String: JSONSchema] = [
@@ -110,7 +110,7 @@ extension Subscription: MessagePart {
       let kinds = KindName.allCases.map(\.rawValue)
       switch scope.direction {
       case .requests:
-        // The subscription of a deletion has nothing but its ID.
+        // The subscription of a deletion has only its ID.
         members["subscriptionID?"] = identifier.described(
           "If it is missing, the server creates one.")
         members["subscriptionType?"] = JSONSchema.word(kinds).described(
@@ -137,8 +137,8 @@ extension Subscription.Options {
     (.firesOnRecordDeletion, "delete"),
   ]
 
-  /// Reads `firesOn` and `firesOnce`. A missing `firesOn` gives no event, which the validation of
-  /// the subscription refuses.
+  /// Reads `firesOn` and `firesOnce`. A missing `firesOn` gives no events, and
+  /// `Subscription.validate(in:)` refuses a query subscription without events.
   init(_ reader: MessageReader) throws(ServiceError) {
     self = []
     for name in try reader.optionalStrings("firesOn") ?? [] {

@@ -1,8 +1,8 @@
 import CloudKitModel
 import JSONCoding
 
-/// The body of `subscriptions/modify`. Each operation stands alone: a failure does not undo the
-/// others.
+/// The body of `subscriptions/modify`. The operations are independent: a failure does not undo the
+/// other operations.
 ///
 /// ```
 /// { "operations": [ { "operationType": "delete",
@@ -125,8 +125,8 @@ public struct SubscriptionsResponse: Sendable {
   public enum Item: Sendable, Hashable {
     /// A subscription.
     ///
-    /// - Parameter replaced: The kind of the subscription that had the ID before, when a save
-    ///   replaced one of another kind. Petrel's addition.
+    /// - Parameter replaced: The kind of the subscription that the save replaced, if it was another
+    ///   kind; otherwise nil. Petrel's addition.
     case subscription(Subscription, replaced: Subscription.KindName? = nil)
     /// A subscription that the request deleted.
     case deleted(subscriptionID: String)

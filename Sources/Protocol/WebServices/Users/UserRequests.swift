@@ -4,8 +4,8 @@ import JSONCoding
 
 /// The answer of `users/caller`.
 ///
-/// Apple's reference gives it as `users`, a list with one user. CloudKit JS and MistKit read the
-/// members of the user in its place. The answer has both.
+/// In Apple's reference, the answer has the list `users` with one user. CloudKit JS and MistKit
+/// expect the user's members directly in the answer. Petrel's answer has both.
 public struct UserResponse: Sendable, Hashable {
   /// The record name of the caller.
   public var userRecordName: String
@@ -27,8 +27,8 @@ public struct UserResponse: Sendable, Hashable {
 extension UserResponse: Message, MessageObject {
   package static let blank = UserResponse(userRecordName: "")
 
-  /// Codes the caller's members, and the list `users` with the same user. A reader ignores the
-  /// list.
+  /// Passes to the coder the caller's members, and the list `users` with the same user. The list of
+  /// a message that is read is not used.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -82,18 +82,18 @@ extension CurrentUserResponse: Message, MessageObject {
 
 // MARK: Finding others
 
-/// An operation that finds users, with the names that it has on the wire.
+/// An operation that finds users, with its names in messages.
 package protocol UserSearchKind: Sendable {
   /// The name of the list of users.
   static var listName: String { get }
   /// Whether the list may be absent, which asks for all users.
   static var mayAskForAll: Bool { get }
-  /// The members of which each entry must have at least one.
+  /// The members for an entry of the list. Each entry must have at least one of these members.
   static var members: [UserLookup.Member] { get }
 }
 
 extension UserLookup {
-  /// The members of a lookup. The raw values are the names on the wire.
+  /// The members of a lookup. The raw values are the names in messages.
   package enum Member: String {
     case emailAddress, phoneNumber, userRecordName
   }
@@ -131,7 +131,8 @@ package enum UserSearchByID: UserSearchKind {
   package static let members: [UserLookup.Member] = [.userRecordName]
 }
 
-/// The operation `users/lookup/contacts`. Without contacts it lists all users who permit it.
+/// The operation `users/lookup/contacts`. Without contacts, the operation lists all users who
+/// permit discovery.
 package enum UserSearchByContact: UserSearchKind {
   package static let listName = "contacts"
   package static let mayAskForAll = true
@@ -158,7 +159,7 @@ package struct FindUsersRequest<Kind: UserSearchKind>: Sendable, Hashable {
 extension FindUsersRequest: Message, MessageObject {
   package static var blank: FindUsersRequest { FindUsersRequest(lookups: nil) }
 
-  /// Codes the list under the name that the operation has for it, at most
+  /// Passes the list to the coder, under the operation's name for the list: at most
   /// `ServiceLimits.operationsPerRequest` entries.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
@@ -171,13 +172,14 @@ extension FindUsersRequest: Message, MessageObject {
     lookups = entries?.map(\.lookup)
   }
 
-  /// An entry of the list, which must have one of the operation's members.
+  /// An entry of the list, which must have at least one of the operation's members.
   private struct Entry: MessageObject {
     var lookup: UserLookup
 
     static var blank: Entry { Entry(lookup: UserLookup()) }
 
-    /// Codes the lookup. An entry without any of the operation's members is `BAD_REQUEST`.
+    /// Passes the lookup to the coder. Reading an entry without any of the operation's members
+    /// fails with `BAD_REQUEST`.
     mutating func code<Coder: MessageCoder & ~Copyable>(
       _ coder: inout Coder
     ) throws(Coder.Failure) {
@@ -193,7 +195,7 @@ extension FindUsersRequest: Message, MessageObject {
   }
 }
 
-/// The answer of `users/discover`. Each user has the lookup that found the user.
+/// The answer of `users/discover`. Each user has the address or name by which the user was found.
 public struct UsersResponse: Sendable, Hashable {
   /// The users that were found. Users who do not permit discovery are missing.
   public var users: [UserIdentity]
@@ -216,9 +218,9 @@ extension UsersResponse: Message, MessageObject {
 
 /// The answer of `users/lookup/…`.
 ///
-/// Apple's reference gives each user the members of `users/current`. The e-mail address is there
-/// only when it was looked up. CloudKit JS before 2.0 reads nothing else. The answer also has the
-/// members of `users/discover`.
+/// In Apple's reference, each user has the members of `users/current`, and CloudKit JS before 2.0
+/// reads only these. Petrel adds the members of `users/discover`. The e-mail address is present
+/// only when the user was found by it.
 public struct LookedUpUsersResponse: Sendable, Hashable {
   /// The users that were found. Users who do not permit discovery are missing.
   public var users: [UserIdentity]
@@ -247,8 +249,8 @@ extension LookedUpUsersResponse: Message, MessageObject {
     static let schemaName: String? = "LookedUpUser"
     static let blank = FoundUser(identity: .blank)
 
-    /// Codes the members of `users/discover`, then those of `users/current`. A reader ignores the
-    /// latter.
+    /// Passes to the coder the members of `users/discover`, then those of `users/current`. The
+    /// decoder reads the members of `users/current` but does not use them.
     mutating func code<Coder: MessageCoder & ~Copyable>(
       _ coder: inout Coder
     ) throws(Coder.Failure) {
@@ -269,7 +271,7 @@ extension ApplicationPermission: MessagePart {}
 extension ApplicationPermission.Status: MessagePart {}
 
 /// The answer of `users/permissions`, and the body that sets permissions. The operation is Petrel's
-/// addition: on Apple's platforms, a dialog and the settings of the system have its place.
+/// addition: Apple's platforms use a dialog and the system's settings instead.
 ///
 /// ```
 /// { "permissions": [ { "permission": "USER_DISCOVERABILITY", "status": "GRANTED" } ] }
@@ -289,7 +291,7 @@ extension PermissionsMessage: Message, MessageObject {
   package static let schemaName: String? = "Permissions"
   package static let blank = PermissionsMessage(statuses: [:])
 
-  /// Codes the permissions in the order of their names.
+  /// Passes the permissions to the coder, in the order of their names.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {

@@ -1,12 +1,11 @@
 import CloudKitModel
 import JSONCoding
 
-/// An operation that returns the changed zones of a database, with the names that it has on the
-/// wire.
+/// An operation that returns the changed zones of a database, with its names in messages.
 package protocol DatabaseChangesNaming: Sendable {
   /// The name of the member with the change token.
   static var tokenName: String { get }
-  /// Whether the answer has the other members of a zone beside its ID.
+  /// Whether a zone in the answer has the member `atomic` beside its ID.
   static var hasWholeZones: Bool { get }
 }
 
@@ -16,7 +15,7 @@ package enum CurrentDatabaseChanges: DatabaseChangesNaming {
   package static let hasWholeZones = false
 }
 
-/// The operation `zones/changes`, an older one that `changes/database` has replaced.
+/// The older operation `zones/changes`, which `changes/database` has replaced.
 package enum SupersededDatabaseChanges: DatabaseChangesNaming {
   package static let tokenName = "metaSyncToken"
   package static let hasWholeZones = true
@@ -39,7 +38,7 @@ package struct DatabaseChangesRequest<Naming: DatabaseChangesNaming>: Sendable, 
 extension DatabaseChangesRequest: Message, MessageObject {
   package static var blank: Self { Self() }
 
-  /// Codes the change token under the name that the operation has for it.
+  /// Passes the members to the coder, with the operation's name for the change token.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -59,7 +58,7 @@ package struct DatabaseChangesResponse<Naming: DatabaseChangesNaming>: Sendable 
   package var zones: [Result<ZoneChange, FailedItem>]
   /// The token with which the next request continues after these zones.
   package var syncToken: String
-  /// Whether there are more changed zones already.
+  /// Whether there are more changed zones after these.
   package var moreComing: Bool
 
   /// Creates an answer.
@@ -83,13 +82,14 @@ extension DatabaseChangesResponse: Message, MessageObject {
     try coder.written("moreComing", &moreComing)
   }
 
-  /// An entry of the list on the wire. A deleted zone has `"deleted": true`.
+  /// An entry of the list in a message. A deleted zone has `"deleted": true`.
   private struct Item: MessageObject {
     var change: ZoneChange
 
     static var blank: Item { Item(change: .changed(.default)) }
 
-    /// Codes the zone. In `zones/changes`, a zone that is not deleted also has `"atomic": true`.
+    /// Passes the zone to the coder. In `zones/changes`, a zone that is not deleted also has
+    /// `"atomic": true`.
     mutating func code<Coder: MessageCoder & ~Copyable>(
       _ coder: inout Coder
     ) throws(Coder.Failure) {

@@ -3,10 +3,10 @@ import JSONCoding
 
 /// The zone ID of Apple's reference: `{ "zoneName": "Notes", "ownerRecordName": "_ab12…" }`.
 extension ZoneID: MessagePart {
-  /// Reads a zone ID. Some clients send a string, the zone's name.
+  /// Reads a zone ID. A string is accepted as the zone's name, because some clients send one.
   ///
-  /// `zoneName` is the default zone by default, and the owner the current owner. `ownerName` is
-  /// accepted for `ownerRecordName`.
+  /// A missing `zoneName` means the default zone, and a missing owner means the current owner.
+  /// `ownerName` is accepted for `ownerRecordName`.
   package init(_ reader: MessageReader) throws(ServiceError) {
     if reader.node.string != nil {
       self.init(zoneName: try reader.string())
@@ -29,7 +29,7 @@ extension ZoneID: MessagePart {
     writer.member("ownerRecordName", ifPresent: wireOwner(context))
   }
 
-  /// The schema of a zone ID. In requests it may be a string, and no member is required.
+  /// The schema of a zone ID. In requests a zone ID may be a string, and no member is required.
   package static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("ZoneID") { scope in
       switch scope.direction {
@@ -54,7 +54,7 @@ extension ZoneID: MessagePart {
     }
   }
 
-  /// Returns the model's name for an owner on the wire; nil on the wire means the current owner.
+  /// Returns the model's name for an owner in a message; nil means the current owner.
   private static func modelOwner(_ owner: String?, context: MessageContext) -> String {
     guard let owner else { return currentOwnerName }
     switch context.ownerNaming {
@@ -64,7 +64,7 @@ extension ZoneID: MessagePart {
     }
   }
 
-  /// Returns the name of the owner on the wire; nil when the message leaves the owner out.
+  /// Returns the name of the owner for a message; nil when the message does not contain the owner.
   private func wireOwner(_ context: MessageContext) -> String? {
     guard ownerName == Self.currentOwnerName else { return ownerName }
     if case .relative(let own) = context.ownerNaming { return own }
@@ -72,9 +72,10 @@ extension ZoneID: MessagePart {
   }
 }
 
-/// The ID of a zone in an answer about zones. It has the type of the zone in addition.
+/// The ID of a zone in an answer about zones, together with the zone's type (`zoneType`).
 struct AnsweredZone: MessagePart {
-  /// The types of zones on the wire: the default zone, and all others.
+  /// The types of zones in messages: the type of the default zone, then the type of all other
+  /// zones.
   static let types = ["DEFAULT_ZONE", "REGULAR_CUSTOM_ZONE"]
 
   /// The ID of the zone.

@@ -1,7 +1,8 @@
 import CloudKitModel
 import JSONCoding
 
-/// The body of `zones/modify`. Each operation stands alone: a failure does not undo the others.
+/// The body of `zones/modify`. The operations are independent: a failure does not undo the other
+/// operations.
 ///
 /// ```
 /// { "operations": [ { "operationType": "create",
@@ -36,7 +37,7 @@ extension ZoneOperation: MessageObject {
 
   package static let blank = ZoneOperation.create(.default)
 
-  /// Codes the operation, and checks the name of a zone to create.
+  /// Passes the operation to the coder, and checks the name of a zone that is created.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -58,7 +59,7 @@ extension ZoneOperation: MessageObject {
   }
 }
 
-/// An object that names a zone by its ID.
+/// An object that contains the ID of a zone.
 private struct NamedZone: MessageObject {
   var zoneID: ZoneID
 
@@ -93,7 +94,7 @@ extension LookupZonesRequest: Message, MessageObject {
     zoneIDs = zones.map(\.zoneID)
   }
 
-  /// A zone in a request: its ID, an object with its ID, or its name.
+  /// A zone in a request. It may be the zone's ID, an object with the ID, or the zone's name.
   private struct SoughtZone: MessagePart {
     var zoneID: ZoneID
 
@@ -130,9 +131,9 @@ public struct ZonesResponse: Sendable {
     /// A zone.
     ///
     /// - Parameters:
-    ///   - isAtomic: Whether requests may be atomic in the zone. The default zone is the exception.
-    ///   - syncToken: The current position of the zone's change feed; nil for a zone without a
-    ///     feed.
+    ///   - isAtomic: Whether requests may be atomic in the zone; false only for the default zone.
+    ///   - syncToken: The change token of the newest change in the zone's feed; nil for the default
+    ///     zone.
     case zone(ZoneID, isAtomic: Bool, syncToken: String? = nil)
     /// A zone that the request deleted.
     case deleted(ZoneID)
@@ -162,7 +163,7 @@ extension ZonesResponse.Item: MessageObject {
   package static let schemaName: String? = "Zone"
   package static let blank = ZonesResponse.Item.zone(.default, isAtomic: false)
 
-  /// Codes the members. A deleted zone has neither `atomic` nor `syncToken`.
+  /// Passes the members to the coder. A deleted zone has neither `atomic` nor `syncToken`.
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {

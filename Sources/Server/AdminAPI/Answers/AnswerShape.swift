@@ -3,8 +3,8 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// The declaration of the JSON object that represents a value in answers of the admin API. The
-/// encoding and the schema in the API's description both follow from it.
+/// The shape of a value in answers of the admin API: the members of a JSON object. The encoding of
+/// the value and the schema in the API's description both use this declaration.
 ///
 /// ```swift
 /// static let shape = AnswerShape<User>("User") { user in
@@ -15,14 +15,14 @@ import WebServices
 struct AnswerShape<Value>: Sendable {
   /// The members in the order of the encoding.
   private let members: Members
-  /// The shape in the API's description.
+  /// The JSON schema of the shape, for the API's description.
   let schema: JSONSchema
 
   /// Declares a shape.
   ///
   /// - Parameters:
-  ///   - name: the name of the shape in the API's description; nil to describe the shape where it
-  ///     is used.
+  ///   - name: the name of the shape in the API's description. With nil, the description repeats
+  ///     the shape at each place that uses it.
   ///   - declare: adds the members.
   init(_ name: String? = nil, _ declare: (inout Members) -> Void) {
     var members = Members()
@@ -46,7 +46,7 @@ struct AnswerShape<Value>: Sendable {
 
   /// The members of an object, in the order of the encoding.
   struct Members: Sendable {
-    /// The members' shapes by name. A name ends with `?` if the member may be missing.
+    /// The members' schemas by name. A name ends with `?` if the member may be missing.
     fileprivate var schemas: [String: JSONSchema] = [:]
     /// The functions that write the members.
     private var writers: [@Sendable (Value, inout JSONWriter) -> Void] = []
@@ -67,10 +67,10 @@ struct AnswerShape<Value>: Sendable {
       writers.append(write)
     }
 
-    /// Adds a member that each answer has.
+    /// Adds a member that each object has.
     ///
     /// - Parameters:
-    ///   - schema: the member's shape, if it is narrower than the shape of its type.
+    ///   - schema: the member's schema; nil for the schema of `Part`.
     ///   - part: returns the member's value.
     mutating func member<Part: MessagePart & Sendable>(
       _ name: String, as schema: JSONSchema? = nil, _ part: @escaping @Sendable (Value) -> Part
@@ -106,7 +106,7 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// Adds an object that each answer has.
+    /// Adds a member that is an object, and that each object has.
     mutating func object<Inner>(
       _ name: String, _ shape: AnswerShape<Inner>, _ inner: @escaping @Sendable (Value) -> Inner
     ) {
@@ -116,7 +116,7 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// Adds an object that is left out if its value is nil.
+    /// Adds a member that is an object. The member is left out if its value is nil.
     mutating func optional<Inner>(
       _ name: String, _ shape: AnswerShape<Inner>, _ inner: @escaping @Sendable (Value) -> Inner?
     ) {
@@ -127,7 +127,7 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// Adds an array of objects.
+    /// Adds a member that is an array of objects.
     mutating func list<Element>(
       _ name: String, of shape: AnswerShape<Element>,
       _ elements: @escaping @Sendable (Value) -> [Element]
@@ -140,8 +140,8 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// Adds an object whose member names are data, such as user record names. They are written in
-    /// alphabetical order.
+    /// Adds a member that is a dictionary: an object whose member names are data, such as user
+    /// record names. The names are written in alphabetical order.
     ///
     /// - Parameter isOptional: whether an empty object is left out.
     mutating func map<Part: MessagePart & Sendable>(
@@ -162,7 +162,7 @@ struct AnswerShape<Value>: Sendable {
       }
     }
 
-    /// Adds the members of another shape to this object.
+    /// Adds the members of another shape directly to this object.
     mutating func members<Inner>(
       of shape: AnswerShape<Inner>, _ inner: @escaping @Sendable (Value) -> Inner
     ) {
@@ -173,7 +173,8 @@ struct AnswerShape<Value>: Sendable {
 }
 
 extension MessageContext {
-  /// The context of answers of the admin API: owner names appear as the store has them.
+  /// The context of answers of the admin API. Owner names appear unchanged, as they are in the
+  /// store.
   static let explicit = MessageContext(ownerNaming: .explicit)
 }
 

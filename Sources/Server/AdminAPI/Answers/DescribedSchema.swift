@@ -4,8 +4,8 @@ import SchemaLanguage
 import StoreModel
 import WebServices
 
-/// The schema of a container's environment with the state of its index builds: the answer of
-/// `schema`.
+/// The answer of `schema`: the schema of a container's environment, and the index builds that are
+/// not finished.
 struct DescribedSchema: Sendable {
   var schema: ContainerSchema
   /// The accepted types of subscriptions.
@@ -82,15 +82,16 @@ extension IndexWork {
 }
 
 extension SchemaOutcome {
-  /// The shape of the result of an import or a deployment: the changes, and the reasons of the
-  /// refused ones.
+  /// The shape of the result of an import or a deployment: the changes, and the reasons why other
+  /// changes were refused.
   static let shape = AnswerShape<SchemaOutcome>("SchemaOutcome") { outcome in
     outcome.member("changes") { $0.changes.map { "\($0)" } }
     outcome.member("refusals") { $0.refusals.map(\.reason) }
   }
 }
 
-/// The size of a schema, and the result of an import as a dry run: the answer of `schema/validate`.
+/// The answer of `schema/validate`: the numbers of record types, fields and roles in a schema, and
+/// the result of an import as a dry run.
 struct SchemaReport: Sendable {
   var schema: ContainerSchema
   /// The result of the dry run; nil if the request names no container.

@@ -5,8 +5,8 @@ import PushChannels
 import StoreModel
 import WebServices
 
-// The shapes of explanations in answers. Times are in milliseconds since 1970. An unknown value is
-// `null`.
+// The shapes of explanations in answers. A subscription is *silent* for a change if the change did
+// not fire it. Times are in milliseconds since 1970. An unknown value is `null`.
 
 extension ZoneID {
   /// The shape of a zone with its owner's user record name.
@@ -37,7 +37,7 @@ extension SilentSubscription {
 }
 
 extension DeliveryExplanation {
-  /// The shape of a delivery. `due` exists only while the delivery waits.
+  /// The shape of a delivery. `due` is `null` unless the delivery waits.
   fileprivate static let shape = AnswerShape<DeliveryExplanation>("ExplainedDelivery") {
     explained in
     explained.member("number", as: .count) { $0.delivery.id.number }
@@ -109,7 +109,8 @@ extension ChangeExplanation {
     explained.member("moreSilent") { $0.moreSilent }
   }
 
-  /// A step of the change's way with its time: `saved`, then `matched` after the dispatch.
+  /// A step of the change in the server, with its time: `saved`, then `matched` when the change is
+  /// dispatched.
   private static let step = AnswerShape<(name: String, time: Timestamp)> { step in
     step.member("step") { $0.name }
     step.member("time") { $0.time }
@@ -127,8 +128,8 @@ extension RecordExplanation {
   }
 }
 
-/// The explanation of a subscription with the subscription's name: the answer of
-/// `explain/subscription`.
+/// The answer of `explain/subscription`: the explanation of a subscription, and the subscription's
+/// name.
 struct ExplainedSubscription: Sendable {
   var name: SubscriptionName
   var explanation: SubscriptionExplanation
@@ -151,7 +152,8 @@ struct ExplainedSubscription: Sendable {
 }
 
 extension SubscriptionExplanation.Tally {
-  /// The shape of the counts of examined changes. The filter that refused most changes comes first.
+  /// The shape of the counts of examined changes. The filter that refused the most changes comes
+  /// first.
   fileprivate static let shape = AnswerShape<Self>("Tally") { tally in
     tally.member("changes", as: .count) { $0.changes }
     tally.member("fitting", as: .count) { $0.fitting }

@@ -9,9 +9,9 @@ enum ListedKey: Sendable {
   ///
   /// - Parameter isCurrent: whether the request was authenticated with this key.
   case admin(AdminKey, isCurrent: Bool)
-  /// A token of a web app.
+  /// An API token, which identifies a web app.
   case apiToken(APIToken)
-  /// The public key of a program.
+  /// A server-to-server key: the public key of a program that signs its requests.
   case server(ServerKey)
 
   /// The answer's shape. `isCurrent` exists only for admin keys, `origins` and `redirect` only for
@@ -86,7 +86,8 @@ enum ListedKey: Sendable {
     if case .apiToken(let token) = self { token } else { nil }
   }
 
-  /// The URL to which the sign-in of an API token leads; nil if it posts a message to the page.
+  /// The URL to which the sign-in page of an API token redirects. Nil for a sign-in page that posts
+  /// a message to the web app's page, and for the other kinds.
   private var redirect: String? {
     if case .redirect(let url) = apiToken?.signInCallback { url } else { nil }
   }

@@ -8,7 +8,8 @@ struct ListedPush: Sendable {
   /// The account name of the subscriber; nil if there is no account with the user record name.
   var subscriberName: String?
 
-  /// The answer's shape. `unsent` names the reasons why some devices have no delivery.
+  /// The answer's shape. `unsent` names the reasons why some devices have no delivery; it is
+  /// missing if there is no such reason.
   static let shape = AnswerShape<ListedPush>("Push") { listed in
     listed.members(of: LogEntry.shape) { $0.push.entry }
     listed.optional("subscriberName") { $0.subscriberName }

@@ -5,12 +5,14 @@ import StoreModel
 /// An explanation with the names of the accounts and keys that it mentions.
 struct Named<Explanation: Sendable>: Sendable {
   var explanation: Explanation
-  /// The names of accounts by user record name.
+  /// The account names by user record name.
   var users: [String: String]
-  /// The labels of keys by the user record name under which the keys change records.
+  /// The labels of admin keys and server-to-server keys. Each is stored under the user record name
+  /// of the changes that the key makes.
   var keys: [String: String]
 
-  /// Returns the shape of an explanation with these names.
+  /// Returns the shape of an explanation with the members `users` and `keys`. An empty dictionary
+  /// is left out.
   ///
   /// - Parameter name: the name of the shape in the API's description.
   static func shape(_ name: String, _ shape: AnswerShape<Explanation>) -> AnswerShape<Self> {

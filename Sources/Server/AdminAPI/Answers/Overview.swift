@@ -8,8 +8,8 @@ import WebServices
 /// The metrics of a running server at one moment: the answer of `overview`, and a sample in the
 /// event stream.
 ///
-/// Counts begin at the start of the server. The difference of two samples, divided by the time
-/// between them, is a rate.
+/// Most members count events since the start of the server. The difference of two such counts,
+/// divided by the time between their samples, is a rate.
 struct Overview: Sendable {
   /// The time of the sample.
   var time: Timestamp
@@ -41,8 +41,9 @@ struct Overview: Sendable {
     dispatch.member("failures", as: .count) { $0.failures }
   }
 
-  /// The shape of the matching counts. The share of candidates that fired shows how selective the
-  /// subscription index is.
+  /// The shape of the matching counts. A candidate is a query subscription that the subscription
+  /// index selected for a change, so the dispatcher tested its filters. The fraction of candidates
+  /// that fired shows how selective the index is.
   private static let matching = AnswerShape<Dispatcher.Metrics> { dispatch in
     dispatch.member("candidates", as: .count) { $0.candidates }
     dispatch.member("fired", as: .count) { $0.firedCandidates }
@@ -58,6 +59,8 @@ struct Overview: Sendable {
     dispatch.member("bytes", as: .count) { $0.indexBytes }
   }
 
+  /// The shape of the delivery counts. `underWay`, `waiting` and `restingRoutes` are present
+  /// numbers. A route rests for a while after it failed.
   private static let pushes = AnswerShape<DeliveryWorker.Metrics> { delivery in
     delivery.member("delivered", as: .count) { $0.delivered }
     delivery.member("merged", as: .count) { $0.merged }
@@ -71,8 +74,8 @@ struct Overview: Sendable {
     delivery.member("restingRoutes", as: .count) { $0.restingRoutes }
   }
 
-  /// The shape of the request counts. The members of the HTTP server are missing if none runs.
-  /// `errors` counts failed requests and failed items by error code.
+  /// The shape of the request counts. `served`, `underWay` and `connections` are missing if no HTTP
+  /// server runs. `errors` counts failed requests and failed items by error code.
   private static let requests = AnswerShape<Overview> { overview in
     overview.optional("served", as: .count) { $0.http?.requestsServed }
     overview.optional("underWay", as: .count) { $0.http?.requestsUnderWay }

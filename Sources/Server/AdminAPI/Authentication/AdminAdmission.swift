@@ -12,10 +12,10 @@ struct AdminAdmission: Sendable {
   private let isServed: Bool
   /// Whether the console is on (`admin.console` in `server.json`).
   private let hasConsole: Bool
-  /// The networks of `admin.networks`; an empty list admits all addresses.
+  /// The networks of `admin.networks`; an empty list sets no limit.
   private let networks: [IPNetwork]
-  /// Whether the API is on only by default: the configuration sets neither `admin.enabled` nor
-  /// `admin.networks`. The API then serves only requests of programs on this machine.
+  /// Whether the configuration sets neither `admin.enabled` nor `admin.networks`. The API is then
+  /// on only by default, and it serves only requests of programs on this machine.
   private let isOnByItself: Bool
   /// The header field in which a proxy writes the client's address; nil without a configured proxy.
   let addressHeader: String?
@@ -29,13 +29,14 @@ struct AdminAdmission: Sendable {
     addressHeader = configuration.limits.clientAddressHeader
   }
 
-  /// Checks whether a request may come in. The socket file in the data directory is always
-  /// admitted.
+  /// Throws an error unless the request may reach the API or the console. Requests through the
+  /// socket file in the data directory are always admitted.
   ///
   /// - Throws: `ACCESS_DENIED` if the address is in none of the configured networks. `NOT_FOUND` in
   ///   three cases:
   ///   - the admin API is off;
-  ///   - the API is on only by default, and the request comes from elsewhere;
+  ///   - the API is on only by default, and the request does not come from a program on this
+  ///     machine;
   ///   - the console is off, and the request is for the console.
   func check(_ request: HTTPRequest) throws(ServiceError) {
     if request.isFromSocketFile { return }
@@ -70,10 +71,13 @@ struct AdminAdmission: Sendable {
 
   /// Whether a program on this machine sent the request to a loopback host.
   ///
-  /// Two checks protect against requests of others. A proxy on this machine forwards requests of
-  /// other machines, so requests with a proxy's header fields do not count. A browser on this
-  /// machine may show a page whose host name resolves to a loopback address (DNS rebinding), so the
-  /// `Host` field must name a loopback host.
+  /// The sender's address needs no check, because the server listens only on a loopback address
+  /// when the API is on by default. Two other checks are necessary:
+  ///
+  /// - A proxy on this machine may forward requests of other machines. The result is therefore
+  ///   false for a request with a header field that proxies add.
+  /// - A browser on this machine may show a page whose host name resolves to a loopback address
+  ///   (DNS rebinding). The `Host` field must therefore name a loopback host, or be missing.
   private func isOfThisMachine(_ request: HTTPRequest) -> Bool {
     if ClientAddress.isForwarded(request, header: addressHeader) { return false }
     guard let host = request.header("Host") else { return true }

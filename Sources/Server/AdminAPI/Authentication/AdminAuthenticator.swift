@@ -13,10 +13,11 @@ import WebServices
 ///
 /// - A program sends an admin key with each request (`Authorization: Bearer KEY`).
 /// - A browser sends the cookie of a session that began with an admin key.
-/// - A program that connects to the socket file in the data directory needs neither.
+/// - A program that connects to the socket file in the data directory needs neither a key nor a
+///   cookie.
 final class AdminAuthenticator: Sendable {
-  /// The header field that proves that the console's own page sent a request. A page of another
-  /// site cannot send it.
+  /// The header field with the proof that the console's own page sent a request. A page of another
+  /// site cannot send this field.
   static let proofHeader = "X-Petrel-CSRF"
   /// The lifetime of a session in seconds: 12 hours.
   static let sessionLifetime = 43_200.0
@@ -27,6 +28,8 @@ final class AdminAuthenticator: Sendable {
   private let addressHeader: Mutex<String?>
   private let attempts: SignInAttempts
 
+  /// Creates the authenticator of a server.
+  ///
   /// - Parameters:
   ///   - limits: the shared counts of attempts, for servers that share the store; nil if one server
   ///     has the store alone.
@@ -42,7 +45,8 @@ final class AdminAuthenticator: Sendable {
     self.clock = clock
   }
 
-  /// Sets the header field whose address counts for later wrong keys. Earlier counts remain.
+  /// Sets the header field from which the client's address of later requests is read. Wrong keys
+  /// are counted by this address; earlier counts remain. Nil means that there is no proxy.
   func count(by addressHeader: String?) { self.addressHeader.withLock { $0 = addressHeader } }
 
   /// Returns the identity of the caller.
@@ -50,7 +54,7 @@ final class AdminAuthenticator: Sendable {
   /// - Throws: `AUTHENTICATION_REQUIRED` if the request has neither key nor cookie, or if the
   ///   session is over. `AUTHENTICATION_FAILED` for a wrong or revoked key. `ACCESS_DENIED` if a
   ///   browser's session sends another method than `GET` or `HEAD` without the right
-  ///   ``proofHeader``. `THROTTLED` after many wrong keys from the same network.
+  ///   ``proofHeader``. `THROTTLED` for a wrong key after many wrong keys from the same network.
   func identity(of request: HTTPRequest) async throws -> AdminIdentity {
     if request.isFromSocketFile { return .local }
     if let field = request.header("Authorization") {
@@ -92,13 +96,13 @@ final class AdminAuthenticator: Sendable {
 
   /// Begins a session for a browser that sends an admin key.
   ///
-  /// The limit for wrong keys does not apply to a right key. A key has 256 bits, so guessing cannot
-  /// find one, and an attacker who guesses must not lock out the owner at the same address.
+  /// The limit for wrong keys does not apply to a correct key. A key has 256 bits, so guessing
+  /// cannot find one, and an attacker who guesses must not lock out the owner at the same address.
   ///
   /// - Returns: the value of the session's cookie, 32 random bytes in Base64URL. The store keeps
   ///   only its hash.
-  /// - Throws: `AUTHENTICATION_FAILED` for a wrong or revoked key, `THROTTLED` after many wrong
-  ///   keys from the same network.
+  /// - Throws: `AUTHENTICATION_FAILED` for a wrong or revoked key. `THROTTLED` for a wrong key
+  ///   after many wrong keys from the same network.
   func beginSession(with text: String, from request: HTTPRequest) async throws -> String {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     guard let key = try await AdminKeys.key(text, in: store) else {

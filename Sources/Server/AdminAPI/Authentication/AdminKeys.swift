@@ -11,8 +11,9 @@ public enum AdminKeys {
   /// Creates an admin key. The store keeps only the SHA-256 hash of the key's text.
   ///
   /// - Parameter label: a text by which people recognise the key; at most ``labelLimit`` bytes.
-  /// - Returns: the key's text, 64 hexadecimal digits for 32 random bytes. It cannot be read again.
-  /// - Throws: ``ConfigurationError`` if the label is too long.
+  /// - Returns: the key's text, 64 hexadecimal digits for 32 random bytes. The store cannot return
+  ///   this text again.
+  /// - Throws: `ConfigurationError` if the label is too long.
   public static func add(
     label: String, to store: any AdminKeyStore, at now: Timestamp
   ) async throws -> String {
@@ -27,8 +28,8 @@ public enum AdminKeys {
 
   /// Returns the key with this text; nil if the key is unknown or revoked.
   ///
-  /// The function compares the hash with all keys of the store in constant time, so its duration
-  /// reveals nothing about them.
+  /// The function compares the hash with every key of the store, and the time of a comparison does
+  /// not depend on the bytes. The duration of a call therefore reveals nothing about the keys.
   static func key(_ text: String, in store: any AdminKeyStore) async throws -> AdminKey? {
     let hash = hash(of: text)
     var found: AdminKey?

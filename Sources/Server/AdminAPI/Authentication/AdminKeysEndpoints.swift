@@ -13,7 +13,8 @@ import WebServices
 ///     { "container": "iCloud.com.example.app", "environment": "production", "name": "web app",
 ///       "origins": ["https://app.example.com"] }
 ///
-/// The answer is `{ "token": "…" }`. The store keeps a hash, so no later answer contains the token.
+/// The answer is `{ "token": "…" }`. The store keeps only a hash of the token, so no later answer
+/// can contain the token.
 struct AdminKeysEndpoints: AdminEndpoints {
   let adminAccess: any AdminKeyStore
   let credentials: any CredentialStore
@@ -47,8 +48,8 @@ struct AdminKeysEndpoints: AdminEndpoints {
     } + credentials.apiTokens.map { .apiToken($0) } + credentials.serverKeys.map { .server($0) }
   }
 
-  /// Creates an API token and returns its text. The default of `redirect` is a sign-in that posts a
-  /// message to the page.
+  /// Creates an API token and returns its text. Without the argument `redirect`, the sign-in page
+  /// of the token posts a message to the web app's page instead of redirecting to a URL.
   private func addAPIToken(_ request: AdminRequest) async throws -> String {
     let arguments = request.arguments
     let place = try arguments.place()
@@ -109,8 +110,8 @@ struct AdminKeysEndpoints: AdminEndpoints {
 
   /// Revokes the key or token with this identifier and returns a sentence that names it.
   ///
-  /// - Throws: `NOT_FOUND` if the identifier fits no key or several keys, or if the key is revoked
-  ///   already.
+  /// - Throws: `NOT_FOUND` if the identifier belongs to no key, if its beginning belongs to several
+  ///   keys, or if the key is revoked already.
   private func revoke(_ request: AdminRequest) async throws -> String {
     do {
       return try await Registration.revoke(

@@ -6,11 +6,12 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// The admin API inside a process that has the store open: it needs no server, no socket and no
-/// key.
+/// The admin API inside a process that has the store open. The API then needs no server, no socket
+/// and no key.
 ///
-/// It lacks the parts that only a server has: sessions, the metrics of `overview`, and the stream
-/// of `events`. Changes stay in the outbox until the next server dispatches them.
+/// It lacks the endpoints that need a running server: `session`, `session/sign-out`, `overview` and
+/// `events`. Changes of records stay in the outbox, the store's queue of committed changes, until
+/// the next server dispatches them.
 ///
 /// ```swift
 /// let administration = LocalAdministration(store: store, configuration: configuration)
@@ -48,10 +49,10 @@ public struct LocalAdministration: Sendable {
       clock: clock)
   }
 
-  /// Returns the answer to a request below ``path``, or to the URL of an asset. All errors become
-  /// answers.
+  /// Returns the answer to a request for a path below ``path``, or for the URL of an asset. All
+  /// errors become answers.
   ///
-  /// The answer to an internal error contains the error's text, unlike that of a server.
+  /// The answer to an internal error contains the error's text. A server leaves that text out.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
       if request.path.hasPrefix(AssetLinks.prefix) {

@@ -4,18 +4,20 @@ import HTTPService
 import StoreModel
 import WebServices
 
-/// The endpoints `session` and `session/sign-out`, for a caller that is signed in.
+/// The endpoints `session`, which describes the caller's sign-in, and `session/sign-out`, which
+/// ends a browser's session.
 ///
 /// The answer of `session` to the console:
 ///
 ///     { "key": { "identifier": "3f2a9c0112345678", "label": "Alice's laptop" },
 ///       "expires": 1764331200000, "proof": "…" }
 ///
-/// The console sends `proof` back in the header field ``AdminAuthenticator/proofHeader``.
+/// The console sends the value of `proof` in the header field ``AdminAuthenticator/proofHeader`` of
+/// its later requests. `expires` is in milliseconds since 1970.
 struct AdminSessionEndpoints: AdminEndpoints {
   let authenticator: AdminAuthenticator
-  /// Returns the URL at which clients reach the server. A URL with `https:` selects the secure
-  /// cookie.
+  /// Returns the URL at which clients reach the server. If this URL begins with `https:`, browsers
+  /// send the cookie only over TLS.
   let publicURL: @Sendable () -> String
 
   private static let key = AnswerShape<AdminKey>("AdminKey") { key in
@@ -51,7 +53,7 @@ struct AdminSessionEndpoints: AdminEndpoints {
 
   /// Ends the session of the request and clears its cookie.
   ///
-  /// - Throws: `BAD_REQUEST` if the request carried the key itself.
+  /// - Throws: `BAD_REQUEST` if the request belongs to no session.
   private func signOut(_ request: AdminRequest) async throws -> HTTPResponse {
     guard let session = request.identity.session else {
       throw ServiceError(

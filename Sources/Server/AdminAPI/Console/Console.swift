@@ -11,8 +11,8 @@ package struct Console: Sendable {
 
   /// The authenticator that begins sessions and recognises their cookies.
   let authenticator: AdminAuthenticator
-  /// Returns the URL at which clients reach the server. A URL with `https:` selects the secure
-  /// cookie.
+  /// Returns the URL at which clients reach the server. If this URL begins with `https:`, browsers
+  /// send the cookie only over TLS.
   let publicURL: @Sendable () -> String
   private let files = ConsoleFiles()
 
@@ -28,9 +28,9 @@ package struct Console: Sendable {
 
   /// Returns the answer to a request with a path that satisfies ``isPath(_:)``.
   ///
-  /// All files except `index.html` are public; they contain no data of the server.
+  /// Anyone may read the files except `index.html`, because they contain no data of the server.
   ///
-  /// - Throws: `NOT_FOUND` if there is no such file, ``WrongMethod`` for a method that the path
+  /// - Throws: `NOT_FOUND` if there is no such file, and `WrongMethod` for a method that the path
   ///   does not have.
   func answer(to request: HTTPRequest) async throws -> HTTPResponse {
     if request.path == Self.signInPath {
@@ -51,8 +51,8 @@ package struct Console: Sendable {
     return response
   }
 
-  /// Returns `index.html` to a browser that is signed in, and a redirection to the sign-in page to
-  /// all others.
+  /// Returns `index.html` to a caller with a valid session or admin key. Other callers get a
+  /// redirection to the sign-in page.
   private func index(_ request: HTTPRequest) async throws -> HTTPResponse {
     do {
       _ = try await authenticator.identity(of: request)
@@ -68,10 +68,12 @@ package struct Console: Sendable {
     return response
   }
 
-  /// Begins a session with the key of the form, sets its cookie, and redirects to the console.
+  /// Begins a session with the admin key in the form. The answer sets the session's cookie and
+  /// redirects to the console.
   ///
-  /// A browser that reports another site as the form's origin gets status 403 (`Sec-Fetch-Site`). A
-  /// wrong key gives the page with status 403, too many wrong keys give 429 with `Retry-After`.
+  /// If the browser reports in `Sec-Fetch-Site` that another site sent the form, the answer is the
+  /// sign-in page with status 403. After a wrong key, it has status 403 too. After too many wrong
+  /// keys, it has status 429 and the field `Retry-After`.
   private func signIn(_ request: HTTPRequest) async throws -> HTTPResponse {
     if let site = request.header("Sec-Fetch-Site"), !["same-origin", "none"].contains(site) {
       return page(problem: "The form was sent from another site.", status: 403)
@@ -101,7 +103,7 @@ package struct Console: Sendable {
     }
   }
 
-  /// Returns an answer with status 303 that no cache keeps.
+  /// Returns a redirection with status 303, which no cache stores.
   private func redirect(to path: String) -> HTTPResponse {
     HTTPResponse(
       status: 303, headers: [("Location", path), ("Cache-Control", "no-store")] + Self.protection)

@@ -3,18 +3,18 @@ import HTTPService
 /// The cookie that identifies a browser's session in the console.
 enum ConsoleCookie {
   private static let name = "petrel-console"
-  /// The cookie's name over TLS. Only a page of the same host over TLS can set a cookie with this
-  /// prefix (RFC 6265bis, section 4.1.3.2).
+  /// The cookie's name over TLS. Browsers accept a cookie with the prefix `__Host-` only if this
+  /// host itself sets it over TLS (RFC 6265bis, section 4.1.3.2).
   private static let secureName = "__Host-" + name
 
-  /// Returns the cookie's value in a request's `Cookie` field, under either name; nil if it is
-  /// missing.
+  /// Returns the value of the cookie with one of the two names in a request's `Cookie` field; nil
+  /// if there is none.
   static func value(in header: String?) -> String? {
     HTTPRequest.cookies(in: header).first { $0.name == name || $0.name == secureName }?.value
   }
 
-  /// Returns the `Set-Cookie` field that gives a browser the cookie. Scripts cannot read the
-  /// cookie, and browsers do not send it with requests of other sites.
+  /// Returns the `Set-Cookie` field that sets the cookie. Scripts cannot read this cookie, and
+  /// browsers do not send it with requests that pages of other sites begin.
   ///
   /// - Parameters:
   ///   - lifetime: the time in seconds after which the browser deletes the cookie.
@@ -30,6 +30,8 @@ enum ConsoleCookie {
   }
 
   /// Returns the `Set-Cookie` field that deletes the cookie.
+  ///
+  /// - Parameter isSecure: whether browsers reach the server over TLS, which decides the name.
   static func header(clearingWhereSecure isSecure: Bool) -> (String, String) {
     header(setting: "", forSeconds: 0, isSecure: isSecure)
   }

@@ -3,7 +3,8 @@ import Cryptography
 import Foundation
 import HTTPService
 
-/// The files of the console, which are linked into the program (`CConsoleFiles`).
+/// The files of the console. The module `CConsoleFiles` contains their bytes, so they are part of
+/// the program.
 struct ConsoleFiles: Sendable {
   /// A file with its media type and its entity tag.
   private struct File: Sendable {

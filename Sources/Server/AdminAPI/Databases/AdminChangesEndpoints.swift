@@ -7,7 +7,8 @@ import WebServices
 /// The endpoint `records/changes`, which returns all records of a zone in the order of their last
 /// changes.
 struct AdminChangesEndpoints: AdminEndpoints {
-  /// The size limit of a page: it ends after 2 MiB of stored changes.
+  /// The size limit of a page in bytes: a page ends with the change at which it contains 2 MiB of
+  /// stored changes.
   private static let pageSize = 2 << 20
 
   let store: any ChangeFeedStore
@@ -26,8 +27,9 @@ struct AdminChangesEndpoints: AdminEndpoints {
 
   /// Returns a page of changes.
   ///
-  /// Unlike other answers, this one does not replace the database's owner by a user record name. A
-  /// program can therefore save the records in another database without editing them.
+  /// In this answer, the owner of the database appears as `__defaultOwner__`, as in the store.
+  /// Other answers contain the owner's user record name instead. A program can therefore save these
+  /// records in another user's database without editing them.
   private func changes(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
     let (database, _) = try await databases.existing(arguments)

@@ -8,13 +8,15 @@ import StoreModel
 import WebServices
 
 /// The selection of a database by the arguments `container`, `environment`, `database` and `user`,
-/// and the operations of the web services protocol on it.
+/// and the operations of the web services protocol on this database.
 struct AdminDatabases: Sendable {
-  /// The arguments that select one database. `user` is necessary unless the database is public.
+  /// The arguments that select one database. A private or shared database needs the argument
+  /// `user`.
   static let arguments: [AdminArgument] = [
     .container.needed, .environment, .database, .user,
   ]
-  /// The arguments of an endpoint that covers all databases if a request names no container.
+  /// The same arguments for an endpoint that answers for all databases if a request names no
+  /// container.
   static let optionalArguments: [AdminArgument] = [.container, .environment, .database, .user]
 
   let accounts: any AccountReading
@@ -25,8 +27,8 @@ struct AdminDatabases: Sendable {
 
   /// Returns the address of the selected database. The database need not exist.
   ///
-  /// - Throws: `BAD_REQUEST` if the container is invalid, or if a private or shared database has no
-  ///   `user`.
+  /// - Throws: `BAD_REQUEST` if the container is invalid, or if `user` is missing or unknown for a
+  ///   private or shared database.
   func address(_ arguments: AdminArguments) async throws -> DatabaseAddress {
     let place = try arguments.place()
     let scope = arguments.text(.database).flatMap { DatabaseScope(pathComponent: $0) } ?? .public
@@ -41,8 +43,8 @@ struct AdminDatabases: Sendable {
   /// Returns the user record name that an argument's value stands for. The value is an account's
   /// name, or a user record name itself, which begins with `_`.
   ///
-  /// - Throws: `BAD_REQUEST` for a text that is neither. A user record name without an account is
-  ///   permitted.
+  /// - Throws: `BAD_REQUEST` for a text that is neither an account's name nor begins with `_`. A
+  ///   user record name need not have an account.
   func userRecordName(
     _ name: String, of argument: AdminArgument, _ arguments: AdminArguments
   ) async throws -> String {
@@ -53,7 +55,7 @@ struct AdminDatabases: Sendable {
     return name
   }
 
-  /// Returns the selected database and its address. A read must not create a database.
+  /// Returns the selected database and its address. The method never creates a database.
   ///
   /// - Throws: `NOT_FOUND` if the database does not exist.
   func existing(_ arguments: AdminArguments) async throws -> (DatabaseID, DatabaseAddress) {
@@ -65,8 +67,8 @@ struct AdminDatabases: Sendable {
   }
 
   /// Returns the context of an operation that runs with all permissions of the database's owner. In
-  /// the public database, the user record name of the admin key stands in the stamps of changed
-  /// records.
+  /// the public database, changed records get ``AdminIdentity/userRecordName`` as creator or
+  /// modifier.
   func context(
     _ request: AdminRequest, operation: String, body: Data
   ) async throws -> RequestContext {
@@ -80,8 +82,8 @@ struct AdminDatabases: Sendable {
   /// would get it.
   ///
   /// - Parameter members: the arguments that become members of the operation's request body.
-  /// - Throws: the errors of the operation, also if the operation does not exist in the database's
-  ///   scope.
+  /// - Throws: the error of the operation, or an error if the operation does not exist in databases
+  ///   of this scope.
   func answer(
     _ request: AdminRequest, operation name: String, with members: [AdminArgument]
   ) async throws -> HTTPResponse {
@@ -95,12 +97,13 @@ struct AdminDatabases: Sendable {
 
 /// The continuation of a list: a text that clients return unchanged to get the next page.
 ///
-/// A list that is ordered by subscriber and subscription ID encodes both of the last row:
+/// In a list in the order of subscribers and subscription IDs, the text encodes these two values of
+/// the last row:
 ///
 ///     AdminContinuation.text(["_alice", "all-quakes"])
 ///
-/// The text names a position in the order of the list and no row number. Rows that are added or
-/// removed meanwhile therefore neither repeat nor hide others.
+/// The text contains no row number. So no row is repeated or left out if rows before it are added
+/// or removed between two requests.
 enum AdminContinuation {
   /// Encodes the sort key of a page's last row, as Base64URL of a JSON array.
   static func text(_ parts: [String]) -> String {
@@ -110,8 +113,7 @@ enum AdminContinuation {
   /// Returns the parts of the argument `continuation`; nil if the request has none.
   ///
   /// - Parameter count: the expected number of parts.
-  /// - Throws: `BAD_REQUEST` for a text with another number of parts, or one that ``text(_:)``
-  ///   cannot have made.
+  /// - Throws: `BAD_REQUEST` for a text that ``text(_:)`` cannot have returned for `count` parts.
   static func parts(
     _ arguments: AdminArguments, count: Int
   ) throws(ServiceError) -> [String]? {

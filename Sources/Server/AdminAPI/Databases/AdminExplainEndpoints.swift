@@ -4,8 +4,8 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// The endpoints `explain/…`, which say why a notification came or did not come, and which run
-/// predicates without saving anything.
+/// The endpoints `explain/…`. Two of them say why notifications came or did not come. The others
+/// run a dry run: they say which subscriptions would fire, and save nothing.
 ///
 /// Two examples: the notifications of a record's last changes, and the subscriptions that a new
 /// record would fire.
@@ -20,8 +20,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
   /// The maximum number of subscriptions that a server examines for one request: for the
   /// explanations of all changes together, or for a dry run of a record.
   static let subscriptionsLookedAt = 2_000
-  /// The maximum number of changes that a server tests a proposed subscription against for one
-  /// request.
+  /// The maximum number of changes with which a server tests a subscription for one request.
   static let changesTried = 2_000
 
   let store: ExplanationStore
@@ -32,11 +31,11 @@ struct AdminExplainEndpoints: AdminEndpoints {
   /// The subscription index of the dispatcher; nil if this process dispatches nothing.
   let index: Explainer.Index?
   /// Whether ``subscriptionsLookedAt`` and ``changesTried`` apply. They protect the other clients
-  /// of a server. A command that reads a store itself uses the defaults of `Explainer.Limits`: at
-  /// most 10,000 subscriptions for an explanation, and no limit for a dry run.
+  /// of a server. For a command that reads a store itself, the defaults of `Explainer.Limits`
+  /// apply: at most 10,000 subscriptions for an explanation, and no limit for a dry run.
   let isBounded: Bool
 
-  /// The argument `limit`. It may be up to 1,000; in other lists up to 200.
+  /// The argument `limit`. Its range is 1–1,000 here, and 1–200 in other lists.
   private static let limit = AdminArgument(
     "limit", .integer(1...1_000), "the most changes to examine or to show")
   private static let before = AdminArgument(
@@ -44,7 +43,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
   /// The arguments that select a record: its zone, the owner of the zone, and its name.
   private static let zone: [AdminArgument] = [.zone, .zoneOwner, .recordName.needed]
   /// The arguments that restrict an answer to one subscriber, to one subscription ID, or to a
-  /// number of changes. Subscriptions of several subscribers may have the same ID.
+  /// number of changes. Several subscribers may have subscriptions with the same ID.
   private static let question: [AdminArgument] = [.subscriber, .subscriptionID, limit]
 
   var endpoints: [AdminEndpoint] {
@@ -79,7 +78,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
   private func record(_ request: AdminRequest) async throws -> Named<RecordExplanation> {
     let arguments = request.arguments
     let (database, address) = try await databases.existing(arguments)
-    // Only a shared database has zones of others.
+    // Only a shared database contains zones of other users.
     let owner = address.scope == .shared ? arguments.text(.zoneOwner) : nil
     let zoneID = ZoneID(
       zoneName: arguments.text(.zone) ?? ZoneID.defaultZoneName,
@@ -90,7 +89,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
         recordID, in: database, about: question(arguments), before: before(arguments)))
   }
 
-  /// Explains the recent history of one subscription.
+  /// Returns the recent notifications of one subscription, and the counts of recent changes.
   ///
   /// - Throws: `BAD_REQUEST` in the public database if `subscriber` is missing.
   private func subscription(_ request: AdminRequest) async throws -> Named<ExplainedSubscription> {
@@ -127,8 +126,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
         about: question(arguments), after: last))
   }
 
-  /// Returns the recent changes that a proposed subscription would have fired for. Nothing is
-  /// saved.
+  /// Returns the recent changes that would have fired a proposed subscription. Nothing is saved.
   private func subscriptionDryRun(
     _ request: AdminRequest
   ) async throws -> Named<SubscriptionDryRun> {
@@ -160,8 +158,8 @@ struct AdminExplainEndpoints: AdminEndpoints {
     return Explainer(store: store, limits: limits, index: index)
   }
 
-  /// Returns the argument `before`. Only changes with a smaller sequence number are examined; nil
-  /// examines all.
+  /// Returns the argument `before`, a sequence number. Only changes with a smaller one are
+  /// examined; nil sets no limit.
   private func before(_ arguments: AdminArguments) -> Int64? {
     arguments.int(Self.before).map { Int64($0) }
   }
@@ -189,8 +187,8 @@ struct AdminExplainEndpoints: AdminEndpoints {
       keys: try await keyNames(of: mentioned.subtracting(users.keys)))
   }
 
-  /// Returns the labels of the admin and server keys whose changes are stored under these user
-  /// record names.
+  /// Returns the labels of the admin keys and server-to-server keys to which these user record
+  /// names belong, by user record name.
   private func keyNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     guard !userRecordNames.isEmpty else { return [:] }
     var names: [String: String] = [:]
@@ -208,6 +206,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
 enum ProposedEvent: String, CaseIterable {
   case create, update, delete
 
+  /// The event in the data model.
   fileprivate var changeEvent: ChangeEvent {
     switch self {
     case .create: .recordCreated

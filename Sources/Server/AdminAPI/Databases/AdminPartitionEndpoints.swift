@@ -4,16 +4,17 @@ import StoreModel
 import WebServices
 
 /// The endpoint `databases/partition`, which shows and sets the number of parts of a public
-/// database. Each part is dispatched by one server.
+/// database. A part is a group of the database's subscribers. At most one server at a time
+/// dispatches a part: it matches the changes with the subscriptions of this group.
 ///
 /// The answer for a database that is about to be divided into 4 parts instead of 2:
 ///
 ///     { "parts": 2, "nextParts": 4,
 ///       "servers": [ { "part": 1, "id": 3, "description": "…" }, { "part": 2 } ] }
 ///
-/// No server dispatches part 2 at the moment.
+/// In this example, no server dispatches part 2 at the moment.
 struct AdminPartitionEndpoints: AdminEndpoints {
-  /// The store of partitions and servers; nil if the store belongs to one server alone.
+  /// The store's tables of partitions and servers; nil if the store belongs to one server alone.
   let servers: (any PartitionStore & ServerList)?
   let databases: AdminDatabases
 
@@ -22,7 +23,7 @@ struct AdminPartitionEndpoints: AdminEndpoints {
   /// The present partition with the servers that dispatch its parts.
   private struct Answer {
     var partition: Partition
-    /// The dispatching servers; empty for a database that is not divided.
+    /// The parts with their servers; empty for a database that is not divided.
     var holders: [Holder]
   }
 
@@ -68,8 +69,8 @@ struct AdminPartitionEndpoints: AdminEndpoints {
     return try await answer(try await servers?.partition(of: database), of: database)
   }
 
-  /// Divides the database, or makes it whole with 1 part. A new number takes effect after the
-  /// changes in the outbox.
+  /// Sets the number of parts; 1 means that the database is not divided. If committed changes wait
+  /// for dispatch, the new number takes effect after these changes are dispatched.
   ///
   /// - Throws: `BAD_REQUEST` for more than one part in a store that belongs to one server.
   private func divide(_ request: AdminRequest) async throws -> Answer {
@@ -87,7 +88,8 @@ struct AdminPartitionEndpoints: AdminEndpoints {
       try await servers?.partition(database, into: parts), of: database)
   }
 
-  /// Adds the holders of the parts' leases to a partition.
+  /// Returns a partition with the server of each part. The server with the lease of a part is the
+  /// one that dispatches the part.
   private func answer(_ partition: Partition?, of database: DatabaseID) async throws -> Answer {
     let names = Dictionary(
       try await servers?.servers().map { ($0.id, $0.description) } ?? [],

@@ -2,9 +2,10 @@ import CloudKitModel
 import StoreModel
 import WebServices
 
-/// The endpoints `containers`, `databases` and `zones`, which list them and create or delete zones.
+/// The endpoints `containers`, `databases` and `zones`, which list what their names say, and
+/// `zones/modify`, which creates and deletes zones.
 ///
-/// The answer of `databases`. The size of a shared database is missing:
+/// The answer of `databases`. A shared database has no member `bytes`:
 ///
 ///     { "databases": [ { "database": "public", "bytes": 20480 },
 ///                      { "database": "private", "user": "_3f2a…", "userName": "alice",
@@ -59,8 +60,8 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 
   // MARK: Databases
 
-  /// A database with its size; nil size for a shared database, whose records belong to other
-  /// databases.
+  /// A database with its size. The size of a shared database is nil, because its records belong to
+  /// other databases.
   private typealias Database = (summary: DatabaseSummary, usage: DatabaseUsage?)
 
   private static let database = AnswerShape<Database>("Database") { database in

@@ -6,11 +6,12 @@ import JSONCoding
 import StoreModel
 import WebServices
 
-/// The endpoints for observation: `pushes` lists notifications with their deliveries, `overview`
-/// returns metrics, and `events` streams both.
+/// The endpoints with which operators watch a server: `pushes` lists notifications with their
+/// deliveries, `overview` returns metrics, and `events` is a stream of metrics and notifications.
 ///
-/// The stream has the form of server-sent events (`text/event-stream`). Each second the server
-/// sends a sample, and then the notifications since the previous sample:
+/// The stream consists of server-sent events (`text/event-stream`). Each second the server sends a
+/// sample of the metrics. If there are new notifications since the previous sample, the server
+/// sends them next:
 ///
 ///     event: sample
 ///     data: { "time": 1764331200000, "changes": { "dispatched": 17, … }, … }
@@ -27,13 +28,14 @@ struct AdminPushesEndpoints: AdminEndpoints {
   private static let streamTime = 300.0
   /// The maximum number of recent notifications whose delays an overview contains.
   private static let delaysCounted = 200
-  /// The time in seconds that a notification counts as recent, from its entry in the log.
+  /// The time in seconds for which a notification counts as recent. It begins when the notification
+  /// is logged.
   private static let delayWindow = 10.0
 
   let accounts: any AccountReading
   let administration: any AdministrationStore
   let databases: AdminDatabases
-  /// The metrics of the server; nil in a process that runs no server. Then only the endpoint
+  /// The metrics of the server; nil in a process that runs no server. With nil, only the endpoint
   /// `pushes` exists.
   let gauges: AdminGauges?
   /// The latest notifications of this server.
@@ -61,8 +63,8 @@ struct AdminPushesEndpoints: AdminEndpoints {
     ]
   }
 
-  /// Returns the seconds from commit to log entry of recent notifications; 0 if the clocks
-  /// disagree.
+  /// Returns the delay of each recent notification: the seconds from the commit of the change to
+  /// the entry in the log. A negative delay, which a difference of clocks can cause, becomes 0.
   private func delays(at now: Timestamp) -> [Double] {
     pushes.latest.prefix(Self.delaysCounted).compactMap { entry in
       guard now.seconds - entry.logged.seconds < Self.delayWindow else { return nil }
@@ -74,8 +76,8 @@ struct AdminPushesEndpoints: AdminEndpoints {
 
   /// Returns a page of notifications.
   ///
-  /// Without a container, the list contains only the latest notifications that this server logged;
-  /// with one, the database's whole notification log.
+  /// If the request names no container, the list contains only the latest notifications that this
+  /// server logged. Otherwise it contains the log entries of the selected database.
   private func list(_ request: AdminRequest) async throws -> AdminPage<ListedPush> {
     let arguments = request.arguments
     let text = arguments.text(.text)?.lowercased()
@@ -96,8 +98,8 @@ struct AdminPushesEndpoints: AdminEndpoints {
     return try await page(found.found, next: found.next)
   }
 
-  /// Returns the entries of several databases with their deliveries, in the given order. Entries
-  /// that the store no longer has are left out.
+  /// Adds the deliveries to log entries of several databases, and keeps the order. Entries that are
+  /// no longer in the store are left out.
   private func logged(_ entries: [LogEntry]) async throws -> [LoggedPush] {
     var found: [DatabaseID: [Int64: LoggedPush]] = [:]
     for (database, entries) in Dictionary(grouping: entries, by: \.database) {

@@ -9,8 +9,8 @@ import WebServices
 
 /// The endpoints `records/…` and `assets/upload` for records of any database.
 ///
-/// Changes take the same path as those of clients: they are dispatched, and subscribers get
-/// notifications.
+/// The server treats these changes like the changes of clients: subscriptions fire, and subscribers
+/// get notifications.
 ///
 /// A query for 20 records, with the greatest count first:
 ///
@@ -18,7 +18,7 @@ import WebServices
 ///     { "container": "iCloud.com.example.app", "recordType": "Item",
 ///       "predicate": "count > 3", "sortBy": ["-count"], "limit": 20 }
 ///
-/// The answers have the form of the web services protocol.
+/// The answers have the format of the web services protocol.
 struct AdminRecordsEndpoints: AdminEndpoints {
   let records: any RecordReading
   let databases: AdminDatabases
@@ -88,8 +88,8 @@ struct AdminRecordsEndpoints: AdminEndpoints {
   /// Returns the filters for a predicate in the format of `NSPredicate`
   /// (`title == "Milk" AND count > 3`).
   ///
-  /// - Parameter now: the meaning of `now()` in the predicate; nil if the predicate must not
-  ///   contain it.
+  /// - Parameter now: the value of `now()` in the predicate; nil if the predicate must not contain
+  ///   `now()`.
   /// - Throws: `BAD_REQUEST` with the position of a syntax error, or with the part that a query
   ///   cannot express.
   static func filters(

@@ -4,11 +4,12 @@ import SchemaLanguage
 import StoreModel
 import WebServices
 
-/// The endpoints `schema…`: record types, fields, indexes, imports, and the deployment of the
-/// development schema.
+/// The endpoints `schema…`, which show and check the schema of a container, import a schema, and
+/// deploy the development schema to production.
 ///
 /// An import changes the development environment only. A deployment then adds the development
-/// schema to production. Both answer with their changes, and with the changes that they refused:
+/// schema to production. The answers of import and deployment list the changes, and the changes
+/// that were refused:
 ///
 ///     { "changes": ["…"], "refusals": [] }
 struct AdminSchemaEndpoints: AdminEndpoints {
@@ -76,8 +77,8 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     }
   }
 
-  /// Returns the size of a schema. If the request names a container, the answer contains the result
-  /// of an import as a dry run.
+  /// Returns the numbers of record types, fields and roles in a schema. If the request names a
+  /// container, the answer also says which changes an import would make. Nothing is imported.
   private func validate(_ request: AdminRequest) async throws -> SchemaReport {
     var report = SchemaReport(schema: try schema(request.arguments))
     if request.arguments.text(.container) != nil {
@@ -97,8 +98,8 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     do {
       return try await store.importSchema(schema, of: container, isDryRun: false)
     } catch let error as StoreError where error.code == .overloaded {
-      // The store has two reasons for this error. The reason must reach the caller, who decides
-      // whether to wait.
+      // The store uses this error code for two faults. The reason says which fault it is, so the
+      // caller gets the reason and can decide whether to wait.
       throw ServiceError(.tryAgainLater, error.reason, retryAfter: 1)
     }
   }

@@ -8,7 +8,8 @@ import WebServices
 /// The endpoints `subscriptions…`, which list, save and delete the subscriptions of any user in any
 /// database.
 ///
-/// A subscription to large quakes. The predicate replaces the filters of its query:
+/// A request that saves a subscription to large quakes. The predicate replaces the filters of the
+/// subscription's query:
 ///
 ///     POST subscriptions/save
 ///     { "container": "iCloud.com.example.app", "subscriber": "alice",
@@ -43,7 +44,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     ]
   }
 
-  /// A stored subscription with the account name of its subscriber; nil if the account has none.
+  /// A stored subscription with the account name of its subscriber. The name is nil if the
+  /// subscriber has no account.
   private typealias Listed = (stored: StoredSubscription, userName: String?)
 
   private static let listed = AnswerShape<Listed>("SubscriptionEntry") { listed in
@@ -55,8 +57,9 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     }
   }
 
-  /// Returns a page of subscriptions, ordered by subscriber and subscription ID. Filters by text
-  /// apply in the server, so a page may have fewer rows than the limit and a continuation.
+  /// Returns a page of subscriptions, ordered by subscriber and subscription ID. One request
+  /// examines a limited number of subscriptions, so a page can have a continuation although it has
+  /// fewer rows than `limit`.
   private func list(_ request: AdminRequest) async throws -> AdminPage<Listed> {
     let arguments = request.arguments
     let address = try await databases.address(arguments)
@@ -91,7 +94,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
 
   /// Saves a subscription, and creates its database if necessary.
   ///
-  /// - Throws: `BAD_REQUEST` for an invalid subscription, and the store's error for a refused one.
+  /// - Throws: `BAD_REQUEST` for an invalid subscription, or the store's error if the store refuses
+  ///   the subscription.
   private func save(_ request: AdminRequest) async throws -> OwnedSubscription {
     let arguments = request.arguments
     let subscriber = try await subscriber(arguments)
@@ -115,11 +119,12 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       subscription: subscription, subscriber: subscriber, replaced: replaced)
   }
 
-  /// Returns a subscription with the filters of the argument `predicate`; unchanged if the request
-  /// has no predicate.
+  /// Returns the subscription with the filters of the argument `predicate` in place of its own.
+  /// Without this argument, the subscription is returned unchanged.
   ///
-  /// - Throws: `BAD_REQUEST` if the predicate is invalid or the subscription has no query. The
-  ///   store's rules for subscriptions in `scope` apply too.
+  /// - Throws: `BAD_REQUEST` if the predicate is invalid, or if there is a predicate and the
+  ///   subscription has no query. `ModelError` if the subscription breaks a rule for databases of
+  ///   `scope`.
   static func subscription(
     _ subscription: Subscription, withPredicateOf arguments: AdminArguments, in scope: DatabaseScope
   ) throws -> Subscription {
@@ -138,8 +143,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
 
   /// Deletes a subscription and returns its ID.
   ///
-  /// - Throws: `NOT_FOUND` if the database does not exist, and the store's error if the
-  ///   subscription does not.
+  /// - Throws: `NOT_FOUND` if the database does not exist, or the store's error if the subscription
+  ///   does not exist.
   private func delete(_ request: AdminRequest) async throws -> String {
     let subscriber = try await subscriber(request.arguments)
     let subscriptionID = try request.arguments.required(.subscriptionID)
@@ -150,8 +155,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     return subscriptionID
   }
 
-  /// Returns the user record name of the subscriber. In a private or shared database it is the
-  /// owner.
+  /// Returns the user record name of the subscriber. In a private or shared database, the owner is
+  /// the subscriber.
   ///
   /// - Throws: `BAD_REQUEST` in the public database if `subscriber` is missing.
   private func subscriber(_ arguments: AdminArguments) async throws -> String {
@@ -160,7 +165,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       try arguments.required(.subscriber), of: .subscriber, arguments)
   }
 
-  /// The error for a store that returned nothing; it indicates a defect of Petrel.
+  /// The error for a store that returns no outcome, or the outcome of another operation. It
+  /// indicates a defect of Petrel.
   private static let noOutcome = ServiceError(
     .internalError, "the store returned no result for the operation")
 
@@ -179,8 +185,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
   }
 }
 
-/// A subscription with its subscriber, as a part of an answer. Owner names in it are relative to
-/// the subscriber.
+/// A subscription with its subscriber, as a part of an answer. The subscriber's own zones appear in
+/// the answer with the subscriber's user record name as their owner.
 struct OwnedSubscription: MessagePart {
   var subscription: Subscription
   var subscriber: String

@@ -4,11 +4,12 @@ import Synchronization
 
 /// The latest logged notifications, in memory, for the console's list and its event streams.
 ///
-/// Each reader has a buffer of limited size. The object counts notifications that do not fit and
-/// drops them for that reader, so a slow reader never delays the dispatcher. A `Mutex` protects the
-/// state.
+/// Each reader has a buffer of limited size. If a notification does not fit, the object leaves it
+/// out of that buffer and counts it. So a slow reader never delays the dispatcher. A `Mutex`
+/// protects the state.
 package final class LivePushes: Sendable {
-  /// The number of notifications that the object keeps for later readers.
+  /// The number of notifications that ``latest`` contains at least, if that many were logged. It
+  /// contains at most twice as many.
   static let memory = 500
   /// The maximum number of notifications in a reader's buffer.
   static let limit = 200
@@ -19,7 +20,7 @@ package final class LivePushes: Sendable {
   struct Batch: Sendable {
     /// The notifications in the order of the log.
     var entries: [LogEntry] = []
-    /// The number of notifications that did not fit.
+    /// The number of notifications that did not fit since the buffer was last emptied.
     var leftOut = 0
   }
 
@@ -49,7 +50,8 @@ package final class LivePushes: Sendable {
     guard !entries.isEmpty else { return }
     state.withLock { state in
       state.latest += entries.suffix(Self.memory)
-      // This happens rarely, because it moves all elements.
+      // The limit of twice the number makes this removal rare, because it moves all remaining
+      // elements.
       if state.latest.count > 2 * Self.memory {
         state.latest.removeFirst(state.latest.count - Self.memory)
       }
@@ -73,7 +75,8 @@ package final class LivePushes: Sendable {
     }
   }
 
-  /// Returns the notifications since the last call and empties the buffer; nil if the server stops.
+  /// Returns the notifications since the last call and empties the buffer. Nil means that the
+  /// server stops, or that the reader was removed.
   func nextBatch(for reader: Int) -> Batch? {
     state.withLock { state in
       guard !state.isClosed, let batch = state.readers[reader] else { return nil }
@@ -87,7 +90,7 @@ package final class LivePushes: Sendable {
     state.withLock { $0.readers[reader] = nil }
   }
 
-  /// Ends all readers and permits no new ones.
+  /// Makes ``nextBatch(for:)`` and ``beginReading()`` return nil from now on.
   func close() {
     state.withLock { $0.isClosed = true }
   }

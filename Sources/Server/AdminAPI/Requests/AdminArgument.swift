@@ -13,15 +13,15 @@ struct AdminArgument: Sendable {
   /// The kind of an argument, which decides the permitted values and the schema in the API's
   /// description.
   enum Kind: Sendable {
-    /// Any text without NUL characters.
+    /// A text without NUL characters.
     case text
-    /// A text that no log and no answer contains, such as a password.
+    /// A text without NUL characters that appears in no log and in no answer, such as a password.
     case secret
     /// `true` or `false`, also as text.
     case boolean
     /// A whole number in a range, also as decimal text.
     case integer(ClosedRange<Int>)
-    /// One of several texts.
+    /// One of these texts.
     case word([String])
     /// Any JSON value of this shape, in a body only. The endpoint checks the value itself.
     case value(JSONSchema)
@@ -62,7 +62,8 @@ struct AdminArgument: Sendable {
   }
 
   /// Returns the rule that a value breaks, as the end of an error message; nil for a valid value. A
-  /// missing value, `null` and an empty text are valid unless the argument is required.
+  /// missing value, `null` and an empty text are valid unless the argument is required. Any other
+  /// text must be stream-safe: it must not have very many combining characters in a row.
   func fault(in value: JSONValue?) -> String? {
     guard let value, value != .null, value.string != "" else {
       return isRequired ? "is missing" : nil

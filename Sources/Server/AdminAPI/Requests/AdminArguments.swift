@@ -8,13 +8,13 @@ import WebServices
 /// The checked arguments of a request to the admin API: the parameters of its query, or the members
 /// of its body.
 struct AdminArguments: Sendable {
-  /// The values by name; texts if they come from a query.
+  /// The values by name. All values from a query are texts.
   private let members: [String: JSONValue]
   /// The word `query` or `body`, for error messages.
   private let source: String
 
-  /// Reads and checks the arguments. A `POST` carries them as members of a JSON object in the body,
-  /// all other requests in the query.
+  /// Reads and checks the arguments. The arguments of a `POST` request are the members of a JSON
+  /// object in the body. The arguments of any other request are in the query.
   ///
   /// - Parameter known: the arguments of the endpoint.
   /// - Throws: `BAD_REQUEST` for a body that is not a JSON object, a parameter that occurs twice,
@@ -47,7 +47,7 @@ struct AdminArguments: Sendable {
     }
   }
 
-  /// Returns the members of a body; none for an empty body.
+  /// Returns the members of a body. An empty body has no members.
   private static func body(_ data: Data) throws(ServiceError) -> [String: JSONValue] {
     guard !data.isEmpty else { return [:] }
     let json: JSONValue
@@ -62,9 +62,9 @@ struct AdminArguments: Sendable {
     return members
   }
 
-  // MARK: Values, which are as the arguments are declared
+  // MARK: Checked values
 
-  /// Returns the value of any kind; nil if it is missing or `null`.
+  /// Returns the value as JSON; nil if it is missing or `null`.
   func value(_ argument: AdminArgument) -> JSONValue? {
     members[argument.name].flatMap { $0 == .null ? nil : $0 }
   }
@@ -92,7 +92,8 @@ struct AdminArguments: Sendable {
     value(argument).flatMap(AdminArgument.int)
   }
 
-  /// Returns the value as a case of an enumeration; nil if it is missing or no case.
+  /// Returns the value as a case of an enumeration; nil if it is missing, or if no case has this
+  /// raw value.
   func word<Word: RawRepresentable<String>>(_ argument: AdminArgument) -> Word? {
     text(argument).flatMap(Word.init)
   }
@@ -100,7 +101,8 @@ struct AdminArguments: Sendable {
   /// Returns the value as a type of the web services protocol, such as a record. A zone without an
   /// owner name belongs to the database's owner.
   ///
-  /// - Throws: `BAD_REQUEST` with the place in the value and the broken rule.
+  /// - Throws: `BAD_REQUEST` if the value is missing or invalid, with the place in the value and
+  ///   the broken rule.
   func part<Part: MessagePart>(_ argument: AdminArgument) throws(ServiceError) -> Part {
     guard let value = value(argument) else { throw mistake(argument, "is missing") }
     let body = Data(JSONValue.object([argument.name: value]).text.utf8)
@@ -108,7 +110,7 @@ struct AdminArguments: Sendable {
     return try Part(reader.member(argument.name))
   }
 
-  // MARK: Rules beyond a declaration
+  // MARK: Rules that an argument's declaration does not contain
 
   /// Returns the error for a value that breaks a rule.
   ///

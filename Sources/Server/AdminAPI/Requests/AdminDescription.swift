@@ -7,8 +7,8 @@ import JSONCoding
 /// The description of the admin API in OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1). It is
 /// generated from the declarations of the endpoints.
 ///
-/// Each endpoint becomes an operation, and each shape with a name a schema in `components`. The
-/// description therefore cannot differ from the router, which uses the same declarations.
+/// Each endpoint becomes an operation. Each shape with a name becomes a schema in `components`. The
+/// router uses the same declarations, so the description cannot differ from the router.
 struct AdminDescription: Sendable {
   /// The endpoints to describe.
   let endpoints: [AdminEndpoint]
@@ -53,8 +53,8 @@ struct AdminDescription: Sendable {
     ]
   }
 
-  /// Returns the `operation` object of an endpoint. Arguments of a `GET` become parameters, those
-  /// of a `POST` the request body.
+  /// Returns the `operation` object of an endpoint. The arguments of a `GET` endpoint become
+  /// parameters. The arguments of a `POST` endpoint become the request body.
   private static func operation(_ endpoint: AdminEndpoint) -> JSONValue {
     let name = endpoint.path.replacing("/", with: "-").replacing(".", with: "-")
     var operation: [String: JSONValue] = [
@@ -85,13 +85,14 @@ struct AdminDescription: Sendable {
     return .object(operation)
   }
 
-  /// Returns the content of a successful answer; an event stream if there is no schema.
+  /// Returns the `content` object of a successful answer. Without a schema, the answer is an event
+  /// stream.
   private static func content(_ schema: JSONSchema?) -> JSONValue {
     guard let schema else { return ["text/event-stream": ["schema": ["type": "string"]]] }
     return ["application/json": ["schema": schema.json]]
   }
 
-  /// Returns the schema of a request body. It permits no other members.
+  /// Returns the schema of a request body. The schema permits only these arguments as members.
   private static func body(_ arguments: [AdminArgument]) -> JSONValue {
     var properties: [String: JSONValue] = [:]
     for argument in arguments {

@@ -15,8 +15,8 @@ struct AdminEndpoint: Sendable {
   enum Method: String, Sendable {
     /// A request that reads. Its arguments are in the query.
     case get = "GET"
-    /// A request that changes something, or a read whose arguments do not fit a query. Its
-    /// arguments are the members of a JSON object in the body.
+    /// A request that changes something, or a read with arguments that are too complex for a query.
+    /// Its arguments are the members of a JSON object in the body.
     case post = "POST"
   }
 
@@ -36,7 +36,7 @@ struct AdminEndpoint: Sendable {
   /// Answers a request with checked arguments.
   let answer: @Sendable (AdminRequest) async throws -> HTTPResponse
 
-  /// Declares an endpoint that reads and answers by an ``AnswerShape``.
+  /// Declares an endpoint that reads, and whose answer has an ``AnswerShape``.
   static func get<Answer>(
     _ path: String, _ arguments: [AdminArgument], _ summary: String,
     answers shape: AnswerShape<Answer>,
@@ -47,7 +47,7 @@ struct AdminEndpoint: Sendable {
     }
   }
 
-  /// Declares an endpoint with a body that answers by an ``AnswerShape``.
+  /// Declares an endpoint with a request body, and whose answer has an ``AnswerShape``.
   ///
   /// - Parameter changes: whether the endpoint changes something. The log then names the caller of
   ///   each successful request.
@@ -61,8 +61,8 @@ struct AdminEndpoint: Sendable {
     }
   }
 
-  /// Declares an endpoint that reads and builds its answer without an ``AnswerShape``, such as a
-  /// message of the web services protocol.
+  /// Declares an endpoint that reads and builds its HTTP answer itself, such as a message of the
+  /// web services protocol.
   ///
   /// - Parameter schema: the shape of the answer; nil for an event stream.
   static func get(
@@ -74,7 +74,7 @@ struct AdminEndpoint: Sendable {
       answerSchema: schema, answer: answer)
   }
 
-  /// Declares an endpoint with a body that builds its answer without an ``AnswerShape``.
+  /// Declares an endpoint with a request body that builds its HTTP answer itself.
   ///
   /// - Parameters:
   ///   - changes: whether the endpoint changes something. The log then names the caller of each
@@ -91,8 +91,8 @@ struct AdminEndpoint: Sendable {
   }
 }
 
-/// A group of endpoints with one subject. The type's properties are the stores that these endpoints
-/// use.
+/// A group of endpoints with one subject. The properties of such a type are the stores and services
+/// that its endpoints use.
 protocol AdminEndpoints: Sendable {
   /// The endpoints in the order of the API's description.
   var endpoints: [AdminEndpoint] { get }

@@ -5,9 +5,10 @@ import WebServices
 
 extension AdminRequest {
   /// Returns the account that the argument `user` names. The value is an account's name or a user
-  /// record name; names have precedence.
+  /// record name. The method compares it with account names first.
   ///
-  /// - Throws: `NOT_FOUND` if there is no such account.
+  /// - Throws: `BAD_REQUEST` if the argument is missing, and `NOT_FOUND` if there is no such
+  ///   account.
   func user(in store: any AccountReading) async throws -> User {
     let name = try arguments.required(.user)
     if let user = try await store.user(named: name) { return user }
@@ -17,12 +18,12 @@ extension AdminRequest {
 }
 
 extension User {
-  /// The answer's shape for an account.
+  /// The shape of an account in answers.
   static let shape = AnswerShape<User>("User") { user in
     user.members(of: members) { $0 }
   }
 
-  /// The answer's shape for an account with a new web auth token, which no later answer contains.
+  /// The shape of an account with a new web auth token. No later answer contains this token.
   static let shapeWithToken = AnswerShape<(user: User, token: String)>("UserWithToken") { made in
     made.members(of: members) { $0.user }
     made.member("token") { $0.token }
@@ -41,8 +42,8 @@ extension User {
 }
 
 extension PersonNameComponents {
-  /// The parts of the name in the order prefix, given, middle, family, suffix; the nickname if
-  /// there are none; nil if that is missing too.
+  /// The prefix, the given, middle and family names, and the suffix, in this order. If all of these
+  /// are missing, the nickname; nil if the nickname is missing too.
   fileprivate var fullName: String? {
     let parts = [namePrefix, givenName, middleName, familyName, nameSuffix].compactMap { $0 }
     return parts.isEmpty ? nickname : parts.joined(separator: " ")

@@ -12,7 +12,7 @@ struct AdminRequest: Sendable {
   var identity: AdminIdentity
   /// The values of the endpoint's arguments.
   var arguments: AdminArguments
-  /// The time at which the router received the request.
+  /// The time at which the router had checked the arguments.
   var now: Timestamp
   /// The HTTP request as the client sent it.
   var http: HTTPRequest
@@ -28,7 +28,8 @@ extension HTTPResponse {
 extension AdminRequest {
   /// Returns the body for an operation of the web services protocol.
   ///
-  /// - Parameter members: the arguments that become members of the body. Missing ones are left out.
+  /// - Parameter members: the arguments that become members of the body. An argument without a
+  ///   value is left out.
   func protocolBody(_ members: [AdminArgument]) -> Data {
     var writer = JSONWriter()
     writer.object { writer in

@@ -33,12 +33,13 @@ package struct AdminRouter: Sendable {
     self.clock = clock
   }
 
-  /// Returns the answer to a request with a path below ``prefix``. Its header contains the
+  /// Returns the answer to a request with a path below ``prefix``. The answer's header contains the
   /// request's identifier.
   ///
   /// - Parameter identity: the caller.
-  /// - Throws: `NOT_FOUND` for an unknown path, ``WrongMethod`` for a method that the path does not
-  ///   have, `BAD_REQUEST` for invalid arguments, and all errors of the endpoint.
+  /// - Throws: `NOT_FOUND` for an unknown path or a user who is being deleted. `WrongMethod` for a
+  ///   method that the path does not have. `BAD_REQUEST` for invalid arguments. An endpoint may
+  ///   throw other errors.
   func answer(
     to request: HTTPRequest, by identity: AdminIdentity
   ) async throws -> HTTPResponse {
@@ -63,7 +64,8 @@ package struct AdminRouter: Sendable {
     do {
       response = try await endpoint.answer(admin)
     } catch let error as StoreError where error.code == .userDeleted {
-      // For the deleted user this error means a failed sign-in; the operator is signed in.
+      // The web services protocol reports this error as a failed sign-in. Here the caller is an
+      // operator, whose sign-in did not fail.
       throw ServiceError(.notFound, error.reason)
     }
     if endpoint.changes {

@@ -2,10 +2,10 @@ import DatabaseAPI
 
 /// The parts besides the store that endpoints need to create and change accounts.
 package struct AdminAccounts: Sendable {
-  /// The hasher of passwords. It limits how many passwords are hashed at once.
+  /// The hasher of passwords. It limits how many passwords it hashes at the same time.
   var passwords: PasswordHasher
-  /// The server's cache of web auth tokens. It must forget a user whose tokens end. Nil in a
-  /// process that runs no server.
+  /// The server's cache of web auth tokens. An endpoint that makes tokens of a user invalid must
+  /// also remove the user from this cache. Nil in a process that runs no server.
   var webAuthTokens: WebAuthTokens?
 
   /// Combines the parts.

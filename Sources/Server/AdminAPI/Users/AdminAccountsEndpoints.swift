@@ -12,13 +12,13 @@ import WebServices
 ///     POST users/add
 ///     { "name": "alice", "emailAddress": "alice@example.com", "lifetime": 86400 }
 ///
-/// The answer contains the account and its web auth token, which no later answer repeats. Without a
-/// password, the user cannot sign in with one.
+/// The answer contains the account and its web auth token, which no later answer contains. Without
+/// the argument `password`, the account has no password for the sign-in page.
 struct AdminAccountsEndpoints: AdminEndpoints {
   let store: any AccountStore & SessionStore & SignInStore
   let accounts: AdminAccounts
 
-  /// The maximum length of a name in bytes of UTF-8.
+  /// The maximum length of a name, an email address or a phone number, in bytes of UTF-8.
   private static let nameLimit = 255
   /// The permitted lifetimes of a token in seconds; the upper limit is 100 years of 365.25 days.
   static let lifetimes = 1...3_155_760_000
@@ -77,8 +77,8 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     }
     let profile = try profile(arguments)
     let lifetime = Self.lifetime(arguments)
-    // The password is hashed first. The hasher may refuse under load, and then nothing has been
-    // saved.
+    // The password is hashed before the account is saved. If the hasher refuses because of too much
+    // load, nothing has been saved.
     let hash = try await passwordHash(arguments)
     let user: User
     do {
@@ -92,8 +92,8 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     return try await withToken(user, lifetime: lifetime, at: request.now)
   }
 
-  /// Sets a password and ends the user's sessions in web apps. The cache of tokens forgets the
-  /// user.
+  /// Sets a password and ends the user's sessions in web apps. The method also removes the user
+  /// from the cache of tokens.
   private func password(_ request: AdminRequest) async throws -> User {
     try Self.check(
       password: try request.arguments.required(Self.password), request.arguments)
@@ -115,8 +115,10 @@ struct AdminAccountsEndpoints: AdminEndpoints {
       try await request.user(in: store), lifetime: lifetime, at: request.now)
   }
 
-  /// Ends a user's sessions and returns their number. With `everywhere`, tokens of native clients
-  /// and of readers of the web courier end too.
+  /// Ends a user's sessions in web apps and returns the number of ended sessions. With
+  /// `everywhere`, the method also removes the tokens of native clients, the readers of the web
+  /// courier and the push subscriptions of browsers. Of these, only the tokens of native clients
+  /// count.
   private func signOut(_ request: AdminRequest) async throws -> Int {
     let user = try await request.user(in: store)
     let count = try await store.endSessions(
@@ -158,9 +160,10 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     return try await accounts.passwords.hash(password)
   }
 
-  /// Returns the name of an account or a part of a person's name; nil if it is missing.
+  /// Returns the checked value of an argument, such as a part of a person's name; nil if the
+  /// argument is missing.
   ///
-  /// - Throws: `BAD_REQUEST` if it has more than ``nameLimit`` bytes or contains a control
+  /// - Throws: `BAD_REQUEST` if the value has more than ``nameLimit`` bytes or contains a control
   ///   character.
   private static func checked(
     _ argument: AdminArgument, of arguments: AdminArguments
@@ -186,7 +189,7 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     }
     let email = try Self.checked(Self.email, of: arguments)
     let phone = try Self.checked(Self.phone, of: arguments)
-    /// Creates a profile, and names `argument` in the error of an invalid one.
+    /// Creates a profile. If the profile is invalid, the error names `argument`.
     func made(
       _ argument: AdminArgument, _ email: String?, _ phone: String?
     ) throws(ServiceError) -> UserProfile {

@@ -8,7 +8,8 @@ import WebServices
 ///
 ///     { "roles": [ { "role": "moderator", "members": ["alice", "6f0a…"] } ] }
 ///
-/// A role's grants are part of the schema; these endpoints change only its members.
+/// The permissions of a role are part of the schema. These endpoints change only the members of
+/// roles.
 struct AdminRolesEndpoints: AdminEndpoints {
   let accounts: any AccountReading
   let credentials: any CredentialReading
@@ -76,6 +77,9 @@ struct AdminRolesEndpoints: AdminEndpoints {
     ).serverKeys
   }
 
+  /// Adds a user or key to a role, or removes it if `isMember` is false.
+  ///
+  /// - Throws: `NOT_FOUND` if there is no such user, key or role.
   private func set(_ isMember: Bool, _ request: AdminRequest) async throws -> Membership {
     let arguments = request.arguments
     let place = try arguments.place()
@@ -114,8 +118,9 @@ struct AdminRolesEndpoints: AdminEndpoints {
         + (known.isEmpty ? "import a schema that creates it" : "it has \(known)"))
   }
 
-  /// Returns the holder that the argument `user` names. An account's name has precedence, then a
-  /// server-to-server key, then an account's user record name.
+  /// Returns the holder that the argument `user` names. The method compares the value with the
+  /// names of accounts first. Then it tries the IDs and user record names of server-to-server keys,
+  /// and finally the user record names of accounts.
   ///
   /// - Throws: `NOT_FOUND` if there is neither an account nor a key.
   private func member(

@@ -2,10 +2,11 @@ import CloudKitModel
 import StoreModel
 import WebServices
 
-/// The endpoints `users/delete` and `users/deletions`, which begin and list deletions of users with
-/// all their data.
+/// The endpoints `users/delete` and `users/deletions`. `users/delete` begins the deletion of a user
+/// and of the user's data. `users/deletions` lists the deletions that are not finished.
 ///
-/// A deletion runs in stages. The answers show its progress:
+/// A deletion runs in stages. An answer shows the present stage. `done` is the number of rows that
+/// were deleted or made anonymous so far:
 ///
 ///     { "identifier": "0f3a…", "name": "alice", "publicRecords": "keep", "stage": "publicRecords",
 ///       "stageNumber": 3, "stages": 10, "done": 1200, "began": 1764331200000 }

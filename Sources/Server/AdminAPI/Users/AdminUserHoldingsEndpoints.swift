@@ -4,8 +4,9 @@ import HTTPService
 import StoreModel
 import WebServices
 
-/// The endpoints `users/…` for a user's data outside of databases, subscriptions and devices.
-/// Operators need them to give users a copy of their data.
+/// The endpoints `users/holdings`, `users/public-records` and `users/notifications`, which list
+/// data of one user. Together with the endpoints for databases, subscriptions and devices, an
+/// operator can give users a copy of their data.
 struct AdminUserHoldingsEndpoints: AdminEndpoints {
   let accounts: any AccountReading
   let databases: any DatabaseReading
@@ -40,7 +41,8 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
     ]
   }
 
-  /// Returns a page of records in a public database that the user created or modified last.
+  /// Returns a page of the records in a public database that the user created, or that the user was
+  /// the last to modify.
   ///
   /// - Throws: `BAD_REQUEST` for an invalid continuation.
   private func records(_ request: AdminRequest) async throws -> HTTPResponse {
@@ -65,7 +67,7 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
         continuationMarker: page.next.map { AdminContinuation.text(["\($0)"]) }))
   }
 
-  /// Returns records as an answer; owner names appear as the store has them.
+  /// Returns records as an answer. Owner names appear unchanged, as they are in the store.
   private func response(_ records: RecordsResponse) -> HTTPResponse {
     HTTPResponse(json: records.body(context: MessageContext(ownerNaming: .explicit)))
   }
@@ -123,7 +125,7 @@ extension UserHoldings.Role {
 }
 
 extension UserHoldings.Permission {
-  /// The shape of an app permission that the user decided about.
+  /// The shape of an app permission that the user has granted or denied.
   fileprivate static let shape = AnswerShape<Self> { permission in
     permission.members(of: ContainerPlace.shape) { $0.place }
     permission.member("permission") { $0.permission }

@@ -47,7 +47,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
 
   // MARK: Devices
 
-  /// A device with the account name of its user; nil if there is no account.
+  /// A device with the account name of its user. The name is nil if there is no account.
   private typealias NamedDevice = (device: DeviceToken, userName: String?)
 
   private static let device = AnswerShape<NamedDevice>("Device") { named in

@@ -8,7 +8,7 @@ extension ServerConfiguration {
     /// Whether the admin API is on. Nil means that the API is on if only this machine can reach the
     /// server (``ServerConfiguration/servesAdmin``).
     public var isEnabled: Bool?
-    /// Whether the console is on, where the admin API is on.
+    /// Whether the console is on. It has no effect while the admin API is off.
     public var hasConsole = true
     /// The networks whose addresses may use the admin API; an empty list permits all addresses.
     public var networks: [IPNetwork] = []
@@ -29,9 +29,9 @@ extension ServerConfiguration {
         } ?? true))
   }
 
-  /// Whether only this machine can reach a server at this address. The address is `localhost`, an
-  /// IPv4 address in 127.0.0.0/8, or `::1` with or without brackets. All other names count as
-  /// reachable.
+  /// Whether only this machine can reach a server at this address. The result is true for
+  /// `localhost`, for an IPv4 address in 127.0.0.0/8, and for `::1` with or without brackets. It is
+  /// false for all other names and addresses.
   public static func isLoopback(_ host: String) -> Bool {
     if host.lowercased() == "localhost" { return true }
     let text = host.trimmingCharacters(in: ["[", "]"])
@@ -48,8 +48,8 @@ extension IPAddress {
 }
 
 extension ServerConfiguration.Admin {
-  /// The table of the settings. It works on the whole configuration, because the value of `enabled`
-  /// in listings depends on the server's address.
+  /// The table of the settings. The table works on the whole configuration, because the value of
+  /// `enabled` in listings depends on the server's address.
   static let settings = SettingTable(
     ServerConfiguration(dataDirectory: ""),
     [

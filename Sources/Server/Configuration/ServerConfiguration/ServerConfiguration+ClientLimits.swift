@@ -4,18 +4,19 @@ import JSONCoding
 import Settings
 
 extension ServerConfiguration {
-  /// The limits that clients of this server must keep, as `server/limits` answers them. They come
-  /// from ``ServiceLimits`` and from the configuration.
+  /// The limits that clients of this server must respect, as the operation `server/limits` returns
+  /// them. Some are constants of `ServiceLimits`; the others come from the configuration.
   ///
-  /// The list contains the limits that a client can keep by itself: its own rate of requests and
-  /// its own quotas. It does not contain the limits that protect the server from attackers:
+  /// The list contains the limits that a client can respect on its own, such as the rate of
+  /// requests and the quotas of its user. The list does not contain the limits that protect the
+  /// server from attackers:
   ///
-  /// - the rates and connections of addresses,
-  /// - the rate of an API token, which all clients of an app use up together,
+  /// - the request rate and the number of connections of an address,
+  /// - the request rate of an API token, which all clients of an app share,
   /// - the number of waiting pushes, and the limits of memory.
   ///
-  /// An honest client cannot keep those limits, because it does not know what other clients do. An
-  /// attacker could use them to stay just below.
+  /// An honest client cannot respect these limits, because it does not know the requests of other
+  /// clients. An attacker who knows the limits could send just as much as they permit.
   public var clientLimits: [ServiceLimit] {
     let connection = HTTPServer.Configuration()
     return ServiceLimits.all + [
@@ -37,8 +38,8 @@ extension ServerConfiguration {
     }
   }
 
-  /// Returns the limits of the settings that have a client limit's name. A setting without a value
-  /// sets no limit.
+  /// Returns a limit for each setting that declares the name of a client limit
+  /// (``ServerConfiguration/settings``). A setting without a value sets no limit.
   private static func limits(_ keys: [ConfigurationKey], _ inForce: JSONValue) -> [ServiceLimit] {
     keys.flatMap { key -> [ServiceLimit] in
       guard let value = inForce[key.name] else { return [] }

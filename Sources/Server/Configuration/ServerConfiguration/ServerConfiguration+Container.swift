@@ -16,7 +16,7 @@ extension ServerConfiguration {
     /// record.
     public var deletionsCarryLastValues: Bool
 
-    /// Creates settings; the arguments' defaults are those of the configuration.
+    /// Creates settings. The defaults of the arguments are the defaults of the configuration.
     public init(
       channels: ChannelSettings = ChannelSettings(), excludesOriginDevice: Bool = true,
       refusesEqualSubscriptions: Bool = false, deletionsCarryLastValues: Bool = false

@@ -2,11 +2,12 @@ import PushChannels
 import Settings
 
 extension ServerConfiguration {
-  /// Returns the errors of the files that the configuration names, in the order of the keys. The
-  /// method reads the files as the server does when it starts.
+  /// Returns the errors of the files that the settings of push channels name, such as the APNs key.
+  /// The errors are in the alphabetical order of the settings' paths. The method reads the files as
+  /// the server does when it starts.
   ///
   /// - Parameter sources: the files, variables and options that the configuration was read from.
-  ///   They give the place of each key for the error.
+  ///   They contain the place of each key, which becomes a part of the error.
   public func fileMistakes(from sources: ConfigurationSources) -> [ConfigurationError] {
     let checks = PushChannelRegistry.all.flatMap { $0.fileChecks(of: channelSettings) }
     return checks.sorted { $0.key.lexicographicallyPrecedes($1.key) }.compactMap { file in

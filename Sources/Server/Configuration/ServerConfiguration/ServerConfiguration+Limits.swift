@@ -7,7 +7,8 @@ import Settings
 import StoreModel
 
 extension ServerConfiguration {
-  /// The limits for clients and for the server's memory (`limits`). Nil means no limit.
+  /// The limits for clients and for the server's memory (`limits`). A limit that is nil does not
+  /// apply.
   public struct Limits: Sendable, Hashable {
     /// The maximum size of a private database's records and assets in bytes.
     public var privateDatabaseBytes: Int64?
@@ -26,10 +27,11 @@ extension ServerConfiguration {
     public var apnsDevicesPerUser = 50
     /// The maximum number of unexpired web courier tokens of one user.
     public var courierReadersPerUser = 1_000
-    /// The number of pushes without an outcome in the whole store, above which the server queues no
-    /// more pushes. Notifications remain in the log.
+    /// The maximum number of pushes in the whole store that have no outcome yet. Above this number,
+    /// the server logs notifications, but queues no pushes for them.
     public var undeliveredPushes = 10_000_000
-    /// The same limit for one user's pushes in one database. The server counts approximately.
+    /// The maximum number of such pushes for one user in one database. The server counts
+    /// approximately.
     public var undeliveredPushesPerUser = 10_000
     /// The limits of request rates. A subject without a rate has no limit.
     public var requestRates: [RequestRate.Subject: RequestRate] = [:]
@@ -44,23 +46,24 @@ extension ServerConfiguration {
     public var connectionsPerAddress = HTTPServer.Configuration().connectionsByAddress
     /// The maximum number of open connections of one IPv4 /24 or one IPv6 /48 network.
     public var connectionsPerNetwork = HTTPServer.Configuration().connectionsByNetwork
-    /// The maximum time of a request in seconds.
+    /// The maximum time of a request in seconds. It does not end streams.
     public var requestSeconds = 60
     /// The estimated size in bytes up to which the dispatcher keeps subscription indexes in memory.
     public var matchingIndexBytes = 1 << 30
-    /// The maximum size in bytes of the cache that searches keep of a file's value index; 0 turns
-    /// the cache off.
+    /// The maximum size in bytes of the search cache of a store in a file. The cache contains parts
+    /// of the index of field values. 0 turns the cache off.
     public var searchCacheBytes = 128 << 20
     /// The minimum time in seconds between two silent pushes to a device; 0 means no minimum.
     public var silentPushInterval = 0.0
     /// The number of waiting pushes above which the server merges all silent pushes for a device
-    /// into one, whatever their subscriptions.
+    /// into one, also those of different subscriptions. The merging ends when half as many wait.
     public var waitingPushes = 1_000_000
 
     /// Creates the default limits.
     public init() {}
 
-    /// Whether an address belongs to a proxy, so that connections from it belong to many clients.
+    /// Whether an address belongs to a proxy. A proxy's connections carry the requests of many
+    /// clients.
     package func isProxy(_ address: String) -> Bool {
       guard let address = IPAddress(address) else { return false }
       guard let proxies else { return clientAddressHeader != nil || address.isLoopback }
@@ -161,8 +164,8 @@ extension ServerConfiguration.Limits {
 }
 
 extension RequestRate {
-  /// The table of one request rate. Without `burst`, ten times `perSecond` may come at once, and at
-  /// least 1.
+  /// The table of one request rate. Without a value, `burst` is ten times `perSecond`, rounded up,
+  /// and at least 1.
   fileprivate static let settings = SettingTable(
     RequestRate(perSecond: 0, burst: 0),
     [
@@ -193,7 +196,8 @@ extension RequestRate.Subject {
 }
 
 extension ServerConfiguration {
-  /// The quotas that the store enforces. A missing subject has no limit.
+  /// The quotas that the store enforces. A subject that the dictionary does not contain has no
+  /// limit.
   package var quotas: [StoreQuotas.Subject: Int] {
     var quotas: [StoreQuotas.Subject: Int] = [
       .subscriptionsPerUser: limits.subscriptionsPerUser,
@@ -215,7 +219,7 @@ extension ServerConfiguration {
 
 extension ServerConfiguration.Limits {
   /// Returns the maximum size in bytes of a database of this scope; nil for no limit. A shared
-  /// database has none, because its records are in their owners' databases.
+  /// database has no limit, because its records are in the databases of their owners.
   package func bytes(of scope: DatabaseScope) -> Int64? {
     switch scope {
     case .private: privateDatabaseBytes

@@ -8,8 +8,8 @@ extension ServerConfiguration {
   public struct Metrics: Sendable, Hashable {
     /// The networks whose addresses may read the metrics.
     public var networks: [IPNetwork] = []
-    /// The token for `Authorization: Bearer …`, from the token file; nil if no token gives access.
-    /// A token has at least 16 bytes.
+    /// The token for `Authorization: Bearer …`, from the token file. It has at least 16 bytes. Nil
+    /// means that no token permits access.
     public var token: String?
 
     /// Creates the default settings, which admit only programs on this machine.

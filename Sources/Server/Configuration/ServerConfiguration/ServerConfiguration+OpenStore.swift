@@ -4,13 +4,13 @@ import Storage
 import StoreModel
 
 extension ServerConfiguration {
-  /// Opens the store that the configuration names, and creates the directories that it needs. The
-  /// data directory gets mode 0700.
+  /// Opens the store that the configuration names. If the data directory does not exist, the method
+  /// creates it with mode 0700.
   ///
-  /// - Throws: ``ConfigurationError`` if the configuration names no PostgreSQL database, and the
-  ///   data directory contains only the assets of a store in PostgreSQL. A missing address would
-  ///   otherwise create a new, empty store beside those assets. Errors of the file system and of
-  ///   the store are thrown unchanged.
+  /// - Throws: `ConfigurationError` if the configuration names no PostgreSQL database, and the data
+  ///   directory contains only the assets of a store in PostgreSQL. Without this check, a forgotten
+  ///   PostgreSQL address would create a new, empty store beside those assets. Errors of the file
+  ///   system and of the store are thrown unchanged.
   public func openStore(with configuration: StoreConfiguration) async throws -> any Store {
     if postgreSQL == nil, !FileManager.default.fileExists(atPath: storePath),
       FileManager.default.fileExists(atPath: assetsPath)

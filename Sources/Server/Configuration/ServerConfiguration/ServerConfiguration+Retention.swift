@@ -1,8 +1,9 @@
 import Settings
 
 extension ServerConfiguration {
-  /// The retention of users' notification logs (`notificationLog`). An entry goes as soon as one of
-  /// the limits is exceeded.
+  /// The retention of users' notification logs (`notificationLog`). The server deletes an entry
+  /// that exceeds one of the limits. It searches for these entries from time to time, so they may
+  /// stay for about an hour longer.
   public struct NotificationLog: Sendable, Hashable {
     /// The time in days for which an entry is kept; 1–365.
     public var days = 30
@@ -33,8 +34,8 @@ extension ServerConfiguration {
       ])
   }
 
-  /// The retention of changes for explanations (`explain`). Explanations say why a push came or did
-  /// not come.
+  /// The retention of dispatched changes (`explain`). The server uses them to explain why a push
+  /// came or did not come.
   public struct Explain: Sendable, Hashable {
     /// The maximum number of changes of each database; the newest remain. 0 keeps none.
     public var changes = 10_000

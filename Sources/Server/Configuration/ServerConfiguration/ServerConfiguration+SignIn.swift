@@ -7,8 +7,8 @@ extension ServerConfiguration {
   public struct SignIn: Sendable, Hashable {
     /// Whether local accounts may sign in with their passwords.
     public var acceptsPasswords = true
-    /// The OpenID Connect issuers, by the names that the operator gives them. The names are parts
-    /// of URLs of this server.
+    /// The OpenID Connect issuers: services at which users sign in. The operator chooses their
+    /// names, which are parts of URLs of this server.
     public var issuers: [String: IssuerSettings] = [:]
 
     /// Creates the default settings: passwords, and no issuers.
@@ -63,10 +63,11 @@ extension IssuerSettings {
         "How the issuer sends the code: in the query of a redirect, or in a form."),
     ], rules: check)
 
-  /// Checks an issuer's URL, reads the credential, and sets the defaults that depend on it.
+  /// Checks an issuer's URL, reads the credential, and sets the defaults that depend on the
+  /// credential.
   ///
-  /// - Throws: ``ConfigurationError`` for a URL without `https://` or with a query, and for an
-  ///   invalid credential.
+  /// - Throws: `ConfigurationError` for a URL with a query, for a URL without `https://` on another
+  ///   machine, and for an invalid credential.
   private static func check(
     _ reader: ConfigurationReader, _ settings: inout Self
   ) throws(ConfigurationError) {
@@ -75,14 +76,15 @@ extension IssuerSettings {
     }
     settings.credential = try credential(reader)
     guard case .signed = settings.credential else { return }
-    // Apple knows only these scopes, and answers with a form if a request asks for one of them.
+    // A signed credential is for Apple, which knows only these scopes, and which returns the code
+    // in a form if a request contains one of them.
     if !reader.has("scopes") { settings.scopes = ["name", "email"] }
     if !reader.has("responseMode") { settings.responseMode = .formPost }
   }
 
   /// Returns the credential: a secret, a key that signs secrets, or none for a public client.
   ///
-  /// - Throws: ``ConfigurationError`` if more than one is given, or if the key file is unusable.
+  /// - Throws: `ConfigurationError` if more than one is given, or if the key file is unusable.
   private static func credential(
     _ reader: ConfigurationReader
   ) throws(ConfigurationError) -> Credential {

@@ -3,10 +3,10 @@ import OpenIDConnect
 import Settings
 
 extension ConfigurationSources {
-  /// Applies the values of the files, variables and options to a configuration. Keys without a
-  /// value keep theirs.
+  /// Applies the values of the files, variables and options to a configuration. A setting without a
+  /// value in these sources stays unchanged.
   ///
-  /// - Throws: ``ConfigurationError`` with the place, the key and the rule. An unknown key is an
+  /// - Throws: `ConfigurationError` with the place, the key and the rule. An unknown key is an
   ///   error too. The configuration may then be changed in part.
   public func apply(to configuration: inout ServerConfiguration) throws(ConfigurationError) {
     try ConfigurationReader(self, path: []).apply(ServerConfiguration.settings, to: &configuration)
@@ -14,9 +14,9 @@ extension ConfigurationSources {
 }
 
 extension ServerConfiguration {
-  /// Applies a configuration file. Relative file names in it start at the file's directory.
+  /// Applies a configuration file. A relative file name in the file starts at the file's directory.
   ///
-  /// - Throws: ``ConfigurationError`` with the file, the key and the rule.
+  /// - Throws: `ConfigurationError` with the file, the key and the rule.
   public mutating func apply(fileAt path: String) throws(ConfigurationError) {
     try ConfigurationSources(fileAt: path).apply(to: &self)
   }

@@ -22,17 +22,18 @@ import StoreModel
 public struct ServerConfiguration: Sendable, Hashable {
   /// The directory of the store. With a store in PostgreSQL, it contains only the assets.
   public var dataDirectory: String
-  /// The time in seconds for which the server holds a poll of the web courier when there is no
-  /// notification. It is short enough for the time limits of proxies. The server may answer up to
-  /// one second later.
+  /// The time in seconds after which the server answers a poll of the web courier without a
+  /// notification. The web courier is the long-polling protocol for clients without a push service.
+  /// The time is short enough for the time limits of proxies. The server may answer up to one
+  /// second later.
   public var courierPollTime = 30.0
 
-  /// The address or host name to listen on; only this machine can reach the default.
+  /// The address or host name to listen on. Only programs on this machine can reach the default.
   public var address = "127.0.0.1"
   /// The port to listen on; 0 lets the system choose a free port.
   public var port = 8080
-  /// The URL at which clients reach the server; nil if it is the address and port. It differs
-  /// behind a proxy.
+  /// The URL at which clients reach the server, for example that of a proxy. Nil means the address
+  /// and the port.
   public var publicURL: String?
   /// The address of the store's database; nil for a file in the data directory.
   public var postgreSQL: PostgreSQLAddress?
@@ -51,10 +52,10 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var storeLogMegabytes = 78
   /// The time in days for which the store remembers deletions of records and zones; 1–36,500.
   public var deletionRetentionDays = 90
-  /// The way in which `production` gets its schema.
+  /// The way in which the `production` environment gets its schema.
   public var productionSchema = ProductionSchema.fixed
-  /// The settings of the containers, by identifier. If it is empty, the server serves every
-  /// container without APNs. Otherwise the server serves only these containers.
+  /// The settings of the containers, by identifier. If the dictionary is empty, the server serves
+  /// every container, but without APNs. Otherwise it serves only these containers.
   public var containers: [String: Container] = [:]
   /// The settings of the sign-in page.
   public var signIn = SignIn()
@@ -90,8 +91,9 @@ public struct ServerConfiguration: Sendable, Hashable {
     case open
   }
 
-  /// The upper limit of ``signatureWindow`` in seconds: one hour. The server remembers the
-  /// signatures of requests that change something for this time.
+  /// The upper limit of ``signatureWindow`` in seconds: one hour. After a signed request that
+  /// changes something, the server remembers the signature until the request's date is older than
+  /// this.
   package static let maximumSignatureWindow = 3600.0
 
   /// The path of the store's file; unused with a store in PostgreSQL.

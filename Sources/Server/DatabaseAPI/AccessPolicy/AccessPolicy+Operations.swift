@@ -5,13 +5,14 @@ import WebServices
 extension AccessPolicy {
   /// Decides whether a caller may call an operation on a database.
   ///
-  /// The access to single records is decided later, when the records are known.
+  /// `AccessPolicy` decides about single records later, when the server has read them.
   ///
   /// - Parameter scope: the scope of the database; nil for an operation on a container.
-  /// - Returns: nil if the caller may call the operation. Otherwise `ACCESS_DENIED` for a caller of
-  ///   the wrong kind, `BAD_REQUEST` if the path names no database, or the reason code
-  ///   `BAD_DATABASE` for a database of the wrong scope. An anonymous caller gets
-  ///   `AUTHENTICATION_REQUIRED` if a signed-in user may call the operation.
+  /// - Returns: nil if the caller may call the operation. `ACCESS_DENIED` for a caller of the wrong
+  ///   kind, and for a server-to-server key on a private or shared database. `BAD_REQUEST` if the
+  ///   operation needs a database and `scope` is nil. `BAD_DATABASE` for a database of the wrong
+  ///   scope. `AUTHENTICATION_REQUIRED` for an anonymous caller, if a signed-in user may call the
+  ///   operation.
   static func refusal(
     of caller: Caller, calling operation: Operation, in scope: DatabaseScope?
   ) -> ServiceError? {
@@ -46,10 +47,11 @@ extension AccessPolicy {
 }
 
 extension Operation {
-  /// Returns the reason why no caller can use the operation on a database of this scope.
+  /// Returns the error for an operation on a database for which no caller can use it.
   ///
   /// - Returns: nil if the operation is for databases of this scope, or for a container.
-  ///   `BAD_REQUEST` if the operation needs a database and `scope` is nil.
+  ///   `BAD_REQUEST` if the operation needs a database and `scope` is nil. `BAD_DATABASE` for
+  ///   another scope.
   package func refusal(in scope: DatabaseScope?) -> ServiceError? {
     guard case .database(let scopes) = place else { return nil }
     guard let scope else {

@@ -5,8 +5,8 @@ import WebServices
 /// The access of callers to records: `records/lookup` and `records/query` return only records that
 /// the caller may read.
 extension RecordsEndpoint {
-  /// Returns the caller's access to the records of these types, by type. It is empty if the scope
-  /// of the database alone decides, as in a private database.
+  /// Returns the caller's access to the records of these types, by type. The result is empty if the
+  /// scope of the database alone decides, as in a private database, or if `types` is empty.
   func access(
     to types: Set<String>, in database: DatabaseID, _ context: RequestContext
   ) async throws -> [String: RecordAccess] {
@@ -17,9 +17,9 @@ extension RecordsEndpoint {
 
   /// Returns a page of the records that match the query and that the caller may read.
   ///
-  /// - Throws: `AUTHENTICATION_REQUIRED` if the caller is anonymous, may read no record of the
-  ///   type, and may read some after signing in. `ACCESS_DENIED` if a caller may read no record of
-  ///   the type.
+  /// - Throws: `ACCESS_DENIED` if the caller may read no record of the type.
+  ///   `AUTHENTICATION_REQUIRED` in its place if the caller is anonymous, and a signed-in user may
+  ///   read some records of the type.
   func page(
     matching query: RecordQuery, in database: DatabaseID, _ context: RequestContext
   ) async throws -> RecordPage {
@@ -39,8 +39,10 @@ extension RecordsEndpoint {
 
   /// Returns the error for reading a record without permission.
   ///
-  /// The error shows that a record of this name exists; so does saving a record of that name. It
-  /// shows nothing else: neither the type of the record nor the grants of the type.
+  /// The error shows that a record of this name exists, as an attempt to save such a record does
+  /// too. The error shows neither the type of the record nor the permissions for the type.
+  ///
+  /// - Returns: `AUTHENTICATION_REQUIRED` for an anonymous caller; otherwise `ACCESS_DENIED`.
   func denial(
     ofReading recordID: RecordID, _ refusal: AccessRefusal, _ context: RequestContext
   ) throws -> ServiceError {

@@ -31,12 +31,14 @@ public enum Account {
     try await store.setPasswordHash(hash, ofUserNamed: name, at: now)
   }
 
-  /// Ends a user's sessions in web apps. A running server refuses their web auth tokens within
-  /// ``WebAuthTokens/trust`` seconds.
+  /// Ends a user's sessions in web apps. A running server refuses the web auth tokens of these
+  /// sessions after ``WebAuthTokens/trust`` seconds at the latest.
   ///
-  /// - Parameter everywhere: whether to remove also the tokens of native clients and of the web
-  ///   courier's readers. Without it the readers end by themselves, within twelve hours.
-  /// - Returns: the number of sessions that ended. The token of a native client counts as one.
+  /// - Parameter everywhere: whether to remove also the tokens of native clients, the web courier's
+  ///   readers and the browsers that are registered for Web Push. If it is false, the tokens of the
+  ///   readers expire by themselves, within 12 hours.
+  /// - Returns: the number of sessions that ended and had not expired. A removed token of a native
+  ///   client counts as a session; a reader or a browser does not count.
   /// - Throws: `StoreError` if there is no such user.
   public static func signOut(
     userNamed name: String, everywhere: Bool, in store: any AccountReading & SessionStore,
@@ -66,9 +68,10 @@ public enum Account {
     }
   }
 
-  /// Creates the constant web auth token of a native client.
+  /// Creates the web auth token of a native client, which no other token replaces.
   ///
-  /// It is valid for all containers, and needs no API token. The store keeps only its hash.
+  /// The token is valid for all containers, and needs no API token beside it. The store keeps only
+  /// its hash.
   ///
   /// - Parameter lifetime: seconds until the token expires.
   /// - Returns: the token's text, which is stored nowhere.
@@ -82,8 +85,9 @@ public enum Account {
 
   /// Creates the first web auth token of a session in a web app, for the sign-in page.
   ///
-  /// It is valid for one container's environment, together with an API token where the container
-  /// requires one. While it is used, other tokens follow it. The store keeps only its hash.
+  /// The token is valid for one container's environment, together with an API token if the
+  /// container requires one. While the session is used, newer tokens follow: see
+  /// ``SessionRotation``. The store keeps only its hash.
   ///
   /// - Parameter staysSignedIn: whether each token of the session lives two weeks instead of 30
   ///   minutes.
@@ -104,14 +108,14 @@ public enum Account {
     return text
   }
 
-  /// Returns a new random token: 64 characters of base64 with `+` and `/` among them, as Apple's
-  /// service makes them.
+  /// Returns a new random token: 64 characters of base64, which may be `+` and `/` too, as in
+  /// Apple's service.
   static func newToken() -> String {
     Data(SecureRandom.bytes(count: 48)).base64EncodedString()
   }
 
-  /// Makes a given text the web auth token of a user, as for a native client. The store keeps only
-  /// its hash.
+  /// Adds a web auth token with a given text for a user, of the kind that native clients have. The
+  /// store keeps only the hash of the text.
   ///
   /// - Parameter lifetime: seconds until the token expires.
   package static func addToken(

@@ -3,13 +3,15 @@ import Settings
 import StoreModel
 
 extension Registration {
-  /// Revokes an API token, a server-to-server key or an admin key. Servers refuse it from now on.
+  /// Revokes an API token, a server-to-server key or an admin key. A running server refuses a
+  /// revoked token or server-to-server key after ``CredentialDirectory/trust`` seconds at the
+  /// latest.
   ///
-  /// - Parameter name: its identifier, or at least the first eight digits of it. For an API token
-  ///   or an admin key, its text works too.
+  /// - Parameter name: the identifier, or at least its first eight digits. For an API token or an
+  ///   admin key, the text works too.
   /// - Returns: a sentence that says what was revoked.
-  /// - Throws: `ConfigurationError` if no key fits, if more than one fits, or if the key is already
-  ///   revoked.
+  /// - Throws: `ConfigurationError` if the name fits no token or key, or more than one, or one that
+  ///   is already revoked.
   public static func revoke(
     _ name: String, of credentials: any CredentialStore, and adminAccess: any AdminKeyStore,
     at now: Timestamp

@@ -9,7 +9,7 @@ public enum Registration {
   /// Creates an API token. The store keeps only its hash.
   ///
   /// - Parameters:
-  ///   - name: a name for people.
+  ///   - name: a label by which people recognize the token.
   ///   - signInCallback: the way in which the sign-in page gives a web auth token to the app.
   ///   - origins: the origins of the pages that may use the token; every origin if it is empty.
   /// - Returns: the token's text, 64 hexadecimal digits, which is stored nowhere.
@@ -27,10 +27,10 @@ public enum Registration {
     return text
   }
 
-  /// Checks a URL to which the sign-in page sends browsers with a web auth token in the query.
+  /// Checks a URL to which the sign-in page redirects browsers, with a web auth token in the query.
   ///
-  /// - Throws: `ConfigurationError` saying what such a URL must be. It must be an absolute URL of
-  ///   visible ASCII without a fragment.
+  /// - Throws: `ConfigurationError` if the text is not an absolute URL of visible ASCII without a
+  ///   fragment, or if it has the scheme `http` or `https` and no host.
   public static func check(redirect url: String) throws(ConfigurationError) {
     // The server sends the URL unchanged in the header field `Location`.
     guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),

@@ -5,22 +5,23 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// The URLs of assets: creates them for answers, and parses them from requests.
+/// The maker and parser of asset URLs: for the upload of an asset's bytes, and for their download.
 ///
-/// A download URL is signed, so that nobody can invent one, and contains the time at which it
-/// expires. It needs no other credential: a client may pass it on while it is valid.
+/// A download URL contains the time at which it expires, and a signature, so that only the servers
+/// of the store can make one. A request for it needs no other credential, so a client may pass the
+/// URL to another client.
 package final class AssetLinks: Sendable {
-  /// Seconds for which a download URL is valid, counted from the answer that contains it. A file
-  /// that no record holds any more is kept for the same time.
+  /// Seconds for which a download URL is valid, counted from the answer that contains it. The store
+  /// keeps a file that no record refers to any more for at least the same time.
   static let lifetime = 3600.0
   /// The beginning of the path of every asset URL.
   package static let prefix = "/assets/"
 
-  /// The meaning of an asset URL.
+  /// The parsed form of an asset URL.
   enum Target: Sendable, Hashable {
-    /// The place for the bytes of an upload that `assets/upload` announced.
+    /// The URL for the bytes of an upload that `assets/upload` announced.
     case upload(DatabaseID, secret: String)
-    /// The file of an asset, by the SHA-256 hash of its bytes.
+    /// The URL of the bytes of an asset, which the SHA-256 hash of the bytes names.
     case download(DatabaseID, checksum: String)
   }
 
@@ -35,7 +36,7 @@ package final class AssetLinks: Sendable {
   /// Creates the links of a server.
   ///
   /// - Parameters:
-  ///   - store: the secrets, among which is the key that signs download URLs.
+  ///   - store: the secrets of the store. One of them is the key that signs download URLs.
   ///   - publicURL: the URL at which clients reach the server, without a slash at the end.
   package init(
     store: any SecretStore, clock: @escaping @Sendable () -> Timestamp,
@@ -46,20 +47,22 @@ package final class AssetLinks: Sendable {
     self.publicURL = publicURL
   }
 
-  /// Whether a request sends the bytes of an upload. The path is not checked further.
+  /// Whether a request sends the bytes of an upload: it is a POST, and its path begins with
+  /// ``prefix``.
   package static func isUpload(method: String, path: String) -> Bool {
     method == "POST" && path.hasPrefix(prefix)
   }
 
-  /// Returns the upload URL of an announced upload. Its secret is its only credential.
+  /// Returns the upload URL of an announced upload. The secret in it is the only credential for the
+  /// upload.
   func uploadURL(to database: DatabaseID, secret: String) throws -> String {
     "\(publicURL())\(Self.prefix)\(try store.tokens.name(of: database))/upload/\(secret)"
   }
 
   /// Parses the path and the query of an asset URL.
   ///
-  /// - Throws: `NOT_FOUND` for another path. `ACCESS_DENIED` for a download URL that no server of
-  ///   this store signed, or that has expired.
+  /// - Throws: `NOT_FOUND` for another path, and for a download URL without a complete query.
+  ///   `ACCESS_DENIED` for a download URL that no server of this store signed, or that has expired.
   func target(
     ofPath path: String, expires: String?, signature: String?
   ) async throws -> Target {
@@ -88,7 +91,7 @@ package final class AssetLinks: Sendable {
     return .download(database, checksum: checksum)
   }
 
-  /// The error for a path that is no asset URL, and for an unknown upload.
+  /// The error `NOT_FOUND` for a path that is no asset URL, and for an unknown upload.
   static var unknown: ServiceError {
     ServiceError(.notFound, "there is no such asset URL")
   }
@@ -98,7 +101,7 @@ package final class AssetLinks: Sendable {
     "\(database.rawValue) \(checksum) \(end)"
   }
 
-  /// Returns the key that signs download URLs. The first server of a store creates it.
+  /// Returns the key that signs download URLs. The first server of a store creates the key.
   private func signingKey() async throws -> [UInt8] {
     if let known = key.withLock({ $0 }) { return known }
     let key = try await store.secret(
@@ -111,7 +114,7 @@ package final class AssetLinks: Sendable {
 
   /// Adds download URLs to the assets of the saved records in a change feed, and URLs to shares.
   ///
-  /// Changes without assets and shares are returned at once, without reading the key.
+  /// Changes without assets and shares are returned unchanged, without a read of the key.
   package func linked(
     _ changes: [RecordChange], in database: DatabaseID
   ) async throws -> [RecordChange] {
@@ -121,8 +124,8 @@ package final class AssetLinks: Sendable {
     return try await signer(for: database).signed(changes)
   }
 
-  /// Adds download URLs to the assets of all records in an answer, and URLs to shares, also to the
-  /// server's record of a conflict.
+  /// Adds download URLs to the assets of all records in an answer, and URLs to shares, including the
+  /// server's record in the error for a conflict.
   package func linked(
     _ items: [Result<RecordsResponse.Item, FailedItem>], in database: DatabaseID
   ) async throws -> [Result<RecordsResponse.Item, FailedItem>] {
@@ -146,7 +149,7 @@ package final class AssetLinks: Sendable {
     }
   }
 
-  /// Returns the maker of download URLs for one answer, which all expire at the same time.
+  /// Returns the maker of the download URLs for one answer. All these URLs expire at the same time.
   private func signer(for database: DatabaseID) async throws -> Signer {
     Signer(
       key: try await signingKey(), database: database, shares: ShareURL(publicURL: publicURL()),
@@ -209,8 +212,8 @@ package final class AssetLinks: Sendable {
 }
 
 extension Record {
-  /// Whether the record has an asset, or is a share. This check is cheaper than copying the record
-  /// to add URLs.
+  /// Whether the record has an asset, or is a share. This check is cheaper than a copy of the record
+  /// with URLs.
   fileprivate var needsLinks: Bool {
     shareContent != nil || fields.contains { $0.value.isAsset }
   }

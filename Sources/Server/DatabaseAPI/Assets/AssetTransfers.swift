@@ -10,8 +10,9 @@ import WebServices
 
 /// The upload and download of the bytes of assets, at the URLs of ``AssetLinks``.
 ///
-/// Uploads are limited to `ServiceLimits.assetSize` bytes and by the quota of the database.
-/// Downloads are streamed and checked against the checksum.
+/// An upload has at most `ServiceLimits.assetSize` bytes, and must fit into the quota of the
+/// database. A download is sent in pieces, and its bytes are checked against the asset's SHA-256
+/// hash, the checksum.
 package struct AssetTransfers: Sendable {
   /// Bytes that are read at a time: 128 KiB.
   private static let pieceSize = 128 << 10
@@ -24,7 +25,7 @@ package struct AssetTransfers: Sendable {
   let clock: @Sendable () -> Timestamp
   /// The quotas of the configuration.
   let limits: ServerConfiguration.Limits
-  /// The assets whose bytes were checked since the start.
+  /// The assets whose bytes were checked since the server started.
   private let verified = VerifiedAssets()
 
   /// Creates the service for the files of a store.
@@ -43,7 +44,7 @@ package struct AssetTransfers: Sendable {
   /// Answers a request whose path begins with ``AssetLinks/prefix``.
   ///
   /// - Throws: `NOT_FOUND`, `ACCESS_DENIED`, `BAD_REQUEST` or `QUOTA_EXCEEDED`; ``WrongMethod`` for
-  ///   a method that the URL does not accept.
+  ///   a method that the URL does not accept; `StoreError` if the store fails.
   package func respond(to request: HTTPRequest) async throws -> HTTPResponse {
     let target = try await links.target(
       ofPath: request.path, expires: request.query("expires"),
@@ -65,14 +66,15 @@ package struct AssetTransfers: Sendable {
 
   // MARK: Uploads
 
-  /// Takes the bytes of an announced upload, and answers with the dictionary that the client saves
+  /// Stores the bytes of an announced upload, and answers with the dictionary that the client saves
   /// in a record.
   ///
-  /// The body is the file itself, or a form that contains it. The store has the bytes durably
-  /// before the answer.
+  /// The body is the file itself, or a form that contains it. The server answers only after the
+  /// store has written the bytes durably.
   ///
-  /// - Throws: `NOT_FOUND` for an unknown upload. `BAD_REQUEST` for an expired URL or an asset that
-  ///   is too large. `QUOTA_EXCEEDED` if the database has no space.
+  /// - Throws: `NOT_FOUND` for an unknown upload. `BAD_REQUEST` for an expired URL, a malformed
+  ///   form, or an asset that is too large. `QUOTA_EXCEEDED` if the asset does not fit into the
+  ///   quota of the database.
   private func upload(
     _ request: HTTPRequest, to database: DatabaseID, secret: String
   ) async throws -> HTTPResponse {
@@ -124,12 +126,13 @@ package struct AssetTransfers: Sendable {
     var bytes: AssetBytes
     /// The number of bytes.
     var size: Int
-    /// Their SHA-256 hash.
+    /// The SHA-256 hash of the bytes.
     var hash: [UInt8]
-    /// The path of a file that was created for the bytes and must be removed; nil if there is none.
+    /// The path of the file into which ``extract(_:from:)`` copied the bytes, and which must be
+    /// deleted; nil if there is none.
     var extracted: String?
 
-    /// Removes the created file.
+    /// Deletes the file that ``extract(_:from:)`` created, if any.
     func cleanUp() {
       if let extracted { unlink(extracted) }
     }
@@ -157,7 +160,7 @@ package struct AssetTransfers: Sendable {
     }
   }
 
-  /// Copies the file out of a form, on the queue for hashing.
+  /// Copies the file out of a form into a file of its own, and hashes it, on the queue ``hashing``.
   private static func extract(
     _ form: MultipartForm, from file: HTTPBodyFile
   ) async throws -> Arrived {
@@ -185,14 +188,14 @@ package struct AssetTransfers: Sendable {
   /// the disk.
   private static let hashing = DispatchQueue(label: "petrel.asset-hashing", attributes: .concurrent)
 
-  /// Returns the SHA-256 hash of a file, which is read in pieces on the queue for hashing.
+  /// Returns the SHA-256 hash of a file. The queue ``hashing`` reads the file in pieces.
   private static func hash(ofFileAt path: String) async throws -> [UInt8] {
     try await withCheckedThrowingContinuation { continuation in
       hashing.async {
         continuation.resume(
           with: Result {
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            // All bytes were read, so a failure to close the file loses nothing.
+            // The file was only read, so a failure to close it loses nothing.
             defer { try? file.close() }
             let hasher = SHA256Hasher()
             while let piece = try file.read(upToCount: pieceSize), !piece.isEmpty {
@@ -206,14 +209,14 @@ package struct AssetTransfers: Sendable {
 
   // MARK: Downloads
 
-  /// The header fields that keep an asset from acting as a page of this server.
+  /// The header fields that forbid a browser to show an asset as a page of this server.
   ///
   /// Users upload any content, and the console and the sign-in page have the same origin as the
-  /// assets. With these fields no browser opens an asset as a page of that origin.
+  /// assets. With these fields, a script in an asset cannot act with the rights of that origin.
   ///
   /// Pages of any origin can still show assets as pictures, sound and film, and read them (`<img>`,
   /// `<video>`, `fetch`). `Cross-Origin-Resource-Policy` allows this also to pages with
-  /// `Cross-Origin-Embedder-Policy`, which load only what permits it.
+  /// `Cross-Origin-Embedder-Policy`, which load only files that allow it.
   private static let protection = [
     ("X-Content-Type-Options", "nosniff"),
     ("Content-Security-Policy", "sandbox; default-src 'none'"),
@@ -222,11 +225,12 @@ package struct AssetTransfers: Sendable {
 
   /// Streams an asset, or the part of it that the header field `Range` names.
   ///
-  /// A part, and a small asset, is sent only after the whole file was checked once since the start.
-  /// A large asset that is requested as a whole is checked while it is sent.
+  /// A part of an asset, or an asset of at most ``pieceSize`` bytes, is sent only after a check of
+  /// the whole file (``VerifiedAssets``). A larger asset that is requested as a whole is checked
+  /// while it is sent.
   ///
-  /// - Throws: `NOT_FOUND` if no record holds the asset any more; `StoreError` with the code
-  ///   `assetFailed` for a damaged file.
+  /// - Throws: `NOT_FOUND` if the database does not have the asset any more; `StoreError` with the
+  ///   code `assetFailed` for a damaged file.
   private func download(
     _ checksum: String, from database: DatabaseID, range: String?
   ) async throws -> HTTPResponse {
@@ -257,8 +261,8 @@ package struct AssetTransfers: Sendable {
       try await verified.verify(name, checksum: checksum, reader)
     }
     response.body = .streamOfLength(wanted.count) { writer in
-      // The last piece is sent only if the whole file matches the checksum. The client of a damaged
-      // file therefore gets fewer bytes than announced, and sees the failure.
+      // The last piece is sent only if the whole file matches the checksum. If the file is damaged,
+      // the client therefore gets fewer bytes than the answer announced, and notices the failure.
       let hasher = SHA256Hasher()
       var offset = wanted.lowerBound
       while offset < wanted.upperBound {

@@ -9,7 +9,7 @@ struct AssetsEndpoint: Sendable {
   /// The assets of databases.
   let store: any AssetRegistry
   let databases: DatabaseDirectory
-  /// The maker of the upload URLs.
+  /// The object that makes the upload URLs.
   let links: AssetLinks
 
   var operations: [Operation] {
@@ -32,9 +32,11 @@ struct AssetsEndpoint: Sendable {
   /// Answers `assets/upload`: one upload URL for each field, in the order of the request.
   ///
   /// An upload URL is valid for `ServiceLimits.uploadURLLifetime` seconds. The store keeps only the
-  /// hash of its secret. The server makes a record name for a record without one.
+  /// hash of the secret in the URL. The answer has a new record name for each record without a
+  /// name.
   ///
-  /// - Throws: `QUOTA_EXCEEDED` if the database is full; `ZONE_NOT_FOUND` for an unknown zone.
+  /// - Throws: `QUOTA_EXCEEDED` if the quota of the database is used up; `ZONE_NOT_FOUND` for an
+  ///   unknown zone.
   private func upload(
     _ request: UploadAssetsRequest, _ context: RequestContext
   ) async throws -> UploadAssetsResponse {
@@ -65,8 +67,8 @@ struct AssetsEndpoint: Sendable {
     return UploadAssetsResponse(tokens: tokens)
   }
 
-  /// Answers `assets/rereference`: asset dictionaries with new receipts, so that other records can
-  /// hold the same files. All items succeed or none.
+  /// Answers `assets/rereference`: asset dictionaries with new receipts, with which the caller can
+  /// save the same files in other records. If one item fails, the whole request fails.
   private func rereference(
     _ request: RereferenceAssetsRequest, _ context: RequestContext
   ) async throws -> RereferenceAssetsResponse {
@@ -79,7 +81,8 @@ struct AssetsEndpoint: Sendable {
     return RereferenceAssetsResponse(assets: assets.map(\.complete))
   }
 
-  /// Returns a new receipt: 24 random bytes in base64url.
+  /// Returns a new receipt, which proves an upload when a record is saved: 24 random bytes in
+  /// base64url.
   @Sendable private static func makeReceipt() -> String {
     Base64URL.encode(SecureRandom.bytes(count: 24))
   }

@@ -1,5 +1,4 @@
-/// The range of bytes in the header field `Range` (RFC 9110, section 14.2), if it names a single
-/// range.
+/// The range of bytes in a header field `Range` (RFC 9110, section 14.2) that names a single range.
 enum ByteRange: Equatable {
   /// The bytes at these offsets, with at least one byte.
   case part(Range<Int64>)
@@ -9,8 +8,8 @@ enum ByteRange: Equatable {
   /// Parses the header field.
   ///
   /// - Parameter size: the size of the asset in bytes.
-  /// - Returns: nil for a field that the server ignores: another unit, several ranges, or a
-  ///   malformed one.
+  /// - Returns: nil for a field that the server ignores: with another unit, with several ranges, or
+  ///   malformed.
   static func parse(_ field: String, size: Int64) -> ByteRange? {
     guard field.hasPrefix("bytes=") else { return nil }
     let bounds = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

@@ -4,13 +4,13 @@ import WebServices
 extension DatabaseUsage {
   /// Checks that the database has space for an asset.
   ///
-  /// Files that no record holds count too, because they occupy space.
+  /// Uploaded files to which no record refers count too, because they occupy space.
   ///
   /// - Parameters:
   ///   - size: the bytes of the asset; 0 if the usage already contains it.
   ///   - quota: the bytes that the database may use.
-  ///   - field: the name of the field, for the reason.
-  /// - Throws: `QUOTA_EXCEEDED` if there is no space.
+  ///   - field: the name of the asset's field, for the text of the error.
+  /// - Throws: `QUOTA_EXCEEDED` if the asset does not fit into the quota.
   func check(adding size: Int, to quota: Int64, for field: String) throws(ServiceError) {
     let total = bytes + unheldAssetBytes
     guard total + Int64(size) > quota else { return }

@@ -8,10 +8,11 @@ struct MultipartForm: Equatable {
   /// The text between two parts: the boundary with two hyphens before it.
   private let delimiter: Data
 
-  /// Parses the header field `Content-Type`; nil if the body is of another type, and is the file
+  /// Parses the header field `Content-Type`; nil for another type: the body is then the file
   /// itself.
   ///
-  /// - Throws: `BAD_REQUEST` if the type names no boundary of 1 to 70 characters.
+  /// - Throws: `BAD_REQUEST` if the type names no boundary, the text between parts, of 1 to 70
+  ///   bytes.
   init?(contentType: String?) throws(ServiceError) {
     let pieces = (contentType ?? "").split(separator: ";").map {
       $0.trimmingCharacters(in: .whitespaces)
@@ -27,17 +28,17 @@ struct MultipartForm: Equatable {
     delimiter = Data("--\(boundary)".utf8)
   }
 
-  /// Returns the range of the first file's bytes in the body.
+  /// Returns the range of the bytes of the first part, which is the file, in the body.
   ///
-  /// - Throws: `BAD_REQUEST` if the body has no part, or does not end with the boundary.
+  /// - Throws: `BAD_REQUEST` if the body has no part, or no boundary after the first part.
   /// - Complexity: linear in the size of the body.
   func contentRange(of body: Data) throws(ServiceError) -> Range<Int> {
     guard let start = Self.find(delimiter, in: body, from: 0),
       let head = Self.find(Data("\r\n\r\n".utf8), in: body, from: start + delimiter.count)
     else { throw Self.broken("has no part") }
     let begin = head + 4
-    // The line break before a boundary belongs to the boundary. The file is empty if it is also the
-    // line break that ends the part's head.
+    // The line break before a boundary belongs to the boundary. In a part with an empty file, it
+    // may be the line break that ends the part's head.
     guard let end = Self.find(Data("\r\n".utf8) + delimiter, in: body, from: begin - 2) else {
       throw Self.broken("does not end with its boundary")
     }
@@ -62,7 +63,7 @@ struct MultipartForm: Equatable {
     }
   }
 
-  /// Returns the error for a body that is not what its type says.
+  /// Returns the error for a body that is no form of its declared type.
   private static func broken(_ what: String) -> ServiceError {
     ServiceError(.badRequest, "the body of type multipart/form-data \(what)")
   }

@@ -2,7 +2,7 @@ import Cryptography
 import StoreModel
 import Synchronization
 
-/// The assets whose bytes were checked against their checksums since the start.
+/// The assets whose bytes were checked against their SHA-256 hashes since the server started.
 ///
 /// Without this cache, each request for a part of a large asset would read the whole file.
 final class VerifiedAssets: Sendable {
@@ -14,10 +14,10 @@ final class VerifiedAssets: Sendable {
   /// The names of the checked files.
   private let names = Mutex<Set<AssetName>>([])
 
-  /// Reads an asset and checks its bytes, unless that was done before.
+  /// Reads an asset and checks its bytes, unless the cache has its name.
   ///
   /// - Throws: `StoreError.Code.assetFailed` if the bytes are not those that were uploaded.
-  /// - Complexity: linear in the size of the asset, the first time.
+  /// - Complexity: linear in the size of the asset; O(1) if the cache has its name.
   func verify(_ name: AssetName, checksum: String, _ reader: any AssetReader) async throws {
     guard !names.withLock({ $0.contains(name) }) else { return }
     let hasher = SHA256Hasher()
@@ -35,7 +35,8 @@ final class VerifiedAssets: Sendable {
     }
   }
 
-  /// Returns the error for a damaged file, with the names that an operator needs to restore it.
+  /// Returns the error for a damaged file, with the names that an operator needs to restore the
+  /// file.
   static func damage(of name: AssetName, _ checksum: String) -> StoreError {
     StoreError(
       .assetFailed,

@@ -8,7 +8,8 @@ import WebServices
 /// The check of a request's credentials, which identifies the caller.
 ///
 /// A request has a web auth token, an API token, both, or the signature of a server-to-server key.
-/// A signature takes precedence: the tokens of a signed request are not read.
+/// A request without any of them is anonymous. A signature takes precedence: the tokens of a signed
+/// request are not read.
 struct Authenticator: Sendable {
   /// The API tokens and server-to-server keys of containers.
   private let directory: CredentialDirectory
@@ -37,9 +38,10 @@ struct Authenticator: Sendable {
   /// - Parameter onlyReads: whether the operation changes nothing. The signature of such a request
   ///   may be used again.
   /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown, revoked or expired, for an
-  ///   invalid signature, and for a missing API token where the container requires one.
-  ///   ``SessionEnd`` if the web auth token of a web app is unknown or has expired.
-  ///   ``OriginRefusal`` for a page that may not use the API token.
+  ///   invalid signature, and for a missing API token if the container requires one. ``SessionEnd``
+  ///   if the request has an API token too, and the web auth token is unknown, has expired or is
+  ///   for another container or environment. ``OriginRefusal`` if the request comes from a page
+  ///   that may not use the API token.
   func credentials(
     of request: HTTPRequest, for path: ServicePath, onlyReads: Bool
   ) async throws -> Credentials {
@@ -76,9 +78,10 @@ struct Authenticator: Sendable {
     return credentials
   }
 
-  /// Checks whether a page may send requests with the API token in this request's query.
+  /// Checks that a page may send requests with the API token in the query of this preflight
+  /// request.
   ///
-  /// An unknown token passes: the request itself gets that error later.
+  /// An unknown token passes. The request that follows the preflight request gets the error.
   ///
   /// - Throws: ``OriginRefusal`` if the page may not use the token.
   func checkOrigin(of request: HTTPRequest, for path: ServicePath) async throws {
@@ -96,9 +99,10 @@ struct Authenticator: Sendable {
 extension HTTPRequest {
   /// Returns the token in a parameter of the query; nil if it is absent or empty.
   ///
-  /// The texts `null` and `undefined` count as absent, because CloudKit JS before 2.0 sends them. A
-  /// space was a plus sign that the client did not escape. A remaining percent sign means that the
-  /// client escaped the token twice, because no token has that sign.
+  /// The texts `null` and `undefined` count as absent, because CloudKit JS before 2.0 sends them.
+  /// In a query, a plus sign without an escape means a space. No token has a space, so the method
+  /// turns each space back into a plus sign. No token has a percent sign either, so a text with a
+  /// percent sign was escaped twice.
   fileprivate func token(_ name: String) -> String? {
     guard let text = query(name), !["", "null", "undefined"].contains(text) else { return nil }
     if text.contains(" ") { return text.replacing(" ", with: "+") }
@@ -110,7 +114,7 @@ extension CredentialDirectory.Entry {
   /// Returns the API token of a request; nil if the request has none.
   ///
   /// - Throws: `AUTHENTICATION_FAILED` for an unknown or revoked token; ``OriginRefusal`` for a
-  ///   page that may not use it.
+  ///   page that may not use the token.
   fileprivate func apiToken(of request: HTTPRequest) throws -> APIToken? {
     guard let text = request.token("ckAPIToken") else { return nil }
     guard let token = apiTokens[Authenticator.hash(of: text)] else {

@@ -6,8 +6,9 @@ import WebServices
 
 /// A cache of the API tokens and server-to-server keys of containers.
 ///
-/// An entry is used for ``trust`` seconds. Therefore the server notices after this time at the
-/// latest that another process has registered or revoked a key.
+/// An entry has the tokens and keys of one container's environment, and is used for ``trust``
+/// seconds. After this time at the latest, the server uses what other processes have registered or
+/// revoked.
 final class CredentialDirectory: Sendable {
   /// Seconds for which an entry is used.
   static let trust = 5.0
@@ -20,7 +21,7 @@ final class CredentialDirectory: Sendable {
     var apiTokens: [[UInt8]: APIToken]
     /// The server-to-server keys by their IDs, including revoked ones.
     var serverKeys: [String: SigningKey]
-    /// The time when the store was read.
+    /// The time when the server read the entry from the store.
     fileprivate var read: Timestamp
 
     /// Whether web apps and anonymous callers must send an API token: the environment has at least
@@ -32,17 +33,17 @@ final class CredentialDirectory: Sendable {
   struct SigningKey: Sendable {
     /// The key as the store has it.
     var key: ServerKey
-    /// The key that checks signatures.
+    /// The parsed public key, which checks signatures.
     var publicKey: ES256PublicKey
   }
 
-  /// The key of an entry.
+  /// The container and the environment by which the cache finds an entry.
   private struct Place: Hashable {
     var container: String
     var environment: ContainerEnvironment
   }
 
-  /// The store that is read if no fresh entry exists.
+  /// The store, which the cache reads if it has no entry younger than ``trust`` seconds.
   private let store: any CredentialReading
   private let clock: @Sendable () -> Timestamp
   /// The entries. The lock is not held while the store is read.
@@ -60,7 +61,7 @@ final class CredentialDirectory: Sendable {
   func entry(for path: ServicePath) async throws -> Entry {
     let place = Place(container: path.container, environment: path.environment)
     let now = clock()
-    // An entry with a read time in the future is not used: the clock was set back.
+    // An entry is not used if its read time is in the future: then the clock was set back.
     if let entry = known.withLock({ $0[place] }),
       (0..<Self.trust).contains(now.seconds - entry.read.seconds)
     {

@@ -5,13 +5,13 @@ import StoreModel
 package struct Credentials: Sendable, Hashable {
   /// The caller; anonymous if the request proves none.
   var caller: Caller
-  /// The signature of a request that changes something, not used up yet. Nil for a request that
-  /// only reads, and for a request without a signature.
+  /// The signature of a request that changes something. The store has not marked the signature as
+  /// used yet. Nil for a request that only reads, and for a request without a signature.
   var signature: SignatureUse?
   /// The API token of a web app. Nil for native clients, for server-to-server keys, and for a
   /// container that requires no API token.
   var apiToken: APIToken?
-  /// The web auth token that a web app must use next. Nil for other clients, whose token does not
-  /// change.
+  /// The web auth token that the client must send with its next request. Nil for a request without
+  /// a web auth token, and for a native client without an API token: its token does not change.
   var nextWebAuthToken: String?
 }

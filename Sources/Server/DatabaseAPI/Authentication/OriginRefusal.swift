@@ -1,12 +1,12 @@
 import WebServices
 
-/// The refusal of an API token for a page whose origin the token does not list.
+/// The refusal of a request from a page whose origin is not in the list of the API token.
 ///
-/// The answer has no CORS header fields, so the browser does not show it to the page.
+/// The answer has no CORS header fields, so the browser does not let the page read the answer.
 struct OriginRefusal: Error {
   /// The origin that the browser sent.
   var origin: String
-  /// The name of the API token, for the reason.
+  /// The name of the API token, for the text of the error.
   var tokenName: String
 
   /// The error object: `AUTHENTICATION_FAILED`.

@@ -6,16 +6,20 @@ import WebServices
 
 /// The check of signatures of server-to-server keys.
 ///
-/// A signature is good for one change. The store remembers the signatures of requests that change
-/// something, across restarts and for all servers, until the date of the request is outside of
-/// every window. A request that only reads may be repeated within the window, as a client does that
-/// lost the answer.
+/// The server accepts a signed request only inside its window: the date of the request and the
+/// server's clock may differ by at most ``window`` seconds.
+///
+/// A signature is good for one change. The store keeps the signatures of requests that change
+/// something, across restarts and for all servers, until no server accepts the date any more. A
+/// client may repeat a request that only reads within the window, for example after it lost the
+/// answer.
 struct ServerKeyVerifier: Sendable {
-  /// The largest difference in seconds between the date of a request and the server's clock. 600 by
-  /// default.
+  /// The largest difference in seconds between the date of a request and the server's clock. The
+  /// configuration sets it; its default is 600.
   private let window: Double
   private let clock: @Sendable () -> Timestamp
-  /// The memory of clock changes.
+  /// The record of clock changes. After such a change it refuses dates of which the store may have
+  /// deleted signatures.
   private let forgotten: ForgottenSignatures
 
   /// Creates the check.
@@ -35,7 +39,8 @@ struct ServerKeyVerifier: Sendable {
   /// - Parameters:
   ///   - onlyReads: whether the operation changes nothing.
   ///   - keys: the credentials of the container and environment.
-  /// - Throws: `AUTHENTICATION_FAILED` saying what is wrong: the key, the date or the signature.
+  /// - Throws: `AUTHENTICATION_FAILED` with a reason that names the mistake: the key, the date or
+  ///   the signature.
   func credentials(
     of signed: SignedRequest, _ request: HTTPRequest, for path: ServicePath, onlyReads: Bool,
     keys: CredentialDirectory.Entry

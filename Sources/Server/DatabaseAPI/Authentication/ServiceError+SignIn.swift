@@ -1,10 +1,11 @@
 import WebServices
 
 extension ServiceError {
-  /// Returns the error for an action that an anonymous caller may not do and a signed-in user may.
+  /// Returns the error `AUTHENTICATION_REQUIRED`, for an action that a signed-in user may do and an
+  /// anonymous caller may not.
   ///
-  /// The reason says where the token belongs. A client may have sent the token in `Authorization`,
-  /// which no operation reads, and is then anonymous.
+  /// The reason says where the token belongs. Some clients send the token in the header field
+  /// `Authorization`. No operation reads that field, so these clients are anonymous.
   ///
   /// - Parameter what: the subject of the sentence, such as `records/modify`.
   static func signInNeeded(for what: String) -> ServiceError {

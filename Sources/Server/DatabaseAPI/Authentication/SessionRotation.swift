@@ -1,14 +1,20 @@
 import CloudKitModel
 import StoreModel
 
-/// The state of one session token: it decides when the token gets a successor. It does no I/O.
+/// The state of one session token, which decides when the token gets a successor. It is a value
+/// without I/O.
 ///
-/// A token that is a minute old gets a successor at its next request. Both tokens are accepted
-/// until a request brings the successor. That request proves that the client has received it. From
-/// then on all older tokens of the session live for the grace time only.
+/// A session is one sign-in of a user in a web app. A successor is a newer token of the same
+/// session, which the app should use from then on.
 ///
-/// A lost answer therefore costs nothing, and a client that keeps one token can use it while it
-/// lives. A session causes at most two writes a minute.
+/// A token that is ``interval`` seconds old gets a successor at its next request. The server
+/// accepts both tokens until a request arrives with the successor, which proves that the client has
+/// received it. From then on the server accepts all older tokens of the session for ``grace``
+/// seconds only.
+///
+/// A client that lost an answer therefore still has a valid token. A client that ignores successors
+/// can use its token until the token expires. A server usually writes at most twice a minute for a
+/// session.
 struct SessionRotation: Sendable {
   /// The age in seconds at which a token in use gets a successor.
   static let interval = 60.0
@@ -17,11 +23,13 @@ struct SessionRotation: Sendable {
 
   /// An event of the token.
   enum Event: Sendable {
-    /// A request has brought the token, which the store has in this state.
+    /// A request with the token has arrived at the time `now`. The first value is the token as the
+    /// store has it.
     case request(WebAuthToken, now: Timestamp)
-    /// The store has done the last action. `successor` is the one that was added, if there was one.
+    /// The store has executed the last write. `successor` is the token that the write has added;
+    /// nil if it has added none.
     case done(successor: Successor?)
-    /// The store has failed to do the last action.
+    /// The store has failed to execute the last write.
     case failed
   }
 
@@ -29,7 +37,8 @@ struct SessionRotation: Sendable {
   enum Action: Sendable, Hashable {
     /// Nothing to do.
     case nothing
-    /// Write to the store: mark the token as used, or add a successor, or both.
+    /// Write to the store. `adopts`: mark the token as used, and shorten the lives of older tokens
+    /// of the session. `makesSuccessor`: add a successor. At least one of them is true.
     case write(adopts: Bool, makesSuccessor: Bool)
   }
 
@@ -37,15 +46,15 @@ struct SessionRotation: Sendable {
   struct Successor: Sendable, Hashable {
     /// The token's text.
     var text: String
-    /// The time when the server made it.
+    /// The time when the server made the token.
     var created: Timestamp
   }
 
-  /// The token that the client must use next; nil if it keeps this one.
+  /// The token that the client must use next; nil if the client keeps this token.
   private(set) var successor: Successor?
   /// Whether the store has marked the token as used.
   private var isAdopted = false
-  /// Whether a write is under way. Until it ends, requests cause no further one.
+  /// Whether a write is under way. Until the write ends, requests cause no further write.
   private var isWriting = false
 
   /// Takes an event and returns the work for the store.
@@ -71,8 +80,8 @@ struct SessionRotation: Sendable {
     }
   }
 
-  /// Whether there is no successor that is still worth giving out: there is none, or it is older
-  /// than a quarter of the session's lifetime.
+  /// Whether the token needs a new successor: it has none, or its successor is at least as old as a
+  /// quarter of the session's lifetime (in seconds).
   private func isStale(now: Timestamp, lifetime: Double) -> Bool {
     guard let successor else { return true }
     return now.seconds - successor.created.seconds >= lifetime / 4

@@ -6,21 +6,21 @@ import WebServices
 struct SignatureUse: Sendable, Hashable {
   /// The ID of the server-to-server key.
   let keyID: String
-  /// The number r of the signature (r, s), 32 bytes.
+  /// The number *r* of the ECDSA signature (*r*, *s*), 32 bytes.
   ///
-  /// It alone identifies the signature: anyone can make the valid signature (r, n − s) from (r, s)
-  /// without the key.
+  /// The store identifies the signature by *r* alone. Anyone can compute a second valid signature
+  /// (*r*, *n* − *s*) from the first one without the key; *n* is the order of the curve P-256.
   let mark: [UInt8]
-  /// The time when the date of the request is outside of every server's window. The store may then
-  /// forget the signature.
+  /// The time from which every server refuses the request because of its date. The store may then
+  /// delete the signature.
   let expires: Timestamp
 
-  /// The identifier of the request in the store, which returns the first answer to a repeated
-  /// request.
+  /// The identifier of the request in the store. The store answers a repeated request with the
+  /// answer to the first one.
   var requestID: String { "signature-" + mark.hexadecimal }
 
-  /// Uses the signature up. It is for a request that must not be executed twice and whose answer
-  /// the store does not keep.
+  /// Marks the signature as used in the store. Call this for a request whose answer the store does
+  /// not keep, so that the request is not executed twice.
   ///
   /// - Throws: `TRY_AGAIN_LATER` if the signature was used before. The client can sign the request
   ///   again with another date.

@@ -7,7 +7,7 @@ import WebServices
 /// The header fields of a request that is signed with a server-to-server key, parsed.
 ///
 /// Apple's reference defines them: the key ID, an ISO 8601 date, and the signature (ECDSA over
-/// P-256 with SHA-256, DER, base64).
+/// P-256 with SHA-256, in DER and base64).
 struct SignedRequest: Sendable {
   private static let keyIDHeader = "X-Apple-CloudKit-Request-KeyID"
   private static let dateHeader = "X-Apple-CloudKit-Request-ISO8601Date"
@@ -24,7 +24,7 @@ struct SignedRequest: Sendable {
 
   /// Parses the three header fields; nil if the request has none of them.
   ///
-  /// - Throws: `AUTHENTICATION_FAILED` naming the field that is missing or malformed.
+  /// - Throws: `AUTHENTICATION_FAILED` with a reason that names the missing or malformed field.
   init?(_ request: HTTPRequest) throws(ServiceError) {
     let keyID = request.header(Self.keyIDHeader)
     let date = request.header(Self.dateHeader)
@@ -63,8 +63,8 @@ struct SignedRequest: Sendable {
     ServiceError(.authenticationFailed, reason)
   }
 
-  /// Returns the time of an ISO 8601 date, with or without a fraction of a second; nil for another
-  /// text, and for one of more than 40 bytes.
+  /// Returns the time of an ISO 8601 date, with or without a fraction of a second; nil for any
+  /// other text, and for a text of more than 40 bytes.
   private static func moment(_ text: String) -> Timestamp? {
     guard text.utf8.count <= 40 else { return nil }
     let date =
@@ -94,8 +94,8 @@ struct SignedRequest: Sendable {
     }
   }
 
-  /// Returns the message that the server expects. An error shows it to a client that signed another
-  /// one.
+  /// Returns the message that the server expects. An error shows this message to a client that has
+  /// signed another message.
   func expectedMessage(for request: HTTPRequest) -> String {
     message(bodyHash: Self.hash(request.body), path: request.rawPath)
   }

@@ -4,36 +4,38 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// A cache of web auth tokens, with the rotation of session tokens.
+/// A cache of web auth tokens, which also replaces the tokens of sessions by newer ones.
 ///
-/// A native client has one constant token. A session of a web app has a chain of tokens: see
-/// ``SessionRotation``. A lock protects the cache and is not held while the store works.
+/// A native client has one token, which never changes. A session, which is one sign-in of a user in
+/// a web app, has a chain of tokens: see ``SessionRotation``. A lock protects the cache; no thread
+/// holds it during a call of the store.
 package final class WebAuthTokens: Sendable {
   /// A token in the cache.
   private struct Known {
     /// The token as the store had it.
     var token: WebAuthToken
-    /// The time when the store was read.
+    /// The time when the server last read the token from the store.
     var checked: Timestamp
-    /// The rotation of this token. It survives a new read of the store.
+    /// The state that decides when the token gets a successor. A new read of the store does not
+    /// reset it.
     var rotation = SessionRotation()
   }
 
-  /// Seconds for which a cached token is used if no other server can end a session. With several
-  /// servers it is 0.
+  /// Seconds for which a server that uses its store alone uses a cached token. A server that shares
+  /// its store reads the token for each request.
   static let trust = 30.0
   /// The most tokens in the cache. At the limit the cache is emptied.
   private static let capacity = 50_000
 
   private let store: any SessionStore
-  /// Seconds for which this server uses a cached token.
+  /// Seconds for which this server uses a cached token: ``trust``, or 0 if the store is shared.
   private let trust: Double
   private let clock: @Sendable () -> Timestamp
   /// The cached tokens by their hashes. With the hash as the key, the time of a lookup does not
   /// depend on how similar a guess is to a real token.
   private let known = Mutex<[[UInt8]: Known]>([:])
   /// The number of calls of ``forget(userRecordName:)``. If it changes while the store is read, the
-  /// result may be out of date and is not cached.
+  /// token may be out of date and is not cached.
   private let forgotten = Mutex(0)
 
   /// Creates an empty cache.
@@ -47,7 +49,7 @@ package final class WebAuthTokens: Sendable {
     self.clock = clock
   }
 
-  /// Returns the token with this text, and the text that the client must use next. That text is nil
+  /// Returns the token with this text, and as `next` the text that the client must use next; nil
   /// for a native client.
   ///
   /// - Throws: `AUTHENTICATION_FAILED` if the token is unknown, has expired, or belongs to another
@@ -82,7 +84,7 @@ package final class WebAuthTokens: Sendable {
 
   /// Returns the token with this hash, from the cache or the store.
   private func stored(_ hash: [UInt8], now: Timestamp) async throws -> WebAuthToken {
-    // An entry with a time in the future is not used: the clock was set back.
+    // An entry is not used if its time is in the future: then the clock was set back.
     if let entry = known.withLock({ $0[hash] }),
       (0..<trust).contains(now.seconds - entry.checked.seconds)
     {
@@ -104,7 +106,7 @@ package final class WebAuthTokens: Sendable {
 
   /// Removes a user's tokens from the cache, because they have changed in the store.
   ///
-  /// - Complexity: O(tokens in the cache).
+  /// - Complexity: O(*n*) for the *n* tokens in the cache.
   package func forget(userRecordName: String) {
     forgotten.withLock { $0 += 1 }
     known.withLock { known in
@@ -114,8 +116,8 @@ package final class WebAuthTokens: Sendable {
 
   // MARK: Sessions
 
-  /// Executes the rotation that is due after a request with the token. An overloaded store is no
-  /// error: a later request tries again.
+  /// Writes to the store what ``SessionRotation`` decides after a request with the token; often
+  /// there is nothing to write. An overloaded store is no error: a later request tries again.
   private func rotate(
     _ token: WebAuthToken, _ session: WebAuthToken.Session, now: Timestamp
   ) async throws {
@@ -145,7 +147,8 @@ package final class WebAuthTokens: Sendable {
     }
   }
 
-  /// Returns the newest known successor of a token; nil if there is none.
+  /// Returns the text of the last known token in the chain of successors after a token; nil if the
+  /// token has no known successor.
   private func newest(after hash: [UInt8]) -> String? {
     known.withLock { known in
       var newest: String?

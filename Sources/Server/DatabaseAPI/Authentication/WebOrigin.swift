@@ -4,13 +4,13 @@ import Settings
 /// The origin of web pages in the form that browsers send, such as `https://app.example.com:8443`.
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
   /// The origin as text: scheme, host and port. The port is absent if it is the usual one of the
-  /// scheme.
+  /// scheme: 80 for `http`, 443 for `https`.
   public let description: String
 
   /// Parses an origin and normalizes it as browsers do (RFC 6454, section 6.2).
   ///
   /// Letters become lower case. A slash at the end is removed, and so is the scheme's usual port.
-  /// `null` is the origin of pages from files.
+  /// `null` is the origin of a page that the browser has opened from a file.
   ///
   /// - Throws: `ConfigurationError` with the text and the expected form.
   public init(parsing text: String) throws(ConfigurationError) {

@@ -54,11 +54,11 @@ struct WebPushEndpoint: Sendable {
   /// Answers `webPush/register`: binds a browser's push subscription to the caller in the
   /// container.
   ///
-  /// A browser that registers again replaces its earlier registration, also if that belonged to
-  /// another user.
+  /// A browser that registers again replaces its earlier registration, even one of another user.
   ///
-  /// - Throws: `BAD_REQUEST` for a URL that the outbound rules refuse, an expired subscription,
-  ///   invalid keys, or one browser more than `browsersPerUser`.
+  /// - Throws: `BAD_REQUEST` if the server has no Web Push, if the outbound rules refuse the URL,
+  ///   or if the subscription has expired or has invalid keys. `BAD_REQUEST` too for a new browser
+  ///   of a user who has `browsersPerUser` browsers.
   private func register(
     _ request: WebPushRegistration, _ context: RequestContext
   ) async throws -> WebPushEndpointMessage {
@@ -95,8 +95,8 @@ struct WebPushEndpoint: Sendable {
     return WebPushEndpointMessage(endpoint: url.description)
   }
 
-  /// Answers `webPush/unregister`: deletes a browser's registration and abandons its deliveries. A
-  /// missing registration is no error.
+  /// Answers `webPush/unregister`: deletes a browser's registration. The server does not send the
+  /// pushes that wait for the browser. A missing registration is no error.
   private func unregister(
     _ request: WebPushEndpointMessage, _ context: RequestContext
   ) async throws -> WebPushEndpointMessage {
@@ -122,7 +122,7 @@ struct WebPushEndpoint: Sendable {
   /// Returns the keys of a push subscription: the browser's public key and the authentication
   /// secret (RFC 8291).
   ///
-  /// - Throws: `BAD_REQUEST` naming the key that is invalid.
+  /// - Throws: `BAD_REQUEST` with a reason that names the invalid key.
   private static func keys(
     _ keys: WebPushRegistration.Keys
   ) throws(ServiceError) -> WebPushKeys {
@@ -145,7 +145,8 @@ struct WebPushEndpoint: Sendable {
   /// Returns the name of a browser's registration.
   ///
   /// A browser that listens in several containers is a device in each of them, so the name depends
-  /// on the container and the environment too. It does not depend on the user.
+  /// on the container and the environment too. It does not depend on the user, so that each browser
+  /// has at most one user.
   private static func token(endpoint: String, _ recipient: Recipient) -> String {
     let name = [recipient.container, recipient.environment.rawValue, endpoint]
     return WebEndpoint.token(

@@ -11,7 +11,7 @@ import WebServices
 /// A program with a server-to-server key registers URLs to which the server posts the key's
 /// notifications.
 struct WebhooksEndpoint: Sendable {
-  /// The tokens of devices. A webhook is one of them.
+  /// The registered devices. Each webhook is stored as a device.
   let store: any DeviceStore
   /// The settings of webhooks; nil if the configuration has no `webhooks`.
   let settings: WebhookSettings?
@@ -42,8 +42,8 @@ struct WebhooksEndpoint: Sendable {
   /// Answers `webhooks/register`: registers a URL with a new secret. A URL that is already
   /// registered gets a new secret too.
   ///
-  /// - Throws: `BAD_REQUEST` for a URL that the outbound rules refuse, or one webhook more than
-  ///   `webhooksPerKey`.
+  /// - Throws: `BAD_REQUEST` if the server has no webhooks, for a URL that the outbound rules
+  ///   refuse, and for a new webhook of a key that has `webhooksPerKey` webhooks.
   private func register(
     _ request: WebhookRegistration, _ context: RequestContext
   ) async throws -> WebhookDescription {
@@ -90,7 +90,8 @@ struct WebhooksEndpoint: Sendable {
     return WebhookList(webhooks: webhooks)
   }
 
-  /// Answers `webhooks/delete`: deletes a webhook and abandons its deliveries.
+  /// Answers `webhooks/delete`: deletes a webhook. The server does not post the notifications that
+  /// wait for it.
   ///
   /// - Throws: `NOT_FOUND` if the key has no webhook of this ID.
   private func delete(

@@ -1,17 +1,20 @@
 import StoreModel
 import Synchronization
 
-/// The last answers of web courier readers in memory, for a server that uses its store alone.
+/// The notification that each web courier reader got last, in the memory of a server that uses its
+/// store alone.
 ///
-/// They are lost at a restart, so a reader may then get its last notification again.
+/// A reader is a page or a program that polls the web courier. Its next poll acknowledges its last
+/// notification: the server then moves the reader's cursor in the store past the notification. A
+/// restart loses the memory, so a reader may then get its last notification again.
 final class CourierAnswersInMemory: CourierAnswers {
-  /// The most answers in memory. At the limit all are dropped, so their readers may get a
+  /// The most answers in memory. At the limit all answers are removed, so their readers may get a
   /// notification again.
   private static let capacity = 100_000
 
-  /// The cursors of the readers.
+  /// The store of the cursors. A cursor is the position of a reader in the notification log.
   private let store: any CourierStore
-  /// The entries that were sent last, by the token of their reader.
+  /// The entry of the notification log that each reader got last, by the reader's token.
   private let entries = Mutex<[String: LogEntry]>([:])
 
   init(store: any CourierStore) {

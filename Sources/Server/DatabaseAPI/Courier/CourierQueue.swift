@@ -1,16 +1,19 @@
 import Synchronization
 
-/// A queue that limits the courier requests in progress. Further requests wait in the order of
-/// their arrival.
+/// A queue that limits how many of the web courier's requests use the store at the same time. A
+/// request has a place while it uses the store, and none while it waits for a notification. Further
+/// requests wait for a place in the order of their arrival.
 ///
-/// After a restart all readers connect at once. A request in progress takes several times the
-/// memory of a waiting one, and the store has only a few threads for all of them.
+/// The limit exists because all readers connect at once after a restart. A request with a place
+/// takes several times the memory of a request that waits for one, and the store has only a few
+/// threads for all requests.
 final class CourierQueue: Sendable {
   /// The state behind the lock.
   private struct State {
-    /// The free places.
+    /// The number of free places.
     var places: Int
-    /// The waiting requests.
+    /// The requests that wait for a place, in the order of their arrival. Those before the index
+    /// ``first`` have got their places; from time to time they are removed.
     var waiting: [CheckedContinuation<Void, Never>] = []
     /// The index of the first request in ``waiting`` that still waits.
     var first = 0
@@ -21,12 +24,12 @@ final class CourierQueue: Sendable {
 
   /// Creates a queue.
   ///
-  /// - Parameter places: the most requests in progress.
+  /// - Parameter places: the most requests that use the store at the same time.
   init(places: Int) {
     state = Mutex(State(places: places))
   }
 
-  /// Waits for a place and takes it.
+  /// Waits for a free place and occupies it.
   private func enter() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
@@ -41,7 +44,8 @@ final class CourierQueue: Sendable {
     }
   }
 
-  /// Gives the place to the request that waits longest, or frees it.
+  /// Passes the place of a finished request to the request that has waited longest. Without waiting
+  /// requests the place becomes free.
   private func leave() {
     let next = state.withLock { state in
       guard state.first < state.waiting.count else {
@@ -63,8 +67,8 @@ final class CourierQueue: Sendable {
   /// The number of requests that wait for a place.
   var waitingCount: Int { state.withLock { $0.waiting.count - $0.first } }
 
-  /// Waits for a place, then executes `body` in a task of its own. The memory of that task is free
-  /// when this method returns.
+  /// Waits for a free place, then executes `body` in a task of its own. When this method returns,
+  /// the memory of that task is free again.
   func serve<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The waiting polls and event streams of the web courier, by user.
 ///
-/// A reader that listens in several containers may do so as several users. A waiting poll costs one
-/// entry here and no timer of its own: one timer, once a second, ends all polls whose time is over.
-/// A lock protects the entries.
+/// A reader is a page or a program that polls the web courier, or reads a stream of it. It may be
+/// registered in several containers, and in each as another user. One timer ends once a second all
+/// waits whose time is over, so that no wait needs a timer of its own. A lock protects the entries.
 final class CourierReaders: Sendable {
   /// A waiting poll or event stream.
   final class Reader: Sendable {
@@ -14,7 +14,7 @@ final class CourierReaders: Sendable {
     private struct State {
       /// Whether the wait has ended.
       var isDone = false
-      /// Whether the wait has ended because its time was over.
+      /// Whether ``CourierReaders/endOverdue()`` has ended the wait.
       var isOverdue = false
       /// The suspended task; nil before ``Reader/wait()`` and after the end.
       var continuation: CheckedContinuation<Void, Never>?
@@ -26,15 +26,15 @@ final class CourierReaders: Sendable {
     let deadline: Timestamp
     private let state = Mutex(State())
 
-    /// Creates a reader, which ``CourierReaders/register(userRecordNames:deadline:)`` adds to the
-    /// others.
+    /// Creates a reader. ``CourierReaders/register(userRecordNames:deadline:)`` calls this, and
+    /// adds the reader to the others.
     init(userRecordNames: Set<String>, deadline: Timestamp) {
       self.userRecordNames = userRecordNames
       self.deadline = deadline
     }
 
-    /// Returns when a notification of one of the users may have come, when the time is over, or
-    /// when the task is cancelled.
+    /// Waits until a notification of one of the users may have come, the time is over, the server
+    /// shuts down, or the task is cancelled.
     func wait() async {
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
@@ -49,10 +49,10 @@ final class CourierReaders: Sendable {
       }
     }
 
-    /// Whether the wait ended because its time was over.
+    /// Whether the wait ended because its time was over, or because the clock was set back.
     var isOverdue: Bool { state.withLock { $0.isOverdue } }
 
-    /// Ends the wait.
+    /// Ends the wait. A later ``wait()`` returns at once.
     fileprivate func wake(isOverdue: Bool = false) {
       let continuation = state.withLock { state in
         state.isDone = true
@@ -66,20 +66,20 @@ final class CourierReaders: Sendable {
 
   /// The state behind the lock.
   private struct State {
-    /// The readers by user record name. Each appears under every user for whom it listens.
+    /// The readers by user record name. A reader is in the entries of all its users.
     var readers: [String: [ObjectIdentifier: Reader]] = [:]
     /// The number of readers, each counted once.
     var count = 0
     /// Whether the server is shutting down, so that no wait begins.
     var isClosed = false
-    /// The time of the last search for readers whose time is over.
+    /// The time of the last call of ``endOverdue()``.
     var looked = Timestamp(milliseconds: .min)
   }
 
   private let state = Mutex(State())
-  /// Dispatch allows every thread to use a timer source; its Swift type does not say so.
+  /// Dispatch allows every thread to use a timer source, but the Swift type is not `Sendable`.
   private nonisolated(unsafe) let timer: any DispatchSourceTimer
-  /// The clock of the deadlines, which may be set.
+  /// The clock of the deadlines. It is not monotonic: an operator may set it.
   private let clock: @Sendable () -> Timestamp
 
   /// Creates the timer, which fires once a second until the object is released.
@@ -101,10 +101,10 @@ final class CourierReaders: Sendable {
   /// Whether ``close()`` was called.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Adds a reader that listens for these users.
+  /// Adds a reader whose wait ends when one of these users may have a new notification.
   ///
-  /// Call this before the search in the log. Otherwise the reader would miss a notification that
-  /// comes between the search and the registration.
+  /// Call this before the search in the notification log. Otherwise the reader would miss a
+  /// notification that comes between the search and the registration.
   ///
   /// - Parameter deadline: the time at which the wait ends without a notification.
   /// - Returns: the reader. Its wait has already ended if the server is shutting down.
@@ -137,7 +137,7 @@ final class CourierReaders: Sendable {
     }
   }
 
-  /// Ends the waits for these users.
+  /// Ends the waits of all readers of these users.
   func wake(_ userRecordNames: Set<String>) {
     let awake = state.withLock { state in
       userRecordNames.flatMap { name in state.readers[name].map { Array($0.values) } ?? [] }
@@ -151,7 +151,8 @@ final class CourierReaders: Sendable {
     for reader in all { reader.wake() }
   }
 
-  /// Ends all waits, and every later one at once. The server calls it at shutdown.
+  /// Ends all waits. A reader that registers later does not wait. The server calls this at
+  /// shutdown.
   func close() {
     let all = state.withLock { state in
       state.isClosed = true
@@ -160,13 +161,14 @@ final class CourierReaders: Sendable {
     for reader in all { reader.wake() }
   }
 
-  /// Seconds by which a clock may go back without counting as set back.
+  /// Seconds by which the clock may go back between two calls of ``endOverdue()`` without counting
+  /// as set back.
   private static let tolerance = 1.0
 
   /// Ends the waits whose time is over.
   ///
-  /// If the clock was set back by more than a second, every wait would last as much longer. The
-  /// method then ends all waits.
+  /// If the clock was set back, each wait would last longer by that time. After a change of more
+  /// than ``tolerance`` seconds the method therefore ends all waits.
   func endOverdue() {
     let now = clock()
     let overdue = state.withLock { state in

@@ -1,11 +1,13 @@
 import Synchronization
 
-/// The open event streams by the token of their reader. Each reader has at most one.
+/// The open event streams by the token of their reader, with at most one stream for each reader.
 ///
-/// The server notices a broken connection only when it writes to it. Until then the old stream
-/// would take the notifications of a reader that has already opened another stream.
+/// A reader is a page or a program that gets notifications from the web courier.
+///
+/// The server notices only at a write that a connection is broken. Until then the old stream would
+/// get the notifications of a reader that has already opened another stream.
 final class CourierStreams: Sendable {
-  /// The right of one stream to deliver, which ends when its reader opens another.
+  /// The right of one stream to deliver, which ends when the stream's reader opens another stream.
   final class Turn: Sendable {
     /// Whether the reader has opened another stream.
     private let isOver = Mutex(false)
@@ -20,18 +22,19 @@ final class CourierStreams: Sendable {
   /// The current right of each reader.
   private let turns = Mutex<[String: Turn]>([:])
 
-  /// The number of open streams.
+  /// The number of streams that may deliver.
   var count: Int { turns.withLock { $0.count } }
 
-  /// Begins a stream and ends the reader's former one. The former stream notices this when it is
-  /// woken.
+  /// Gives a reader's new stream the right to deliver, and ends the right of the reader's earlier
+  /// stream. The earlier stream ends when it next reads ``Turn/isCurrent``.
   func begin(forToken token: String) -> Turn {
     let turn = Turn()
     turns.withLock { $0.updateValue(turn, forKey: token) }?.end()
     return turn
   }
 
-  /// Removes a stream that has ended, unless the reader has opened another since.
+  /// Removes the right of a stream that has ended, unless the reader has opened another stream
+  /// since.
   func end(_ turn: Turn, forToken token: String) {
     turns.withLock { turns in
       if turns[token] === turn { turns[token] = nil }

@@ -1,11 +1,13 @@
 import Cryptography
 import StoreModel
 
-/// The token of a web courier reader, in the text that the client has and the name that the store
-/// has.
+/// The two forms of a web courier reader's token: the text, which the client has, and the name,
+/// which the store has.
 ///
-/// A reader's token is the only credential for its user's notifications. Therefore the server
-/// stores only its hash.
+/// A reader is a page or a program that gets notifications from the web courier.
+///
+/// A reader's token is the only credential for its user's notifications. Therefore the store keeps
+/// only a hash of the text.
 enum CourierToken {
   /// Returns the name of a reader in the store: the SHA-256 hash of the token's text, in
   /// hexadecimal digits.
@@ -17,8 +19,8 @@ enum CourierToken {
     -> DeviceToken?
   {
     if let device = try await store.deviceToken(name(of: text), kind: .courier) { return device }
-    // An earlier version stored readers under the text itself: base64 of 32 bytes, which no hash
-    // looks like. For up to twelve hours after an upgrade such readers exist.
+    // An earlier version stored readers under the text itself, the base64 of 32 bytes. No name in
+    // hexadecimal digits has that length. Such readers exist for up to 12 hours after an upgrade.
     guard text.utf8.count == 44, text.hasSuffix("=") else { return nil }
     return try await store.deviceToken(text, kind: .courier)
   }

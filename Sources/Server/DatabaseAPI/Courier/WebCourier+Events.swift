@@ -8,18 +8,18 @@ import WebServices
 /// The web courier as a stream of server-sent events (WHATWG HTML, section 9.2), Petrel's addition:
 /// one connection instead of many polls.
 ///
-/// A reader that reconnects with `Last-Event-ID`, as browsers do by themselves, continues after
-/// that event. Without it the reader continues after the last event that was written to it, or that
-/// a poll acknowledged.
+/// A reader that reconnects with the header field `Last-Event-ID`, as browsers do by themselves,
+/// continues after that event. Without the field, the reader continues after the last notification
+/// that a stream wrote or a poll acknowledged.
 ///
-/// A reader has one stream: a new one ends the one before. The server queues nothing for a slow
-/// reader; it reads the next entry from the log when the connection accepts more data.
+/// A reader has one stream: a new stream ends the one before. The server queues nothing for a slow
+/// reader. It reads the next entry from the notification log when the connection accepts more data.
 extension WebCourier {
-  /// Seconds after which a silent stream gets a comment line, so that proxies do not close the
-  /// connection.
+  /// Seconds without an event after which the server writes a comment line, so that proxies do not
+  /// close the connection.
   private static let keepAlive = 15.0
 
-  /// Whether a request for the courier's path asks for one notification.
+  /// Whether a request is a poll: it is for the courier's path and does not ask for a stream.
   static func isPoll(_ request: HTTPRequest) -> Bool {
     request.path == path && !asksForEvents(request)
   }
@@ -36,7 +36,7 @@ extension WebCourier {
   /// Returns the answer with a stream, which ends when the token expires, when the reader opens
   /// another stream, or when the server stops.
   ///
-  /// - Throws: `BAD_REQUEST` for a `Last-Event-ID` that this server did not issue.
+  /// - Throws: `BAD_REQUEST` for a `Last-Event-ID` that no server of this store has made.
   func events(_ request: HTTPRequest, to device: DeviceToken) throws -> HTTPResponse {
     let beginning = try beginning(of: request)
     return HTTPResponse(
@@ -51,7 +51,8 @@ extension WebCourier {
   }
 
   /// Returns the position that the reader sends, in `Last-Event-ID` or in the query parameter
-  /// `lastEventId`; the store's cursor if there is none.
+  /// `lastEventId`. It is empty if the reader sends none: the stream then begins at the store's
+  /// cursor.
   private func beginning(of request: HTTPRequest) throws -> CourierPosition {
     let last = request.header("Last-Event-ID") ?? request.query("lastEventId") ?? ""
     guard !last.isEmpty else { return CourierPosition() }
@@ -99,7 +100,8 @@ extension WebCourier {
     }
   }
 
-  /// Returns the event of a notification, with the reader's new position as its ID.
+  /// Moves the reader's position past the notification that a search has found, and returns the
+  /// event. Its ID is the new position.
   @inline(never)
   private func event(_ look: Look, moving position: inout CourierPosition) throws -> Data {
     guard let next = look.next else { return Data() }
@@ -109,7 +111,7 @@ extension WebCourier {
     return Data("id: \(id)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8)
   }
 
-  /// Moves the reader's cursor in the store past the event that was written.
+  /// Moves the reader's cursor in the store past the notification that was written.
   private func acknowledge(_ look: Look, _ token: String) async throws {
     guard let entry = look.next?.entry else { return }
     try await store.acknowledgeCourierEntry(entry, forToken: token)

@@ -8,17 +8,20 @@ import WebServices
 /// The web courier: a long poll that answers with one notification at a time, as Apple's courier
 /// does.
 ///
-/// Each reader's token has a cursor in the notification log. The reader's next poll acknowledges an
-/// answer, so a reader that was away gets everything that it missed. If several servers use the
-/// store, the last answers are kept there, so that the next poll may reach any server.
-/// ``CourierRequest`` executes a request.
+/// A reader is a page or a program with a token of `tokens/create`. The store keeps a cursor for
+/// each reader: its position in the notification log. The reader's next poll acknowledges an answer
+/// and so moves the cursor. After an interruption a reader therefore gets the notifications that it
+/// missed, unless retention has deleted them.
+///
+/// If several servers use the store, the store keeps the last answers too, so that the next poll
+/// may reach any server. ``CourierRequest`` executes a request.
 package final class WebCourier: Sendable {
   /// The path of the courier.
   package static let path = "/aps"
 
   /// The notification log as readers see it.
   let store: any CourierStore
-  /// The tokens of readers.
+  /// The tokens of readers, and the containers for which they are registered.
   private let devices: any DeviceReading
   /// The cipher that seals the positions of readers, so that no reader can invent one.
   let tokens: TokenCipher
@@ -26,9 +29,9 @@ package final class WebCourier: Sendable {
   let readers: CourierReaders
   /// The open event streams.
   let streams = CourierStreams()
-  /// The queue of requests that need the store: 64 are in progress at a time.
+  /// The queue of requests that need the store: at most 64 are in progress at a time.
   let queue = CourierQueue(places: 64)
-  /// Seconds for which a poll waits for a notification.
+  /// The most seconds for which a poll waits for a notification.
   private let pollTime: Double
   /// The clock of the deadlines.
   let clock: @Sendable () -> Timestamp
@@ -38,7 +41,7 @@ package final class WebCourier: Sendable {
   /// Creates the courier of a server.
   ///
   /// - Parameters:
-  ///   - pollTime: seconds for which a poll waits for a notification.
+  ///   - pollTime: the most seconds for which a poll waits for a notification.
   ///   - tokens: the cipher that seals the positions of readers.
   package init(
     store: any CourierStore, devices: any DeviceReading, tokens: TokenCipher, pollTime: Double,
@@ -60,21 +63,22 @@ package final class WebCourier: Sendable {
   /// The number of open event streams.
   package var streamCount: Int { streams.count }
 
-  /// Wakes the readers of these users, because their logs have grown.
+  /// Ends the waits of these users' readers, because the users' notification logs have new entries.
   package func wake(_ userRecordNames: Set<String>) {
     readers.wake(userRecordNames)
   }
 
-  /// Wakes all readers, because their logs may have grown.
+  /// Ends the waits of all readers, because any log may have new entries.
   package func wakeAll() { readers.wakeAll() }
 
-  /// Ends the polls whose time is over. Call it after the clock was set forward; the timer does the
-  /// same once a second.
+  /// Ends the waits whose time is over, as the timer does once a second. Call this after the clock
+  /// was set forward.
   package func endOverduePolls() {
     readers.endOverdue()
   }
 
-  /// Answers all waiting polls and ends all streams, now and from now on.
+  /// Ends the waits of all polls, and all streams. Later polls do not wait, and later streams end
+  /// at once.
   package func close() {
     readers.close()
   }
@@ -82,11 +86,12 @@ package final class WebCourier: Sendable {
   /// Answers `GET /aps?tok=…`, or returns nil if there is no notification yet.
   ///
   /// A request that accepts `text/event-stream` gets a stream. A poll gets 200 with one
-  /// notification, or 200 with an empty body after the poll time. After nil, wait for the request's
-  /// look and call again.
+  /// notification, or 200 with an empty body after the poll time. After nil, call ``Look/wait()``
+  /// of ``CourierRequest/look``, then call this method again.
   ///
   /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired. The client must
-  ///   begin again with `tokens/create`. `BAD_REQUEST` if the token is missing.
+  ///   begin again with `tokens/create`. `BAD_REQUEST` if the token is missing, or for an invalid
+  ///   `Last-Event-ID`.
   func answer(to request: CourierRequest) async throws -> HTTPResponse? {
     let (token, deadline): (String, Timestamp?)
     let isOverdue = request.look?.reader.isOverdue ?? false
@@ -111,13 +116,15 @@ package final class WebCourier: Sendable {
       body: .data(Data(payload.bytes)))
   }
 
-  /// Keeps the notification that a search found, so that the token's next poll acknowledges it.
+  /// Stores the notification that a search found, so that the reader's next poll acknowledges it.
+  /// Without a notification it does nothing.
   func remember(_ look: Look?) async throws {
     guard let look, let next = look.next else { return }
     try await answers.keepCourierAnswer(next.entry, forToken: look.token)
   }
 
-  /// Deletes the kept notification, so that the next poll finds it again.
+  /// Deletes what ``remember(_:)`` has stored, so that the reader's next poll finds the
+  /// notification again.
   func forget(_ look: Look?) async throws {
     guard let look, let next = look.next else { return }
     try await answers.withdrawCourierAnswer(next.entry, forToken: look.token)
@@ -138,8 +145,8 @@ package final class WebCourier: Sendable {
     return device
   }
 
-  /// The result of a search in the log. Its reader listens from before the search until this object
-  /// is released.
+  /// The result of a search in the notification log. The reader is registered among the waiting
+  /// ones before the search, until this object is released.
   final class Look: Sendable {
     /// The name of the reader in the store.
     let token: String
@@ -161,16 +168,16 @@ package final class WebCourier: Sendable {
 
     deinit { readers.unregister(reader) }
 
-    /// Returns when a notification may have come, when the time is over, or when the task is
-    /// cancelled.
+    /// Waits until a notification may have come, the time is over, the server shuts down, or the
+    /// task is cancelled.
     func wait() async { await reader.wait() }
   }
 
-  /// Searches the log for the reader's next notification.
+  /// Registers a reader, and searches the notification log for the reader's next notification.
   ///
   /// - Parameters:
   ///   - token: the name of the reader in the store.
-  ///   - position: the reader's own position; empty for a reader that relies on the store's cursor.
+  ///   - position: the position after which the search begins; empty for the store's cursor.
   ///   - deadline: the time at which the wait ends without a notification.
   func look(
     for token: String, after position: CourierPosition = CourierPosition(),
@@ -187,10 +194,10 @@ package final class WebCourier: Sendable {
     }
   }
 
-  /// Returns the users for whom a reader listens.
+  /// Returns the record names of the users whose notifications a reader gets.
   ///
-  /// A waiting reader asks again before each search, because a page registers its token for one
-  /// container after the other.
+  /// Each search calls this again, because a page registers its token for one container after the
+  /// other.
   func listeners(withToken token: String) async throws -> Set<String> {
     Set(try await devices.courierRegistrations(ofToken: token).map(\.userRecordName))
   }

@@ -3,8 +3,8 @@ import HTTPService
 import WebServices
 
 extension FailureJournal {
-  /// Returns the error object for a request that the HTTP server refused before a handler saw it.
-  /// The refusal is logged and counted.
+  /// Records a request that the HTTP server refused before a handler saw it, and returns the error
+  /// object for the answer.
   package func body(of refusal: HTTPRefusal) -> Data {
     let code: ServerErrorCode =
       switch refusal.status {
@@ -16,8 +16,9 @@ extension FailureJournal {
       code, refusal.message, retryAfter: refusal.retryAfter.map(Double.init),
       limit: refusal.limit)
     note(error, refusal: refusal)
-    // An upload may get these two statuses, and the request is not parsed yet. The body is
-    // therefore that of a failed upload, which other clients can read too.
+    // A failed upload needs an error object of its own, and may get these two statuses. The request
+    // is not parsed yet, so every refusal with these statuses has that object, which other clients
+    // can read too.
     return refusal.status == 413 || refusal.status == 503 ? error.uploadBody : error.body
   }
 }

@@ -11,11 +11,11 @@ import WebServices
 ///
 /// Each failed request gets a line, in which an operator can find the `uuid` that the client
 /// received. A line has no query, because the query contains tokens, and no secret of an upload
-/// URL. The only texts of the client are the method, the path and the IDs of subscriptions, all cut
-/// to a length.
+/// URL. Apart from the cause of an error, the only texts of the client are the method, the path and
+/// the IDs of subscriptions, all cut to a length.
 ///
-/// Beyond a rate of lines some are left out; the next line has their number. A lock protects the
-/// counts.
+/// If there are more lines than ``lineRate`` allows, some are left out, and the next written line
+/// has the number of these. A lock protects the counts.
 package final class FailureJournal: Sendable {
   /// The highest rate of lines in the log: 100 a second, and 1,000 at once.
   private static let lineRate = RequestRate(perSecond: 100, burst: 1000)
@@ -28,7 +28,7 @@ package final class FailureJournal: Sendable {
   private struct State {
     /// The counts since the start.
     var metrics = RequestMetrics()
-    /// The bucket that limits the lines.
+    /// The token bucket that limits the rate of lines.
     var lines: TokenBucket
     /// The number of lines that were left out since the last line.
     var leftOut = 0
@@ -55,10 +55,11 @@ package final class FailureJournal: Sendable {
   ///
   /// - Parameters:
   ///   - status: the HTTP status of the answer.
-  ///   - uuid: the identifier of the request; nil for a request that gets none.
+  ///   - uuid: the identifier of the request in the log; nil for a request without an identifier.
   ///   - operation: the name of the request in metrics.
-  ///   - caller: the caller; nil if the server does not know who it is.
-  ///   - cause: the error inside. The line has it if the client did not get the details.
+  ///   - caller: the caller; nil if the caller is not known.
+  ///   - cause: the error from which `error` was made. The line has it if the client got fewer
+  ///     details.
   package func note(
     _ error: ServiceError, status: Int, of request: HTTPRequest, called uuid: RequestUUID? = nil,
     operation: String, by caller: (any LoggedCaller)?, cause: (any Error)? = nil
@@ -87,7 +88,8 @@ package final class FailureJournal: Sendable {
 
   /// Records the failed items of a request that succeeded as a whole.
   ///
-  /// The line has the first five with their `uuid` and code.
+  /// The line has the `uuid` and the code of the first ``itemCount`` items, and the number of the
+  /// others.
   func note(
     _ failures: [ServiceError], of request: HTTPRequest, called uuid: RequestUUID,
     by caller: Caller?
@@ -105,10 +107,10 @@ package final class FailureJournal: Sendable {
       failures.contains { $0.code.isOurs } ? .error : .info, "items failed", fields)
   }
 
-  /// Records subscriptions that replaced one of another type, as happens if a client uses one ID
-  /// for two subscriptions.
+  /// Records subscriptions that replaced a subscription of another type. It happens if a client
+  /// uses one ID for two subscriptions.
   ///
-  /// The line has the first five.
+  /// The line has the first ``itemCount`` subscriptions, and the number of the others.
   func note(
     _ replaced: [ReplacedSubscription], of request: HTTPRequest, called uuid: RequestUUID,
     by caller: Caller?
@@ -124,7 +126,7 @@ package final class FailureJournal: Sendable {
     write(.warning, "subscriptions replaced others of another type", fields)
   }
 
-  /// A member of a line.
+  /// A member of a line, with its name and value.
   private typealias Field = (name: String, value: JSONValue)
 
   /// Returns the members about the error.
@@ -145,7 +147,7 @@ package final class FailureJournal: Sendable {
     ]
   }
 
-  /// Returns the path for a line: cut to a length, and without the secret of an upload URL.
+  /// Returns the path for a line, cut to ``pathLength``. The secret of an upload URL is replaced.
   private static func path(of request: HTTPRequest) -> String {
     let path = request.rawPath
     guard AssetLinks.isUpload(method: "POST", path: path), path.contains("/upload/") else {
@@ -181,7 +183,7 @@ package final class FailureJournal: Sendable {
 }
 
 extension ServerErrorCode {
-  /// Whether the failure is the server's, and repeating the request may not help.
+  /// Whether the server caused the failure, and a repetition of the request may not help.
   fileprivate var isOurs: Bool { self == .internalError || self == .serverResponseLost }
 }
 

@@ -13,12 +13,13 @@ public struct RequestMetrics: Sendable, Hashable {
 
   /// An operation with the error code of its failure.
   public struct FailedOperation: Sendable, Hashable {
-    /// The name of the operation in metrics.
+    /// The name of the operation in metrics: ``OperationTable/metricsName(ofPath:)``.
     public var operation: String
     /// The error code of the answer.
     public var code: ServerErrorCode
   }
 
-  /// Requests that were refused because the caller exceeded a limit of requests.
+  /// Requests that were refused with `THROTTLED`: a caller exceeded a request rate, or too many
+  /// requests waited.
   public var throttled: Int { failed[.throttled] ?? 0 }
 }

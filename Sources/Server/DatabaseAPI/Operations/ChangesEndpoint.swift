@@ -6,13 +6,14 @@ import WebServices
 /// The endpoint of `changes/database` and `changes/zone`, and of the older `zones/changes` and
 /// `records/changes`.
 ///
-/// Each reads the change feed of a database or of zones, page by page. A change token is opaque to
-/// the client.
+/// A change feed is the list of changes in a database or a zone. Each operation returns a page of a
+/// feed, with a change token. The client sends the token back to get the changes after that page;
+/// only the server can read the token.
 struct ChangesEndpoint: Sendable {
   /// The change feeds of zones and databases.
   let store: any ChangeFeedStore
   let databases: DatabaseDirectory
-  /// The maker of the download URLs in the records of an answer.
+  /// The object that adds download URLs to the assets of the records in an answer.
   let links: AssetLinks
 
   var operations: [Operation] {
@@ -57,7 +58,8 @@ struct ChangesEndpoint: Sendable {
     try await changedZones(request, context)
   }
 
-  /// Answers `zones/changes`, whose answer has other member names than `changes/database`.
+  /// Answers `zones/changes`, whose answer is the same as that of `changes/database`, with other
+  /// member names.
   private func supersededZones(
     _ request: DatabaseChangesRequest<SupersededDatabaseChanges>, _ context: RequestContext
   ) async throws -> DatabaseChangesResponse<SupersededDatabaseChanges> {
@@ -80,9 +82,9 @@ struct ChangesEndpoint: Sendable {
 
   /// Answers `changes/zone`: one page for each zone, in the order of the request.
   ///
-  /// All pages together have about `ServiceLimits.changesPageSize` bytes. Zones that come after the
-  /// limit get an empty page with `moreComing`. A failed zone has its own error, and the others are
-  /// answered.
+  /// All pages together have about `ServiceLimits.changesPageSize` bytes. Zones beyond this size
+  /// get an empty page with `moreComing`. A failed zone gets an error of its own, and the other
+  /// zones get their pages.
   private func zones(
     _ request: ZoneChangesRequest, _ context: RequestContext
   ) async throws -> ZoneChangesResponse {
@@ -114,10 +116,11 @@ struct ChangesEndpoint: Sendable {
 
   /// Returns a page of one zone's changes.
   ///
-  /// - Parameter size: the bytes that are left for this page and the pages after it. If none are
-  ///   left, the page is empty and has more coming.
-  /// - Returns: a failure of the zone for an unknown or deleted zone, and for an expired or foreign
-  ///   change token.
+  /// - Parameter size: the bytes that are left for this page and the pages after it. The method
+  ///   subtracts the size of the page. If no bytes are left, the page is empty and has
+  ///   `moreComing`.
+  /// - Returns: the page, or the error of the zone: for an unknown or deleted zone, and for an
+  ///   expired or unknown change token.
   /// - Throws: other errors, which fail the whole request.
   private func page(
     of request: RecordChangesRequest, in database: DatabaseID, _ context: RequestContext,

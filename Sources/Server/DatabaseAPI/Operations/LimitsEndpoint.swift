@@ -3,7 +3,7 @@ import WebServices
 
 /// The endpoint of `server/limits`, Petrel's addition: the limits of this server, as data.
 struct LimitsEndpoint: Sendable {
-  /// The limits, those of the protocol and those of the configuration.
+  /// The limits of the protocol and of the configuration.
   let limits: [ServiceLimit]
 
   var operations: [Operation] {

@@ -8,8 +8,8 @@ import WebServices
 /// The endpoint of `notifications/changes` and `notifications/markRead`, Petrel's addition: the
 /// caller's notification log in a container.
 ///
-/// The log has every notification, also those whose push was cut or did not arrive. Retention
-/// deletes the oldest entries.
+/// The log has every notification of the caller, even if its push was shortened or did not arrive.
+/// Retention deletes the oldest entries.
 package struct NotificationsEndpoint: Sendable {
   /// The notification log.
   let store: any NotificationLogStore
@@ -47,9 +47,9 @@ package struct NotificationsEndpoint: Sendable {
   ///
   /// - Parameters:
   ///   - token: the `syncToken` of the page before; nil for the beginning of the log.
-  ///   - limit: the most entries. A page ends earlier if its contents are large.
+  ///   - limit: the most entries. A page has fewer entries if they are large.
   /// - Throws: `StoreError` with the code `changeTokenExpired` or `badContinuation` for a token
-  ///   that cannot be used.
+  ///   that has expired or is not valid.
   package func changes(
     of recipient: Recipient, since token: String?, limit: Int
   ) async throws -> NotificationChangesResponse {
@@ -59,8 +59,8 @@ package struct NotificationsEndpoint: Sendable {
       syncToken: page.token, moreComing: page.moreComing)
   }
 
-  /// Returns the item of a log entry: the whole push payload, not cut to a size, or only the ID for
-  /// an entry that is marked as read.
+  /// Returns the item of a log entry. An unread entry has the whole push payload, however large; an
+  /// entry that is marked as read has only the ID.
   private static func item(
     _ notification: LoggedNotification, for recipient: Recipient
   ) throws -> NotificationLogItem {
@@ -77,8 +77,8 @@ package struct NotificationsEndpoint: Sendable {
     }
   }
 
-  /// Answers `notifications/markRead`. An ID that is not in the caller's log gets `NOT_FOUND` for
-  /// its item; the others are marked.
+  /// Answers `notifications/markRead`. The item of an ID that is not in the caller's log is
+  /// `NOT_FOUND`. The other notifications are marked.
   private func markRead(
     _ request: MarkNotificationsReadRequest, _ context: RequestContext
   ) async throws -> MarkNotificationsReadResponse {
@@ -101,7 +101,8 @@ package struct NotificationsEndpoint: Sendable {
 }
 
 extension RequestContext {
-  /// Returns the caller in the container and environment of the request.
+  /// Returns the caller as a recipient of notifications in the container and environment of the
+  /// request.
   ///
   /// - Throws: `AUTHENTICATION_REQUIRED` for an anonymous caller.
   func recipient() throws(ServiceError) -> Recipient {

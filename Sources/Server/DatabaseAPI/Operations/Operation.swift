@@ -7,7 +7,7 @@ import WebServices
 /// handler and documentation.
 ///
 /// The routing, the access checks, the use of signatures, the names in metrics and
-/// `docs/openapi.yaml` are made from this value. An endpoint declares its operations in
+/// `docs/openapi.yaml` all depend on this value. An endpoint declares its operations in
 /// `operations`, and ``OperationTable`` lists the endpoints.
 ///
 /// ```swift
@@ -16,7 +16,7 @@ import WebServices
 ///   .init("Tokens", "Set the badge that the caller's devices count from", answer: "The badge."))
 /// ```
 package final class Operation: Sendable {
-  /// The kind of place that the operation's path names.
+  /// The place in the operation's path, to which the operation belongs.
   enum Place: Sendable {
     /// A database with one of these scopes.
     case database(Set<DatabaseScope>)
@@ -27,12 +27,13 @@ package final class Operation: Sendable {
     static let anyDatabase = Place.database(Set(DatabaseScope.allCases))
   }
 
-  /// The callers who may call the operation. `AccessPolicy` decides about single records elsewhere.
+  /// The callers who may call the operation. `AccessPolicy` decides later about single records.
   enum Callers: Sendable {
-    /// Every caller, for the public database or a container. In a private or shared database, only
-    /// a signed-in user.
+    /// Every caller, on the public database or a container. On a private or shared database,
+    /// signed-in users only.
     case everyone
-    /// Signed-in users, and programs with a server-to-server key.
+    /// Signed-in users, and programs with a server-to-server key (on the public database or a
+    /// container only).
     case accounts
     /// Signed-in users only.
     case users
@@ -69,19 +70,19 @@ package final class Operation: Sendable {
 
   /// The last two or three words of the path, such as `records/modify`.
   let name: String
-  /// The kind of place that the path names.
+  /// The place that the path names.
   let place: Place
   /// The callers who may call the operation.
   let callers: Callers
   /// Whether the operation changes the store.
   let effect: Effect
-  /// Whether a request may be without arguments, and may therefore be a GET.
+  /// Whether a request needs no arguments, and may therefore be a GET.
   let takesGET: Bool
-  /// The reason for refusing a database of another scope; nil for a general sentence.
+  /// The text of the error for a database of another scope; nil for a general sentence.
   let otherDatabases: String?
   /// The texts for the OpenAPI description.
   let documentation: Documentation
-  /// The JSON schema of the body; nil for an operation without arguments.
+  /// The JSON schema of the request's body; nil for an operation without arguments.
   let request: JSONSchema?
   /// The JSON schema of the answer.
   let answer: JSONSchema
@@ -91,7 +92,7 @@ package final class Operation: Sendable {
 
   /// Creates an operation with arguments, which takes POST only.
   ///
-  /// - Parameter otherDatabases: the reason for refusing a database of another scope; nil for a
+  /// - Parameter otherDatabases: the text of the error for a database of another scope; nil for a
   ///   general sentence.
   convenience init<Request: Message, Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
@@ -106,7 +107,7 @@ package final class Operation: Sendable {
 
   /// Creates an operation whose arguments are optional.
   ///
-  /// An empty body calls the handler with nil.
+  /// If the body is empty, the handler gets nil.
   convenience init<Request: Message, Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     maybe handler: @escaping @Sendable (Request?, RequestContext) async throws -> Answer,
@@ -121,7 +122,7 @@ package final class Operation: Sendable {
     }
   }
 
-  /// Creates an operation without arguments. It ignores the body of a request.
+  /// Creates an operation without arguments. The body of a request is ignored.
   convenience init<Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     _ handler: @escaping @Sendable (RequestContext) async throws -> Answer,

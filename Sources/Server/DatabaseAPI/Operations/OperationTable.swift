@@ -10,8 +10,8 @@ package struct OperationTable: Sendable {
   /// All operations, in the order of the OpenAPI description.
   let all: [Operation]
 
-  /// Creates a table of these operations. Two of the same name are a programming error, which stops
-  /// the process.
+  /// Creates a table of these operations. Two operations of the same name are a programming error,
+  /// which stops the process.
   init(_ all: [Operation]) {
     self.all = all
     operations = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
@@ -34,7 +34,7 @@ package struct OperationTable: Sendable {
   ///
   /// - Parameters:
   ///   - publicURL: the URL at which clients reach the server.
-  ///   - webPushKey: the key of the Web Push channel; nil if there is none.
+  ///   - webPushKey: the server's key pair for Web Push; nil if the server has none.
   package init(
     store: any Store, configuration: ServerConfiguration, links: AssetLinks,
     publicURL: @escaping @Sendable () -> String, webPushKey: WebPushKey?
@@ -68,10 +68,10 @@ package struct OperationTable: Sendable {
   /// The name in metrics for polls and event streams of the web courier.
   package static let courier = "aps"
 
-  /// Returns the name of a request in metrics. It is one of a fixed set of names, so that requests
+  /// Returns the name of a request in metrics. The set of these names is fixed, so that requests
   /// with invented paths do not create new ones.
   ///
-  /// - Parameter path: the path as the client sent it.
+  /// - Parameter path: the path as the client sent it, with its escapes.
   package func metricsName(ofPath path: String) -> String {
     let parts = path.utf8.split(separator: UInt8(ascii: "/"))
     guard let first = parts.first.map({ String(Substring($0)) }) else { return Self.other }

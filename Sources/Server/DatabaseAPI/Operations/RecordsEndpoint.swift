@@ -17,7 +17,7 @@ struct RecordsEndpoint: Sendable {
   let zones: any ZoneStore
   /// The cache of database numbers.
   let databases: DatabaseDirectory
-  /// The maker of the download URLs in the records of an answer.
+  /// The object that adds download URLs to the assets of the records in an answer.
   let links: AssetLinks
 
   /// Creates the endpoint on a store.
@@ -33,9 +33,9 @@ struct RecordsEndpoint: Sendable {
 
   /// The name of `records/modify`.
   ///
-  /// The router does not use up the signature of such a request. The store keeps the answers to its
-  /// requests, so a repeated request gets the first answer; ``RecordsEndpoint`` uses the signature
-  /// up itself if that is not possible.
+  /// The store keeps the answers to `records/modify`, and answers a repeated request with the first
+  /// answer. Therefore the router does not mark the signature of the request as used. If a repeated
+  /// request cannot get the first answer, ``RecordsEndpoint`` marks the signature.
   static let modifyName = "records/modify"
 
   var operations: [Operation] {
@@ -61,12 +61,12 @@ struct RecordsEndpoint: Sendable {
 
   /// Answers `records/modify`: one item for each operation, in the order of the request.
   ///
-  /// A request with a `requestID` gets the kept answer if it is repeated. So does a request that is
-  /// signed with a server-to-server key and names all its records: its signature stands in for the
-  /// ID.
+  /// A repeated request with a `requestID` gets the first answer, which the store has kept. The
+  /// signature of a server-to-server key stands in for the ID if the request has none and names all
+  /// its records.
   ///
-  /// - Throws: `BAD_REQUEST` if the records together are too large; `TRY_AGAIN_LATER` if the
-  ///   signature was used before.
+  /// - Throws: `BAD_REQUEST` if all records together are larger than
+  ///   `ServiceLimits.recordsSizePerRequest`; `TRY_AGAIN_LATER` if the signature was used before.
   private func modify(
     _ request: ModifyRecordsRequest, _ context: RequestContext
   ) async throws -> RecordsResponse {
@@ -92,7 +92,8 @@ struct RecordsEndpoint: Sendable {
     return Self.response(context.reported(items), to: request)
   }
 
-  /// Returns the store's form of the request, without the operations that failed already.
+  /// Returns the request in the form for the store, without the operations that have already
+  /// failed.
   private func modification(
     _ request: ModifyRecordsRequest, _ operations: [Result<RecordOperation, FailedItem>],
     _ origin: ChangeOrigin, requestID: String?, in database: DatabaseID, _ context: RequestContext
@@ -124,8 +125,8 @@ struct RecordsEndpoint: Sendable {
   /// Answers `records/lookup`: one item for each name, in the order of the request.
   ///
   /// An item fails with `NOT_FOUND`, `ZONE_NOT_FOUND`, `ACCESS_DENIED` or
-  /// `AUTHENTICATION_REQUIRED`. The zones are read once, and only if a record of a custom zone is
-  /// missing.
+  /// `AUTHENTICATION_REQUIRED`. The method reads the list of zones at most once, for the first
+  /// missing record of a custom zone.
   private func lookup(
     _ request: LookupRecordsRequest, _ context: RequestContext
   ) async throws -> RecordsResponse {
@@ -170,7 +171,8 @@ struct RecordsEndpoint: Sendable {
     return response
   }
 
-  /// Answers `records/query`: a page of the records that match and that the caller may read.
+  /// Answers `records/query`: a page of the records that match the query and that the caller may
+  /// read.
   ///
   /// A page has at most `ServiceLimits.recordsPerPage` records. `continuationMarker` is nil on the
   /// last page.
@@ -208,21 +210,22 @@ struct RecordsEndpoint: Sendable {
       limit: limit)
   }
 
-  /// Whether the database has the user record of this name. A private database has that of the
-  /// caller, and the public database has that of every user.
+  /// Whether the database has the user record of this name. Each database has the user record of
+  /// the caller. The public database has those of all other users too.
   private func hasUserRecord(_ name: String, _ context: RequestContext) async throws -> Bool {
     if name == context.caller.userRecordName { return true }
     guard try context.scope() == .public, name.hasPrefix("_") else { return false }
     return try await accounts.user(withRecordName: name) != nil
   }
 
-  /// Returns the record of a user. It exists from the beginning, with no fields.
+  /// Returns the record of a user whose record was never saved. Such a record exists from the
+  /// beginning, without fields.
   private static func userRecord(_ recordID: RecordID) -> Record {
     Record(recordID: recordID, recordType: "Users")
   }
 
-  /// Fails all operations in custom zones if one operation of an atomic request could not be
-  /// parsed.
+  /// Fails all operations in custom zones if one operation of an atomic request has failed before
+  /// the store gets the request.
   ///
   /// - Returns: the operations; those in the default zone are not changed, because that zone has no
   ///   atomic requests.
@@ -244,9 +247,11 @@ struct RecordsEndpoint: Sendable {
     }
   }
 
-  /// Combines the errors of parsing with the outcomes of the store, in the order of the request.
+  /// Combines the errors of earlier checks with the outcomes of the store, in the order of the
+  /// request.
   ///
-  /// - Parameter outcomes: one for each operation that did not fail before.
+  /// - Parameter outcomes: the outcomes of the operations that had not failed before, in their
+  ///   order.
   private static func answers(
     to operations: [Result<RecordOperation, FailedItem>], _ outcomes: [RecordOutcome]
   ) -> [Result<RecordsResponse.Item, FailedItem>] {

@@ -4,7 +4,7 @@ import WebServices
 
 /// The operations in the form of OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.1).
 ///
-/// `docs/openapi.yaml` contains them beside parts that are written by hand.
+/// `docs/openapi.yaml` contains this description, and parts that are written by hand.
 struct ServiceDescription: Sendable {
   /// The path items, each with its path, in the order of the operations.
   let paths: [(path: String, item: JSONValue)]
@@ -28,7 +28,8 @@ struct ServiceDescription: Sendable {
     self.schemas = schemas
   }
 
-  /// Returns the paths of an operation, each with the names of its parameters.
+  /// Returns the paths of an operation without its name at the end, each with the names of its
+  /// parameters.
   private static func places(
     of operation: Operation
   ) -> [(path: String, parameters: [String])] {
@@ -41,8 +42,8 @@ struct ServiceDescription: Sendable {
     )
     switch operation.place {
     case .database: return [inDatabase]
-    // Apple's archived reference has these two in a database. The server accepts them with and
-    // without one.
+    // In Apple's archived reference, the paths of these two operations name a database. The server
+    // accepts them with and without a database.
     case .container where ["tokens/create", "tokens/register"].contains(operation.name):
       return [inContainer, inDatabase]
     case .container: return [inContainer]

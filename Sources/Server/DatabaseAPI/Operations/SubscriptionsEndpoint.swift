@@ -6,7 +6,8 @@ import WebServices
 /// The endpoint of `subscriptions/list`, `subscriptions/lookup` and `subscriptions/modify`. A
 /// caller sees only the caller's own subscriptions.
 ///
-/// A subscription is active from the answer to its save: every later change can fire it.
+/// A saved subscription is active when its answer is sent: every later change can fire the
+/// subscription.
 struct SubscriptionsEndpoint: Sendable {
   /// The subscriptions of users.
   let store: any SubscriptionStore
@@ -64,8 +65,8 @@ struct SubscriptionsEndpoint: Sendable {
 
   /// Answers `subscriptions/modify`: one item for each operation, in the order of the request.
   ///
-  /// The operations are independent: one that fails does not affect the others. A replacement by a
-  /// subscription of another type is reported to the log.
+  /// The operations are independent: one that fails does not affect the others. If a subscription
+  /// replaces one of another type, the server's log gets a warning.
   private func modify(
     _ request: ModifySubscriptionsRequest, _ context: RequestContext
   ) async throws -> SubscriptionsResponse {
@@ -105,8 +106,8 @@ struct SubscriptionsEndpoint: Sendable {
     return SubscriptionsResponse(subscriptions: context.reported(items))
   }
 
-  /// Checks a subscription that is to be saved against the rules of the database's scope. Deletions
-  /// pass.
+  /// Checks the subscription of a save against the rules for databases of this scope. Deletions
+  /// need no check.
   private static func validated(
     _ operation: Result<SubscriptionOperation, FailedItem>, in scope: DatabaseScope
   ) -> Result<SubscriptionOperation, FailedItem> {

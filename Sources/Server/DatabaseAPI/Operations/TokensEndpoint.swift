@@ -7,12 +7,12 @@ import WebServices
 
 /// The endpoint of `tokens/create`, `tokens/register` and Petrel's addition `tokens/badge`.
 struct TokensEndpoint: Sendable {
-  /// The lifetime of a web courier token in seconds: 12 hours, as Apple's courier has it.
+  /// The lifetime of a web courier token in seconds: 12 hours, as in Apple's service.
   static let courierLifetime = 43_200.0
   /// The smallest and the largest size of a device token in bytes.
   private static let deviceTokenSizes = 16...ServiceLimits.deviceTokenSize
 
-  /// The tokens of devices.
+  /// The tokens of devices and of web courier readers.
   let store: any DeviceStore
   /// The limits of the configuration, such as the number of devices of a user.
   let limits: ServerConfiguration.Limits
@@ -42,11 +42,13 @@ struct TokensEndpoint: Sendable {
     ]
   }
 
-  /// Answers `tokens/create`: makes a token for a reader of the web courier.
+  /// Answers `tokens/create`: makes a token for a reader of the web courier, which is a page or a
+  /// program that gets notifications by polls.
   ///
   /// The token is 32 random bytes in base64. The store keeps only its hash.
   ///
-  /// - Throws: `BAD_REQUEST` without `apnsEnvironment`; `QUOTA_EXCEEDED` at the limit of tokens.
+  /// - Throws: `BAD_REQUEST` without `apnsEnvironment`; `QUOTA_EXCEEDED` if the user has as many
+  ///   tokens as the configuration allows.
   private func create(
     _ request: TokenRequest, _ context: RequestContext
   ) async throws -> TokenResponse {
@@ -70,8 +72,9 @@ struct TokensEndpoint: Sendable {
   /// The token is a web courier token that ``create(_:_:)`` made, in this container or another, or
   /// a device's own APNs token.
   ///
-  /// - Throws: `BAD_REQUEST` for a missing, expired or malformed token; `QUOTA_EXCEEDED` at the
-  ///   limit of tokens.
+  /// - Throws: `BAD_REQUEST` for a missing, expired or malformed token, and at the limit of
+  ///   `ServiceLimits.containersPerCourierToken`; `QUOTA_EXCEEDED` if the user has as many tokens
+  ///   as the configuration allows.
   private func register(
     _ request: TokenRequest, _ context: RequestContext
   ) async throws -> TokenResponse {
@@ -124,8 +127,8 @@ struct TokensEndpoint: Sendable {
 
   /// Returns the registration of a reader of the web courier in a container.
   ///
-  /// CloudKit JS has one reader for all containers of a page. It makes the token in the first
-  /// container, and registers the same token in each of the others.
+  /// CloudKit JS has one reader for all containers of a page. It calls `tokens/create` for the
+  /// first container, and registers the same token in each other container.
   ///
   /// - Throws: `BAD_REQUEST` if the token is registered for
   ///   `ServiceLimits.containersPerCourierToken` containers and environments already.
@@ -147,7 +150,10 @@ struct TokensEndpoint: Sendable {
     return further
   }
 
-  /// Returns the answer to both operations. It has the courier's URL for a web courier token only.
+  /// Returns the answer to `tokens/create` and `tokens/register`. For a web courier token, it has
+  /// the URL at which the reader polls.
+  ///
+  /// - Parameter name: the token as the client knows it.
   private func response(for token: DeviceToken, named name: String) -> TokenResponse {
     var courierURL: String?
     if token.kind == .courier {
@@ -182,7 +188,7 @@ struct TokensEndpoint: Sendable {
 
   /// Returns the device token in lower-case hexadecimal digits.
   ///
-  /// Clients send hexadecimal digits or base64, and both are accepted.
+  /// The client sends the token in hexadecimal digits or in base64.
   ///
   /// - Throws: `BAD_REQUEST` if the text is neither, or has fewer than 16 or more than
   ///   `ServiceLimits.deviceTokenSize` bytes.
@@ -209,8 +215,8 @@ struct TokensEndpoint: Sendable {
 
   /// Answers `tokens/badge`: sets the badge of all devices of the caller in the container.
   ///
-  /// The next push that asks for a badge counts from it. The server sends no push for the change
-  /// itself.
+  /// The next push that asks for a badge counts from this number. The server sends no push for the
+  /// change itself.
   private func badge(
     _ request: BadgeRequest, _ context: RequestContext
   ) async throws -> BadgeRequest {

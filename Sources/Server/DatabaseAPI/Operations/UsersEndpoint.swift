@@ -6,7 +6,7 @@ import WebServices
 /// The endpoint of `users/…`: the caller, the users whom the caller can find, and the caller's
 /// permissions. `users/permissions` is Petrel's addition.
 struct UsersEndpoint: Sendable {
-  /// The most users in an answer that lists all.
+  /// The most users that the server reads for an answer that lists all.
   private static let listLimit = 1000
 
   /// The accounts, and the users who permit discovery.
@@ -74,7 +74,7 @@ struct UsersEndpoint: Sendable {
   // MARK: Finding others
 
   /// Answers `users/discover`. Without a body it lists all other users who permit discovery; with a
-  /// body it lists those of them that the request looks for.
+  /// body it lists only users for whom the request asks.
   private func discover(
     _ request: FindUsersRequest<UserDiscovery>?, _ context: RequestContext
   ) async throws -> UsersResponse {
@@ -99,14 +99,14 @@ struct UsersEndpoint: Sendable {
   ///
   /// Without contacts it lists all other users who permit discovery, because the server has no
   /// address books: such a user counts as everyone's contact. With contacts it lists the users who
-  /// have their addresses.
+  /// permit discovery and have the addresses of these contacts.
   private func lookUpContacts(
     _ request: FindUsersRequest<UserSearchByContact>?, _ context: RequestContext
   ) async throws -> LookedUpUsersResponse {
     LookedUpUsersResponse(users: try await users(request, context))
   }
 
-  /// Returns the users that a request looks for; without arguments, all others who permit
+  /// Returns the users for whom a request asks; without arguments, all other users who permit
   /// discovery.
   private func users<Kind: UserSearchKind>(
     _ request: FindUsersRequest<Kind>?, _ context: RequestContext
@@ -117,7 +117,8 @@ struct UsersEndpoint: Sendable {
     return try await found(lookups, context)
   }
 
-  /// Returns all users who permit discovery, without the caller. At most ``listLimit`` are read.
+  /// Returns all users who permit discovery, without the caller. The method reads at most
+  /// ``listLimit`` users.
   private func others(
     than caller: String, _ context: RequestContext
   ) async throws -> [UserIdentity] {
@@ -129,8 +130,8 @@ struct UsersEndpoint: Sendable {
     }
   }
 
-  /// Returns the users who were found, in the order of the request, without those who were not
-  /// found.
+  /// Returns the users who were found, in the order of the request, and leaves out users who were
+  /// not found.
   private func found(
     _ lookups: [UserLookup], _ context: RequestContext
   ) async throws -> [UserIdentity] {
@@ -142,8 +143,8 @@ struct UsersEndpoint: Sendable {
     }
   }
 
-  /// Returns the part of a user that others may see: the name, the record name, and the key by
-  /// which the user was found.
+  /// Returns the part of a user that others may see: the name, the record name, and the address,
+  /// number or record name by which the user was found.
   private static func identity(of user: User, by lookup: UserLookup) -> UserIdentity {
     UserIdentity(
       userRecordName: user.userRecordName, nameComponents: user.profile.nameComponents,
@@ -152,8 +153,8 @@ struct UsersEndpoint: Sendable {
 
   // MARK: Permissions
 
-  /// Answers `users/permissions`: sets the permissions in the body, if there is one, and returns
-  /// all of the caller's permissions for the app.
+  /// Answers `users/permissions`: stores the permissions in the body, if there is a body, and
+  /// returns all permissions that the caller gives to the app.
   private func permissions(
     _ request: PermissionsMessage?, _ context: RequestContext
   ) async throws -> PermissionsMessage {

@@ -31,7 +31,7 @@ struct ZonesEndpoint: Sendable {
   private func list(_ context: RequestContext) async throws -> ZonesResponse {
     let database = try await databases.database(at: try context.address())
     var zones = try await store.zones(in: database)
-    // A shared database shows zones of other users, and none of them is a default zone.
+    // A shared database shows zones of other users, and no default zone.
     if try context.scope() == .shared { zones.removeAll { $0.zoneID.isDefaultZone } }
     return ZonesResponse(zones: zones.map { .success(Self.item($0)) })
   }
@@ -54,8 +54,8 @@ struct ZonesEndpoint: Sendable {
     return ZonesResponse(zones: context.reported(items))
   }
 
-  /// Answers `zones/modify`: one item for each operation, in the order of the request. The
-  /// operations are independent.
+  /// Answers `zones/modify`: one item for each operation, in the order of the request. Each
+  /// operation succeeds or fails by itself.
   private func modify(
     _ request: ModifyZonesRequest, _ context: RequestContext
   ) async throws -> ZonesResponse {
@@ -84,8 +84,8 @@ struct ZonesEndpoint: Sendable {
     return ZonesResponse(zones: context.reported(items))
   }
 
-  /// Returns the zone as an item of an answer. Atomic requests work in every zone but the default
-  /// zone.
+  /// Returns the zone as an item of an answer. Every zone except the default zone allows atomic
+  /// requests.
   private static func item(_ zone: Zone) -> ZonesResponse.Item {
     .zone(zone.zoneID, isAtomic: !zone.zoneID.isDefaultZone, syncToken: zone.changeToken)
   }

@@ -3,19 +3,20 @@ import HTTPService
 /// The header fields of the CORS protocol (Fetch standard, section 3.2), which let pages of other
 /// origins use the server.
 ///
-/// No path of ``applies(to:)`` reads cookies. Therefore a page of any origin may send requests, and
-/// the tokens in the request decide what it may do. An API token may list the origins that may use
-/// it: see ``OriginRefusal``.
+/// The server reads no cookie on the paths of ``applies(to:)``. Therefore a page of any origin may
+/// send requests, and the tokens in a request decide what the request may do. An API token may list
+/// the origins whose pages may use the token: see ``OriginRefusal``.
 package enum CrossOrigin {
-  /// The value of `Access-Control-Expose-Headers`: the header fields of an answer that a page may
-  /// read, besides those that every page may read.
+  /// The value of `Access-Control-Expose-Headers`: the header fields of an answer that a page of
+  /// another origin may read, besides those that the CORS protocol always permits.
   private static let exposed =
     "X-Apple-CloudKit-Web-Auth-Token, X-Apple-Request-UUID, Retry-After, ETag, Accept-Ranges, "
     + "Content-Range"
   /// Seconds for which a browser may reuse the answer to a preflight request.
   private static let maximumAge = 600
 
-  /// Whether pages of any origin use this path: the protocol, the web courier and the asset URLs.
+  /// Whether pages of any origin may use this path: the client protocol, the web courier and the
+  /// asset URLs.
   static func applies(to path: String) -> Bool {
     path.hasPrefix("/database/") || path.hasPrefix("/device/") || path == WebCourier.path
       || path.hasPrefix(AssetLinks.prefix)
@@ -24,7 +25,7 @@ package enum CrossOrigin {
   /// Returns the answer to a preflight request, with status 204.
   ///
   /// It allows all header fields that the browser asks for, if their names are printable ASCII. The
-  /// caller adds the header fields of ``headers(forOrigin:method:)``.
+  /// code that calls this adds the header fields of ``headers(forOrigin:method:)``.
   static func answer(toPreflight request: HTTPRequest) -> HTTPResponse {
     var headers = [
       ("Allow", methods), ("Access-Control-Allow-Methods", methods),
@@ -43,12 +44,13 @@ package enum CrossOrigin {
   ///
   /// - Parameters:
   ///   - origin: the value of the header field `Origin`; nil if the request has none.
-  ///   - method: the method of the request. An answer to a GET without an origin still gets `Vary`.
+  ///   - method: the method of the request. Without an origin, the answer to a GET gets `Vary`
+  ///     alone, and other answers get nothing.
   static func headers(
     forOrigin origin: String?, method: String
   ) -> [(String, String)] {
     guard let origin, isSendable(origin) else {
-      // A cache that keeps this answer must not give it to a page of another origin later.
+      // `Vary` forbids a cache to use this answer later for a request with an origin.
       return method == "GET" ? [("Vary", "Origin")] : []
     }
     return [
@@ -57,8 +59,8 @@ package enum CrossOrigin {
     ]
   }
 
-  /// Returns the same header fields for a request that the HTTP server refused before a handler saw
-  /// it.
+  /// Returns the header fields of ``headers(forOrigin:method:)`` for a request that the HTTP server
+  /// refused before a handler saw it.
   ///
   /// - Parameter request: the header fields of the refused request.
   package static func headers(

@@ -2,13 +2,13 @@ import HTTPService
 import WebServices
 
 extension HTTPRequest {
-  /// Returns the value of a query parameter that the store searches for or stores; nil if the
-  /// parameter is absent.
+  /// Returns the value of a query parameter as a text for the store; nil if the parameter is
+  /// absent.
   ///
-  /// Not every engine of the store can keep the character U+0000, so the server refuses it for all
-  /// of them.
+  /// Not every engine of the store can keep the character U+0000, so the server refuses this
+  /// character with all engines.
   ///
-  /// - Throws: `BAD_REQUEST` naming the parameter if its value contains U+0000.
+  /// - Throws: `BAD_REQUEST` with the name of the parameter, if its value contains U+0000.
   func plainQuery(_ name: String) throws(ServiceError) -> String? {
     guard let text = query(name) else { return nil }
     guard !text.utf8.contains(0) else {

@@ -6,12 +6,13 @@ extension HTTPRequest {
   /// Checks that the path, the query and the header fields are stream-safe, so that the server may
   /// compare and hash them.
   ///
-  /// Comparing and hashing normalize a text, which takes the square of the length of a run of
-  /// combining marks. A stream-safe text has no run of more than 30. The code that reads a body
-  /// checks the texts of the body itself.
+  /// Swift normalizes a text when it compares or hashes the text. For a run of *n* combining marks
+  /// (accents and the like), this takes time in *n*². A stream-safe text has no run of more than 30
+  /// marks (Unicode Standard Annex #15). The texts of the body are checked by the code that reads
+  /// the body.
   ///
-  /// - Throws: `BAD_REQUEST` naming the part of the request.
-  /// - Complexity: linear in the size of the head.
+  /// - Throws: `BAD_REQUEST` with the name of the part that is not stream-safe.
+  /// - Complexity: linear in the size of the path, the query and the header fields.
   package func checkTexts() throws(ServiceError) {
     guard path.isStreamSafe else { throw Self.unsafe("the path") }
     for (name, value) in query where !(name.isStreamSafe && value.isStreamSafe) {
@@ -23,7 +24,7 @@ extension HTTPRequest {
   /// Checks that the fields of a page's form are stream-safe.
   ///
   /// Only the sign-in page and the console read forms. Other paths do not call this, because
-  /// programs such as curl send any body with the content type of a form.
+  /// programs such as curl send bodies of any kind with the content type of a form.
   ///
   /// - Throws: `BAD_REQUEST` if the name or the value of a field is not stream-safe.
   package func checkForm() throws(ServiceError) {

@@ -15,9 +15,10 @@ extension HTTPResponse {
     self.init(status: error.code.httpStatus, headers: headers, body: .data(error.body))
   }
 
-  /// Replaces the error object with a line of plain text: code, reason and identifier.
+  /// Replaces the error object in the body with a line of plain text: the code, the reason and the
+  /// identifier of the error.
   ///
-  /// The web courier needs this, because its readers may take any JSON for a notification. CloudKit
+  /// The web courier needs this, because its readers may treat any JSON as a notification. CloudKit
   /// JS would pass an error object to the page's listeners and poll again at once, without end.
   mutating func putIntoWords(_ error: ServiceError) {
     headers.removeAll { $0.0 == "Content-Type" }

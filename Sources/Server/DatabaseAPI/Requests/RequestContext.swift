@@ -11,17 +11,18 @@ import WebServices
 package struct RequestContext: Sendable {
   /// The container, the environment, the database and the operation that the request names.
   package var path: ServicePath
-  /// The caller, and the tokens or the signature that identified the caller.
+  /// The caller, with the API token, the signature and the next web auth token of the request.
   var credentials: Credentials
   /// The identifier of the request in the log. The notification IDs of its changes begin with it.
   var uuid = RequestUUID()
   /// The client's name for its device, from the query parameter `clientId`; nil if the request has
   /// none.
   var deviceID: String?
-  /// Whether the device that makes a change gets no push for it. It is a setting of the container.
+  /// Whether the device that makes a change gets no push for that change, as the settings of the
+  /// container say.
   var excludesOriginDevice: Bool
-  /// Whether the server refuses a subscription that watches the same as another of the caller's
-  /// subscriptions. It is a setting of the container.
+  /// Whether the server refuses a subscription with the same content as another subscription of the
+  /// caller, as the settings of the container say.
   var refusesEqualSubscriptions: Bool
   /// The body of the request, not parsed yet.
   var body: Data
@@ -35,10 +36,10 @@ package struct RequestContext: Sendable {
 
   /// Receives the errors of the items that failed, for the log and the metrics.
   var report: @Sendable ([ServiceError]) -> Void = { _ in }
-  /// Receives the subscriptions of the request that replaced one of another type, for the log.
+  /// Receives the replacements of subscriptions by subscriptions of another type, for the log.
   var reportReplacements: @Sendable ([ReplacedSubscription]) -> Void = { _ in }
 
-  /// Reports the items that failed, and returns all items unchanged.
+  /// Passes the errors of the failed items to ``report``, and returns all items unchanged.
   func reported<Item>(_ items: [Result<Item, FailedItem>]) -> [Result<Item, FailedItem>] {
     let failures = items.compactMap { item in
       if case .failure(let failed) = item { failed.error } else { nil }
@@ -81,11 +82,11 @@ package struct RequestContext: Sendable {
 
   /// Returns the rules for reading and writing messages of this request.
   ///
-  /// Owner names are relative to the caller: in a message, the name "current owner" means the
-  /// caller. For an anonymous caller they are written in full.
+  /// In a message of a known caller, the caller's own record name stands for the "current owner" of
+  /// the model. In a message of an anonymous caller, owner names are the same as in the model.
   ///
-  /// - Parameter numbersAsStrings: whether the answer writes numbers as strings, for JavaScript's
-  ///   53-bit numbers.
+  /// - Parameter numbersAsStrings: whether the answer writes numbers as strings, because
+  ///   JavaScript's numbers are exact only up to 53 bits.
   package func messageContext(numbersAsStrings: Bool = false) -> MessageContext {
     MessageContext(
       ownerNaming: caller.userRecordName.map { .relative(to: $0) } ?? .explicit,
@@ -95,7 +96,8 @@ package struct RequestContext: Sendable {
   /// Returns the origin of the request's changes: the user, the device and the identifier of the
   /// request.
   ///
-  /// The device is nil if the container's setting lets the changing device get its own pushes.
+  /// The device is nil if ``excludesOriginDevice`` is false: then the device gets pushes for its
+  /// own changes.
   ///
   /// - Throws: `AUTHENTICATION_REQUIRED` for an anonymous caller.
   func origin() throws(ServiceError) -> ChangeOrigin {
@@ -105,10 +107,11 @@ package struct RequestContext: Sendable {
 }
 
 extension RequestContext {
-  /// Creates the context of an operator's request. The operator has all permissions.
+  /// Creates the context of a request by an operator of the server. The caller is an administrator,
+  /// who has all permissions.
   ///
   /// - Parameters:
-  ///   - userRecordName: the user whose name the changes bear.
+  ///   - userRecordName: the record name of the user to whom the changes are attributed.
   ///   - operation: the operation's name, such as `records/modify`.
   ///   - address: the database that the request is for.
   ///   - uuid: the identifier of the request in the log.

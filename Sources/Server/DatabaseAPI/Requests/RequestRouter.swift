@@ -6,22 +6,25 @@ import PushChannels
 import StoreModel
 import WebServices
 
-/// The entry point of the client protocol: it answers each HTTP request, and turns every error into
-/// the error object of the protocol.
+/// The entry point of the client protocol, which answers each HTTP request. An error becomes an
+/// answer with the error object of the protocol.
 ///
 /// A request of the protocol passes these steps, in this order:
 ///
 /// 1. The path, the operation, the method and the container are checked.
 /// 2. ``Authenticator`` identifies the caller.
-/// 3. ``RequestThrottle`` counts the request for the caller and the API token.
+/// 3. ``RequestThrottle`` counts the request for the caller and the API token, and refuses it above
+///    their rates.
 /// 4. `AccessPolicy` decides whether the caller may call the operation.
-/// 5. The signature of a server-to-server key is used up, except by `records/modify` and by
-///    operations that only read.
+/// 5. The store marks the signature of a server-to-server key as used, except for `records/modify`
+///    and for operations that only read.
 /// 6. ``RequestTurns`` lets the request wait for its turn.
 /// 7. The handler of the ``Operation`` answers.
 ///
-/// A request that fails before its caller is known counts for its network address. The sign-in
-/// pages and the asset URLs skip these steps; preflight requests too.
+/// A request that fails before step 2 has identified the caller counts for its network address.
+/// Requests for the sign-in pages and the asset URLs do not pass these steps, and neither do
+/// preflight requests. A preflight request is the `OPTIONS` request with which a browser asks for
+/// permission.
 package final class RequestRouter: Sendable {
   /// The settings of the containers, by identifier. If it is empty, the server serves every
   /// container.
@@ -43,7 +46,7 @@ package final class RequestRouter: Sendable {
   private let journal: FailureJournal
   /// The request rates of callers.
   private let throttle: RequestThrottle
-  /// The queue in which requests of the protocol wait for their turns.
+  /// The queue in which requests of the protocol wait before their handlers begin.
   private let turns: RequestTurns
   /// The quotas of databases, and the header field with the client's address.
   private let limits: ServerConfiguration.Limits
@@ -52,8 +55,9 @@ package final class RequestRouter: Sendable {
   ///
   /// - Parameters:
   ///   - publicURL: the URL at which clients reach the server, without a slash at the end.
-  ///   - webPushKey: the key of the Web Push channel; nil if there is none.
-  ///   - turns: the queue of requests, which the owner keeps for its metrics.
+  ///   - webPushKey: the server's key pair for Web Push; nil if the server has none.
+  ///   - turns: the queue of requests. The code that creates the router reads the metrics of the
+  ///     queue.
   ///   - forgottenSignatures: the record of clock changes that ``ServerKeyVerifier`` consults.
   package init(
     store: any Store, configuration: ServerConfiguration, courier: WebCourier,
@@ -87,8 +91,8 @@ package final class RequestRouter: Sendable {
 
   /// Answers a request, except one for the web courier's path, which a ``CourierRequest`` answers.
   ///
-  /// The method never throws: each failure becomes an answer. Each answer except those of the
-  /// sign-in pages has the identifier of the request in ``uuidHeader``.
+  /// Each failure becomes an answer. Each answer except those of the sign-in pages has the
+  /// identifier of the request in the header field ``uuidHeader``.
   package func respond(to request: HTTPRequest) async -> HTTPResponse {
     if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
     let uuid = RequestUUID()
@@ -110,7 +114,8 @@ package final class RequestRouter: Sendable {
   package static let uuidHeader = "X-Apple-Request-UUID"
 
   /// Returns the answer to a request for the web courier's path; nil if no notification has come
-  /// yet. After nil, wait for the reader of the request's look and call again.
+  /// yet. After nil, call ``WebCourier/Look/wait()`` of ``CourierRequest/look``, then call this
+  /// method again.
   func courierAnswer(to request: CourierRequest) async -> HTTPResponse? {
     do {
       if request.http.method == "OPTIONS" {
@@ -125,10 +130,11 @@ package final class RequestRouter: Sendable {
     }
   }
 
-  /// Keeps the notification that the server is about to send, so that the reader's next poll
-  /// acknowledges it.
+  /// Stores the notification that the server will send next to a reader, so that the reader's next
+  /// poll acknowledges it.
   ///
-  /// - Returns: nil if the store kept it; otherwise the failure, to be sent in its place.
+  /// - Returns: nil after success; otherwise the answer about the failure, which the server must
+  ///   send in place of the notification.
   func keepCourierAnswer(of request: CourierRequest) async -> HTTPResponse? {
     do {
       try await courier.remember(request.look)
@@ -138,8 +144,9 @@ package final class RequestRouter: Sendable {
     }
   }
 
-  /// Deletes the answer that was kept for a reader that has disconnected, so that the next poll
-  /// gets the notification again. A failure is logged only.
+  /// Deletes the notification that ``keepCourierAnswer(of:)`` stored, because the reader has
+  /// disconnected. The reader's next poll then gets the notification again. A failure is logged
+  /// only.
   func withdrawCourierAnswer(of request: CourierRequest) async {
     do {
       try await courier.forget(request.look)
@@ -148,12 +155,11 @@ package final class RequestRouter: Sendable {
     }
   }
 
-  /// Returns the answer to a request that failed, which is also written to the log and counted in
-  /// the metrics.
+  /// Logs and counts the failure of a request, and returns the answer about the failure.
   ///
   /// The body has the form that the client of this path reads: plain text for a poll of the web
   /// courier, and an upload error for an asset upload. A request without a known caller counts for
-  /// its address, so the answer may become `THROTTLED`.
+  /// its network address, so the answer may become `THROTTLED`.
   private func refusal(
     of request: HTTPRequest, called uuid: RequestUUID? = nil, because error: any Error,
     credentials: Credentials? = nil
@@ -174,8 +180,7 @@ package final class RequestRouter: Sendable {
       response, to: request, credentials: credentials, pagesMayRead: !(error is OriginRefusal))
   }
 
-  /// Adds the header fields that every answer may have: the next web auth token and the CORS
-  /// fields.
+  /// Adds the web auth token for the next request, if there is one, and the header fields of CORS.
   ///
   /// - Parameter pagesMayRead: false if the browser must not show the answer to the page, because
   ///   the API token is not for pages of its origin.
@@ -194,8 +199,8 @@ package final class RequestRouter: Sendable {
     return response
   }
 
-  /// Answers a preflight request. A page that may not use the API token in the query gets its
-  /// refusal here already, before it sends the request.
+  /// Answers a preflight request. If the page may not use the API token in the query, the answer is
+  /// the refusal, and the browser does not send the request itself.
   private func answer(toPreflight request: HTTPRequest) async throws -> HTTPResponse {
     if let path = try? ServicePath(parsing: request.path), isServed(path.container) {
       try await authenticator.checkOrigin(of: request, for: path)
@@ -210,8 +215,8 @@ package final class RequestRouter: Sendable {
 
   /// Answers a preflight request, a request for an asset URL or a request of the protocol.
   ///
-  /// - Parameter credentials: set as soon as the caller is known, so that a later failure still
-  ///   names the caller.
+  /// - Parameter credentials: set as soon as the caller is known, so that the log names the caller
+  ///   of a later failure.
   private func answer(
     to request: HTTPRequest, called uuid: RequestUUID, credentials: inout Credentials?
   ) async throws -> HTTPResponse {
@@ -239,10 +244,11 @@ package final class RequestRouter: Sendable {
     )
   }
 
-  /// Counts a failed request whose caller is unknown for its address, so that nobody can try tokens
-  /// without end.
+  /// Counts the failed request of an unknown caller for its network address, so that nobody can try
+  /// tokens without a limit.
   ///
-  /// - Returns: the failure; `THROTTLED` if the address has used up its rate.
+  /// - Returns: the failure; `THROTTLED` if the address has used up its rate; the error of the
+  ///   store if it cannot count the request.
   private func unknownCallersFailure(
     _ failure: ServiceError, of request: HTTPRequest
   ) async -> ServiceError {
@@ -250,13 +256,12 @@ package final class RequestRouter: Sendable {
       try await throttle.admit([address(of: request)], at: clock())
       return failure
     } catch {
-      // If the server cannot count the attempt, the answer must not say whether the token was
-      // right.
+      // If the request was not counted, the answer must not say whether the token was right.
       return ServiceError(any: error)
     }
   }
 
-  /// Returns the key under which requests of this address count.
+  /// Returns the key under which requests from the network address of this request count.
   private func address(of request: HTTPRequest) -> RequestThrottle.Key {
     RequestThrottle.Key(
       subject: .address,
@@ -266,7 +271,7 @@ package final class RequestRouter: Sendable {
   /// Returns the keys under which a request counts: the caller first, then the API token if there
   /// is one.
   ///
-  /// An anonymous caller counts by address.
+  /// The key of an anonymous caller is the network address.
   private func countedKeys(
     of request: HTTPRequest, with credentials: Credentials
   ) -> [RequestThrottle.Key] {
@@ -309,7 +314,7 @@ package final class RequestRouter: Sendable {
     }
     let context = try context(of: request, called: uuid, path, credentials)
     do {
-      // The first key is that of the caller; the API token comes behind it.
+      // The first key is the key of the caller; the second one, if any, is of the API token.
       let answer = try await turns.take(
         for: keys[0], operation.name, bytes: request.body.count
       ) { try await operation.respond(context) }
@@ -319,8 +324,8 @@ package final class RequestRouter: Sendable {
     }
   }
 
-  // Not inlined: otherwise the copies made here would take space in the frame of the request for as
-  // long as the request waits.
+  // Not inlined: otherwise the copies that this method makes would occupy memory in the task of the
+  // request while the request waits.
   @inline(never)
   private func context(
     of request: HTTPRequest, called uuid: RequestUUID, _ path: ServicePath,
@@ -344,8 +349,8 @@ package final class RequestRouter: Sendable {
     return context
   }
 
-  /// Adds the URL of the sign-in page to an `AUTHENTICATION_REQUIRED` error that has none; returns
-  /// other errors unchanged.
+  /// Returns an `AUTHENTICATION_REQUIRED` error with the URL of the sign-in page. An error of
+  /// another code, or with a URL, is returned unchanged.
   private func offeringSignIn(
     _ error: ServiceError, _ request: HTTPRequest, _ path: ServicePath, _ credentials: Credentials
   ) async throws -> ServiceError {
@@ -355,8 +360,10 @@ package final class RequestRouter: Sendable {
     return error
   }
 
-  /// Returns the credentials of a request. If a web app's session has ended, the error has the URL
-  /// of the sign-in page.
+  /// Returns the credentials of a request.
+  ///
+  /// - Throws: the errors of ``Authenticator``. A ``SessionEnd`` becomes `AUTHENTICATION_REQUIRED`
+  ///   with the URL of the sign-in page.
   private func credentials(
     of request: HTTPRequest, for path: ServicePath, _ operation: Operation
   ) async throws -> Credentials {

@@ -4,7 +4,7 @@ import WebServices
 
 extension ServiceError {
   /// Creates the protocol's error for the failure of one item. `notReady` becomes `TRY_AGAIN_LATER`
-  /// after 5 seconds.
+  /// with a `retryAfter` of 5 seconds.
   package init(_ failure: ItemFailure) {
     let code: ServerErrorCode =
       switch failure.code {
@@ -30,7 +30,7 @@ extension ServiceError {
 
   /// Creates the protocol's error for a failure of the store.
   ///
-  /// The reason names only what the caller can act on. The log has the cause: see
+  /// The reason has only facts on which the caller can act. The log has the cause: see
   /// ``FailureJournal``. `retryAfter` is in seconds.
   init(_ error: StoreError) {
     switch error.code {
@@ -62,7 +62,7 @@ extension ServiceError {
     }
   }
 
-  /// Creates the protocol's error for anything that an endpoint throws. An unknown error becomes
+  /// Creates the protocol's error for an error that an endpoint throws. An unknown error becomes
   /// `INTERNAL_ERROR`.
   package init(any error: any Error) {
     switch error {
@@ -72,8 +72,8 @@ extension ServiceError {
     case let error as FailedItem: self = error.error
     case let error as StoreError: self.init(error)
     case let error as ModelError: self.init(error)
-    // A client that has disconnected does not get this answer. A client that still waits does: its
-    // request took too long.
+    // A client that has disconnected gets no answer. If the client still waits, the server
+    // cancelled the request because it took too long.
     case is CancellationError:
       self.init(
         .tryAgainLater, "the request took too long, and the server stopped it; request less")

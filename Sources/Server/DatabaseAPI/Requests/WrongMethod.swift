@@ -3,7 +3,7 @@ import WebServices
 
 /// The error for a method that a path does not accept (RFC 9110, section 15.5.6).
 ///
-/// The protocol has no error code for it, so the answer has the status 405 and the code
+/// The protocol has no error code for a wrong method, so the answer has the status 405 and the code
 /// `BAD_REQUEST`.
 package struct WrongMethod: Error {
   /// The methods that the path accepts, for the header field `Allow`.
@@ -24,8 +24,8 @@ package struct WrongMethod: Error {
   /// Checks the method of a request.
   ///
   /// - Parameters:
-  ///   - operation: the name for the reason, such as `records/modify`.
-  ///   - allowed: the methods that it accepts.
+  ///   - operation: the name of the operation for the text of the error, such as `records/modify`.
+  ///   - allowed: the methods that the operation accepts.
   /// - Throws: the error if `method` is not one of `allowed`.
   package static func check(
     _ method: String, of operation: String, allowed: [String]
@@ -38,7 +38,7 @@ package struct WrongMethod: Error {
 
   /// Returns the answer with status 405 and the header field `Allow`.
   ///
-  /// - Parameter error: the error object for its body.
+  /// - Parameter error: the error object for the body of the answer.
   package func response(_ error: ServiceError) -> HTTPResponse {
     var response = HTTPResponse(error)
     response.status = 405

@@ -3,24 +3,26 @@ import StoreModel
 
 /// The rules that slow down the guessing of passwords and keys.
 ///
-/// Three counts of wrong attempts are kept: for an account from one address, for an address, and
-/// for an account from all addresses. When a count reaches its free attempts, each further attempt
-/// must wait twice as long as the one before.
+/// The rules use three counts of wrong attempts: for an account from one address, for an address,
+/// and for an account from all addresses. Each count allows a number of free attempts without a
+/// wait. After these, each wrong attempt doubles the wait before the next one, up to a limit.
 ///
 /// A person who guesses the password of an account from one address delays the owner only at that
-/// address. Only attempts from many addresses delay everyone who names the account. One address
-/// alone cannot cause that: its attempts are admitted more slowly than the count of the account
-/// falls.
+/// address. Only attempts from many addresses delay everyone who names the account. Attempts from
+/// one address cannot do so. After the free attempts, the address soon gets at most one attempt a
+/// minute for the account. In a minute the count of the account falls by one.
 ///
-/// An attempt counts as wrong from its beginning, so that many simultaneous attempts gain nothing.
-/// The rules are separate from the histories kept here, because servers that share a store keep the
-/// histories there.
+/// An attempt counts as wrong from its beginning until it has succeeded. So many simultaneous
+/// attempts get no more guesses than the same number one after the other. A count, with the time of
+/// its last attempt, is a history. The rules take histories as arguments, because servers that
+/// share a store keep them in the store, and not in this value.
 package struct AttemptLimiter {
   /// The decision about an attempt.
   package enum Verdict: Sendable, Hashable {
     /// The attempt may begin. It counts as wrong until ``AttemptLimiter/succeeded(_:)``.
     case allowed
-    /// The attempt must not begin before this many seconds have passed. It does not count.
+    /// The attempt must not begin before this number of seconds has passed. The refused attempt
+    /// does not count.
     case wait(seconds: Double)
   }
 
@@ -31,11 +33,11 @@ package struct AttemptLimiter {
   /// Seconds after which the count of an account from all addresses falls by one, if no attempt is
   /// made.
   static let accountRecovery = 60.0
-  /// Wrong attempts from an address before the first wait, for all accounts. People share
-  /// addresses, so it is larger than the limit of one account there.
+  /// Wrong attempts from an address, for all accounts, before the first wait. People share
+  /// addresses, so this number is larger than ``freeForAccountAtAddress``.
   static let freeForAddress = 20
-  /// The longest wait for an account in seconds. It is short, so that guessing does not lock out
-  /// the owner.
+  /// The longest wait in seconds for an account, from one address or from all addresses. It is
+  /// short, so that the guesses of others do not lock out the owner.
   static let longestWaitForAccount = 60.0
   /// The longest wait for an address in seconds.
   static let longestWaitForAddress = 900.0
@@ -69,22 +71,22 @@ package struct AttemptLimiter {
     }
   }
 
-  /// Returns the subjects of an attempt. An attempt with a key names no account, and counts for its
-  /// address only.
+  /// Returns the subjects for which an attempt counts. An attempt without an account, such as one
+  /// with an admin key, counts for its address only.
   static func subjects(account: String?, address: String) -> [Subject] {
     (account.map { [.account($0), .accountAtAddress(account: $0, address: address)] } ?? [])
       + [.address(address)]
   }
 
-  /// The counts in memory, by subject.
+  /// The histories of a server that uses its store alone, by subject.
   private var histories: [Subject: AttemptHistory] = [:]
   private let capacity: Int
 
   /// Creates the limiter without any counts.
   ///
-  /// - Parameter capacity: the most subjects in memory. At the limit the limiter forgets those
-  ///   without an attempt for an hour. If there are none, it forgets the one whose last attempt is
-  ///   the oldest.
+  /// - Parameter capacity: the most subjects in memory. At the limit the limiter removes the
+  ///   subjects without an attempt for an hour. If there are none, it removes the subject whose
+  ///   last attempt is the oldest.
   init(capacity: Int = 20_000) {
     self.capacity = capacity
   }
@@ -103,17 +105,17 @@ package struct AttemptLimiter {
     return verdict
   }
 
-  /// Records that the last admitted attempt was right. The account is then forgotten for its
-  /// address, and the other counts fall by one.
+  /// Records that an admitted attempt was right. The count of the account at its address is
+  /// removed, and the other counts fall by one.
   mutating func succeeded(_ subjects: [Subject]) {
     var found = subjects.map { histories[$0] }
     Self.succeeded(subjects, &found)
     for (subject, history) in zip(subjects, found) { histories[subject] = history }
   }
 
-  /// Makes space for a new subject.
+  /// Removes subjects, so that there is space for a new one.
   ///
-  /// - Complexity: O(subjects in memory).
+  /// - Complexity: O(*n*) for the *n* subjects in memory.
   private mutating func makeRoom(at now: Timestamp) {
     histories = histories.filter { now.seconds - $0.value.last.seconds < Self.memory }
     guard histories.count >= capacity,
@@ -128,11 +130,11 @@ package struct AttemptLimiter {
 extension AttemptLimiter {
   /// Decides whether an attempt may begin, by the histories of its subjects.
   ///
-  /// The wait doubles from one second with each wrong attempt beyond the free ones, up to the
+  /// The first wait lasts one second. The wait doubles with each further wrong attempt, up to the
   /// subject's limit.
   ///
-  /// - Parameter histories: the histories of the subjects, in their order; nil for a subject
-  ///   without one. They change only if the attempt may begin.
+  /// - Parameter histories: the histories of the subjects, in the order of `subjects`; nil for a
+  ///   subject without a history. They change only if the attempt may begin.
   static func begin(
     _ subjects: [Subject], _ histories: inout [AttemptHistory?], at now: Timestamp
   ) -> Verdict {

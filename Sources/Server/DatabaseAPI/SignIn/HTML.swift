@@ -1,4 +1,4 @@
-/// A piece of HTML. Interpolated text is escaped; only literals and other pieces are not.
+/// A piece of HTML. Interpolated texts are escaped; literals and other pieces are added unchanged.
 ///
 /// ```swift
 /// let name = "<Anna>"
@@ -22,7 +22,7 @@ package struct HTML: Sendable, Hashable, ExpressibleByStringInterpolation {
     text = stringInterpolation.text
   }
 
-  /// The builder of an interpolated piece, which Swift calls.
+  /// The builder of an interpolated piece. Swift calls it for each part of the literal.
   package struct Interpolation: StringInterpolationProtocol {
     fileprivate var text = ""
 

@@ -12,7 +12,7 @@ package final class PasswordHasher: Sendable {
   /// The most hashes that are computed at the same time.
   static let width = 2
 
-  /// The memory and the time of a hash.
+  /// The memory and the number of passes for one hash.
   private let cost: PasswordHash.Cost
   /// The most hashes that wait or are in progress.
   private let limit: Int
@@ -30,7 +30,7 @@ package final class PasswordHasher: Sendable {
   /// Creates the queue.
   ///
   /// - Parameters:
-  ///   - cost: the memory and the time of a hash.
+  ///   - cost: the memory and the number of passes for one hash.
   ///   - limit: the most hashes that wait or are in progress.
   package init(cost: PasswordHash.Cost = .interactive, limit: Int = 32) {
     self.cost = cost
@@ -43,13 +43,13 @@ package final class PasswordHasher: Sendable {
   /// The number of hashes that wait or are in progress.
   var load: Int { underWay.withLock { $0 } }
 
-  /// Whether a password fits a hash. Without a hash the answer is false, after the same time.
+  /// Whether a password fits a hash. Without a hash the result is false, after the same time.
   ///
-  /// - Throws: `TRY_AGAIN_LATER` if too many hashes wait.
+  /// - Throws: `TRY_AGAIN_LATER` if ``limit`` hashes wait or are in progress.
   func isMatch(_ password: String, _ hash: String?) async throws -> Bool {
     try await run { [self] in
-      // Computed in the first check of all, whether its account exists or not. Otherwise the time
-      // of the check would show that there is no such account.
+      // The first check computes the decoy, whether its account exists or not. Otherwise the longer
+      // time of the check would show that the account does not exist.
       let decoy = try decoyHash()
       let isMatch = PasswordHash.isMatch(password, hash ?? decoy)
       computed.withLock { $0 += 1 }
@@ -59,12 +59,12 @@ package final class PasswordHasher: Sendable {
 
   /// Returns the hash that the store keeps in place of a password.
   ///
-  /// - Throws: `TRY_AGAIN_LATER` if too many hashes wait.
+  /// - Throws: `TRY_AGAIN_LATER` if ``limit`` hashes wait or are in progress.
   package func hash(_ password: String) async throws -> String {
     try await run { [cost] in try PasswordHash.make(password, cost: cost) }
   }
 
-  /// Returns the hash of a random password, computed once.
+  /// Returns the decoy: the hash of a random password. The first call computes it.
   private func decoyHash() throws -> String {
     try decoy.withLock { decoy in
       if let decoy { return decoy }
@@ -78,7 +78,7 @@ package final class PasswordHasher: Sendable {
 
   /// Executes blocking work on a thread of the queue.
   ///
-  /// - Throws: `TRY_AGAIN_LATER` if too many hashes wait; errors of `work`.
+  /// - Throws: `TRY_AGAIN_LATER` if ``limit`` hashes wait or are in progress; errors of `work`.
   func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {

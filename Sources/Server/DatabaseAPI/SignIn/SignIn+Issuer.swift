@@ -6,17 +6,17 @@ import JSONCoding
 import OpenIDConnect
 import StoreModel
 
-/// The sign-in at an OpenID Connect issuer.
+/// The sign-in at an OpenID Connect issuer, which is another service that knows the user.
 ///
 /// The server stores nothing while the browser is at the issuer. The data of the sign-in is in the
-/// parameter `state`, sealed for that browser, and the issuer sends it back. The other secrets of
-/// the exchange are derived from it.
+/// parameter `state`, sealed for that browser, and the issuer sends the parameter back. The server
+/// derives the other secrets of the exchange from `state`.
 extension SignIn {
-  /// Seconds that a browser may stay at the issuer.
+  /// The most seconds between ``leave(_:for:named:)`` and the browser's return from the issuer.
   private static let absence = 600.0
-  /// The fields of an issuer's answer that are passed on from a form.
+  /// The fields that ``passOn(_:from:)`` copies from an issuer's form into the query of a URL.
   private static let answerFields = ["state", "code", "iss", "error", "user"]
-  /// The most bytes of such a field.
+  /// The most bytes of one of these fields.
   private static let answerLimit = 4096
 
   /// The buttons of the form, one for each issuer, in the order of their names.
@@ -27,9 +27,9 @@ extension SignIn {
     }
   }
 
-  /// Sends the browser to the issuer, with a page that continues by itself.
+  /// Answers with a page that loads the issuer's URL by itself.
   ///
-  /// A failure of the issuer leads back to the form.
+  /// If the server cannot make that URL, the answer is the form with a message.
   func leave(
     _ request: HTTPRequest, for issuer: Issuer, named name: String
   ) async throws -> HTTPResponse {
@@ -49,7 +49,7 @@ extension SignIn {
     }
   }
 
-  /// Passes on the answer of an issuer that comes in a form, by leading the browser to
+  /// Answers an issuer that sends its result in a form: with a page that sends the browser to
   /// ``comeBack(_:from:named:)``.
   ///
   /// The form comes from another site, so the browser does not send the cookie with it. It sends
@@ -68,7 +68,7 @@ extension SignIn {
     ).response()
   }
 
-  /// Signs in a user who comes back from the issuer with a code.
+  /// Signs in the user with the code that the browser brings back from the issuer.
   ///
   /// - Throws: ``Refusal`` if this browser did not begin the sign-in, or began it too long ago.
   func comeBack(
@@ -110,7 +110,7 @@ extension SignIn {
     }
   }
 
-  /// Returns the request to the issuer, with the secrets that are derived from `state`.
+  /// Returns the request to the issuer, with the two secrets that the server derives from `state`.
   private func authorization(
     state: String, holder: String, name: String
   ) async throws -> AuthorizationRequest {
@@ -141,7 +141,8 @@ extension SignIn {
 }
 
 extension UserProfile {
-  /// Creates the profile of a user from the data of an issuer. An invalid mail address is left out.
+  /// Creates the profile of a user from the data of an issuer. An invalid mail address is left out,
+  /// and so are names that do not fit into a profile.
   fileprivate init(_ identity: IssuerIdentity) {
     var names = PersonNameComponents()
     names.givenName = identity.givenName

@@ -8,7 +8,7 @@ extension SignIn {
   /// Signs in a user who sends the name and the password of an account.
   ///
   /// An unknown name and a wrong password get the same answer, after the same time.
-  /// ``SignInAttempts`` limits the attempts.
+  /// ``SignInAttempts`` limits the attempts: too many wrong ones get the status 429.
   ///
   /// - Throws: ``Refusal`` if the server accepts no passwords, or if the form is not valid.
   func checkPassword(_ request: HTTPRequest) async throws -> HTTPResponse {

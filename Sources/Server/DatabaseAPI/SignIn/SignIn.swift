@@ -11,18 +11,18 @@ import Synchronization
 import WebServices
 
 /// The sign-in of users of web apps: the server's own page with its form, and the exchange with
-/// issuers.
+/// issuers. An issuer is an OpenID Connect service at which users sign in.
 ///
-/// 1. A request without a user gets `AUTHENTICATION_REQUIRED` with the URL of the page:
-///    ``url(for:)``.
+/// 1. A request that needs a user and has none gets `AUTHENTICATION_REQUIRED` with the URL of the
+///    page: ``url(for:)``.
 /// 2. The app opens the page. The form asks for a password, or has a button for each issuer.
 /// 3. After the sign-in the page gives the app a web auth token, by a message to the window that
-///    opened it or by a redirect: ``deliver(_:to:staysSignedIn:)``.
+///    opened the page, or by a redirect: ``deliver(_:to:staysSignedIn:)``.
 ///
 /// The server stores nothing between these steps. The data of the sign-in travels in sealed texts:
 /// see ``TextSeal``.
 package final class SignIn: Sendable {
-  /// The path of the page. Longer paths below it belong to the sign-in too.
+  /// The path of the page. The paths that continue it after a slash belong to the sign-in too.
   static let path = "/sign-in"
   /// Seconds for which the URL of the page is valid: 12 hours. An app keeps the URL until its user
   /// presses the button for signing in.
@@ -37,7 +37,7 @@ package final class SignIn: Sendable {
     /// The sentences for the user.
     var reason: String
 
-    /// The refusal of a URL that is expired or incomplete.
+    /// The refusal of a URL that has expired or is incomplete.
     static let staleURL = Refusal(
       status: 400,
       reason: "This sign-in page is too old, or its address is incomplete. Close it and sign in "
@@ -46,7 +46,7 @@ package final class SignIn: Sendable {
 
   /// The users, their passwords and their web auth tokens.
   let accounts: any AccountReading & SessionStore & SignInStore
-  /// The secrets that all servers of the store share.
+  /// The secrets that all servers of the store share. One of them is the key of the seals.
   let secrets: any SecretStore
   /// The queue that hashes passwords.
   let passwords: PasswordHasher
@@ -62,7 +62,7 @@ package final class SignIn: Sendable {
   let addressHeader: String?
   /// The issuers by the names in their URLs.
   let issuers: [String: Issuer]
-  /// The key of the seals; nil until the first use.
+  /// The key of the ``TextSeal``; nil until the first use.
   private let key = Mutex<[UInt8]?>(nil)
 
   /// Creates the sign-in of a server.
@@ -118,8 +118,8 @@ package final class SignIn: Sendable {
           credentials.apiToken, origin: request.header("Origin"))))
   }
 
-  /// Answers a request whose path fulfils ``isPath(_:)``. A failure becomes a page, and an
-  /// unexpected one is logged too.
+  /// Answers a request whose path fulfils ``isPath(_:)``. A failure becomes a page. The server logs
+  /// each failure that is no ``Refusal``, except after a cancellation.
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
       return try await answer(request)
@@ -146,7 +146,7 @@ package final class SignIn: Sendable {
     }
   }
 
-  /// Chooses the step for a request.
+  /// Answers a request by its method and its path.
   ///
   /// - Throws: ``Refusal`` with the status 404 for an unknown page.
   private func answer(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -193,10 +193,12 @@ package final class SignIn: Sendable {
 
   /// Returns the visit and the fields of a sent form.
   ///
-  /// The server accepts the form only from its own page, with the cookie, and with the proof that
-  /// this browser was shown the form.
+  /// The server accepts the form only with the cookie, and with the proof that this browser was
+  /// shown the form. If the browser sends an `Origin` other than `null`, it must be the server's
+  /// own.
   ///
-  /// - Throws: ``Refusal`` with the status 403 if one of these is missing.
+  /// - Throws: ``Refusal`` with the status 403 if one of these is missing or wrong;
+  ///   ``Refusal/staleURL`` as in ``visit(_:state:)``.
   func sentForm(_ request: HTTPRequest) async throws -> (SignInVisit, [String: String]) {
     let fields = Dictionary(
       request.formFields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
@@ -225,8 +227,8 @@ package final class SignIn: Sendable {
   /// Returns the visit of a browser, from the sealed request and the cookie.
   ///
   /// - Parameter state: the sealed request from the URL or the form.
-  /// - Throws: ``Refusal/staleURL`` if it is missing, expired or not sealed by this store's
-  ///   servers.
+  /// - Throws: ``Refusal/staleURL`` if `state` is missing, has expired or was not sealed by a
+  ///   server of this store.
   func visit(_ request: HTTPRequest, state: String?) async throws -> SignInVisit {
     let seal = try await seal()
     let now = clock()
@@ -248,10 +250,9 @@ package final class SignIn: Sendable {
 
   // MARK: The end
 
-  /// Informs the app that its user has cancelled the sign-in.
+  /// Answers with a page that informs the app that its user has cancelled the sign-in.
   ///
-  /// - Throws: ``Refusal`` if the app gets its token by a redirect, which has no way to report
-  ///   this.
+  /// - Throws: ``Refusal`` if the app gets its token by a redirect, which cannot report this.
   private func cancel(_ request: HTTPRequest) async throws -> HTTPResponse {
     let (visit, _) = try await sentForm(request)
     guard case .message(let origins) = visit.request.callback else {
@@ -261,7 +262,8 @@ package final class SignIn: Sendable {
     return SignInPage.delivery(of: .failure("the sign-in was cancelled"), to: origins).response()
   }
 
-  /// Creates a web auth token for the user and gives it to the app.
+  /// Creates a web auth token for the user, and returns the answer that passes the token to the
+  /// app.
   ///
   /// The answer is a page that sends a message, or a redirect with the status 303.
   func deliver(

@@ -5,7 +5,7 @@ import Synchronization
 
 /// The counts of sign-in attempts: in the store if servers share it, otherwise in memory.
 package final class SignInAttempts: Sendable {
-  /// The kind of secret that an attempt may guess. Each kind has its own counts.
+  /// The kind of secret that an attempt may guess. Each kind has counts of its own.
   package enum Kind: String, Sendable {
     /// The password of a user.
     case password
@@ -35,7 +35,7 @@ package final class SignInAttempts: Sendable {
   /// - Parameters:
   ///   - account: the name of the account; nil for an attempt that names none, such as one with a
   ///     key.
-  ///   - address: the network of the client.
+  ///   - address: the network of the client: ``ClientAddress/network(of:header:)``.
   ///   - now: the time for the counts in memory. The counts in the store use the store's clock.
   /// - Throws: `StoreError` if the store that servers share does not answer.
   package func begin(
@@ -48,8 +48,8 @@ package final class SignInAttempts: Sendable {
     }
   }
 
-  /// Records that the last admitted attempt was right. The account is then forgotten for its
-  /// address, and the other counts fall by one.
+  /// Records that an admitted attempt was right. The count of the account at its address is
+  /// removed, and the other counts fall by one.
   func succeeded(account: String? = nil, address: String) async throws {
     let subjects = AttemptLimiter.subjects(account: account, address: address)
     guard let limits else { return local.withLock { $0.succeeded(subjects) } }

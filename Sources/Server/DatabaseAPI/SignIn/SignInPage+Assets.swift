@@ -21,8 +21,9 @@ extension SignInPage {
     :focus-visible { outline: 3px solid #0b57d0; outline-offset: 2px; }
     """
 
-  /// The script that gives the outcome to the window that opened the page, in the members that
-  /// CloudKit JS reads. Its data is in the data attributes of `main`.
+  /// The script that sends the outcome to the window that opened the page, as a message with the
+  /// members that CloudKit JS reads. The script reads the outcome from the data attributes of the
+  /// element `main`.
   static let script = """
     'use strict';
     const main = document.querySelector('main');
@@ -41,8 +42,9 @@ extension SignInPage {
 
   /// Returns the content security policy of a page.
   ///
-  /// The page may load its own style and its own script, if it has one, and may send its form to
-  /// this server. The answer to the form may redirect to `formTarget`.
+  /// The page may use its own style, and its own script if it has one, and may send its form to
+  /// this server. The answer to the form may redirect to the origin `formTarget`; nil permits no
+  /// redirect elsewhere.
   static func contentSecurityPolicy(hasScript: Bool, formTarget: String?) -> String {
     var rules = [
       "default-src 'none'", "style-src '\(digest(of: style))'", "base-uri 'none'",
@@ -52,7 +54,8 @@ extension SignInPage {
     return rules.joined(separator: "; ")
   }
 
-  /// Returns the source expression that permits exactly this text.
+  /// Returns the source expression of the policy that permits exactly this script or style, by its
+  /// SHA-256 hash.
   private static func digest(of text: String) -> String {
     "sha256-" + Data(SHA256.hash(text.utf8)).base64EncodedString()
   }

@@ -19,8 +19,8 @@ extension SignInPage {
       """
   }
 
-  /// Returns the button to cancel. It is there only if the app gets a message about it; an app that
-  /// waits for a redirect has the browser's way back.
+  /// Returns the button to cancel. The button is there only if the app can get a message about the
+  /// cancellation. If the app waits for a redirect, the user goes back with the browser.
   private static func cancelButton(_ form: Form) -> HTML {
     guard case .message = form.request.callback else { return "" }
     return "<button formaction=\"\(form.action)/cancel\" formnovalidate>Cancel</button>\n"
@@ -40,7 +40,7 @@ extension SignInPage {
     }
   }
 
-  /// Returns the message about the last attempt.
+  /// Returns the message about the last attempt; empty without a message.
   private static func problem(_ text: String?) -> HTML {
     guard let text else { return "" }
     return "<p class=\"problem\" id=\"problem\" role=\"alert\">\(text)</p>\n"

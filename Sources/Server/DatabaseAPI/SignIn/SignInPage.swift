@@ -1,7 +1,7 @@
 import Foundation
 import HTTPService
 
-/// A page of the sign-in. It runs no script but its own, and loads nothing from elsewhere.
+/// A page of the sign-in. It runs only its own script, and loads nothing from other servers.
 struct SignInPage: Sendable {
   /// An issuer at which the user can sign in.
   struct Choice: Sendable, Hashable {
@@ -48,9 +48,10 @@ struct SignInPage: Sendable {
   var content: HTML
   /// Further elements of the head.
   var head: HTML = ""
-  /// Whether the page has the script of ``script``.
+  /// Whether the page contains ``script``.
   var hasScript = false
-  /// The origin to which the answer to the page's form may redirect; nil if it does not redirect.
+  /// The origin to which the answer to the page's form may redirect; nil if the answer does not
+  /// redirect.
   var formTarget: String?
   /// The attributes of the main element, with a space before each.
   private var attributes: HTML = ""
@@ -73,10 +74,10 @@ struct SignInPage: Sendable {
       content: "<h1>\(title)</h1><p role=\"alert\">\(text)</p>")
   }
 
-  /// Returns a page that leads on to a URL by itself.
+  /// Returns a page that loads a URL by itself.
   ///
-  /// Unlike a redirect, it ends the chain of requests that began with a form. Browsers have rules
-  /// of their own for that chain.
+  /// Unlike a redirect, the page ends the chain of requests that began with a form. Browsers have
+  /// rules of their own for the redirects in such a chain.
   static func passage(to url: String, name: String) -> SignInPage {
     SignInPage(
       status: 200, title: "Going on to \(name)",
@@ -84,10 +85,10 @@ struct SignInPage: Sendable {
       head: "<meta http-equiv=\"refresh\" content=\"0;url=\(url)\">")
   }
 
-  /// Returns the page that sends the outcome to the window that opened it.
+  /// Returns the page that sends the outcome to the window that opened the page.
   ///
-  /// - Parameter origins: the origins of that window to which the message may go; every origin if
-  ///   it is empty.
+  /// - Parameter origins: the origins to which the message may go: the window gets it only if it
+  ///   shows a page of one of them. If `origins` is empty, every origin gets it.
   static func delivery(of outcome: Outcome, to origins: [String]) -> SignInPage {
     let targets = origins.isEmpty ? "*" : origins.joined(separator: " ")
     let (title, member): (String, HTML) =
@@ -121,7 +122,8 @@ struct SignInPage: Sendable {
 
   /// The header fields of every answer of the sign-in.
   ///
-  /// The page must reach the window that opened it, so `Cross-Origin-Opener-Policy` stays open.
+  /// `Cross-Origin-Opener-Policy` is `unsafe-none`, because the page must send a message to the
+  /// window that opened it.
   static let protection = [
     ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
     ("X-Frame-Options", "DENY"), ("Referrer-Policy", "same-origin"),

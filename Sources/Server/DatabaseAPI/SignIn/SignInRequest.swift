@@ -3,20 +3,21 @@ import Foundation
 import JSONCoding
 import StoreModel
 
-/// The request of an app for a web auth token. It travels, sealed, in the URL of the sign-in page.
+/// The request of an app for a web auth token. The URL of the sign-in page contains it, sealed by a
+/// ``TextSeal``.
 struct SignInRequest: Sendable, Hashable {
   /// The way in which a web auth token gets to the app.
   enum Callback: Sendable, Hashable {
-    /// A message to the window that opened the page, if that shows a page of one of these origins.
-    /// An empty list permits every origin.
+    /// A message to the window that opened the sign-in page, if that window shows a page of one of
+    /// these origins. An empty list permits every origin.
     case message(origins: [String])
     /// A redirect to this URL.
     case redirect(url: String)
 
-    /// Chooses the way that an API token names.
+    /// Chooses the way that an API token names; a message if there is no token.
     ///
-    /// For a message, the target is the page that sent the request, if the browser names its origin
-    /// and the token permits it. Otherwise the targets are all origins of the token.
+    /// The message goes to the origin of the page that sent the request, if the browser names the
+    /// origin and the token permits it. Otherwise the message may go to all origins of the token.
     init(_ apiToken: APIToken?, origin: String?) {
       if case .redirect(let url) = apiToken?.signInCallback {
         self = .redirect(url: url)
@@ -87,9 +88,9 @@ struct SignInRequest: Sendable, Hashable {
 
   /// Returns the origin of a URL (RFC 6454), such as `https://app.example.com`.
   ///
-  /// For a URL without a host, or with another scheme than `http` and `https`, such as an app's
-  /// own, it is only the scheme with a colon. It is nil for a text that is no absolute URL, and for
-  /// an invalid host name.
+  /// For a URL without a host, or with another scheme than `http` and `https` (such as an app's own
+  /// scheme), the result is the scheme with a colon. The result is nil for a text that is no
+  /// absolute URL, and for an invalid host name.
   static func origin(of url: String) -> String? {
     guard let components = URLComponents(string: url), let scheme = components.scheme else {
       return nil
@@ -97,8 +98,8 @@ struct SignInRequest: Sendable, Hashable {
     guard let host = components.encodedHost, !host.isEmpty,
       ["http", "https"].contains(scheme.lowercased())
     else { return scheme.lowercased() + ":" }
-    // The origin becomes part of a source list (CSP Level 3, section 2.3.1), which other characters
-    // would end.
+    // The origin becomes part of a source list of a content security policy (CSP Level 3, section
+    // 2.3.1). Other characters could end the list.
     guard host.wholeMatch(of: /[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]/) != nil else { return nil }
     let usual = ["http": 80, "https": 443][scheme.lowercased()]
     let port = components.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""

@@ -2,7 +2,8 @@ import CloudKitModel
 import Cryptography
 import HTTPService
 
-/// A browser at the sign-in page: the app's request, and the cookie that identifies the browser.
+/// The visit of a browser at the sign-in page: the app's request, and the cookie that identifies
+/// the browser.
 struct SignInVisit: Sendable {
   /// The name of the cookie.
   private static let cookieName = "petrel-sign-in"
@@ -11,7 +12,7 @@ struct SignInVisit: Sendable {
 
   /// The app's request.
   var request: SignInRequest
-  /// The sealed request, as it is in the page's URL.
+  /// The sealed text of ``request``, as it is in the page's URL.
   var state: String
   /// The random value of the cookie, which only this browser knows.
   var holder: String
@@ -19,7 +20,7 @@ struct SignInVisit: Sendable {
   var isReturning: Bool
   /// The URL at which clients reach the server. It decides whether the cookie is for HTTPS only.
   private let publicURL: String
-  /// The seal of the proof.
+  /// The seal that makes and checks the proof.
   private let seal: TextSeal
   /// The time of the request.
   private let now: Timestamp
@@ -49,8 +50,8 @@ struct SignInVisit: Sendable {
     }?.value
   }
 
-  /// The header field that sets the cookie, if the browser has none. The cookie lasts until the
-  /// browser ends.
+  /// The header field that sets the cookie, if the browser has none. The browser keeps the cookie
+  /// until it is closed.
   var cookieHeader: [(String, String)] {
     guard !isReturning else { return [] }
     let isSecure = publicURL.hasPrefix("https:")
@@ -63,8 +64,8 @@ struct SignInVisit: Sendable {
     ]
   }
 
-  /// The proof in the form that this browser was shown the form for this request. It is valid for
-  /// ``SignIn/formLifetime`` seconds.
+  /// The proof that this browser was shown the form for this request. The form contains the proof,
+  /// which is valid for ``SignIn/formLifetime`` seconds.
   var proof: String {
     seal.seal(
       [:], for: "form", holder: "\(holder) \(state)",

@@ -3,10 +3,10 @@ import Cryptography
 import Foundation
 import JSONCoding
 
-/// A seal for texts in URLs and forms, which shows that a server of this store made them. It is an
-/// HMAC with SHA-256.
+/// A seal for texts in URLs and forms: an HMAC with SHA-256, which shows that a server of this
+/// store made the text.
 ///
-/// Everyone can read a sealed text, but nobody else can make one.
+/// Everyone can read a sealed text, but only the servers of the store can make one.
 struct TextSeal: Sendable {
   /// The key, which all servers of the store share.
   private let key: [UInt8]
@@ -16,11 +16,12 @@ struct TextSeal: Sendable {
     self.key = key
   }
 
-  /// Seals the members of an object. The text has only letters, digits, `-`, `_` and `.`.
+  /// Seals the members of an object. The result has only letters, digits, `-`, `_` and `.`.
   ///
   /// - Parameters:
   ///   - purpose: the use of the text. A text for one purpose is not accepted for another.
-  ///   - holder: a value that is needed to open the text, such as a browser's cookie.
+  ///   - holder: a value that is needed to open the text, such as a browser's cookie; empty if
+  ///     every value may open it.
   ///   - end: the time at which the text expires.
   func seal(
     _ members: [String: JSONValue], for purpose: String, holder: String = "", until end: Timestamp
@@ -48,7 +49,8 @@ struct TextSeal: Sendable {
     return members
   }
 
-  /// Returns a value that only a holder of the key can compute from a text.
+  /// Returns a value that only the servers of the store can compute from a text, because it depends
+  /// on their key.
   func derive(_ text: String, for purpose: String, holder: String) -> String {
     Base64URL.encode(code(text, purpose, holder))
   }

@@ -2,21 +2,24 @@ import Foundation
 import HTTPService
 import OutboundHTTP
 
-/// The network address of a request, by which requests of unknown callers are counted.
+/// The address of the client that sent a request. The server counts the requests of unknown callers
+/// by address.
 package enum ClientAddress {
   /// Returns the IP address of the client; nil if it is not known.
   ///
-  /// It is not known if a proxy has forwarded the request and the configuration names no header
-  /// field of a trusted proxy.
+  /// The address is not known if a proxy has forwarded the request and `header` is nil, or if the
+  /// text that is found is no IP address.
   ///
-  /// - Parameter header: as in ``network(of:header:)``.
+  /// - Parameter header: the header field in which the proxy in front of the server writes the
+  ///   client's address; nil if there is no such proxy.
   package static func address(of request: HTTPRequest, header: String?) -> IPAddress? {
     if header == nil, isForwarded(request, header: nil) { return nil }
     let text = lastAddress(of: request, header: header) ?? request.remoteAddress
     return IPAddress(withoutPort(text))?.unmapped
   }
 
-  /// Whether the request has a header field that proxies add to requests of their clients.
+  /// Whether the request has a header field that proxies add to the requests of their clients, or
+  /// the field `header`.
   package static func isForwarded(_ request: HTTPRequest, header: String?) -> Bool {
     forwardingHeaders.contains { request.header($0) != nil }
       || header.map { request.header($0) != nil } ?? false
@@ -27,8 +30,8 @@ package enum ClientAddress {
     "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "X-Real-IP", "Via",
   ]
 
-  /// Returns the network of a request: an IPv4 address, or the first 64 bits of an IPv6 address.
-  /// One customer usually has a whole /64 network.
+  /// Returns the network of a request's client: an IPv4 address, or the first 64 bits of an IPv6
+  /// address, such as `2001:db8:0:0::/64`. One customer usually has a whole /64 network.
   ///
   /// - Parameter header: the header field in which the proxy in front of the server writes the
   ///   client's address; nil if there is no such proxy. If the field has several addresses, the

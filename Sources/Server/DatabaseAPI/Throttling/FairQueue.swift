@@ -8,67 +8,71 @@ import Foundation
 ///
 /// - Requests that are expected to take long (long requests) use at most half of the threads, and
 ///   their callers take turns.
-/// - Of each caller's short requests, only a few are in progress at once. Together they are
-///   expected to take little time.
-/// - Neither rule applies while all requests come from one caller.
+/// - Of each caller's other requests (short requests), only a few are in progress at once, and
+///   these are expected to take little time together.
+/// - These two rules do not apply while all requests come from one caller, that is, when the last
+///   request of another caller is more than ``Limits/alone`` seconds old.
 ///
-/// The expected time of a request has two parts: one for its size, and one for the time that the
-/// caller's recent requests of the same operation took beyond that. The second part is the largest
-/// recent value, which loses half of its size every 30 seconds. Because it is the largest value and
-/// not an average, cheap requests between expensive ones do not lower it.
+/// A caller and an operation together are a kind of request, for which the queue records times. The
+/// expected time of a request has two parts. The first part is the time for its size. The second
+/// part is the largest time that a recent request of its kind took beyond the time for its size.
+/// This value loses half of its size every 30 seconds. Because the value is the largest one and not
+/// an average, cheap requests between expensive ones do not lower it.
 ///
-/// If the caller has not used an operation recently, one request runs alone first, because its time
-/// is unknown. Process schedulers work in the same way and favour processes that have used little
-/// time (F. J. Corbató and others, 1962).
+/// If no time is recorded for a kind, the time of its first request is unknown. No other short
+/// request of the caller then runs at the same time. Process schedulers work in the same way and
+/// favour processes that have used little time (F. J. Corbató and others, 1962).
 ///
-/// While a caller's recent requests of an operation took little time together, none of them counts
-/// as long. Otherwise one slow first save, such as one that creates a zone, would delay the next
+/// While the recent requests of a kind took little time together, no request of the kind counts as
+/// long. Otherwise one slow first save, such as a save that creates a zone, would delay the next
 /// saves.
 ///
 /// - Complexity: O(1) for each call, amortized. If a request takes longer than all recent ones of
-///   its kind, O(*n*) for the *n* waiting requests of the caller.
+///   its kind, O(*n*) for the *n* waiting requests of the caller. The removal of old recorded
+///   times, at most once a second, is linear in their number.
 package struct FairQueue: Sendable {
   typealias Caller = RequestThrottle.Key
 
   /// The limits of the queue.
   package struct Limits: Sendable {
-    /// Seconds from which a request is long, if the caller's recent requests of the operation
+    /// The expected seconds from which a request is long, if the recent requests of its kind
     /// together take at least ``little`` seconds.
     var long = 0.02
-    /// Seconds that a caller's recent requests of an operation must take together before any of
-    /// them counts as long.
+    /// Seconds that the recent requests of a kind must take together before one of them counts as
+    /// long.
     var little = 1.0
     /// The most long requests in progress: half of the active processors, and at least one.
     var longAtOnce = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
-    /// The most short requests of a caller in progress.
+    /// The most short requests of one caller in progress.
     var shortOfCaller = 8
-    /// Seconds that the short requests of a caller in progress may take together, if they are more
-    /// than one.
+    /// The most seconds that the short requests of one caller in progress may be expected to take
+    /// together, if there is more than one.
     var shortSecondsOfCaller = 0.02
     /// The most waiting long requests of one caller.
     var waitingOfCaller = 16
-    /// The most waiting long requests of all callers. One of each caller may wait beyond this
-    /// limit.
+    /// The most waiting long requests of all callers. Beyond this limit, one long request of each
+    /// caller may wait.
     var waiting = 32
-    /// Seconds that a caller's waiting short requests may take together.
+    /// The most seconds that a caller's waiting short requests may be expected to take together.
     ///
-    /// It is less than `HTTPServer.Configuration.patience`. A request that waits longer than that
-    /// means that the server is overloaded for some reason, and the HTTP server then refuses all
-    /// requests.
+    /// The value is less than `HTTPServer.Configuration.patience`, which is 0.5. If many requests
+    /// wait longer than the patience, the HTTP server regards itself as overloaded and refuses
+    /// further requests.
     var waitingSecondsOfCaller = 0.4
-    /// The fewest seconds that a waiting request counts for.
+    /// The fewest expected seconds with which a waiting request counts.
     var leastWaitingSeconds = 0.0001
     /// Seconds without a request of another caller after which a caller counts as the only one.
     var alone = 10.0
-    /// Seconds after which half of the recorded time of past requests is forgotten.
+    /// Seconds in which the recorded times of past requests fall to a half.
     var halfLife = 30.0
-    /// The most pairs of a caller and an operation whose times are recorded.
+    /// The most kinds whose times are recorded.
     var memory = 20_000
   }
 
-  /// The permission for a request to begin, which ``leave(_:after:at:)`` takes back.
+  /// The permission for a request to begin. When the request ends, its ticket is passed to
+  /// ``leave(_:after:at:)``.
   struct Ticket: Sendable, Hashable {
-    /// The caller and the operation.
+    /// The caller and the operation of the request.
     fileprivate var kind: Kind
     /// Seconds that a request of this size takes at least.
     fileprivate var least: Double
@@ -88,24 +92,26 @@ package struct FairQueue: Sendable {
     case refuse
   }
 
-  /// A caller and an operation, for which times are recorded.
+  /// A kind of request: the caller and the name of the operation. The queue records times for each
+  /// kind.
   fileprivate struct Kind: Sendable, Hashable {
     var caller: Caller
     var operation: String
   }
 
-  /// A waiting request.
+  /// A waiting request, as the queue stores it.
   private struct Waiting {
-    /// The number by which ``enter(_:of:_:least:at:)`` got the request.
+    /// The number that ``enter(_:of:_:least:at:)`` got for the request.
     var number: Int
     var kind: Kind
     /// Seconds that a request of this size takes at least.
     var least: Double
-    /// Seconds that the request was expected to take when it came.
+    /// Seconds that the request was expected to take at the last estimate, at least
+    /// ``Limits/leastWaitingSeconds``.
     var expected: Double
   }
 
-  /// The requests of a caller, in progress and waiting. A caller without any has no lane.
+  /// The requests of a caller, in progress and waiting. A caller without a request has no lane.
   private struct Lane {
     /// Requests in progress.
     var inHand = 0
@@ -129,13 +135,14 @@ package struct FairQueue: Sendable {
     }
   }
 
-  /// The recorded time of the requests of a kind, as of `time`.
+  /// The recorded times of the requests of a kind, as of ``time``.
   private struct Memory {
-    /// The largest time of one request beyond the time for its size, reduced by age.
+    /// The largest time in seconds that one request took beyond the time for its size, reduced by
+    /// age.
     var most = 0.0
-    /// The time of all requests together, reduced by age.
+    /// The time in seconds of all requests together, reduced by age.
     var together = 0.0
-    /// The time in seconds to which the two values refer.
+    /// The reading of the monotonic clock, in seconds, to which the two values refer.
     var time: Double
   }
 
@@ -149,13 +156,13 @@ package struct FairQueue: Sendable {
   private(set) var waiting = 0
   /// Long requests that wait.
   private var waitingLong = 0
-  /// The recorded times. Old entries are removed at ``Limits/memory`` entries.
+  /// The recorded times. Old ones are removed when there are ``Limits/memory`` entries.
   private var memory: [Kind: Memory] = [:]
-  /// The time of the last removal of old entries.
+  /// The time of the last removal of old recorded times.
   private var swept = -Double.infinity
   /// The caller of the last request.
   private var latest: Caller?
-  /// The time of the last request whose caller was not that of the request before.
+  /// The time of the last request that came from another caller than the request before it.
   private var changed = -Double.infinity
 
   init(limits: Limits = Limits()) {
@@ -165,7 +172,7 @@ package struct FairQueue: Sendable {
   /// Decides about a new request, and stores it if it must wait.
   ///
   /// - Parameters:
-  ///   - number: a number for the request, unique among the waiting ones.
+  ///   - number: a number for the request, unique among the waiting requests.
   ///   - least: seconds that a request of this size takes at least.
   ///   - now: seconds of a monotonic clock.
   mutating func enter(
@@ -202,10 +209,12 @@ package struct FairQueue: Sendable {
 
   /// Records the end of a request, and decides about waiting requests.
   ///
-  /// Some waiting requests begin now. Others are refused: if requests of their kind turn out to
-  /// take longer, too many may be waiting.
+  /// Some waiting requests begin now. Others may be refused: if the ended request took longer than
+  /// expected, too many requests of its kind may be waiting.
   ///
-  /// - Parameter seconds: the time that the request took beyond the time for its size.
+  /// - Parameters:
+  ///   - seconds: the time that the request took beyond the time for its size.
+  ///   - now: seconds of a monotonic clock.
   /// - Returns: the decisions about waiting requests. ``Verdict/wait`` is not among them.
   mutating func leave(
     _ ticket: Ticket, after seconds: Double, at now: Double
@@ -255,10 +264,11 @@ package struct FairQueue: Sendable {
     return decided
   }
 
-  /// Updates the expected times of a caller's waiting short requests. Those that are now expected
-  /// to be long wait as long requests.
+  /// Updates the expected times of a caller's waiting short requests. Requests that now count as
+  /// long wait as long requests from now on.
   ///
-  /// - Returns: the numbers of the refused requests, which exceed the limits by the new times.
+  /// - Returns: the numbers of the requests that exceed a limit with the new times, and are
+  ///   refused.
   private mutating func reconsider(_ lane: inout Lane, at now: Double) -> [Int] {
     let waiting = lane.waitingShort
     lane.waitingShort = []
@@ -286,7 +296,8 @@ package struct FairQueue: Sendable {
 
   /// Removes a waiting request, because its task was cancelled. An unknown number changes nothing.
   ///
-  /// - Complexity: O(*n*) for the *n* waiting requests of the caller.
+  /// - Complexity: O(*n* + *m*) for *n* waiting requests of the caller and *m* callers with waiting
+  ///   long requests.
   mutating func withdraw(_ number: Int, of caller: Caller) {
     guard var lane = lanes.removeValue(forKey: caller) else { return }
     if let place = lane.waitingShort.firstIndex(where: { $0.number == number }) {
@@ -301,33 +312,34 @@ package struct FairQueue: Sendable {
     keep(lane, of: caller)
   }
 
-  /// Returns the ticket of a request with the time that is expected now.
+  /// Returns the ticket of a request, with the time that the request is expected to take.
   private func ticket(for kind: Kind, _ least: Double, at now: Double) -> Ticket {
     let known = known(kind, at: now)
     let seconds = least + (known?.most ?? 0)
     let isLong = seconds >= limits.long && seconds + (known?.together ?? 0) >= limits.little
-    // Until a time of its kind is recorded, a request counts as the whole time that the caller's
-    // short requests may take together. So it runs alone.
+    // Until a time of its kind is recorded, a request counts with the whole time that the caller's
+    // short requests may take together. So no other short request of the caller runs beside it.
     return Ticket(
       kind: kind, least: least,
       seconds: known == nil ? max(seconds, limits.shortSecondsOfCaller) : seconds, isLong: isLong)
   }
 
-  /// Whether a long request may wait. Every caller may have one waiting request, so that no caller
-  /// can fill all places.
+  /// Whether a long request may wait. Every caller may have one waiting long request, so that no
+  /// caller can fill the queue for the others.
   private func mayWait(in lane: Lane) -> Bool {
     lane.waitingLong.isEmpty
       || waitingLong < limits.waiting && lane.waitingLong.count < limits.waitingOfCaller
   }
 
-  /// Adds a long request to those that wait, and its caller to the turns.
+  /// Adds a long request to the waiting ones, and its caller to ``turns``.
   private mutating func addLong(_ item: Waiting, to lane: inout Lane) {
     if lane.waitingLong.isEmpty { turns.append(item.kind.caller) }
     lane.waitingLong.append(item)
     waitingLong += 1
   }
 
-  /// Whether a request may begin now, by the number and the time of those in progress.
+  /// Whether a request may begin now, by the number and the expected time of the requests in
+  /// progress.
   private func mayBegin(_ ticket: Ticket, in lane: Lane) -> Bool {
     if ticket.isLong { return longInHand < limits.longAtOnce }
     return lane.shortInHand == 0
@@ -335,7 +347,7 @@ package struct FairQueue: Sendable {
         && lane.shortSeconds + ticket.seconds <= limits.shortSecondsOfCaller
   }
 
-  /// Counts a request that begins.
+  /// Counts a request as one in progress.
   private mutating func begin(_ ticket: Ticket, in lane: inout Lane) {
     lane.inHand += 1
     if ticket.isLong {
@@ -351,7 +363,7 @@ package struct FairQueue: Sendable {
     if lane.inHand > 0 || lane.waiting > 0 { lanes[caller] = lane }
   }
 
-  /// Returns the recorded time of a kind, reduced to its value at `now`; nil if nothing is
+  /// Returns the recorded times of a kind, reduced by their age at `now`; nil if no time is
   /// recorded.
   private func known(_ kind: Kind, at now: Double) -> Memory? {
     memory[kind].map { memory in
@@ -360,7 +372,8 @@ package struct FairQueue: Sendable {
     }
   }
 
-  /// Seconds that a waiting request counts for.
+  /// Returns the expected seconds with which a waiting request counts, at least
+  /// ``Limits/leastWaitingSeconds``.
   private func expectation(of kind: Kind, _ least: Double, at now: Double) -> Double {
     max(least + (known(kind, at: now)?.most ?? 0), limits.leastWaitingSeconds)
   }
@@ -368,7 +381,7 @@ package struct FairQueue: Sendable {
   /// Records the time of a request.
   ///
   /// - Returns: whether the request took longer than all recent ones of its kind. The result is
-  ///   false if the time was not recorded, because ``Limits/memory`` is used up.
+  ///   false if the time was not recorded, because ``Limits/memory`` other kinds are recorded.
   private mutating func remember(_ seconds: Double, of ticket: Ticket, at now: Double) -> Bool {
     let known = known(ticket.kind, at: now)
     if known == nil, memory.count >= limits.memory {

@@ -6,14 +6,20 @@ import StoreModel
 /// The decisions of one server when several servers count request rates together: which requests
 /// its reserve admits, and when it draws more from the shared bucket.
 ///
-/// A server draws requests from the bucket in the store and keeps those that it does not need at
-/// once as a reserve. The first request of a caller draws for itself alone. If the caller uses up a
-/// reserve while it is valid, the next draw reserves twice as many, up to the share of the rate. If
-/// some of the reserve expires, the next draw reserves only as many as were used.
+/// The store has one token bucket for each key, which is a caller or an API token. A server draws
+/// requests from the bucket: the bucket then holds fewer, and the server may admit as many. The
+/// server keeps the requests that it does not need at once as its reserve for the key, which
+/// expires after ``SharedRate/lifetime`` seconds.
 ///
-/// So most requests of a busy caller need no access to a table, and few requests are drawn and then
-/// expire. Unused reserves do not cause refusals at other servers: a reserve is at most an eighth
-/// of the burst, and a draw adds to the reserve only while half of the bucket stays for others.
+/// The first request of a caller draws for itself alone. If the reserve is used up before it
+/// expires, the next draw reserves twice as many requests, up to ``SharedRate/inHand``. After a
+/// reserve has expired, the next draw reserves only as many requests as were used of the old
+/// reserve.
+///
+/// So most requests of a busy caller need no access to the store, and few drawn requests expire
+/// unused. Unused reserves rarely cause refusals at other servers: a reserve is at most an eighth
+/// of the burst, and a draw for a reserve leaves at least half of the bucket's requests to other
+/// servers.
 struct RequestShares: Sendable {
   typealias Key = RequestThrottle.Key
   typealias Refusal = RequestThrottle.State.Refusal
@@ -24,36 +30,37 @@ struct RequestShares: Sendable {
     case admitted
     /// The request is refused; it counts for no key.
     case refused(Refusal)
-    /// The request waits until a draw for each of these keys has ended. Then call
-    /// ``admit(_:claims:at:)`` again.
+    /// The request waits for a draw for each of these keys. When all of these draws have ended,
+    /// call ``admit(_:claims:at:)`` again.
     case draw([Key])
   }
 
-  /// Seconds between two draws from a bucket that had nothing. If the bucket fills in less than
-  /// four times this time, the pause is a quarter of the filling time.
+  /// The fewest seconds between two draws from a bucket that was empty. If the bucket fills in less
+  /// than four times these seconds, a quarter of its filling time applies instead.
   static let pause = 0.05
 
-  /// The reserve of one key.
+  /// The reserve of one key, and the requests that wait for a draw.
   private struct Share {
     /// Requests in reserve, which are valid until ``end``.
     var count = 0
     /// The time at which the reserve expires.
     var end = -Double.infinity
-    /// Requests of the reserve that were used since the last draw.
+    /// Requests of the reserve that were admitted since the last draw.
     var used = 0
-    /// Requests that the last draw asked for beyond the waiting ones.
+    /// The number of requests for the reserve in the last draw, beyond those for waiting requests.
     var extra = 0
     /// Requests that wait for a draw.
     var waiting = 0
-    /// Requests that were drawn for waiting ones. They do not expire.
+    /// The number of drawn requests that are set aside for the waiting requests. They do not
+    /// expire.
     var claimed = 0
-    /// Whether some of ``claimed`` are from a draw before the last one. If they are no longer
-    /// needed, they do not go to the reserve.
+    /// Whether some of ``claimed`` are from a draw before the last one. If no request waits for
+    /// them any more, they are then discarded, and not added to the reserve of the last draw.
     var claimsAreOfMany = false
     /// The time until which no request is drawn, because the last draw got none.
     var emptyUntil = -Double.infinity
-    /// The time from which the shared bucket is full, unless another server draws from it. The
-    /// store then has no row for the bucket.
+    /// The time from which the shared bucket is full, unless another server draws from it. A full
+    /// bucket needs no row in the store, and no reserve here.
     var fullAt = -Double.infinity
 
     /// Returns the requests in reserve that are still valid.
@@ -62,19 +69,19 @@ struct RequestShares: Sendable {
 
   /// The rates by subject. A subject without a rate is not limited.
   private let rates: [RequestRate.Subject: RequestRate]
-  /// The same rates as servers share them.
+  /// The same rates in the form for shared buckets.
   private let sharedRates: [RequestRate.Subject: SharedRate]
-  /// The most keys with a reserve of their own.
+  /// The most keys with an entry in ``shares``.
   private let capacity: Int
   /// The reserves by key.
   private var shares: [Key: Share] = [:]
-  /// The time of the last removal of empty reserves.
+  /// The time of the last search for reserves that can be removed.
   private var swept = -Double.infinity
 
   /// Creates the state with no reserves.
   ///
-  /// - Parameter capacity: the most callers with a reserve of their own. Further callers of a
-  ///   subject share one bucket.
+  /// - Parameter capacity: the most callers and API tokens with a reserve of their own. All further
+  ///   ones of the same kind share one bucket.
   init(rates: [RequestRate.Subject: RequestRate], capacity: Int) {
     self.rates = rates
     sharedRates = rates.mapValues { SharedRate($0) }
@@ -88,9 +95,10 @@ struct RequestShares: Sendable {
   /// rate. A refused request counts for none.
   ///
   /// - Parameters:
-  ///   - claims: the keys for which the request waits; empty at the first call. Pass the result of
-  ///     one call to the next. If the request ends its wait without a decision, call
-  ///     ``release(_:)``.
+  ///   - keys: the caller, and the API token if there is one.
+  ///   - claims: the keys for which the request waits for a draw; empty at the first call. Pass the
+  ///     set that one call has changed to the next call. If the request ends its wait without a
+  ///     decision, call ``release(_:)``.
   ///   - now: seconds of a monotonic clock.
   mutating func admit(_ keys: [Key], claims: inout Set<Key>, at now: Double) -> Verdict {
     var refusal: Refusal?
@@ -136,12 +144,14 @@ struct RequestShares: Sendable {
     return .admitted
   }
 
-  /// Ends the wait of a request for these keys, whether it was admitted or not.
+  /// Ends the wait of one request for these keys, after the request was admitted, refused or
+  /// cancelled.
   mutating func release(_ claims: Set<Key>) {
     for key in claims {
       guard var share = shares[key] else { continue }
       share.waiting -= 1
-      // Drawn requests for which nothing waits any more go to the reserve of the last draw.
+      // Drawn requests for which no request waits any more are added to the reserve of the last
+      // draw.
       let spare = max(0, share.claimed - share.waiting)
       share.claimed -= spare
       if !share.claimsAreOfMany { share.count += spare }
@@ -149,13 +159,14 @@ struct RequestShares: Sendable {
     }
   }
 
-  /// Computes the draw for a key of ``Verdict/draw(_:)``, and stores the size of the reserve that
-  /// it asks for.
+  /// Computes the draw for a key of ``Verdict/draw(_:)``, and stores the number of requests that
+  /// the draw asks for beyond the waiting ones.
   ///
   /// - Returns: nil if enough was drawn in the meantime for all requests that wait for the key.
   mutating func beginDraw(for key: Key, at now: Double) -> AllowanceDraw? {
     guard let rate = sharedRates[key.subject], var share = shares[key] else { return nil }
-    // Requests that were drawn for, but have not called again yet, still count as waiting.
+    // A waiting request counts in `waiting` until it calls `admit` again, even if a draw has
+    // already set one of `claimed` aside for it.
     let needed = share.waiting - share.claimed
     guard needed > 0 else { return nil }
     if now >= share.end {
@@ -169,10 +180,11 @@ struct RequestShares: Sendable {
       needed: Int64(needed), extra: Int64(share.extra))
   }
 
-  /// Adds the result of a draw to the reserve.
+  /// Sets granted requests aside for the waiting ones, and replaces the reserve with the others. An
+  /// old reserve is lost.
   ///
-  /// - Parameter began: the time when the draw was sent. The reserve is valid for its lifetime from
-  ///   then on.
+  /// - Parameter began: the time when the draw began. The reserve is valid for
+  ///   ``SharedRate/lifetime`` seconds from this time on.
   mutating func endDraw(
     for key: Key, _ draw: AllowanceDraw, _ allowance: Allowance, began: Double, at now: Double
   ) {
@@ -192,8 +204,8 @@ struct RequestShares: Sendable {
     shares[key] = share
   }
 
-  /// Returns the key under which a caller's reserve is stored: its own, or the common one of the
-  /// subject if there is no space for another.
+  /// Returns the key under which a caller's reserve is stored: its own key, or the common key of
+  /// its kind of subject if there is no space for another reserve.
   private mutating func place(for key: Key, _ claims: Set<Key>, at now: Double) -> Key {
     if shares[key] != nil { return key }
     let common = Key(subject: key.subject, name: "")
@@ -202,8 +214,8 @@ struct RequestShares: Sendable {
     return shares.count < capacity ? key : common
   }
 
-  /// Removes the reserves for which nothing waits and whose buckets are full. It runs once a second
-  /// at most.
+  /// Removes the reserves for which no request waits and whose buckets in the store are full. It
+  /// does so once a second at most.
   private mutating func sweep(at now: Double) {
     guard now - swept >= 1 else { return }
     swept = now

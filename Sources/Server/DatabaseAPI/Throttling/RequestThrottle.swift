@@ -7,14 +7,17 @@ import WebServices
 /// The enforcement of request rates.
 ///
 /// A server that uses its store alone counts in memory, in one ``TokenBucket`` for each key.
-/// Servers that share a store count together: each has a reserve (``RequestShares``) and draws more
-/// from the store. Locks protect both states and are not held while the store works.
+/// Servers that share a store count together, in buckets of the store. Each server draws requests
+/// from these buckets in advance, as a reserve: see ``RequestShares``. Locks protect both states;
+/// no thread holds a lock during a call of the store.
 final class RequestThrottle: Sendable {
-  /// A subject whose requests are counted.
+  /// A subject whose requests are counted: a user, a server-to-server key, an API token or a
+  /// network.
   struct Key: Sendable, Hashable {
     /// The kind of subject.
     var subject: RequestRate.Subject
-    /// The user record name, the identifier of the API token, the key ID, or the network address.
+    /// The user record name, the ID of the server-to-server key, the identifier of the API token,
+    /// or the network (``ClientAddress/network(of:header:)``).
     var name: String
   }
 
@@ -41,8 +44,8 @@ final class RequestThrottle: Sendable {
 
     /// Creates the state with full buckets.
     ///
-    /// - Parameter capacity: the most callers with a bucket of their own. Further callers of a
-    ///   subject share one bucket.
+    /// - Parameter capacity: the most callers and API tokens with a bucket of their own. All
+    ///   further ones of the same kind share one bucket.
     init(rates: [RequestRate.Subject: RequestRate], capacity: Int) {
       self.rates = rates
       self.capacity = capacity
@@ -76,15 +79,15 @@ final class RequestThrottle: Sendable {
       return refusal
     }
 
-    /// Returns the key under which a caller's bucket is stored: its own, or the common one of the
-    /// subject if there is no space for another.
+    /// Returns the key under which a caller's bucket is stored: its own key, or the common key of
+    /// its kind of subject if there is no space for another bucket.
     private mutating func place(for key: Key, at now: Timestamp) -> Key {
       if buckets[key] != nil { return key }
       if buckets.count >= capacity { sweep(at: now) }
       return buckets.count < capacity ? key : Key(subject: key.subject, name: "")
     }
 
-    /// Removes full buckets, which are equal to new ones. It runs once a second at most.
+    /// Removes full buckets, which are equal to new ones. It does so once a second at most.
     private mutating func sweep(at now: Timestamp) {
       if let swept, abs(now.seconds - swept.seconds) < 1 { return }
       swept = now
@@ -95,14 +98,14 @@ final class RequestThrottle: Sendable {
     }
   }
 
-  /// The most callers that are counted separately.
+  /// The most callers and API tokens that are counted separately.
   private static let capacity = 100_000
 
   /// The reserves of this server, and the draws under way.
   private struct Shared {
     /// The reserves.
     var shares: RequestShares
-    /// The draws under way. All requests that wait for a key share one draw.
+    /// The draws under way, by key. All requests that wait for a key share one draw.
     var draws: [Key: Task<Void, any Error>] = [:]
   }
 
@@ -133,19 +136,19 @@ final class RequestThrottle: Sendable {
     self.elapsed = elapsed
   }
 
-  /// The zero of ``uptime``.
+  /// The time from which ``uptime`` counts: its first call.
   private static let began = ContinuousClock.now
 
-  /// Seconds since the first call.
+  /// A monotonic clock: the seconds since its first call.
   static let uptime: @Sendable () -> Double = { (ContinuousClock.now - began) / .seconds(1) }
 
-  /// Counts a request.
+  /// Counts a request, or refuses it if a rate is used up.
   ///
   /// - Parameters:
   ///   - keys: the caller first, then the API token if there is one.
   ///   - now: the time for the counts in memory. The shared buckets use the store's clock.
-  /// - Throws: `THROTTLED` with the seconds to wait; `StoreError` if the store that servers share
-  ///   does not answer.
+  /// - Throws: `THROTTLED` with the seconds to wait; `StoreError` if the draw from a shared store
+  ///   fails.
   func admit(_ keys: [Key], at now: Timestamp) async throws {
     guard !isOff else { return }
     guard let limits else {
@@ -176,7 +179,8 @@ final class RequestThrottle: Sendable {
     }
   }
 
-  /// Returns the draw for a key. All requests that wait for the key share it.
+  /// Returns the draw under way for a key, or begins one. All requests that wait for the key share
+  /// the draw.
   private func draw(_ key: Key, from limits: any SharedLimits) -> Task<Void, any Error> {
     shared.withLock { shared in
       if let draw = shared.draws[key] { return draw }
@@ -186,7 +190,7 @@ final class RequestThrottle: Sendable {
         do {
           let allowance = if let draw { try await limits.draw(draw) } else { nil as Allowance? }
           self.shared.withLock { shared in
-            // A request that comes from now on and finds nothing begins another draw.
+            // A request that comes from now on and finds no reserve begins another draw.
             shared.draws[key] = nil
             guard let draw, let allowance else { return }
             shared.shares.endDraw(for: key, draw, allowance, began: began, at: elapsed())

@@ -5,13 +5,14 @@ import WebServices
 /// The queue in which requests of the protocol wait for their turns. It executes the decisions of
 /// ``FairQueue``.
 ///
-/// A lock protects the state. A waiting request holds no thread.
+/// A lock protects the state. A waiting request occupies no thread.
 package final class RequestTurns: Sendable {
-  /// The numbers of waiting, delayed and refused requests.
+  /// The numbers of waiting, delayed and refused requests of a server.
   package struct Metrics: Sendable, Hashable {
     /// Requests that wait now.
     package var waiting = 0
-    /// Requests that have had to wait, since the server started.
+    /// Requests that had to wait since the server started, also those that were refused or
+    /// cancelled later.
     package var delayed = 0
     /// Requests that were refused, since the server started.
     package var refused = 0
@@ -22,8 +23,7 @@ package final class RequestTurns: Sendable {
   /// The suspended task of a waiting request.
   private typealias Continuation = CheckedContinuation<FairQueue.Ticket, any Error>
 
-  /// A waiting request. Its task is suspended before or after the decision is made; both orders
-  /// happen.
+  /// A waiting request. The decision may be made before the task is suspended, or after it.
   private enum Waiter {
     /// The task is suspended until the decision.
     case waiting(Continuation)
@@ -33,9 +33,9 @@ package final class RequestTurns: Sendable {
 
   /// The state behind the lock.
   private struct State {
-    /// The rules.
+    /// The rules, which decide about the requests.
     var queue: FairQueue
-    /// The number of the last request.
+    /// The number of the last request; the first one has the number 1.
     var count = 0
     /// The waiting requests by their numbers.
     var waiters: [Int: Waiter] = [:]
@@ -71,10 +71,10 @@ package final class RequestTurns: Sendable {
 
   /// Executes a request when its turn comes.
   ///
-  /// The queue learns how long requests of this caller and operation take (``FairQueue``). It
-  /// counts the time of the store's threads, and the time for the bytes of the request and of the
-  /// answer. The part for the bytes of the request is known before the request begins: it is passed
-  /// to the queue as `least`.
+  /// ``FairQueue`` records how long requests of this caller and operation take. This time is the
+  /// time of the store's threads, and ``secondsPerByte`` for each byte of the request and of the
+  /// answer. The part for the bytes of the request is known before the request begins: it is the
+  /// parameter `least` of ``FairQueue``.
   ///
   /// A request is long if it is expected to take at least ``FairQueue/Limits/long`` seconds, and
   /// the caller's recent requests of the operation together take at least
@@ -83,8 +83,9 @@ package final class RequestTurns: Sendable {
   /// - Parameters:
   ///   - caller: the key of the caller.
   ///   - operation: the operation's name.
-  ///   - bytes: the size of the request's body.
-  ///   - body: the function that answers the request.
+  ///   - bytes: the size of the request's body in bytes.
+  ///   - body: the function that answers the request. The `count` of its result is the size of the
+  ///     answer in bytes.
   /// - Throws: `THROTTLED` if too many requests wait. `CancellationError` if the task was cancelled
   ///   while it waited. Errors of `body`.
   func take<Answer: Collection & Sendable>(
@@ -101,7 +102,7 @@ package final class RequestTurns: Sendable {
     return answer
   }
 
-  /// Returns the ticket of a request, after the wait if there is one.
+  /// Returns the ticket of a request when the request may begin.
   private func begin(
     _ caller: FairQueue.Caller, _ operation: String, _ least: Double
   ) async throws -> FairQueue.Ticket {
@@ -132,7 +133,7 @@ package final class RequestTurns: Sendable {
       retryAfter: 1)
   }
 
-  /// Suspends the task until the decision about its request.
+  /// Suspends the task until the decision about its request, and returns the ticket.
   private func turn(
     of number: Int, _ caller: FairQueue.Caller
   ) async throws -> FairQueue.Ticket {

@@ -1,13 +1,16 @@
 import Configuration
 
-/// A `RequestRate` that several servers count together. It says how large a server's reserve may
-/// be, and for how long the reserve is valid.
+/// A `RequestRate` that several servers count together in one token bucket of their store.
 ///
-/// A request in reserve may be used until ``lifetime`` ends. Therefore the requests that the
-/// servers admit in a period T were drawn from the bucket in a period of T + `lifetime`. To make up
-/// for this, the shared bucket holds fewer requests: fewer by those that the rate adds in one
-/// `lifetime`. In a period T, all servers together then admit at most `burst` requests and those
-/// that the rate adds in T.
+/// A server draws requests from the bucket: the bucket then holds fewer, and the server may admit
+/// as many. Requests that the server draws in advance are its reserve. This type says how large a
+/// reserve may be, and for how long it is valid.
+///
+/// A server may use a request in reserve for ``lifetime`` seconds. Therefore the requests that the
+/// servers admit in *t* seconds were drawn from the bucket in at most *t* + `lifetime` seconds. To
+/// make up for this, the bucket holds fewer requests than the `burst` of the rate: ``inHand``
+/// fewer, which the rate adds in one `lifetime`. In *t* seconds, all servers together then admit at
+/// most `burst` requests and the requests that the rate adds in *t* seconds.
 struct SharedRate: Sendable, Hashable {
   /// The longest lifetime of a reserve in seconds.
   static let longestLifetime = 2.0
@@ -16,12 +19,12 @@ struct SharedRate: Sendable, Hashable {
 
   /// Nanoseconds in which the bucket gains one request.
   let interval: Int64
-  /// Requests that the full shared bucket holds.
+  /// The number of requests in the full bucket: `burst` minus ``inHand``.
   let capacity: Int
-  /// The most requests in reserve, apart from waiting ones. It is 0 for a slow rate or a small
-  /// burst, which allow no reserve.
+  /// The most requests that one server may have in reserve. It is 0, without a reserve, for a slow
+  /// rate or a small burst.
   let inHand: Int
-  /// Seconds for which a reserve is valid.
+  /// Seconds for which a reserve is valid, at most ``longestLifetime``.
   let lifetime: Double
 
   /// Computes the shared form of a rate.

@@ -1,13 +1,14 @@
 import CloudKitModel
 import Configuration
 
-/// A token bucket: the requests that a subject may still make under its `RequestRate`.
+/// A token bucket: the number of requests that one caller, or all callers with one API token, may
+/// still make under a `RequestRate`.
 struct TokenBucket: Sendable, Hashable {
   /// The rate that fills the bucket.
   private let rate: RequestRate
-  /// Requests in the bucket. Fractions count.
+  /// The number of requests in the bucket, from 0 to `burst` of the rate. It may be a fraction.
   private var tokens: Double
-  /// The time of the last filling.
+  /// The time of the last call of ``fill(at:)``.
   private var filled: Timestamp
 
   /// Creates a full bucket.
@@ -17,24 +18,25 @@ struct TokenBucket: Sendable, Hashable {
     filled = now
   }
 
-  /// Fills the bucket up to `now`, and returns the seconds until a request may be made; 0 if one
-  /// may be made now.
+  /// Adds the requests that the rate permits until `now`, and returns the seconds until the next
+  /// request may be made; 0 if it may be made now.
   mutating func wait(at now: Timestamp) -> Double {
     fill(at: now)
     return tokens >= 1 ? 0 : (1 - tokens) / rate.perSecond
   }
 
-  /// Takes one request out. Call this only if ``wait(at:)`` has returned 0.
+  /// Removes one request from the bucket. Call this only if ``wait(at:)`` has returned 0.
   mutating func take() { tokens -= 1 }
 
-  /// Fills the bucket up to `now`, and returns whether it is full. A full bucket equals a new one.
+  /// Adds the requests that the rate permits until `now`, and returns whether the bucket is full. A
+  /// full bucket equals a new one.
   mutating func isFull(at now: Timestamp) -> Bool {
     fill(at: now)
     return tokens >= Double(rate.burst)
   }
 
-  /// Adds the requests that the rate permits for the time since the last filling. If the clock was
-  /// set back, the method adds none.
+  /// Adds the requests that the rate permits for the time since the last call. If the clock was set
+  /// back, the method adds none.
   private mutating func fill(at now: Timestamp) {
     let seconds = now.seconds - filled.seconds
     filled = now

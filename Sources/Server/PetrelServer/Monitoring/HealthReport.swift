@@ -17,14 +17,16 @@ struct HealthReport: Sendable {
   /// The results, each with a different name.
   var checks: [Check]
 
-  /// Whether no part has a fault. Warnings do not count.
+  /// Whether every part works. A warning does not make the report bad.
   var isGood: Bool { checks.allSatisfy { $0.trouble == nil } }
 
   /// Returns the report as JSON: `{"status": "ok", "checks": {"store": "ok", …}}`.
   ///
-  /// A part with a fault has the value `failing`, a part with a warning the value `warning`.
+  /// The value of a part with a fault is `failing`, and the value of a part with a warning is
+  /// `warning`.
   ///
-  /// - Parameter isDetailed: whether the descriptions of faults and warnings follow after a colon.
+  /// - Parameter isDetailed: whether a value continues with a colon and the description of the
+  ///   fault or warning.
   func json(isDetailed: Bool) -> JSONValue {
     .object([
       "status": .string(isGood ? "ok" : "failing"),

@@ -51,8 +51,8 @@ extension MetricsPage {
 }
 
 extension ServerMembership.Configuration {
-  /// Creates the configuration with a description of this server for other servers and for people.
-  /// It contains the URL, the process ID, the host name and the version.
+  /// Creates the configuration with a description of this server for lists of servers. The
+  /// description contains the URL, the process ID, the host name and the version.
   ///
   /// - Parameters:
   ///   - url: returns the server's URL; it is called when the server registers.

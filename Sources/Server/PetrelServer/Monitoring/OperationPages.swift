@@ -6,8 +6,8 @@ import Synchronization
 
 /// The pages for monitoring: `/metrics`, `/health/live` and `/health/ready`.
 ///
-/// The server answers them before it looks at the store's state, so they work with a damaged store
-/// too.
+/// The server answers requests for these pages before it checks for damage of the store, so the
+/// pages work with a damaged store too.
 final class OperationPages: Sendable {
   /// The rules of access. ``reload(_:)`` replaces them.
   private let currentAccess: Mutex<OperatorAccess>

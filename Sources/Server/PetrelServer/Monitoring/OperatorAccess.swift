@@ -25,8 +25,9 @@ struct OperatorAccess: Sendable {
 
   /// Whether a request has the token, or comes from an address in one of the networks.
   ///
-  /// The token is compared in constant time. Without `limits.clientAddressHeader`, the client's
-  /// address of a forwarded request is unknown, so such a request needs the token.
+  /// The token is compared in constant time. If a proxy forwarded the request and
+  /// `limits.clientAddressHeader` is not set, the client's address is unknown. The request then
+  /// needs the token.
   func admits(_ request: HTTPRequest) -> Bool {
     if let tokenHash, let field = request.header("Authorization"),
       field.lowercased().hasPrefix("bearer "),

@@ -18,8 +18,8 @@ struct ProcessFigures: Sendable {
   /// The time of the process's start in seconds since 1970-01-01 UTC.
   var startSeconds = 0.0
 
-  /// Reads the figures from the kernel. The files are read on a queue of their own, because reading
-  /// them blocks a thread.
+  /// Reads the figures from the kernel. It reads the files in `/proc` on a separate dispatch queue,
+  /// because this blocks a thread.
   static func read() async -> ProcessFigures {
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "petrel.process-figures").async {

@@ -12,8 +12,8 @@ final class RequestTimes: Sendable {
     times.withLock { $0.map { ($0.key, $0.value) } }.sorted { $0.operation < $1.operation }
   }
 
-  /// Records an answer. Polls of the web courier are only counted, with 0 seconds: the time that
-  /// they wait for a notification is no measure of the server.
+  /// Records an answer. A poll of the web courier counts with 0 seconds, because its time to wait
+  /// for a notification does not measure the server.
   ///
   /// - Parameter start: the time at which the whole request had arrived.
   func record(_ operation: String, since start: ContinuousClock.Instant) {

@@ -23,7 +23,8 @@ extension Server {
     return page
   }
 
-  /// Adds the counts and times of requests, and the queue of each caller's requests.
+  /// Adds the counts and times of requests, and the counts of requests that wait for other requests
+  /// of the same caller.
   private func addRequests(to page: inout MetricsPage) {
     let times = requestTimes.histograms
     page.counter(
@@ -92,7 +93,8 @@ extension Server {
 }
 
 extension [MetricsPage.Sample] {
-  /// The samples in the order of their labels' values, so that two pages have the same order.
+  /// Returns the samples in the order of the values of their labels. A dictionary has no fixed
+  /// order, so two pages would otherwise differ in their order.
   fileprivate func sorted() -> [MetricsPage.Sample] {
     sorted { left, right in
       left.labels.map(\.value).lexicographicallyPrecedes(right.labels.map(\.value))

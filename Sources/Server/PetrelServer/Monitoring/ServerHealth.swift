@@ -2,8 +2,8 @@ import ChangeDispatch
 import StoreModel
 import Synchronization
 
-/// The health checks of a server. They answer two questions: must the process be restarted, and may
-/// requests be sent to it?
+/// The health checks of a server. They answer two questions: would a restart of the process help,
+/// and should clients' requests be sent to this server?
 final class ServerHealth: Sendable {
   /// The free space on the store's disk, in bytes, below which the server is not ready. With less
   /// space, the write-ahead log may not fit.
@@ -40,8 +40,8 @@ final class ServerHealth: Sendable {
   /// Returns the report for `/health/live`. A bad report means that a restart of the process may
   /// help.
   ///
-  /// The answer itself shows that the server reads and answers requests. The only further check is
-  /// the age of the store's transaction.
+  /// An answer to this request already shows that the server reads and answers requests. The only
+  /// other check is the age of the store's transaction.
   func live() -> HealthReport {
     let seconds = store.metrics.secondsInTransaction ?? 0
     return HealthReport(checks: [

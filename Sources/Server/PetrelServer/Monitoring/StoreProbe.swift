@@ -1,14 +1,14 @@
 import StoreModel
 import Synchronization
 
-/// A check whether the store can write. Any number of callers share one small write from time to
-/// time.
+/// A check whether the store can write. The check commits a transaction without effect, and callers
+/// share the result of one transaction.
 final class StoreProbe: Sendable {
   /// The state, which a `Mutex` protects.
   private struct State {
     /// The time of the last successful write; nil before the first.
     var succeeded: ContinuousClock.Instant?
-    /// Whether a write is under way.
+    /// Whether a write is in progress.
     var isUnderWay = false
     /// The callers that wait for the write, by their numbers.
     var waiters: [Int: CheckedContinuation<String?, Never>] = [:]
@@ -16,9 +16,9 @@ final class StoreProbe: Sendable {
   }
 
   private let store: any StoreHealth
-  /// The time for which a successful write counts.
+  /// The time for which the result of a successful write remains valid.
   private let validity: Duration
-  /// The maximum time of a write.
+  /// The maximum time for which a caller waits for a write.
   private let patience: Duration
   private let state = Mutex(State())
 
@@ -26,8 +26,8 @@ final class StoreProbe: Sendable {
   ///
   /// - Parameters:
   ///   - validity: the time for which a successful write counts.
-  ///   - patience: the maximum time of a write. After it, callers get an answer and the write
-  ///     continues.
+  ///   - patience: the maximum time for which a caller waits for a write. After this time, the
+  ///     caller gets a fault, and the write continues.
   init(
     store: any StoreHealth, validity: Duration = .seconds(10), patience: Duration = .seconds(5)
   ) {
@@ -38,8 +38,8 @@ final class StoreProbe: Sendable {
 
   /// Returns the fault that prevents writing; nil if the store can write.
   ///
-  /// Without a known fault, a write of the last ``validity`` seconds counts. Otherwise the method
-  /// waits for a new write.
+  /// If the store reports no fault, and a write succeeded within ``validity``, the method returns
+  /// nil at once. Otherwise it waits for a write: one in progress, or a new one.
   func trouble() async -> String? {
     let metrics = store.metrics
     if metrics.fault == nil, !metrics.readsFail, let succeeded = state.withLock({ $0.succeeded }),

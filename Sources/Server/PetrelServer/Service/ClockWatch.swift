@@ -1,10 +1,11 @@
 import CloudKitModel
 
-/// A detector of changes of the server's clock. It compares the clock with a monotonic one since
-/// the start of the server.
+/// A detector of jumps of the server's clock. It compares the time since the start of the server by
+/// this clock with the time by a monotonic clock.
 ///
-/// The retention deletes old data by the clock. If the clock jumps forward by a month, the
-/// retention would delete all data at once, and setting the clock right would not restore it.
+/// The retention decides by the clock which data are old. If the clock jumped forward by a month,
+/// the retention would delete all such data at once. A correction of the clock would not restore
+/// them.
 struct ClockWatch: Sendable {
   /// The maximum jump in seconds up to which the retention may delete.
   static let tolerance = 3_600.0
@@ -15,6 +16,10 @@ struct ClockWatch: Sendable {
   private let steadyStart: ContinuousClock.Instant
 
   /// Begins to compare the clocks.
+  ///
+  /// - Parameters:
+  ///   - now: the present time by the server's clock.
+  ///   - steady: the present time by the monotonic clock.
   init(at now: Timestamp, steady: ContinuousClock.Instant) {
     start = now
     steadyStart = steady
@@ -26,8 +31,8 @@ struct ClockWatch: Sendable {
     now.seconds - start.seconds - (steady - steadyStart) / .seconds(1)
   }
 
-  /// Whether the retention may delete data: the clock was not set forward by more than
-  /// ``tolerance``.
+  /// Whether the retention may delete data: since the start, the clock was not set forward by more
+  /// than ``tolerance``.
   func mayTrim(at now: Timestamp, steady: ContinuousClock.Instant) -> Bool {
     jump(at: now, steady: steady) <= Self.tolerance
   }

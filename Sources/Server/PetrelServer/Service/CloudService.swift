@@ -11,10 +11,12 @@ import Storage
 import StoreModel
 import Synchronization
 
-/// The server without sockets: it answers requests that come as values, dispatches their changes
-/// and delivers pushes.
+/// The server without sockets. It answers requests that are passed as values. It dispatches the
+/// changes of these requests, which means that it matches them with the subscriptions, and it
+/// delivers the pushes.
 ///
-/// ``Server`` connects it to HTTP and to the push channels. A test can use it alone:
+/// ``Server`` connects the service to HTTP and to the push channels. A test can use the service
+/// alone:
 ///
 /// ```swift
 /// let service = CloudService(
@@ -28,7 +30,7 @@ import Synchronization
 public final class CloudService: Sendable {
   private let store: any Store
   private let log: ServerLog
-  /// The source of the current time; the store's clock if servers share the store.
+  /// The source of the current time. If servers share the store, this is the store's clock.
   private let clock: @Sendable () -> Timestamp
   private let executor: (any TaskExecutor)?
   /// The router for new requests. ``reload(_:webPushKey:)`` replaces it.
@@ -44,14 +46,15 @@ public final class CloudService: Sendable {
   private let courier: WebCourier
   /// The admin API and the console.
   let admin: AdminService
-  /// The membership of this server in the cluster; nil if it has the store alone.
+  /// The membership of this server in the cluster of servers that share the store; nil if the
+  /// server has the store alone.
   private let membership: ServerMembership?
   private let dispatcher: Dispatcher
   /// The worker that sends pushes.
   private let worker: DeliveryWorker
   /// The task that deletes data beyond its retention.
   private let maintenance = Mutex<Task<Void, Never>?>(nil)
-  /// The task that builds indexes of schemas.
+  /// The task that builds and removes indexes after changes of schemas.
   private let indexing = Mutex<Task<Void, Never>?>(nil)
   /// The task that deletes users.
   private let deleting = Mutex<Task<Void, Never>?>(nil)
@@ -76,7 +79,7 @@ public final class CloudService: Sendable {
       publicURL: publicURL, webPushKey: nil, route: route)
   }
 
-  /// - Parameter webPushKey: the key pair of Web Push; nil if that channel is not configured.
+  /// - Parameter webPushKey: the key pair of Web Push; nil if Web Push is not configured.
   init(
     configuration: ServerConfiguration, store: any Store, log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, executor: (any TaskExecutor)?,
@@ -164,7 +167,8 @@ public final class CloudService: Sendable {
     self.admin = admin
     let turns = RequestTurns()
     self.turns = turns
-    // Their content must survive a reload of the configuration, so all routers share them.
+    // The content of this object must survive a reload of the configuration, so all routers share
+    // the object.
     let forgottenSignatures = ForgottenSignatures()
     makeRouter = { configuration, webPushKey in
       RequestRouter(
@@ -182,7 +186,7 @@ public final class CloudService: Sendable {
   }
 
   /// Returns the clock of the service. Servers that share a store use the store's clock, because
-  /// their own clocks differ.
+  /// the clocks of their machines differ.
   private static func clock(
     of store: any SharedStore, on machine: @escaping @Sendable () -> Timestamp
   ) -> @Sendable () -> Timestamp {
@@ -193,7 +197,8 @@ public final class CloudService: Sendable {
   /// The router for a new request.
   private var router: RequestRouter { currentRouter.withLock { $0 } }
 
-  /// Applies a configuration to later requests. Requests under way finish with the previous one.
+  /// Applies a configuration to later requests. Requests under way finish with the previous
+  /// configuration, except that the new quotas and container settings apply at once.
   func reload(_ configuration: ServerConfiguration, webPushKey: WebPushKey?) {
     let router = makeRouter(configuration, webPushKey)
     currentRouter.withLock { $0 = router }
@@ -226,12 +231,12 @@ public final class CloudService: Sendable {
     (courier.waitingReaderCount, courier.streamCount)
   }
 
-  /// Returns the body of an answer with which the HTTP server refuses a request itself. It has the
-  /// form of the protocol's errors.
+  /// Returns the body of an answer with which the HTTP server refuses a request itself. The body
+  /// has the format of the web services protocol's errors.
   public func body(of refusal: HTTPRefusal) -> Data { journal.body(of: refusal) }
 
-  /// Starts the dispatcher, the delivery worker and the background tasks. They also process changes
-  /// and deliveries that an earlier process left.
+  /// Starts the dispatcher, the delivery worker and the background tasks. These also process
+  /// changes and deliveries that an earlier process left in the store.
   public func start() {
     worker.start()
     dispatcher.start()
@@ -278,14 +283,14 @@ public final class CloudService: Sendable {
   }
 
   /// Waits until every committed change is dispatched, every due push is sent, and the outcomes are
-  /// stored. It does not wait for pushes that a later attempt will send.
+  /// stored. The method does not wait for pushes whose next attempt is later.
   public func settle() async {
     await dispatcher.settled()
     await worker.settled()
   }
 
-  /// Does the work that became due when the clock was set forward: waiting pushes, polls whose time
-  /// has ended, and retention.
+  /// Does the work that became due when the clock was set forward. It sends pushes that are due,
+  /// ends polls whose time is over, and deletes data beyond its retention.
   public func followClock() async {
     worker.lookForDueDeliveries()
     courier.endOverduePolls()
@@ -311,7 +316,8 @@ public final class CloudService: Sendable {
   }
 
   /// Deletes data beyond its retention now, and again whenever ``RetentionSchedule`` says so. It
-  /// ends when the task is cancelled.
+  /// deletes nothing while ``ClockWatch`` reports a jump of the clock. The method returns when the
+  /// task is cancelled.
   private func maintain() async {
     let watch = ClockWatch(at: clock(), steady: .now)
     while !Task.isCancelled {

@@ -4,7 +4,8 @@ import StoreModel
 /// The background work that builds and removes indexes after changes of schemas.
 ///
 /// The store contains the work and its progress. The builder continues where an earlier process
-/// stopped. It finds work that another process adds within ``idleTime``.
+/// stopped. A builder without work searches the store for new work of other processes every
+/// ``idleTime``.
 struct IndexBuilder: Sendable {
   /// The time between two searches for work when there was none.
   static let idleTime = Duration.seconds(1)
@@ -15,7 +16,8 @@ struct IndexBuilder: Sendable {
   let maintenance: any Maintenance
   let log: ServerLog
 
-  /// Works until the task is cancelled. After a failure it waits a minute and tries again.
+  /// Works until the task is cancelled. After a failure, the method waits for a minute and tries
+  /// again.
   func run() async {
     var report = IndexWorkReport()
     while !Task.isCancelled {
@@ -39,17 +41,21 @@ struct IndexBuilder: Sendable {
   }
 }
 
-/// The messages about the work on indexes: the start, the progress every ten seconds, and the end.
+/// The messages about the work on an index: the start of each phase, the progress every ten
+/// seconds, and the end.
 public struct IndexWorkReport: Sendable {
   /// Creates a report before the first step.
   public init() {}
 
-  /// The work and time of the last message; nil after the end of an index.
+  /// The work and time of the last message; nil before the first message and after the end of the
+  /// work on an index.
   private var last: (work: IndexWork, time: ContinuousClock.Instant)?
 
-  /// Returns the message after a step; nil if no message is due.
+  /// Returns the message after a step; nil if no message is necessary.
   ///
-  /// - Parameter now: the monotonic time.
+  /// - Parameters:
+  ///   - work: the state of the work after the step.
+  ///   - now: the present monotonic time.
   public mutating func line(after work: IndexWork, at now: ContinuousClock.Instant) -> String? {
     guard work.phase != nil else {
       last = nil

@@ -1,16 +1,18 @@
-/// The time of the next pass of the retention, as a value without a clock.
+/// The time of the next pass of the retention, which deletes data that are older or more than the
+/// limits permit. The schedule is a value without a clock of its own.
 ///
-/// A pass runs at least once an hour. It runs earlier after 10,000 new log entries: a server with
-/// thousands of notifications a second would otherwise exceed the limits by millions of entries.
-/// Each pass scans the kept data, so passes take at most about 1/50 of the time.
+/// A pass is due one hour after the last one. It is due earlier after 10,000 new log entries,
+/// because a server with thousands of notifications a second would otherwise exceed the limits by
+/// millions of entries. Each pass scans the kept data. So the earlier pass waits until 50 times the
+/// duration of the last pass is over.
 struct RetentionSchedule {
   /// The time between two calls of ``isDue(at:logged:)``.
   static let step = Duration.seconds(60)
-  /// The maximum time between two passes.
+  /// The time from the end of a pass after which the next one is due in any case.
   private static let longest = Duration.seconds(3600)
-  /// The minimum ratio of the time between passes to the time of a pass.
+  /// The minimum time before an earlier pass, as a multiple of the duration of the last pass.
   private static let share = 50
-  /// The number of new log entries after which a pass runs earlier.
+  /// The number of new log entries after which a pass is due earlier.
   private static let entries = 10_000
 
   /// The end of the last pass.
@@ -20,7 +22,7 @@ struct RetentionSchedule {
   /// The number of logged entries at the start of the last pass.
   private var logged: Int
 
-  /// Notes a finished pass.
+  /// Creates the schedule after a finished pass.
   ///
   /// - Parameters:
   ///   - began: the start of the pass.
@@ -34,7 +36,9 @@ struct RetentionSchedule {
 
   /// Whether the next pass is due.
   ///
-  /// - Parameter logged: the number of log entries that the process has written.
+  /// - Parameters:
+  ///   - now: the present monotonic time.
+  ///   - logged: the number of log entries that the process has written so far.
   func isDue(at now: ContinuousClock.Instant, logged: Int) -> Bool {
     let elapsed = now - ended
     if elapsed >= Self.longest { return true }

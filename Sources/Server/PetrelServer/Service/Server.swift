@@ -38,16 +38,18 @@ public final class Server: Sendable {
   let pages: OperationPages
   let requestTimes = RequestTimes()
   private let health: ServerHealth
-  /// The URL and the server itself, for closures that exist before them.
+  /// The URL and a reference to this server, for closures that are created before the two are
+  /// known.
   private let address: Address
   private let log: ServerLog
 
-  /// A weak reference to the server, for closures that are created before the server.
+  /// A weak reference to the server. It is nil before the server is complete.
   private struct Reference: Sendable {
     weak var server: Server?
   }
 
-  /// The server's URL, which is known when the system has chosen the port. Before that it is empty.
+  /// The server's URL and a weak reference to the server. The URL is empty until the server
+  /// listens, because the system may choose the port.
   private final class Address: Sendable {
     let url = Mutex("")
     let server = Mutex(Reference())
@@ -56,7 +58,7 @@ public final class Server: Sendable {
   /// Creates a server on an open store. The caller closes the store after the server has stopped.
   ///
   /// - Parameter clock: the source of the current time.
-  /// - Throws: ``ConfigurationError`` if a key file is unusable.
+  /// - Throws: `ConfigurationError` if a key file is unusable.
   public init(
     configuration: ServerConfiguration, store: any Store, log: ServerLog = .standardError(),
     clock: @escaping @Sendable () -> Timestamp = { .now }
@@ -140,15 +142,17 @@ public final class Server: Sendable {
   /// The counts of failed requests since the start.
   public var requestMetrics: RequestMetrics { service.requestMetrics }
 
-  /// Starts to listen, to dispatch and to deliver, including changes and deliveries that an earlier
-  /// process left.
+  /// Starts to listen for requests, to dispatch changes and to deliver pushes. The server also
+  /// processes the changes and deliveries that an earlier process left in the store.
   ///
   /// - Parameter socket: the socket file for commands on this machine; nil for none. If the server
   ///   cannot listen there, it logs a warning and continues.
-  /// - Throws: `HTTPServerError` if the server cannot listen on the address. Nothing runs then.
+  /// - Throws: `HTTPServerError` if the server cannot listen on the address. The server has then
+  ///   started nothing.
   public func start(listeningAt socket: SocketFile? = nil) throws {
-    // Listening comes first, because only it can fail. A change that is committed before the
-    // dispatcher starts is in the outbox, which the dispatcher reads at its start.
+    // The server listens first, because only this step can make the start fail. A change that is
+    // committed before the dispatcher starts is in the outbox, the store's queue of changes. The
+    // dispatcher reads the outbox when it starts.
     try http.start()
     let host =
       configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
@@ -169,9 +173,9 @@ public final class Server: Sendable {
   /// requests.
   public func drain() { health.drain() }
 
-  /// Stops the server: refuses new requests, ends long polls, and waits up to 10 seconds for other
-  /// requests. Then the dispatcher, the delivery worker and the push channels stop. Changes and
-  /// deliveries that are not finished remain in the store.
+  /// Stops the server: refuses new requests, ends polls and event streams, and waits up to 10
+  /// seconds for other requests. Then the method stops the dispatcher, the delivery worker and the
+  /// push channels. Changes and deliveries that are not finished remain in the store.
   public func stop() async {
     await http.stop(within: .seconds(10))
     await service.stop()
@@ -193,8 +197,8 @@ extension HTTPResponse {
 }
 
 extension ServerLog {
-  // The function is not inlined, because a waiting request keeps memory for all values that its own
-  // function may create.
+  // The function is not inlined. Otherwise a waiting request would keep memory for the values that
+  // are created here.
   @inline(never)
   fileprivate func note(
     _ response: HTTPResponse, to request: HTTPRequest, _ operation: String,

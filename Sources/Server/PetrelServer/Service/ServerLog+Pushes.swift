@@ -5,10 +5,11 @@ import Logging
 import PushChannels
 import StoreModel
 
-// The log of changes after their requests, at the level `debug`. Each line contains the UUID of the
-// request.
+// Log lines at the level `debug` about the notifications and pushes of a change. They follow the
+// answer to the request that made the change, and contain the UUID of that request.
 extension ServerLog {
-  /// The closure that logs each attempt of a push; nil if the log drops the level `debug`.
+  /// The closure that logs the outcome of each attempt to push; nil if the log does not write the
+  /// level `debug`.
   var pushTrace: (@Sendable (Delivery, DeliveryUpdate.State) -> Void)? {
     guard level <= .debug else { return nil }
     return { delivery, state in
@@ -16,7 +17,8 @@ extension ServerLog {
         .debug, "push \(state.word)",
         Self.fields(of: delivery.notification) + [
           ("kind", .string(delivery.device.kind.rawValue)),
-          // A token is secret like an address. Its beginning is enough to distinguish devices.
+          // A token is confidential, as an address is. The first 12 characters are enough to
+          // distinguish devices.
           ("token", .string(String(delivery.device.token.prefix(12)))),
           ("attempt", .int(Int64(delivery.attempts + 1))),
         ] + state.fields)

@@ -5,7 +5,8 @@ import StoreModel
 /// The background work that deletes users.
 ///
 /// The store contains the deletions and their progress. The deleter continues where an earlier
-/// process stopped. It finds deletions that another process begins within ``idleTime``.
+/// process stopped. A deleter without work searches the store for new deletions of other processes
+/// every ``idleTime``.
 struct UserDeleter: Sendable {
   /// The time between two searches for work when there was none, or when a deletion waits for the
   /// dispatcher.
@@ -18,7 +19,8 @@ struct UserDeleter: Sendable {
   let log: ServerLog
   let clock: @Sendable () -> Timestamp
 
-  /// Works until the task is cancelled. After a failure it waits a minute and tries again.
+  /// Works until the task is cancelled. After a failure, the method waits for a minute and tries
+  /// again.
   func run() async {
     while !Task.isCancelled {
       do {

@@ -7,15 +7,15 @@ import StoreModel
 ///
 /// A password is better kept in a file (`passfile=` or `PGPASSFILE`).
 public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
-  /// The URI as it was given, with the password if it has one. Never log it.
+  /// The URI as the caller wrote it, with the password if there is one. Never log it.
   package let text: String
   /// The address without user and password, for logs.
   public let description: String
 
   /// Parses a connection URI.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the text is not such a URI or has parts that libpq
-  ///   does not know.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the text is not a PostgreSQL connection URI, or
+  ///   has parts that libpq does not know.
   public init(_ text: String) throws {
     guard Self.isAddress(text) else {
       throw StoreError(
@@ -57,7 +57,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     return unquoted.trimmingCharacters(in: CharacterSet(charactersIn: " :"))
   }
 
-  /// Whether a text looks like such an address.
+  /// Returns whether a text begins like the address of a PostgreSQL database.
   public static func isAddress(_ text: String) -> Bool {
     text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
   }

@@ -18,7 +18,7 @@ struct PostgreSQLArguments {
     static let unknown: Oid = 0
   }
 
-  /// The types of the arguments, for the statement's preparation.
+  /// The types of the arguments. PostgreSQL needs them when the statement is prepared.
   private(set) var types: [Oid] = []
   /// The bytes of all arguments, one after the other. The first byte is no argument, so that the
   /// memory always has an address.
@@ -46,7 +46,7 @@ struct PostgreSQLArguments {
     }
   }
 
-  /// Replaces the arguments by those of a frequent statement.
+  /// Replaces the arguments by those of a statement that runs for every record.
   ///
   /// - Throws: ``StoreError/Code/unkeptText`` for a text with the character U+0000.
   mutating func set(_ arguments: borrowing SQLArguments) throws {

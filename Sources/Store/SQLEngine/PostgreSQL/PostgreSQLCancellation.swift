@@ -1,14 +1,15 @@
 import CPostgreSQL
 
-/// The cancellation of the statement that a session runs, over a connection of its own to the
-/// server. After the session has ended it cancels nothing.
+/// The cancellation of the statement that a session runs, over a separate connection to the server.
+/// After the session has ended, it cancels nothing.
 ///
-/// Any thread may use it: it is never changed, and libpq permits `PQcancel` from any thread.
+/// Any thread may use the object: it never changes, and libpq permits `PQcancel` from any thread.
 final class PostgreSQLCancellation: @unchecked Sendable {
   // Read only, by a function that any thread may call.
   private let request: OpaquePointer
 
-  /// Takes the server's key for cancellations from a connection; nil if there is no connection.
+  /// Copies the key that the server requires for cancellations from a connection; nil if the
+  /// connection is lost.
   init?(of connection: OpaquePointer) {
     guard let request = PQgetCancel(connection) else { return nil }
     self.request = request
@@ -16,8 +17,8 @@ final class PostgreSQLCancellation: @unchecked Sendable {
 
   deinit { PQfreeCancel(request) }
 
-  /// Asks the server to cancel the running statement. Blocks until the server has signalled the
-  /// session, which ignores the signal if no statement runs.
+  /// Asks the server to cancel the session's running statement. The call blocks until the server
+  /// has signalled the session. The session ignores the signal if no statement runs.
   func send() {
     var reason = [CChar](repeating: 0, count: 256)
     PQcancel(request, &reason, Int32(reason.count))

@@ -2,7 +2,8 @@ import CPostgreSQL
 
 // Bulk inserts.
 extension PostgreSQLConnection {
-  /// Begins a `COPY … FROM STDIN`. Until its end, the connection runs no other statement.
+  /// Begins a `COPY … FROM STDIN`. Until ``endCopy(_:)``, the connection can run no other
+  /// statement.
   package func beginCopy(_ statement: String) throws {
     let result = PQexec(handle, statement)
     defer { PQclear(result) }
@@ -20,7 +21,9 @@ extension PostgreSQLConnection {
     guard isPut == 1 else { throw failure(nil, statement) }
   }
 
-  /// Ends the copy and waits for the server. It throws the server's error about the data.
+  /// Ends the copy and waits for the server.
+  ///
+  /// - Throws: the server's error about the data.
   package func endCopy(_ statement: String) throws {
     guard PQputCopyEnd(handle, nil) == 1 else { throw failure(nil, statement) }
     var end: (any Error)?

@@ -2,8 +2,8 @@ import CPostgreSQL
 
 // Notifications of other sessions (`LISTEN` and `NOTIFY`).
 extension PostgreSQLConnection {
-  /// The socket on which notifications arrive, for `poll`. It changes when the connection is
-  /// replaced.
+  /// The socket on which notifications arrive, for `poll`. The socket changes when a lost
+  /// connection is replaced.
   package var socket: Int32 { PQsocket(handle) }
 
   /// Reads the data that has arrived, without waiting for more.
@@ -15,7 +15,7 @@ extension PostgreSQLConnection {
     }
   }
 
-  /// The payload of the next notification; nil if none has arrived.
+  /// Removes the next notification that has arrived, and returns its payload; nil if there is none.
   package func nextPayload() -> String? {
     guard let notification = PQnotifies(handle) else { return nil }
     defer { PQfreemem(notification) }

@@ -1,9 +1,9 @@
 import CPostgreSQL
 import StoreModel
 
-// Row locks use `FOR NO KEY UPDATE`, the lock that an update of the row takes. A table lock waits
-// for all transactions that hold row locks of the table. All locks end with their transaction. A
-// transaction ends when its session is lost or idle for too long.
+// Row locks use `FOR NO KEY UPDATE`, the lock that an update of the row takes. A table lock
+// (`EXCLUSIVE`) waits for all transactions that hold row locks of the table. All locks end with
+// their transaction. A transaction ends when its session is lost or idle for too long.
 extension PostgreSQLConnection {
   /// Begins a transaction and runs the statements that take its locks, in one round trip.
   package func beginWriting(with statements: [String]) throws -> Int64? {
@@ -24,8 +24,9 @@ extension PostgreSQLConnection {
   /// Creates the table if it is missing, then begins a transaction with an `EXCLUSIVE` lock on it
   /// and without time limits.
   ///
-  /// The table is made first, since the first caller has no table to lock. If two callers make it
-  /// at the same time, one fails and tries again. The third failure is thrown.
+  /// The table is created first, because the first caller has no table to lock. If two callers
+  /// create the table at the same time, one fails and tries again. The method throws the error of
+  /// the third failure.
   package func beginAlone(with table: String, definedBy definition: String) throws {
     var attempts = 3
     while true {

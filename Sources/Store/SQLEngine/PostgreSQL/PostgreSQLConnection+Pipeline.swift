@@ -1,11 +1,11 @@
 import CPostgreSQL
 
 // Statements whose results nobody reads are sent without waiting for earlier ones (libpq's pipeline
-// mode). Their errors appear at the next statement that is waited for, at the latest at the commit,
-// which goes through the pipeline too.
+// mode). Their errors appear when the connection next waits for a result, at the latest at the
+// commit, which is also sent through the pipeline.
 extension PostgreSQLConnection {
-  /// The most statements under way. The system's buffers can hold the server's answers to this many
-  /// until they are read.
+  /// The most statements that are sent and not yet answered. The system's buffers can hold the
+  /// server's answers to this many statements until the answers are read.
   private static let pipelineLimit = 256
 
   /// Sends a statement that runs for every record, without waiting for its result.
@@ -32,14 +32,14 @@ extension PostgreSQLConnection {
     pipeline.append(text)
   }
 
-  /// Enters libpq's pipeline mode with the first statement.
+  /// Enters libpq's pipeline mode, if no statement is in the pipeline yet.
   private func beginPipeline(_ text: String) throws {
     guard pipeline.isEmpty else { return }
     guard PQenterPipelineMode(handle) == 1 else { throw failure(nil, text) }
   }
 
-  /// Sends the commit after the statements under way, and waits for all. Returns PostgreSQL's
-  /// command tag.
+  /// Sends the commit after the statements in the pipeline, and waits for all of them. Returns the
+  /// command tag of the commit: PostgreSQL's name for the executed command, such as `ROLLBACK`.
   func commitPipeline() throws -> String {
     guard PQsendQueryParams(handle, "COMMIT", 0, nil, nil, nil, nil, 1) == 1 else {
       throw failure(nil, "COMMIT")
@@ -48,10 +48,11 @@ extension PostgreSQLConnection {
     return try settle()
   }
 
-  /// Waits until all statements under way are done, and leaves the pipeline mode. Returns the
-  /// command tag of the last one.
+  /// Waits until all statements in the pipeline are done, and leaves the pipeline mode. Returns the
+  /// command tag of the last one, such as `COMMIT`; empty if there were none.
   ///
-  /// - Throws: the error of the first that failed; those after it were not executed.
+  /// - Throws: the error of the first statement that failed. The statements after it were not
+  ///   executed.
   @discardableResult
   package func settle() throws -> String {
     guard !pipeline.isEmpty else { return "" }

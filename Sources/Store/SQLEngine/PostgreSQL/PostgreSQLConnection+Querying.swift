@@ -2,12 +2,13 @@ import CPostgreSQL
 import Foundation
 
 extension PostgreSQLConnection {
-  /// The time that the rest of a result may take before the statement is cancelled. A cancellation
-  /// takes a connection and a server process of its own, 2 to 4 ms of processor time.
+  /// The time that the unread part of a result may take before the statement is cancelled. A
+  /// cancellation needs another connection and another server process, which take 2 to 4 ms of
+  /// processor time.
   private static let cancellationDelay = Duration.milliseconds(4)
 
-  /// Runs a statement and visits its rows while they arrive. If the visitor throws, the rest of the
-  /// result is read or the statement is cancelled.
+  /// Runs a statement and visits its rows while they arrive. If the visitor throws, the remaining
+  /// rows are read for a short time; if there are still more, the statement is cancelled.
   package func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
@@ -47,9 +48,9 @@ extension PostgreSQLConnection {
     if let failure { throw failure }
   }
 
-  /// Reads the rest of a result, for at most `cancellationDelay`.
+  /// Reads the remaining rows of a result, for at most ``cancellationDelay``.
   ///
-  /// - Returns: whether all of it was read, or the connection was lost.
+  /// - Returns: true if all rows were read, or if the connection was lost.
   private func endsSoon() -> Bool {
     let end = ContinuousClock.now + Self.cancellationDelay
     while true {

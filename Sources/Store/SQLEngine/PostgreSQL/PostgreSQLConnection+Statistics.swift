@@ -3,7 +3,7 @@ extension PostgreSQLConnection {
   ///
   /// PostgreSQL plans for a table without statistics as if it had ten pages and a thousand rows. It
   /// analyzes a table by itself after 50 rows changed, which never happens to some tables. After a
-  /// dump was restored, it does so some time later.
+  /// restored dump, it analyzes the tables only some time later.
   package func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void
   ) {

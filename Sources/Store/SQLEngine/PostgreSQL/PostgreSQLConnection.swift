@@ -4,12 +4,12 @@ import StoreModel
 
 /// A connection to PostgreSQL.
 ///
-/// Statements are prepared on the server once and kept. A lost connection fails the transaction
-/// under way; the next transaction makes a new connection.
+/// Statements are prepared on the server once and kept. If the connection is lost, the transaction
+/// under way fails, and the next transaction connects again.
 ///
-/// Writing transactions of one or several processes run concurrently, as far as the row locks
-/// permit that they take when they begin (`WriteLocks`). Statements whose results nobody reads are
-/// sent without waiting (`runLater`).
+/// Writing transactions of one or several processes run concurrently. They wait only for the locks
+/// that others took when they began (`WriteLocks`). Statements whose results nobody reads are sent
+/// without waiting (`runLater`).
 ///
 /// One thread at a time may use the connection. Only the closure of ``interruption()`` may be
 /// called from any thread.
@@ -19,15 +19,16 @@ package final class PostgreSQLConnection: SQLConnection {
     /// The time limit of a statement in milliseconds; 0 for no limit. A statement that takes longer
     /// fails with ``StoreError/Code/overloaded``.
     package var statementTimeout: Int
-    /// The time limit for waiting for other writers' locks, in milliseconds.
+    /// The time limit for waiting for other writers' locks, in milliseconds; 0 for no limit. A
+    /// statement that waits longer fails with ``StoreError/Code/overloaded``.
     package var lockTimeout = 10_000
-    /// How the program holds the store open; nil if it does not.
+    /// The kind of the advisory lock by which the program marks the store as open; nil for no lock.
     package var serving: PostgreSQLSession.Serving?
     /// The milliseconds after which the server ends an idle transaction; 0 for no limit.
     package var idleTimeout = 0
 
-    /// Settings with a time limit of a minute for a statement, 10 seconds for a lock, and none for
-    /// an idle transaction.
+    /// Creates settings. By default, the time limit is a minute for a statement and 10 seconds for
+    /// a lock; an idle transaction has no limit.
     package init(statementTimeout: Int = 60_000, serving: PostgreSQLSession.Serving? = nil) {
       self.statementTimeout = statementTimeout
       self.serving = serving
@@ -43,7 +44,8 @@ package final class PostgreSQLConnection: SQLConnection {
   /// libpq's connection (`PGconn`).
   package let handle: OpaquePointer
   private let settings: Settings
-  /// The record of damage that PostgreSQL found in its files; nil if damage is only thrown.
+  /// The record of damage that PostgreSQL found in its files; nil if this connection only throws
+  /// errors about damage.
   package var damage: StoreDamage?
   /// The arguments of the next statement.
   var arguments = PostgreSQLArguments()
@@ -51,11 +53,11 @@ package final class PostgreSQLConnection: SQLConnection {
   var pipeline: [String] = []
   /// The prepared statements of this session, by their texts. A new session has none.
   private var names: [String: Statement] = [:]
-  /// The server's session of this connection.
+  /// The session of this connection on the server; nil before it is set up.
   private var session: PostgreSQLSession?
-  /// The session of the lost connection that this one replaces, until it has certainly ended.
+  /// The session of the lost connection before this one, until that session has certainly ended.
   private var formerSession: PostgreSQLSession?
-  /// Whether the session has its settings and its lock.
+  /// Whether the session has its settings and, if ``Settings/serving`` requires it, its lock.
   private var isPrepared = false
   /// Whether the connection must be replaced although libpq does not count it as lost.
   var isUnfit = false
@@ -63,19 +65,21 @@ package final class PostgreSQLConnection: SQLConnection {
   private var isClosed = false
   /// The read under way, if it can be cancelled.
   package var read: ReadCancellation?
-  /// When the last cancellation was sent on this connection.
+  /// The time of the last cancelled read on this connection; nil if no late cancellation is
+  /// expected.
   private var cancelled: ContinuousClock.Instant?
   /// The cancellation of this session, made at its first use.
   private var knownCancellation: PostgreSQLCancellation?
-  /// Seconds by which a pool or proxy between this process and the server may delay a cancellation.
+  /// The most seconds by which a pool or proxy between this process and the server may delay a
+  /// cancellation.
   private static let latestCancellation = 10.0
 
   /// A statement that was prepared on the server.
   struct Statement {
     /// The statement's name in the session, such as `s12`.
     var name: String
-    /// The number of arguments that the statement takes. More may be passed; those belong to the
-    /// next row.
+    /// The number of arguments that the statement takes. The caller may have more arguments; they
+    /// belong to later rows.
     var argumentCount: Int
   }
 
@@ -144,7 +148,8 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  /// Sets up a new session: its settings, the end of the former session, and the lock of a server.
+  /// Sets up a new session: applies the settings, ends the former session, and takes the lock of
+  /// ``Settings/serving``.
   private func prepareSession() throws {
     // Every commit is on disk before it is acknowledged, whatever the server's default is. The
     // server too detects a dead client within half a minute, and releases its locks.
@@ -188,8 +193,8 @@ package final class PostgreSQLConnection: SQLConnection {
     try begin { try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
   }
 
-  /// Runs statements that are each a transaction by itself. It runs `body` once more if the
-  /// connection turns out to be lost.
+  /// Runs `body`, whose statements are each a transaction by itself. If the connection turns out to
+  /// be lost, the method runs `body` once more.
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value {
     var isFirst = true
     while true {
@@ -203,7 +208,8 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  /// Connects where needed, and begins a transaction.
+  /// Connects if the connection is lost, and begins a transaction by `statement`. If the connection
+  /// turns out to be lost, the method runs `statement` once more.
   package func begin<Result>(_ statement: () throws -> Result) throws -> Result {
     var isFirst = true
     while true {
@@ -220,8 +226,10 @@ package final class PostgreSQLConnection: SQLConnection {
 
   /// Commits the transaction, after the statements under way.
   ///
-  /// PostgreSQL answers a commit with another command tag if it has rolled back because of a failed
-  /// statement. That is thrown as ``StoreError/Code/statementFailed``.
+  /// If a statement has failed, PostgreSQL rolls back instead, and answers with another command tag
+  /// than `COMMIT`.
+  ///
+  /// - Throws: ``StoreError/Code/statementFailed`` if PostgreSQL has rolled back.
   package func commit() throws {
     let word: String
     if pipeline.isEmpty {
@@ -285,14 +293,14 @@ package final class PostgreSQLConnection: SQLConnection {
     return Int(String(cString: PQcmdTuples(result))) ?? 0
   }
 
-  /// Returns a closure that asks the server to cancel the session's statement. It blocks until the
-  /// server has signalled the session.
+  /// Returns a closure that asks the server to cancel the session's statement. The closure blocks
+  /// until the server has signalled the session.
   package func interruption() -> @Sendable () -> Void {
     let session = cancellation()
     return { session?.send() }
   }
 
-  /// Notes the time of a cancellation, so that a late one is recognised
+  /// Notes the time of a cancelled read, so that a cancellation that arrives late is recognised
   /// (``isCancelledByMistake()``).
   package func noteInterruption() { cancelled = .now }
 
@@ -303,19 +311,21 @@ package final class PostgreSQLConnection: SQLConnection {
     return cancellation
   }
 
-  /// Whether a statement was cancelled by a late cancellation of an earlier read. Only the first
-  /// statement after a cancelled read can be, within ``latestCancellation`` seconds.
+  /// Returns whether a late cancellation of an earlier read has just cancelled another statement.
+  /// This is assumed once after a cancelled read, within ``latestCancellation`` seconds; the call
+  /// forgets the cancelled read.
   private func isCancelledByMistake() -> Bool {
     guard let cancelled, read?.isCancelled != true else { return false }
     self.cancelled = nil
     return ContinuousClock.now - cancelled < .seconds(Self.latestCancellation)
   }
 
-  /// Whether the session has a prepared statement of this text.
+  /// Returns whether the session has a prepared statement of this text.
   func isPrepared(_ text: String) -> Bool { names[text] != nil }
 
-  /// Returns the prepared statement of a text, and prepares it on the server at the first use.
-  /// ``arguments`` must be set: their types become the parameters' types.
+  /// Returns the prepared statement of a text. At the first use, the method prepares the statement
+  /// on the server. ``arguments`` must be set before, because their types become the parameters'
+  /// types.
   func prepared(_ text: String) throws -> Statement {
     if let statement = names[text] { return statement }
     let statement = Statement(
@@ -328,7 +338,7 @@ package final class PostgreSQLConnection: SQLConnection {
     return statement
   }
 
-  /// Returns the highest number of a parameter in a statement.
+  /// Returns the highest number of a parameter in a statement; 0 without parameters.
   private static func argumentCount(of text: String) -> Int {
     text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).dropFirst()
       .compactMap { Int(Substring($0.prefix { (0x30...0x39).contains($0) })) }.max() ?? 0
@@ -336,7 +346,7 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: Failures
 
-  /// Throws the error of a result, if it is one.
+  /// Throws an error if a result reports a failure.
   package func check(_ result: OpaquePointer?, _ statement: String) throws {
     switch PQresultStatus(result) {
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE, PGRES_EMPTY_QUERY: return
@@ -350,7 +360,7 @@ package final class PostgreSQLConnection: SQLConnection {
   /// - 25P03, 25006, classes 08 and 57, no SQLSTATE: `unreachable`.
   /// - Class 40: `serializationFailure`.
   /// - 53100: `full`. 58030: `diskFailed`. Other codes of classes 53 and 55: `overloaded`.
-  /// - Class XX: `corrupt`.
+  /// - Class XX: `corrupt`. XX001 and XX002 are also recorded in ``damage``.
   /// - All others: `statementFailed`.
   package func failure(_ result: OpaquePointer?, _ statement: String) -> StoreError {
     let code =
@@ -404,10 +414,11 @@ package final class PostgreSQLConnection: SQLConnection {
 
   /// 0: PostgreSQL copies its log by itself.
   package var loggedPages: Int { 0 }
-  /// Does nothing, for the same reason.
+  /// Does nothing and returns 0: PostgreSQL copies its log by itself.
   package func copyLog(isAlone: Bool) throws -> Int { 0 }
 
-  /// Translates the marks of a definition. Texts are compared by their bytes, as in SQLite.
+  /// Translates the marks of a definition, which are comments such as `/*clustered*/`. Texts are
+  /// compared by their bytes, as in SQLite.
   package func definition(_ statement: String) -> String {
     statement.replacing("/*clustered*/", with: "").replacing("/*unlogged*/", with: "UNLOGGED")
       .replacing(/\bTEXT\b/, with: #"TEXT COLLATE "C""#)
@@ -428,7 +439,7 @@ package final class PostgreSQLConnection: SQLConnection {
     defer { for copy in copies { free(copy) } }
     var pointers: [UnsafePointer<CChar>?] = copies.map { UnsafePointer($0) }
     pointers.append(nil)
-    // With the null, the array is never empty, so it has memory.
+    // The array is never empty, because it ends with a null pointer. So it has memory.
     return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
   }
 }

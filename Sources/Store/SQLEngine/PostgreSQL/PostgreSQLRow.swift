@@ -8,13 +8,14 @@ final class PostgreSQLRow: SQLRow {
   /// The types of the columns.
   private let types: [Oid]
 
-  /// Reads the types of the columns. ``stand(on:of:)`` chooses the row.
+  /// Reads the types of the columns. The row is the first one, until ``stand(on:of:)`` chooses
+  /// another.
   init(columnsOf result: OpaquePointer) {
     self.result = result
     types = (0..<PQnfields(result)).map { PQftype(result, $0) }
   }
 
-  /// Moves to a row of a result with the same columns.
+  /// Makes this object represent a row, counted from 0, of a result with the same columns.
   func stand(on row: Int32, of result: OpaquePointer) {
     self.row = row
     self.result = result

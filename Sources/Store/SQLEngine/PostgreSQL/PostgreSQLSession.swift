@@ -1,8 +1,8 @@
 import Foundation
 import StoreModel
 
-/// The server's session of a connection. A Petrel server's advisory lock belongs to it, and ends
-/// with it.
+/// The session on the PostgreSQL server that belongs to a connection. A session has the advisory
+/// lock of a Petrel server, and the lock ends with the session.
 ///
 /// The lock only keeps a store from being moved while it is served. Writes do not depend on it.
 package struct PostgreSQLSession {
@@ -13,12 +13,13 @@ package struct PostgreSQLSession {
     case serving = 0x5045_5452
   }
 
-  /// The seconds to wait for a server that is about to end.
+  /// The seconds to wait for a lost session to end, or for a lock of a program that is about to
+  /// end.
   private static let patience = 2.0
   /// The pause between two attempts, in microseconds.
   private static let pause: UInt32 = 20_000
 
-  /// The number of the server's process.
+  /// The number of the session's process on the PostgreSQL server.
   private let number: Int32
   /// The start of the process. It makes the number unique, since the system reuses process numbers.
   private let began: String
@@ -27,7 +28,7 @@ package struct PostgreSQLSession {
 
   /// Reads the identity of a connection's session.
   ///
-  /// - Parameter number: the number of the server's process.
+  /// - Parameter number: the number of the session's process on the PostgreSQL server.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the user has no schema for the store.
   package init(of connection: PostgreSQLConnection, number: Int32) throws {
     self.number = number
@@ -45,10 +46,10 @@ package struct PostgreSQLSession {
     self.schema = schema
   }
 
-  /// Ends a lost session and waits until it has ended. The server may not have detected the loss,
-  /// and may still execute a transaction of it.
+  /// Ends this session, whose connection was lost, and waits until it has ended. The server may not
+  /// have detected the loss, and may still execute a transaction of the session.
   ///
-  /// - Throws: ``StoreError/Code/unreachable`` after two seconds.
+  /// - Throws: ``StoreError/Code/unreachable`` if the session has not ended after two seconds.
   package func end(from connection: PostgreSQLConnection) throws {
     let deadline = ContinuousClock.now + .seconds(Self.patience)
     while try connection.first(
@@ -73,8 +74,8 @@ package struct PostgreSQLSession {
     case alone
   }
 
-  /// Takes the shared or the exclusive lock. It waits up to two seconds, since a former server may
-  /// be about to end.
+  /// Takes the shared or the exclusive lock. The call waits up to two seconds, because the program
+  /// that has the lock may be about to end.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if another program has a lock that excludes this one.
   package func lock(_ connection: PostgreSQLConnection, for serving: Serving) throws {
@@ -100,7 +101,7 @@ package struct PostgreSQLSession {
     }
   }
 
-  /// Whether any server holds the lock.
+  /// Returns whether any program has the lock, shared or exclusive.
   package static func isServed(over connection: PostgreSQLConnection) throws -> Bool {
     try connection.first(
       """

@@ -6,18 +6,18 @@ import StoreModel
 /// A connection to an SQLite database: a file with a write-ahead log, or a database in memory.
 ///
 /// The connection opens files through ``GatheringFileSystem``, which checks the pages. SQLite runs
-/// without a mutex (`SQLITE_OPEN_NOMUTEX`), so one thread at a time may use the connection; only
+/// without a mutex (`SQLITE_OPEN_NOMUTEX`), so one thread at a time may use the connection. Only
 /// the closure of ``interruption()`` may be called from any thread.
 package final class SQLiteConnection: SQLConnection {
   /// The settings of a connection.
   package struct Settings {
-    /// The page cache, in KiB.
+    /// The size of the page cache, in KiB.
     package var cacheKilobytes: Int
-    /// The time to wait for another process that is writing, in milliseconds. After it, statements
-    /// fail with ``StoreError/Code/overloaded``.
+    /// The time to wait for another process that is writing, in milliseconds. After this time,
+    /// statements fail with ``StoreError/Code/overloaded``.
     package var busyTimeout: Int
 
-    /// Settings with a cache of 256 MiB and a wait of 10 seconds.
+    /// Creates settings, by default with a cache of 256 MiB and a wait of 10 seconds.
     package init(cacheKilobytes: Int = 256 * 1024, busyTimeout: Int = 10_000) {
       self.cacheKilobytes = cacheKilobytes
       self.busyTimeout = busyTimeout
@@ -36,18 +36,19 @@ package final class SQLiteConnection: SQLConnection {
   private let busyTimeout: Int32
   /// The prepared statements by their texts. They are kept until the connection is closed.
   private var statements: [String: SQLiteStatement] = [:]
-  /// Some of the prepared statements, by the addresses of their texts.
+  /// A cache of some prepared statements. The address of a statement's text gives its index.
   private var recent = [(text: String, statement: SQLiteStatement)?](repeating: nil, count: 256)
 
   /// Opens the file at `path`, or creates it; nil opens a database in memory.
   ///
-  /// Each commit is synced to disk (`synchronous=FULL`) before it returns.
+  /// Each commit is synced to disk (`synchronous=FULL`) before ``commit()`` returns.
   ///
   /// - Parameters:
-  ///   - checkpointPages: pages in the write-ahead log at which the connection's own commits copy
-  ///     it into the database; nil leaves that to another connection.
+  ///   - checkpointPages: the number of pages in the write-ahead log at which a commit of this
+  ///     connection also copies the log into the database; nil if another connection copies the
+  ///     log.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be used as a store,
-  ///   ``StoreError/Code/corrupt`` if a checksum shows that it is damaged.
+  ///   ``StoreError/Code/corrupt`` if the file has seals and is damaged.
   package init(
     path: String?, settings: Settings = Settings(), checkpointPages: Int? = nil
   ) throws {
@@ -92,18 +93,18 @@ package final class SQLiteConnection: SQLConnection {
   }
 
   /// Creates a missing file with permissions for its user alone, where SQLite would let all users
-  /// read it. Its log gets the same permissions. Errors are ignored, since SQLite meets and reports
-  /// them too.
+  /// read it. Its log gets the same permissions. An existing file is left unchanged. Errors are
+  /// ignored, because SQLite then also fails to open the file, and reports the error.
   private static func makePrivateFile(_ path: String) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }
   }
 
-  /// Opens a file for inspection. Neither it nor its log is changed, and no statement can change
-  /// them.
+  /// Opens a file for inspection. The connection changes neither the file nor its log, and refuses
+  /// statements that would.
   ///
-  /// - Parameter isAlone: whether no other connection uses the file and it has no log; then only
-  ///   the file is read. Otherwise the log is read too, which needs the log's index beside the
+  /// - Parameter isAlone: whether no other connection uses the file and it has no log; if true,
+  ///   only the file is read. If false, the log is read too, which needs the log's index beside the
   ///   file.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read.
   package init(readingFileAt path: String, isAlone: Bool) throws {
@@ -131,7 +132,7 @@ package final class SQLiteConnection: SQLConnection {
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
   }
 
-  /// Whether the pages of the file have seals.
+  /// Whether the pages of the file have seals; false for a database in memory.
   package var isSealed: Bool { file?.isSealed ?? false }
 
   /// The open file; nil for a database in memory.
@@ -144,10 +145,11 @@ package final class SQLiteConnection: SQLConnection {
     return pointer.map { DatabaseFile($0) }
   }
 
-  /// The record of damage that the connections to the file share; nil if damage is only thrown.
+  /// The record of damage that all connections to the file share; nil if this connection only
+  /// throws errors about damage.
   package var damage: StoreDamage?
 
-  /// Checks that no other file has replaced the opened one before the first read.
+  /// Checks that another file has not replaced the file between its opening and the first read.
   private func checkPlace() throws {
     var hasMoved: Int32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
@@ -173,7 +175,8 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it.
+  /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it. It
+  /// does nothing for a database in memory.
   package func renewLog() throws {
     guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
     try beginWriting()
@@ -194,7 +197,7 @@ package final class SQLiteConnection: SQLConnection {
   /// Does nothing: an interruption takes effect at once or never.
   package func noteInterruption() {}
 
-  /// Checks the page size that ``PageCache`` requires; new files have it.
+  /// Checks that pages have the size that ``PageCache`` requires, as those of new files do.
   private func checkPageSize() throws {
     let size = try first("PRAGMA page_size", []) { $0.integer(0) } ?? 0
     guard size == PageCache.pageSize else {
@@ -207,8 +210,9 @@ package final class SQLiteConnection: SQLConnection {
 
   deinit { close() }
 
-  /// Without memory statistics, SQLite needs no lock for every allocation. This must be configured
-  /// before the first use of SQLite, like its page cache.
+  /// Whether SQLite is configured without memory statistics, and with the page cache of
+  /// ``PageCache``. The first read of the value configures SQLite, and must come before the first
+  /// use of SQLite. Without the statistics, SQLite needs no lock for each allocation.
   static let isConfigured =
     sqlite3_config_without_memory_statistics() == SQLITE_OK && PageCache.isInstalled
 
@@ -223,7 +227,7 @@ package final class SQLiteConnection: SQLConnection {
   var statementTexts: [String] { Array(statements.keys) }
 
   /// Starts a transaction with SQLite's write lock (`BEGIN IMMEDIATE`), so that a later statement
-  /// cannot fail to get it.
+  /// cannot fail to get the lock.
   package func beginWriting() throws {
     try damage?.check()
     try run("BEGIN IMMEDIATE", [])
@@ -238,14 +242,14 @@ package final class SQLiteConnection: SQLConnection {
   /// Commits and syncs the log.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` or ``StoreError/Code/diskFailed`` if damage was found
-  ///   meanwhile; nothing is committed then.
+  ///   since the transaction began; nothing is committed then.
   package func commit() throws {
     try damage?.check()
     try run("COMMIT", [])
   }
 
-  /// Makes tables that are marked `/*clustered*/` ones without a row ID, whose rows are in the
-  /// primary key's B-tree.
+  /// Translates a table definition for SQLite: a table marked `/*clustered*/` has no row ID
+  /// (`WITHOUT ROWID`), so its rows are in the B-tree of the primary key.
   package func definition(_ statement: String) -> String {
     statement.replacing("/*clustered*/", with: "WITHOUT ROWID")
   }
@@ -264,7 +268,8 @@ package final class SQLiteConnection: SQLConnection {
     return try finish(prepared, statement)
   }
 
-  /// Runs a prepared statement with the arguments in place.
+  /// Runs a prepared statement without copying the arguments, and returns the number of changed
+  /// rows.
   @discardableResult
   package func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
     let prepared = try self.statement(for: statement)
@@ -318,31 +323,32 @@ package final class SQLiteConnection: SQLConnection {
       handle,
       { connection, _, _, pages in
         guard let connection else { return SQLITE_OK }
-        // The connection closes the handle, and with it the hook, before it is freed.
+        // The connection closes the handle, and with it the hook, before the connection is freed.
         Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().loggedPages =
           Int(pages)
         return SQLITE_OK
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// The time to wait for readers of the log. Only large searches take longer.
+  /// The time to wait for readers of the log, in milliseconds. Only large searches take longer.
   private static let patienceMilliseconds: Int32 = 10
 
-  /// Copies the log into the database: `SQLITE_CHECKPOINT_RESTART` if the writer waits, otherwise
-  /// `SQLITE_CHECKPOINT_PASSIVE`.
+  /// Copies the log into the database: by `SQLITE_CHECKPOINT_RESTART` if the writer waits,
+  /// otherwise by `SQLITE_CHECKPOINT_PASSIVE`.
   package func copyLog(isAlone: Bool) throws -> Int {
     try damage?.check()
     sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
     var copied: Int32 = 0
     let mode = isAlone ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE
     let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, &copied)
-    // Busy means that a reader took longer; the rest was copied.
+    // Busy means that a reader took longer. The pages that `copied` counts are in the database all
+    // the same.
     guard result == SQLITE_OK || result == SQLITE_BUSY else { throw failure("checkpoint") }
     return Int(max(0, copied))
   }
 
-  /// Copies the log into the file and truncates it; false if a connection reads from the log for
-  /// longer than `patienceMilliseconds`.
+  /// Copies the log into the file and truncates the log; returns false if a connection reads from
+  /// the log for longer than `patienceMilliseconds`.
   package func eraseLog() throws -> Bool {
     try damage?.check()
     sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
@@ -355,8 +361,8 @@ package final class SQLiteConnection: SQLConnection {
 
   /// Copies the database, as the open transaction sees it, into a new file.
   ///
-  /// - Parameter report: gets the number of pages copied and the number of all pages, after each
-  ///   `pagesAtOnce` pages.
+  /// - Parameter report: the copy calls it after each `pagesAtOnce` pages, with the number of
+  ///   copied pages and the number of all pages.
   /// - Throws: ``StoreError/Code/corrupt`` if a page of the source is damaged,
   ///   ``StoreError/Code/cannotOpen`` if the copy cannot be written.
   package func copy(to path: String, pagesAtOnce: Int, _ report: (Int, Int) -> Void) throws {
@@ -390,21 +396,20 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Closes the connection. The last one to a file copies the log into the database, unless the
-  /// file is damaged.
+  /// Closes the connection. The last connection to a file copies the log into the database, unless
+  /// damage was found.
   package func close() {
     guard !isClosed else { return }
     isClosed = true
     for statement in statements.values { sqlite3_finalize(statement.pointer) }
     statements = [:]
     recent = []
-    // The last connection to close copies the log into the database. A damaged store is left as it
-    // is.
+    // A damaged store keeps its log: the close would otherwise copy the log into the database.
     if damage?.reason != nil { sqlite3_keep_log_on_close(handle) }
     sqlite3_close_v2(handle)
   }
 
-  /// Returns the prepared statement with these arguments.
+  /// Returns the prepared statement of a text, with these arguments bound.
   private func prepare(_ text: String, _ arguments: [SQLValue]) throws -> SQLiteStatement {
     let statement = try statement(for: text)
     guard statement.bind(arguments) else {
@@ -429,7 +434,7 @@ package final class SQLiteConnection: SQLConnection {
     return statement
   }
 
-  /// Prepares a statement that is used for a long time.
+  /// Prepares a statement that the connection keeps until it is closed.
   private func newStatement(_ text: String) throws -> SQLiteStatement {
     var pointer: OpaquePointer?
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)

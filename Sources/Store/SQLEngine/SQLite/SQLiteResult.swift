@@ -1,7 +1,7 @@
 import CSQLite
 
 /// The extended result codes of SQLite (https://sqlite.org/rescode.html), which Swift does not
-/// import. Their second byte says more about the error in the first.
+/// import. The first byte is the kind of error, and the second byte gives details.
 enum SQLiteResult {
   /// The file ended before all bytes were read.
   static let shortRead = SQLITE_IOERR | 2 << 8
@@ -12,8 +12,9 @@ enum SQLiteResult {
   /// The file system reported damage of its own, such as a checksum that does not match.
   private static let failedReadOfFileSystem = SQLITE_IOERR | 33 << 8
 
-  /// Maps a disk error that SQLite's own file system reports in a way that SQLite takes for damage.
-  /// A disk may recover, and unreadable data need not be wrong.
+  /// Returns the result code of a read for SQLite. If the file system reported damage of its own,
+  /// this is the code of a failed read. Otherwise SQLite would treat the database as damaged,
+  /// although the disk may recover, and data that cannot be read need not be wrong.
   static func ofRead(_ result: Int32) -> Int32 {
     result == failedReadOfFileSystem ? failedRead : result
   }

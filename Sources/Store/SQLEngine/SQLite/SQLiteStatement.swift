@@ -1,13 +1,15 @@
 import CSQLite
 
-/// A prepared statement of SQLite with its current row. Its connection finalizes it.
+/// A prepared statement of SQLite with its current row. The connection that prepared the statement
+/// also finalizes it.
 final class SQLiteStatement: SQLRow {
   /// SQLite's statement (`sqlite3_stmt`).
   let pointer: OpaquePointer
-  /// The argument's index for each of SQLite's parameters, which SQLite numbers as they appear.
+  /// For each of SQLite's parameters, the index of the argument, counted from 0. SQLite numbers
+  /// parameters in the order of their first use in the text.
   private let argumentIndexes: [Int]
 
-  /// Takes a statement that was just prepared, and finds out its parameters.
+  /// Wraps a statement that was just prepared, and reads the names of its parameters.
   init(_ pointer: OpaquePointer) {
     self.pointer = pointer
     argumentIndexes = (0..<sqlite3_bind_parameter_count(pointer)).map { parameter in
@@ -16,8 +18,9 @@ final class SQLiteStatement: SQLRow {
     }
   }
 
-  /// Binds the arguments; false if SQLite refuses one, or if an argument is missing. Texts and
-  /// bytes are copied.
+  /// Binds copies of the arguments.
+  ///
+  /// - Returns: false if SQLite refuses an argument, or if one is missing.
   func bind(_ arguments: [SQLValue]) -> Bool {
     // SQLite's constant for "copy the bytes now" is a function pointer of value -1.
     let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
@@ -42,8 +45,10 @@ final class SQLiteStatement: SQLRow {
     return true
   }
 
-  /// Binds the arguments in place, without a copy: step the statement only while `memory`, the
-  /// arguments' memory, is valid. False if SQLite refuses one.
+  /// Binds the arguments without copies of texts and bytes. Step the statement only while `memory`,
+  /// the arguments' memory, is valid.
+  ///
+  /// - Returns: false if SQLite refuses an argument, or if one is missing.
   func bind(_ arguments: borrowing SQLArguments, in memory: UnsafeRawBufferPointer) -> Bool {
     for (parameter, argumentIndex) in argumentIndexes.enumerated() {
       guard argumentIndex < arguments.count else { return false }

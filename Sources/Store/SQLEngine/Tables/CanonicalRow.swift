@@ -1,13 +1,18 @@
 /// An encoding of rows that is the same for every engine, for digests and for stored keys.
 ///
 /// Each value begins with a byte for its kind: 0 for null, otherwise the raw value of
-/// ``SQLTable/Kind``. An integer follows as eight bytes in little-endian order. A text or bytes
-/// follow with their length before them, which is such an integer. The encoding is stored, so it
-/// must not change.
+/// ``SQLTable/Kind``. For an integer, eight bytes in little-endian order follow. For a text or
+/// bytes, the length in bytes follows in the same form, then the content. The encoding is stored,
+/// so it must not change.
 package enum CanonicalRow {
   private static let null: UInt8 = 0
 
-  /// Appends the first columns of a row of ``SQLTable/selection(follows:limit:)``.
+  /// Appends the encoding of a row's first columns.
+  ///
+  /// - Parameters:
+  ///   - row: a row of ``SQLTable/selection(follows:limit:)``.
+  ///   - columns: the first columns of the table, such as its key.
+  ///   - bytes: gets the encoding.
   package static func append(
     _ row: any SQLRow, _ columns: some Collection<SQLTable.Column>, to bytes: inout [UInt8]
   ) {

@@ -1,5 +1,5 @@
-/// A collector of rows of one table, which inserts 16 of them by one statement. The start and the
-/// end of a statement are a large part of the cost of a row.
+/// A collector of rows of one table. It inserts 16 rows by one statement, because starting and
+/// ending a statement is a large part of the cost of inserting a row.
 ///
 /// ```swift
 /// var insertion = RowInsertion(statements)
@@ -23,7 +23,8 @@ package struct RowInsertion {
     ///   - head: the text up to `VALUES`.
     ///   - argumentsEach: the number of arguments of a row.
     ///   - tail: the text after the values.
-    ///   - row: returns the values of a row whose arguments are numbered from the given number.
+    ///   - row: returns the SQL of one row's values, without parentheses. The function gets the
+    ///     number of the row's first parameter.
     package init(_ head: String, argumentsEach: Int, tail: String = "", row: (Int) -> String) {
       func statement(rows: Int) -> String {
         "\(head) VALUES "
@@ -43,7 +44,7 @@ package struct RowInsertion {
   private var arguments = SQLArguments()
   private var count = 0
 
-  /// A collector without rows.
+  /// Creates a collector without rows.
   package init(_ statements: Statements) {
     self.statements = statements
   }
@@ -61,7 +62,8 @@ package struct RowInsertion {
     count = 0
   }
 
-  /// Inserts the remaining rows, one by one. Call it before the commit: otherwise they are lost.
+  /// Inserts the remaining rows, one by one. Call it before the commit; otherwise these rows are
+  /// lost.
   package mutating func finish(in connection: any SQLConnection) throws {
     while count > 0 {
       try connection.runLater(statements.one, arguments)

@@ -7,27 +7,28 @@ package protocol RowIntake {
   mutating func begin() throws
   /// Inserts a row.
   ///
-  /// - Parameter row: of ``SQLTable/selection(follows:limit:)`` of the same table.
+  /// - Parameter row: a row of ``SQLTable/selection(follows:limit:)``, from a table with the same
+  ///   columns.
   mutating func add(_ row: any SQLRow) throws
-  /// Ends the insertion. When it returns, all rows are in the transaction.
+  /// Ends the insertion. When the call returns, all rows are in the transaction.
   mutating func end() throws
 }
 
 extension SQLConnection {
-  /// Returns an intake that runs one statement for each row.
+  /// Returns an insertion that runs one statement for each row.
   package func intake(into table: SQLTable) -> any RowIntake {
     InsertingIntake(into: table, of: self)
   }
 }
 
 extension PostgreSQLConnection {
-  /// Returns an intake by `COPY`.
+  /// Returns an insertion by `COPY`.
   package func intake(into table: SQLTable) -> any RowIntake {
     CopyingIntake(into: table, of: self)
   }
 }
 
-/// An intake that inserts each row by a prepared statement, for any engine.
+/// A bulk insertion that inserts each row by a prepared statement, for any engine.
 struct InsertingIntake: RowIntake {
   private let connection: any SQLConnection
   private let table: SQLTable
@@ -63,15 +64,16 @@ struct InsertingIntake: RowIntake {
   mutating func end() throws {}
 }
 
-/// An intake by PostgreSQL's `COPY` in its binary format (PostgreSQL's manual, `COPY`, "Binary
-/// Format").
+/// A bulk insertion by PostgreSQL's `COPY` in its binary format (PostgreSQL's manual, `COPY`,
+/// "Binary Format").
 ///
-/// Each row is the number of its columns in two bytes, then each column with its length in four
-/// bytes before it. The length -1 stands for null, and the number of columns -1 for the end.
+/// Each row is the number of its columns in two bytes, then for each column its length in four
+/// bytes and its content. A length of -1 means null. A number of columns of -1 means the end.
+/// Numbers are big-endian.
 struct CopyingIntake: RowIntake {
   /// The first eleven bytes of the format.
   private static let signature = Array("PGCOPY\n".utf8) + [0xFF] + Array("\r\n".utf8) + [0]
-  /// The bytes that are collected before they are passed to libpq.
+  /// The number of bytes that are collected before they are passed to libpq.
   private static let piece = 64 << 10
 
   private let connection: PostgreSQLConnection

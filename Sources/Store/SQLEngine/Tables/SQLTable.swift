@@ -1,7 +1,7 @@
 import StoreModel
 
-/// A table as the engine's catalog describes it. The tools that copy and compare stores work with
-/// any table by it.
+/// A table as the engine's catalog describes it. The tools that copy and compare stores use this
+/// description, so they work with any table.
 package struct SQLTable: Equatable {
   /// The kind of a column. The raw values are stored in keys (``CanonicalRow``), so they must not
   /// change.
@@ -50,7 +50,8 @@ package struct SQLTable: Equatable {
   /// Returns the text of a query for all rows in the order of the primary key.
   ///
   /// - Parameters:
-  ///   - follows: whether to select only rows after the key in the arguments.
+  ///   - follows: whether to select only rows after a key. The values of the key are then the
+  ///     arguments `$1`, `$2`, ….
   ///   - limit: the most rows; nil for all.
   package func selection(follows: Bool = false, limit: Int? = nil) -> String {
     let keyList = key.map(\.name).joined(separator: ", ")
@@ -76,7 +77,7 @@ package struct SQLTable: Equatable {
     }
   }
 
-  /// Returns a key for a person to read, such as `database_id 3, record_name 'a'`.
+  /// Returns the text of a key for a person to read, such as `database_id 3, record_name 'a'`.
   package func description(of key: [SQLValue]) -> String {
     zip(self.key, key).map { column, value in
       let text =
@@ -101,7 +102,8 @@ extension SQLValue {
 // MARK: The catalog
 
 extension SQLTable {
-  /// Returns the names of all tables in a connection's store in order, Petrel's or not.
+  /// Returns the sorted names of all tables in a connection's store, also of tables that Petrel did
+  /// not create.
   package static func names(_ connection: any SQLConnection) throws -> [String] {
     let statement =
       connection.kind == .postgreSQL

@@ -3,9 +3,9 @@ import SQLEngine
 import StoreModel
 
 extension AccountService {
-  /// Returns the decisions that the user made for the app of one container's environment.
+  /// Returns a user's decisions for one app: the app of this container and environment.
   ///
-  /// A permission about which the user never decided has no element.
+  /// A permission has no element if the user never decided about it.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if a row has a permission or a status that this program
   ///   does not know.
@@ -18,7 +18,8 @@ extension AccountService {
     }
   }
 
-  /// Stores several decisions of a user in one transaction, and replaces earlier ones.
+  /// Stores several decisions of a user in one transaction. A new decision replaces the earlier
+  /// decision about the same permission.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently.
@@ -39,8 +40,8 @@ extension AccountService {
 
   /// Finds one user for each lookup, in the order of the lookups, in one read transaction.
   ///
-  /// The result has `nil` for a user who does not exist, and for one who has not granted discovery.
-  /// The two cases look the same to the app.
+  /// The result has nil for a user who does not exist, and for a user who has not granted discovery
+  /// to the app. So the app cannot distinguish these two cases.
   func discoverableUsers(
     matching lookups: [UserLookup], container: String, environment: ContainerEnvironment
   ) async throws -> [User?] {
@@ -54,8 +55,7 @@ extension AccountService {
 
   /// Returns up to `limit` users who have granted discovery, in the order of their record names.
   ///
-  /// - Parameter limit: the most users in the result. The users after the last one are not
-  ///   reachable by a second call.
+  /// - Parameter limit: the most users in the result. No call returns the users after these.
   func discoverableUsers(
     container: String, environment: ContainerEnvironment, limit: Int
   ) async throws -> [User] {

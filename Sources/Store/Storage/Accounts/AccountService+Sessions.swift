@@ -3,7 +3,7 @@ import SQLEngine
 import StoreModel
 
 extension AccountService {
-  /// Stores a token, of which the store has the hash alone.
+  /// Stores a token. The store has only the token's hash, not its text.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the token's user is being deleted or was deleted
   ///   recently.
@@ -19,8 +19,14 @@ extension AccountService {
     try await transactions.read { try WebAuthTokenTable(transaction: $0).token(withHash: hash) }
   }
 
-  /// Replaces a session's token by its successor in one write; see
-  /// ``WebAuthTokenTable/rotate(tokenWithHash:successor:olderExpire:)``.
+  /// Records a request with a session's token in one write, and adds the token that replaces it;
+  /// see ``WebAuthTokenTable/rotate(tokenWithHash:successor:olderExpire:)``.
+  ///
+  /// - Parameters:
+  ///   - successor: the new token; nil adds none.
+  ///   - olderExpire: the time at which the session's older tokens expire, at the latest; nil
+  ///     changes no older token.
+  /// - Returns: false if no session has a token with this hash. Nothing is written then.
   func rotateWebAuthToken(
     withHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) async throws -> Bool {
@@ -30,12 +36,14 @@ extension AccountService {
     }
   }
 
-  /// Ends a user's sessions and, if `everywhere` is true, removes the user's other tokens, courier
-  /// readers and browsers.
+  /// Ends a user's sessions in web apps. If `everywhere` is true, also removes the user's other
+  /// tokens, web courier readers and Web Push registrations.
   ///
-  /// The write also carries out the ``DeliveryOrder``s for the removed devices.
+  /// The method also abandons the deliveries that wait for the removed devices, and deletes the
+  /// positions of the removed readers (``DeliveryOrder``).
   ///
-  /// - Returns: the number of sessions that had not expired at `timestamp`.
+  /// - Returns: the number of ended sessions and other tokens that had not expired at `timestamp`.
+  ///   The tokens of one session count once.
   func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
   ) async throws -> Int {

@@ -6,7 +6,7 @@ extension AccountService {
   ///
   /// Tokens of native clients stay valid.
   ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is no user of this name, and
+  /// - Throws: ``StoreError/Code/notFound`` if no user has this name, and
   ///   ``StoreError/Code/userDeleted`` if the user is being deleted.
   func setPasswordHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
@@ -33,15 +33,17 @@ extension AccountService {
     try await transactions.read { try PasswordTable(transaction: $0).hash(ofUserNamed: name) }
   }
 
-  /// Returns the user with an identity of an issuer; the first sign-in with an identity creates the
-  /// user.
+  /// Returns the user to whom an OpenID Connect identity belongs. The first sign-in with an
+  /// identity creates the user.
   ///
-  /// A sign-in of a known user needs one read. The write follows if the read found no user, or a
-  /// user under deletion. The write looks again, because two sign-ins can run at the same moment.
+  /// A sign-in of a known user needs one read. A write follows if the read found no user, or a user
+  /// who is being deleted. The write searches for the user again, because two sign-ins can run at
+  /// the same moment.
   ///
-  /// - Parameter name: the name of a new account, unless another user has the name; see
-  ///   ``UserTable/add(proposing:profile:at:)``.
-  /// - Throws: ``StoreError/Code/userDeleted`` if the identity is that of a user under deletion.
+  /// - Parameter name: the name for a new account. If another user has this name, the account gets
+  ///   another one; see ``UserTable/add(proposing:profile:at:)``.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the identity belongs to a user who is being
+  ///   deleted or was deleted recently.
   func user(
     boundTo identity: IssuedIdentity, proposing name: String, profile: UserProfile,
     at timestamp: Timestamp

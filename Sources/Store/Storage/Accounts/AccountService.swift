@@ -3,17 +3,17 @@ import StoreModel
 
 /// The accounts of users: sign-in, sessions and discovery.
 ///
-/// Each method is one transaction, or a read followed by one. The methods combine ``UserTable``,
-/// ``PasswordTable``, ``UserIdentityTable``, ``WebAuthTokenTable`` and
-/// ``ApplicationPermissionTable``. All these tables are outside of databases, so writes take the
-/// reference lock (``WriteLocks``).
+/// Each method is one transaction, or one read that a write may follow. The methods combine
+/// ``UserTable``, ``PasswordTable``, ``UserIdentityTable``, ``WebAuthTokenTable`` and
+/// ``ApplicationPermissionTable``. The rows of these tables belong to no database, so writes take
+/// the reference lock: the lock of all data outside of databases (``WriteLocks``).
 struct AccountService: AccountStore, SignInStore, SessionStore, DiscoveryStore {
   let transactions: Transactions
 
-  /// Creates an account with a name that a person chose.
+  /// Creates an account with the given name.
   ///
   /// - Throws: ``StoreError/Code/exists`` if another user has the name, the e-mail address or the
-  ///   phone number.
+  ///   phone number already.
   func addUser(
     named name: String, profile: UserProfile, at timestamp: Timestamp
   ) async throws -> User {
@@ -27,8 +27,8 @@ struct AccountService: AccountStore, SignInStore, SessionStore, DiscoveryStore {
     try await transactions.read { try UserTable(transaction: $0).user(named: name) }
   }
 
-  /// Returns the account with this user record name, such as `_0123…` with 32 hexadecimal digits;
-  /// nil if there is none.
+  /// Returns the account with this user record name; nil if there is none. A user record name is
+  /// `_` and 32 hexadecimal digits.
   func user(withRecordName userRecordName: String) async throws -> User? {
     try await transactions.read {
       try UserTable(transaction: $0).user(withRecordName: userRecordName)
@@ -40,8 +40,8 @@ struct AccountService: AccountStore, SignInStore, SessionStore, DiscoveryStore {
     try await transactions.read { try UserTable(transaction: $0).users() }
   }
 
-  /// Returns the account names for user record names, with one statement for each. A user without
-  /// an account has no element.
+  /// Returns the account names for user record names. The method runs one statement for each user
+  /// record name. A user record name without an account has no element.
   func userNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     try await transactions.read { transaction in
       let users = UserTable(transaction: transaction)

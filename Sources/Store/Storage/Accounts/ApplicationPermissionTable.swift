@@ -2,10 +2,10 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The permissions that users granted to apps or refused.
+/// The decisions of users about the permissions of apps: granted or refused.
 ///
-/// A row is one decision of a user for one container's environment. A permission that the app has
-/// not asked for has no row.
+/// A row is one decision of a user about one permission, for the app of one container's
+/// environment. A permission has no row if the user never decided about it.
 struct ApplicationPermissionTable {
   let transaction: StoreTransaction
 
@@ -22,7 +22,7 @@ struct ApplicationPermissionTable {
     """
   ]
 
-  /// A user's decisions in a container's environment.
+  /// Returns a user's decisions in a container's environment.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` for a permission or a status that this program does not
   ///   know.
@@ -48,7 +48,7 @@ struct ApplicationPermissionTable {
     return statuses
   }
 
-  /// A user's decisions in all containers.
+  /// Returns a user's decisions in all containers.
   ///
   /// The result is in the order of containers, environments and permissions.
   ///
@@ -69,7 +69,7 @@ struct ApplicationPermissionTable {
     }
   }
 
-  /// Stores a decision, and replaces the user's earlier one about the same permission.
+  /// Stores a decision. The decision replaces the user's earlier one about the same permission.
   func set(
     _ permission: ApplicationPermission, to status: ApplicationPermission.Status,
     of userRecordName: String, container: String, environment: ContainerEnvironment

@@ -4,15 +4,14 @@ import StoreModel
 
 /// Hashes of the users' passwords.
 ///
-/// A user without a password has no row, such as one who signs in at an OpenID Connect issuer
-/// alone.
+/// A user without a password has no row. Such a user signs in at an OpenID Connect issuer.
 struct PasswordTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `hash` is the text that the server's password hasher made: the store neither computes nor
-  /// compares hashes. `changed` is in milliseconds since 1970.
+  /// `hash` is a text that the server made: the store neither computes nor compares hashes.
+  /// `changed` is in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE user_passwords (
@@ -32,15 +31,16 @@ struct PasswordTable {
     ) { $0.text(0) }
   }
 
-  /// When a user's password was last changed; nil if the user has none.
+  /// Returns the time of the last change of a user's password; nil if the user has no password.
   func changed(of userRecordName: String) throws -> Timestamp? {
     try connection.first(
       "SELECT changed FROM user_passwords WHERE user_record_name = $1", [.text(userRecordName)]
     ) { Timestamp(milliseconds: $0.integer(0)) }
   }
 
-  /// Stores a hash; false if there is no user of this name. The method replaces the user's earlier
-  /// hash.
+  /// Stores the hash of a user's password, and replaces the earlier hash.
+  ///
+  /// - Returns: false if no user has this name. Nothing is stored then.
   func setHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) throws -> Bool {

@@ -1,8 +1,9 @@
-/// A search through rows in pieces, which bounds the rows in memory and the rows read by one call.
+/// A search through rows that reads a limited number of rows, in pieces.
 ///
-/// A filter in Swift may skip most rows, so a limit on matches alone would not bound the work. The
-/// caller continues with the returned position. An answer may therefore have few matches, or none,
-/// although more follow.
+/// The caller's function selects the rows that match. It may skip most rows, so a limit of the
+/// matches alone would not limit the number of rows read. A call therefore also ends after
+/// ``budget`` rows. The result may have few matches, or none, although more matches follow: the
+/// caller then continues from the returned position.
 ///
 /// ```swift
 /// let search = PiecewiseSearch(budget: 5_000, pieceSize: 200, limit: 50)
@@ -11,24 +12,25 @@
 /// } place: { $0.sequence } wanted: { isWanted($0) ? $0 : nil }
 /// ```
 ///
-/// - Complexity: at most ``budget`` rows are read, whatever the search matches.
+/// - Complexity: a call reads at most ``budget`` rows.
 struct PiecewiseSearch {
   /// The most rows read by one call of ``walk(from:read:place:wanted:)``.
   var budget: Int
   /// The number of rows read at once, and so the most rows in memory besides the matches.
   var pieceSize: Int
-  /// The most matches returned; at least 1. The walk ends at the row of the last one.
+  /// The most matches returned; at least 1. The call ends at the row of the last match.
   var limit: Int
 
-  /// Visits rows in their order.
+  /// Reads rows in the order of `read`, and returns the matches.
   ///
   /// - Parameters:
-  ///   - start: the position after which the walk begins.
-  ///   - read: returns the next rows after a position, as many as requested unless there are no
-  ///     more.
+  ///   - start: the position after which the search begins.
+  ///   - read: returns the next rows after a position. The number is the count of rows to return;
+  ///     fewer rows mean that no rows follow.
   ///   - place: returns the position of a row.
-  ///   - wanted: returns the match in a row; nil skips the row.
-  /// - Returns: the matches, and the position after which the search continues; nil at the end.
+  ///   - wanted: returns the match for a row; nil skips the row.
+  /// - Returns: `found` has the matches. `next` is the position after which the next call
+  ///   continues; nil if no rows follow.
   func walk<Row, Place, Found>(
     from start: Place, read: (Place, Int) throws -> [Row], place: (Row) -> Place,
     wanted: (Row) throws -> Found?

@@ -4,16 +4,16 @@ import StoreModel
 
 /// The identities under which OpenID Connect issuers know the users.
 ///
-/// A user may have several identities. An identity belongs to one user and is never moved to
-/// another.
+/// A user may have several identities. An identity belongs to one user, and no method assigns it to
+/// another user.
 struct UserIdentityTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `issuer` is the issuer's URL, and `subject` its permanent name for the person. Only the two
-  /// together are unique (OpenID Connect Core, section 2). `created` is the time of the first
-  /// sign-in, in milliseconds since 1970.
+  /// `issuer` is the issuer's URL. `subject` is the issuer's permanent name for the person. Only
+  /// the two together are unique (OpenID Connect Core, section 2). `created` is the time of the
+  /// first sign-in with the identity, in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE user_identities (
@@ -22,8 +22,8 @@ struct UserIdentityTable {
     """
   ]
 
-  /// Gives an identity to a user. The caller has checked, in the same transaction, that no user has
-  /// it: the statement fails otherwise.
+  /// Assigns an identity to a user. The caller must have checked, in the same transaction, that no
+  /// user has the identity. Otherwise the statement fails.
   func bind(_ identity: IssuedIdentity, to user: User, at timestamp: Timestamp) throws {
     try connection.run(
       """
@@ -36,7 +36,7 @@ struct UserIdentityTable {
       ])
   }
 
-  /// A user's identities in the order in which they were bound.
+  /// Returns a user's identities in the order of their first sign-ins.
   func identities(of userRecordName: String) throws -> [UserHoldings.Identity] {
     try connection.rows(
       """

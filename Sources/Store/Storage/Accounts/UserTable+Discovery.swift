@@ -5,8 +5,9 @@ import StoreModel
 // MARK: Users who permit discovery in a container's environment
 
 extension UserTable {
-  /// The selection of users who have granted discovery in a container's environment. Its arguments
-  /// `$1` to `$4` are ``discoverability(_:_:)``; further conditions use `$5`.
+  /// The statement that selects the users who have granted discovery in a container's environment.
+  /// ``discoverability(_:_:)`` returns its arguments `$1` to `$4`. The methods append a condition
+  /// with the argument `$5`.
   private static let discoverable =
     User.selection + """
        JOIN application_permissions
@@ -15,7 +16,7 @@ extension UserTable {
         AND application_permissions.permission = $3 AND application_permissions.status = $4
       """
 
-  /// The first four arguments of ``discoverable``.
+  /// Returns the first four arguments of ``discoverable``.
   private static func discoverability(
     _ container: String, _ environment: ContainerEnvironment
   ) -> [SQLValue] {
@@ -26,11 +27,11 @@ extension UserTable {
     ]
   }
 
-  /// Returns the user that a lookup names, if that user has granted discovery to the app of the
-  /// container's environment.
+  /// Returns the user whom a lookup names; nil if there is none, or if the user has not granted
+  /// discovery to the app of the container's environment.
   ///
-  /// A lookup may have a record name, an e-mail address and a phone number. They are tried in this
-  /// order, and the first that finds a user decides.
+  /// A lookup may have a record name, an e-mail address and a phone number. The method tries them
+  /// in this order, and returns the first user found.
   func discoverableUser(
     matching lookup: UserLookup, container: String, environment: ContainerEnvironment
   ) throws -> User? {
@@ -43,7 +44,7 @@ extension UserTable {
     return nil
   }
 
-  /// Discoverable users in the order of their record names.
+  /// Returns the users who have granted discovery, in the order of their record names.
   ///
   /// - Parameter limit: the most users returned.
   func discoverableUsers(
@@ -54,8 +55,8 @@ extension UserTable {
       Self.discoverability(container, environment) + [.integer(Int64(limit))], User.init(row:))
   }
 
-  /// The statements that may find the user, each with its argument. An invalid address or number
-  /// finds no user.
+  /// Returns the statements that may find the user, each with its argument `$5`. An invalid e-mail
+  /// address or phone number adds no statement.
   private static func searches(for lookup: UserLookup) -> [(String, String)] {
     var searches: [(String, String)] = []
     if let name = lookup.userRecordName {

@@ -3,19 +3,21 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The users with their names, addresses and phone numbers.
+/// The users with their names, e-mail addresses and phone numbers.
 ///
 /// `name` identifies a user to people and in commands. `user_record_name` identifies the user in
-/// the protocol and in the store's other tables. The name never changes, and is the same in all
+/// the protocol and in the store's other tables. Both never change, and both are the same in all
 /// containers.
 struct UserTable {
   let transaction: StoreTransaction
 
   var connection: any SQLConnection { transaction.connection }
 
-  /// The unique indexes permit any number of users without an address: both engines treat nulls as
-  /// different. `created` is in milliseconds since 1970. The last six columns are the parts of the
-  /// person's name.
+  /// `created` is in milliseconds since 1970. The last six columns are the parts of the person's
+  /// name.
+  ///
+  /// The unique indexes permit any number of users without an e-mail address or phone number,
+  /// because SQLite and PostgreSQL treat nulls as different values.
   static let definition = [
     """
     CREATE TABLE users (
@@ -41,7 +43,7 @@ struct UserTable {
       User.init(row:))
   }
 
-  /// Returns the user to whom an issuer's identity belongs; nil if the identity is new.
+  /// Returns the user to whom an OpenID Connect identity belongs; nil if it belongs to no user.
   func user(boundTo identity: IssuedIdentity) throws -> User? {
     try connection.first(
       User.selection + """
@@ -50,16 +52,17 @@ struct UserTable {
         """, [.text(identity.issuer), .text(identity.subject)], User.init(row:))
   }
 
-  /// All users, in the order of their names.
+  /// Returns all users, in the order of their names.
   func users() throws -> [User] {
     try connection.rows(User.selection + " ORDER BY users.name", [], User.init(row:))
   }
 
-  /// A page of the users whose names begin with `prefix`, in the order of their names.
+  /// Returns a page of the users whose names begin with `prefix`, in the order of their names.
   ///
   /// - Parameters:
   ///   - prefix: compared by its bytes; empty for all users.
   ///   - last: the name after which the page begins; nil for the first page.
+  ///   - limit: the most users in the page.
   func users(beginningWith prefix: String, after last: String?, limit: Int) throws -> [User] {
     try connection.rows(
       User.selection
@@ -81,13 +84,14 @@ struct UserTable {
 
   // MARK: Writing
 
-  /// Creates an account. Without a name, its user record name is used.
+  /// Creates an account.
   ///
   /// The user record name is `_` and the 32 hexadecimal digits of a new UUID.
   ///
-  /// - Parameter name: the account's name; nil if the user record name serves as one.
+  /// - Parameter name: the account's name; nil uses the user record name as the name.
   /// - Returns: the new user.
-  /// - Throws: ``StoreError/Code/exists`` if another user has the name or an address.
+  /// - Throws: ``StoreError/Code/exists`` if another user has the name, the e-mail address or the
+  ///   phone number.
   func add(named name: String?, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let userRecordName =
       "_" + transaction.context.makeUUID().uuidString.lowercased().filter { $0 != "-" }
@@ -112,11 +116,12 @@ struct UserTable {
     return user
   }
 
-  /// Creates an account for a person of whom an issuer gave the name and addresses.
+  /// Creates an account for a person who signed in at an OpenID Connect issuer. The issuer sent the
+  /// name, the e-mail address and the phone number.
   ///
-  /// The call does not fail because of an existing account, and it never joins the person to an
-  /// existing account. A name that another user has is replaced by the user record name. An e-mail
-  /// address or phone number that another user has is left out.
+  /// The person always gets a new account, never an existing one. If another user has the name, the
+  /// user record name replaces the name. If another user has the e-mail address or the phone
+  /// number, the new account gets none.
   func add(proposing name: String, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let isEmailTaken = try isTaken(
       "SELECT 1 FROM users WHERE email = $1", profile.emailAddress)
@@ -133,14 +138,14 @@ struct UserTable {
     try isTaken("SELECT 1 FROM users WHERE name = $1", name)
   }
 
-  /// Whether a statement finds a row for a value; false for nil.
+  /// Whether a statement finds a row for a value. The result is false if the value is nil.
   private func isTaken(_ statement: String, _ value: String?) throws -> Bool {
     guard let value else { return false }
     return try connection.first(statement, [.text(value)]) { _ in true } ?? false
   }
 
-  /// The error that names what a new user has in common with an existing one. Call it after an
-  /// insertion that conflicted.
+  /// Returns the error for a new user whose name, e-mail address or phone number another user has.
+  /// Call the method after the insertion of `user` added no row.
   private func conflict(of user: User) throws -> StoreError {
     if try isNameTaken(user.name) {
       return StoreError(
@@ -154,8 +159,8 @@ struct UserTable {
 }
 
 extension User {
-  /// The columns that ``init(row:)`` reads. The last one is above 0 for a user under deletion, and
-  /// for one who was deleted recently.
+  /// The statement that selects users, with the columns that ``init(row:)`` reads. The last column
+  /// is above 0 while the user is being deleted.
   static let selection = """
     SELECT users.name, users.user_record_name, users.created, users.email, users.phone,
       users.name_prefix, users.given_name, users.middle_name, users.family_name,

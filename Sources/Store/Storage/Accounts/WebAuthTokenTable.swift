@@ -2,19 +2,21 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The users' web auth tokens. Tokens of a session are replaced by successors.
+/// The web auth tokens of users. A web auth token proves in requests that its user has signed in.
 ///
-/// A token of the sign-in page belongs to a session in one container's environment. A token of a
-/// native client has no session, is valid in all containers, and stays until it expires or is
-/// removed.
+/// A token of the sign-in page belongs to a session in one container's environment. While the
+/// session is used, a new token replaces an older one
+/// (``rotate(tokenWithHash:successor:olderExpire:)``). A token of a native client has no session,
+/// is valid in all containers, and stays until it expires or is removed.
 struct WebAuthTokenTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
   /// `hash` is the SHA-256 of the token's text, which the store does not have. The columns from
-  /// `session_id` on are null for a token without a session. `lifetime` is in milliseconds; the
-  /// times are in milliseconds since 1970. `used` is 1 after the first request with the token.
+  /// `session_id` on are null for a token without a session. `lifetime` is in milliseconds.
+  /// `created` and `expires` are in milliseconds since 1970. `used` is 1 after the first request
+  /// with the token.
   static let definition = [
     """
     CREATE TABLE web_auth_tokens (
@@ -35,8 +37,8 @@ struct WebAuthTokenTable {
       """, [.bytes(hash)], WebAuthToken.init(row:))
   }
 
-  /// A user's unexpired tokens; those that expire last come first. The result has at most
-  /// ``UserHoldings/tokenLimit`` tokens.
+  /// Returns a user's unexpired tokens. The tokens that expire last come first. The result has at
+  /// most ``UserHoldings/tokenLimit`` tokens.
   func tokens(of userRecordName: String, at timestamp: Timestamp) throws -> [UserHoldings.Token] {
     try connection.rows(
       """
@@ -55,8 +57,8 @@ struct WebAuthTokenTable {
     }
   }
 
-  /// Stores a token. A token with the same hash gets the new user and the new times, and keeps its
-  /// session.
+  /// Stores a token. If there is a token with the same hash, its user and times are replaced, and
+  /// its session stays.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently.
@@ -80,14 +82,17 @@ struct WebAuthTokenTable {
       ])
   }
 
-  /// Records a request with a session's token: adds the token's successor and shortens the life of
-  /// older tokens.
+  /// Records a request with a session's token: adds the token that replaces it, and makes the
+  /// session's older tokens expire earlier.
   ///
   /// - Parameters:
-  ///   - successor: a token that is added to the session.
-  ///   - olderExpire: not nil for the first request with the token, which is then marked as used.
-  ///     The session's older tokens expire at this time, or earlier if they would have.
-  /// - Returns: false, without a write, if the session has no such token any more.
+  ///   - successor: the token to add to the session; nil adds none.
+  ///   - olderExpire: a time for the first request with the token, nil for later requests. With a
+  ///     time, the method marks the token as used. The session's older tokens expire at this time,
+  ///     or earlier if their own time is earlier.
+  /// - Returns: false if no session has a token with this hash. Nothing is written then.
+  /// - Throws: ``StoreError/Code/userDeleted`` if there is a successor, and its user is being
+  ///   deleted or was deleted recently.
   func rotate(
     tokenWithHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) throws -> Bool {
@@ -108,12 +113,15 @@ struct WebAuthTokenTable {
     return true
   }
 
-  /// Ends a user's sessions.
+  /// Deletes the tokens of a user's sessions, which ends the sessions.
   ///
-  /// The method counts before it deletes. An expired session is deleted but not counted.
+  /// A token that has expired at `timestamp` is deleted but not counted.
   ///
-  /// - Parameter everywhere: whether to remove the user's other tokens and browsers too.
-  /// - Returns: the number of ended sessions, including the other tokens removed.
+  /// - Parameters:
+  ///   - everywhere: whether to delete the user's other tokens, web courier readers and Web Push
+  ///     registrations too.
+  ///   - orders: gets the changes to the deliveries that wait for the deleted devices.
+  /// - Returns: the number of ended sessions, plus the number of other tokens deleted.
   func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -137,15 +145,15 @@ struct WebAuthTokenTable {
 
   /// Deletes the tokens that have expired.
   ///
-  /// - Parameter now: milliseconds since 1970.
+  /// - Parameter now: the present time in milliseconds since 1970.
   func dropExpired(at now: Int64) throws {
     try connection.run("DELETE FROM web_auth_tokens WHERE expires <= $1", [.integer(now)])
   }
 }
 
 extension WebAuthToken {
-  /// Reads the columns in the order in which ``WebAuthTokenTable/token(withHash:)`` selects them.
-  /// The store has a session's lifetime in milliseconds, the value has it in seconds.
+  /// Reads the columns in the order in which ``WebAuthTokenTable/token(withHash:)`` selects them. A
+  /// session's lifetime is in milliseconds in the row, and in seconds in ``WebAuthToken``.
   fileprivate init(row: any SQLRow) throws {
     var session: Session?
     if !row.isNull(4) {

@@ -3,16 +3,17 @@ import SQLEngine
 import StoreModel
 
 extension AdministrationService {
-  /// Searches the notification log of a database from its newest entry to its oldest, and returns
-  /// the wanted entries with their deliveries.
+  /// Searches the notification log of a database from the newest entry to the oldest, and returns
+  /// the entries that `isWanted` selects, with their deliveries.
   ///
   /// One call examines at most ``PushSearch/budget`` entries, 200 at a time.
   ///
   /// - Parameters:
-  ///   - sequence: the entry before which the search begins; nil begins at the newest.
+  ///   - sequence: the number of the entry before which the search begins; nil begins at the newest
+  ///     entry.
   ///   - limit: the most entries returned.
-  ///   - isWanted: runs on the reading thread, once for each examined entry. The function must not
-  ///     block.
+  ///   - isWanted: returns whether the result has an entry. The function runs once for each
+  ///     examined entry, on a thread that reads the store, and must not block.
   func pushes(
     in database: DatabaseID, before sequence: Int64?, limit: Int,
     where isWanted: @escaping @Sendable (LogEntry) -> Bool
@@ -31,8 +32,8 @@ extension AdministrationService {
     }
   }
 
-  /// Returns the entries with these numbers and their deliveries. Numbers without an entry, as of
-  /// trimmed ones, are left out.
+  /// Returns the entries with these numbers and their deliveries. A number without an entry is
+  /// skipped: retention may have deleted the entry.
   func pushes(_ sequences: [Int64], in database: DatabaseID) async throws -> [LoggedPush] {
     try await transactions.read { transaction in
       let log = NotificationLogTable(transaction: transaction)
@@ -43,7 +44,7 @@ extension AdministrationService {
 }
 
 extension LoggedPush {
-  /// An entry with its deliveries. The initializer reads at most ``PushSearch/deliveryLimit``
+  /// Reads the deliveries of an entry. The initializer reads at most ``PushSearch/deliveryLimit``
   /// deliveries.
   fileprivate init(_ entry: LogEntry, in transaction: StoreTransaction) throws {
     self.init(

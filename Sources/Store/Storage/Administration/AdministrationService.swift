@@ -1,20 +1,23 @@
 import CloudKitModel
 import StoreModel
 
-/// The administrators' lists: databases, users, devices, subscriptions and pushes.
+/// The lists for administrators: databases, users, devices, subscriptions and pushes.
 ///
-/// All methods read. Most lists are pages in the order of a key: the caller passes the last key of
-/// a page to get the next one. So a page costs the same wherever it is in the list.
+/// The methods only read. Most lists are divided into pages, in the order of a key. To get the next
+/// page, the caller passes the last key of the page before. So each page has the same cost,
+/// whatever its position in the list.
 struct AdministrationService: AdministrationStore {
   let transactions: Transactions
 
-  /// Returns the containers and environments that have databases or record types, in order.
+  /// Returns the pairs of container and environment that have databases or record types, in the
+  /// order of their names.
   ///
-  /// - Complexity: O(*p* log *n*) for *p* pairs of container and environment among *n* rows.
+  /// - Complexity: O(*p* log *n*) for *p* pairs, and *n* databases and record types.
   func places() async throws -> [ContainerPlace] {
     try await transactions.read { transaction in
       var places: Set<ContainerPlace> = []
-      // The query goes from one to the next by the index: there may be a million databases.
+      // Each statement uses the index to find the next pair. Reading all rows would be slow,
+      // because there may be a million databases.
       for next in [
         DatabaseTable(transaction: transaction).place,
         RecordTypeTable(transaction: transaction).place,
@@ -60,15 +63,17 @@ struct AdministrationService: AdministrationStore {
     }
   }
 
-  /// Searches the subscriptions of a database in the order of subscribers and IDs.
+  /// Searches the subscriptions of a database in the order of subscribers and IDs, and returns the
+  /// subscriptions that `isWanted` selects.
   ///
   /// One call examines at most ``SubscriptionSearch/budget`` subscriptions, 500 at a time.
   ///
   /// - Parameters:
   ///   - subscriber: the user whose subscriptions are examined; nil for all users.
   ///   - last: the subscription after which the search begins; nil for the first page.
-  ///   - isWanted: runs on the reading thread, once for each examined subscription. The function
-  ///     must not block.
+  ///   - limit: the most subscriptions returned.
+  ///   - isWanted: returns whether the result has a subscription. The function runs once for each
+  ///     examined subscription, on a thread that reads the store, and must not block.
   func subscriptions(
     in database: DatabaseID, of subscriber: String?, after last: SubscriptionName?, limit: Int,
     where isWanted: @escaping @Sendable (StoredSubscription) -> Bool

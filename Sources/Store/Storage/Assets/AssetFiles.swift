@@ -5,17 +5,19 @@ import Glibc
 import SQLEngine
 import StoreModel
 
-/// File operations on assets, backups and folders of a store.
+/// File operations for assets, backups and folders of a store.
 ///
-/// The calls block. ``perform(_:)`` runs them on a queue of their own, so that they do not block
-/// the threads of Swift's tasks. Each request has at most one call under way.
+/// The functions block the calling thread, except ``perform(_:)``. That function runs blocking
+/// calls on a queue of their own, so that the threads of Swift's tasks do not block. The caller
+/// waits for the result, so each caller uses at most one thread of the queue.
 ///
 /// A failed call throws ``StoreError/Code/assetFailed`` with the path and the system's message.
 package enum AssetFiles {
-  /// The queue for blocking calls. The queue is concurrent: a slow file delays no other.
+  /// The queue for blocking calls. The queue is concurrent, so a slow call does not delay the
+  /// others.
   private static let queue = DispatchQueue(label: "petrel.assets", attributes: .concurrent)
 
-  /// Runs blocking file operations on the queue, and returns their result.
+  /// Runs `body` on the queue, and returns its result.
   static func perform<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
@@ -24,26 +26,28 @@ package enum AssetFiles {
     }
   }
 
-  /// The error of a file operation that just failed.
+  /// Returns the error of a system call that just failed.
   ///
-  /// - Parameter action: the failed action in the passive, as in "be opened". The message continues
-  ///   with the text of `errno`, so call this before another system call changes it.
+  /// - Parameter action: the failed action in the passive, such as "be opened". The message ends
+  ///   with the system's text for `errno`, so call this function before another system call changes
+  ///   `errno`.
   package static func failure(_ action: String, _ path: String) -> StoreError {
     StoreError(
       .assetFailed, "the file \(path) cannot \(action): \(String(cString: strerror(errno)))")
   }
 
-  /// Creates a file that its user alone can read. A failed call leaves no file.
+  /// Creates a file that only the process's user can read (permissions 0600). A failed call leaves
+  /// no incomplete file.
   ///
-  /// The bytes may not be on the disk when the call returns: see ``sync(_:)``.
+  /// The bytes may not be on the disk yet when the call returns: call ``sync(_:)`` after it.
   ///
   /// - Throws: ``StoreError/Code/assetFailed``, also if there is a file at `path` already.
   package static func write(_ data: Data, to path: String) throws {
     try make(path) { descriptor in try append(data, to: descriptor, path) }
   }
 
-  /// Copies a file's bytes, without its permissions, into a new file that its user alone can read.
-  /// A failed call leaves no file.
+  /// Copies a file's bytes, without its permissions, into a new file that only the process's user
+  /// can read. A failed call leaves no incomplete file.
   ///
   /// - Throws: ``StoreError/Code/assetFailed``, also if there is a file at `path` already.
   package static func copy(_ source: String, to path: String) throws {
@@ -55,8 +59,8 @@ package enum AssetFiles {
     }
   }
 
-  /// Creates a file with permissions 0600, passes its descriptor to `fill`, and removes the file if
-  /// `fill` throws.
+  /// Creates a file with permissions 0600, and passes its descriptor to `fill`. If `fill` throws,
+  /// the function removes the file.
   private static func make(_ path: String, _ fill: (Int32) throws -> Void) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("be made", path) }
@@ -69,7 +73,8 @@ package enum AssetFiles {
     }
   }
 
-  /// Writes all bytes at the descriptor's position. An interrupted call is repeated.
+  /// Writes all bytes at the descriptor's position. A system call that a signal interrupted is
+  /// repeated.
   private static func append(_ data: Data, to descriptor: Int32, _ path: String) throws {
     var written = 0
     while written < data.count {
@@ -82,7 +87,8 @@ package enum AssetFiles {
     }
   }
 
-  /// Reads a file from the descriptor's position to its end, in pieces of at most 1 MiB.
+  /// Reads a file from the descriptor's position to its end, and passes the bytes to `take` in
+  /// pieces of at most 1 MiB.
   private static func readPieces(
     of descriptor: Int32, _ path: String, _ take: (Data) throws -> Void
   ) throws {
@@ -96,8 +102,8 @@ package enum AssetFiles {
     }
   }
 
-  /// Waits until a file's bytes, or a folder's names, are on the disk. The method calls `fsync` on
-  /// a descriptor of its own.
+  /// Waits until a file's bytes, or the names in a folder, are on the disk. The function opens the
+  /// path and calls `fsync`.
   package static func sync(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
@@ -105,9 +111,10 @@ package enum AssetFiles {
     guard fsync(descriptor) == 0 else { throw failure("be synced", path) }
   }
 
-  /// The SHA-256 of a file's bytes, in hexadecimal digits.
+  /// Returns the SHA-256 of a file's bytes, in hexadecimal digits.
   ///
-  /// The file is read in pieces of at most 1 MiB, so a large file needs no more memory.
+  /// The function reads the file in pieces of at most 1 MiB, so it needs no more memory for a large
+  /// file.
   package static func checksum(of path: String) throws -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
@@ -117,9 +124,10 @@ package enum AssetFiles {
     return SQLValue.hexadecimal(hasher.finish())
   }
 
-  /// The folder of a path's last component; empty for a name alone. Slashes at the end of the path
-  /// are ignored. The method of `NSString` is not used, because it ends the process for a name of
-  /// one letter.
+  /// Returns the folder that contains a path's last component; empty for a name without a folder.
+  /// Slashes at the end of the path are ignored.
+  ///
+  /// The method of `NSString` is not used, because it ends the process for a name of one letter.
   ///
   /// ```swift
   /// AssetFiles.folder(of: "/var/petrel/store.sqlite")  // "/var/petrel"
@@ -133,8 +141,8 @@ package enum AssetFiles {
     return folder.isEmpty ? "/" : String(folder)
   }
 
-  /// Creates a folder and its missing parents, for their user alone. New folders have permissions
-  /// 0700. An existing folder is left as it is.
+  /// Creates a folder and its missing parents, which only the process's user can open (permissions
+  /// 0700). An existing folder stays as it is.
   ///
   /// - Parameter isDurable: whether the names of the new folders are on the disk when the call
   ///   returns.
@@ -150,16 +158,18 @@ package enum AssetFiles {
     do {
       try sync(parent.isEmpty ? "." : parent)
     } catch {
-      // The folder must not stay: another call that finds it assumes that its name is on the disk.
+      // The new folder must not stay: a later call that finds the folder assumes that its name is
+      // on the disk.
       rmdir(path)
       throw error
     }
   }
 
-  /// Moves a file, and replaces a file at `target`.
+  /// Moves a file or a folder to `target`. A file at `target` is replaced.
   ///
-  /// Between file systems the call copies the file to `target` with a final `~`, syncs the copy and
-  /// renames it. So `target` is never incomplete. The caller syncs the folder of `target`.
+  /// To another file system, the function copies the file to a path beside `target` that ends with
+  /// `~`, syncs the copy and renames it. So `target` is never incomplete. Call ``sync(_:)`` on the
+  /// folder of `target` to make the new name durable.
   package static func move(_ source: String, to target: String) throws {
     if rename(source, target) == 0 { return }
     guard errno == EXDEV else { throw failure("be moved to \(target)", source) }
@@ -173,7 +183,7 @@ package enum AssetFiles {
 }
 
 extension StringProtocol {
-  /// The text without the trailing characters that equal `character`.
+  /// Returns the text without the characters at its end that equal `character`.
   fileprivate func dropLast(while character: Character) -> SubSequence {
     self[..<(lastIndex { $0 != character }.map { index(after: $0) } ?? startIndex)]
   }

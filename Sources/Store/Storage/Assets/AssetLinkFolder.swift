@@ -2,17 +2,17 @@ import Foundation
 import Glibc
 import StoreModel
 
-/// Hard links to the files of assets, so that the files stay while they are copied even if their
-/// records are deleted.
+/// A folder of hard links to the files of assets, which keeps the files' bytes during a backup.
 ///
-/// A backup lists the files in a transaction, links them here, and copies them afterwards. The
-/// links take no space: a file's bytes stay as long as one of its links does.
+/// A backup lists the files in a transaction, links each file in this folder, and copies the files
+/// afterwards. If the server removes a file meanwhile, the bytes stay until the link is removed
+/// too. The links need no space for the bytes.
 ///
 /// The folder is in the asset folder, because hard links cannot cross file systems. Its name ends
-/// with the number of the process. The folder is removed when the object is released, or at the
-/// next start of a backup if the process was killed.
+/// with the number of the process. The folder is removed when the object is released. If the
+/// process was killed, the next backup removes the folder.
 package final class AssetLinkFolder {
-  /// The beginning of the folders' names; the process number follows.
+  /// The beginning of the name of each link folder. The process number follows.
   private static let prefix = "backup-"
 
   /// The store's asset folder.
@@ -20,8 +20,7 @@ package final class AssetLinkFolder {
   /// This process's folder of links. The first link creates the folder.
   private let folder: String
 
-  /// Creates an object for the store in a file, and removes the link folders of processes that no
-  /// longer run.
+  /// Creates the object, and removes the link folders of processes that no longer run.
   ///
   /// - Parameter path: the store's file. The asset folder is beside it, with the suffix `-assets`.
   package init(besideAssetsOf path: String) throws {
@@ -30,29 +29,31 @@ package final class AssetLinkFolder {
     removeLeftovers()
   }
 
-  // A failure is ignored: the next start removes the folder.
+  // A failure is ignored: the next backup removes the folder.
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// Links a file, creating the folders that the link needs.
+  /// Creates the link of a file, and the folders that the link needs.
   ///
   /// - Parameter name: the file's path in the asset folder.
   /// - Throws: ``StoreError/Code/assetFailed`` if the file does not exist or cannot be linked.
   package func add(_ name: String) throws {
     let target = folder + "/" + name
     if link(assets + "/" + name, target) == 0 { return }
-    // The first link in its folder. The folder need not outlive the process.
+    // This is the first link in its folder. The folder need not be durable, because the link is
+    // useless after the process has ended.
     try AssetFiles.makeFolder(AssetFiles.folder(of: target), isDurable: false)
     guard link(assets + "/" + name, target) == 0 else {
       throw AssetFiles.failure("be copied", assets + "/" + name)
     }
   }
 
-  /// Copies a file durably to the same path in another folder.
+  /// Copies a linked file to the same path in another folder. The copy is durable when the call
+  /// returns.
   ///
   /// - Parameters:
-  ///   - name: the path of a linked file.
+  ///   - name: the path that was passed to ``add(_:)``.
   ///   - checksum: the SHA-256 that the store recorded at the upload, in hexadecimal digits.
-  ///   - other: the folder of the copy. Missing folders are created.
+  ///   - other: the folder that gets the copy. Missing folders are created.
   /// - Throws: ``StoreError/Code/assetFailed``, also if the copy's SHA-256 is not `checksum`.
   package func copy(_ name: String, checksum: String, to other: String) throws {
     let target = other + "/" + name
@@ -68,14 +69,14 @@ package final class AssetLinkFolder {
     try AssetFiles.sync(AssetFiles.folder(of: target))
   }
 
-  /// Removes the folders of processes that no longer run, and an earlier one of this process
-  /// number. Signal 0 tests whether a process exists.
+  /// Removes the link folders of processes that no longer run, and a folder that an earlier process
+  /// with this process's number left. `kill` with signal 0 tests whether a process exists.
   private func removeLeftovers() {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: assets)) ?? []
     for name in names where name.hasPrefix(Self.prefix) {
       let process = Int32(name.dropFirst(Self.prefix.count))
       guard let process, process == getpid() || kill(process, 0) != 0 else { continue }
-      // A failure is ignored: the next start tries again.
+      // A failure is ignored: the next backup tries again.
       try? FileManager.default.removeItem(atPath: assets + "/" + name)
     }
   }

@@ -2,34 +2,39 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The retention of assets that no record holds, in milliseconds.
+/// The times, in milliseconds, for which uploads stay, and files that no record holds. A record
+/// holds a file if one of its fields has the asset.
 ///
-/// An upload that no record ever names therefore stays for at least a day. A file that its last
-/// record released stays for at least an hour after the next trim.
+/// An upload that no record ever names therefore stays for at least a day. A file that no record
+/// holds any more stays for at least an hour after the next trim, the periodic deletion by
+/// ``AssetService/trimAssets(at:)``.
 enum AssetRetention {
-  /// From the expiry of an upload URL: the most that an upload may take, and the validity of its
-  /// receipt.
+  /// The time from the expiry of an upload URL to the deletion of the upload's row. Until then, a
+  /// transfer that began in time can end, and the receipt is valid.
   static let receiptMilliseconds: Int64 = 24 * 60 * 60 * 1000
-  /// From the first trim that finds a file without a holder: the least validity of download URLs.
+  /// The time from the first trim that finds a file without a holding record to the deletion of the
+  /// file. A download URL is therefore valid for at least this time.
   static let orphanMilliseconds: Int64 = 60 * 60 * 1000
 }
 
 extension AssetService {
   /// Deletes old uploads and receipts, and files that no record and no receipt names.
-  /// ``MaintenanceService`` calls it.
+  /// ``MaintenanceService`` calls the method.
   ///
-  /// The trim works in five steps, each in small transactions, so that it can stop after any of
-  /// them:
+  /// The trim has these steps. Each step consists of small transactions. If a step fails, the next
+  /// trim completes the work.
   ///
-  /// 1. Removes the incomplete files of dead servers.
-  /// 2. Deletes uploads that expired more than ``AssetRetention/receiptMilliseconds`` ago.
-  /// 3. Goes through all files without a holder. The first trim that finds such a file stores the
-  ///    time; a later trim deletes its row and marks the file (``AssetTable/trim(_:at:)``).
-  /// 4. Removes the bytes of the marked files from the ``AssetStore``.
-  /// 5. Deletes the marks of the removed files.
+  /// 1. Removes the incomplete files of servers that no longer run.
+  /// 2. Deletes the uploads and receipts that expired at least
+  ///    ``AssetRetention/receiptMilliseconds`` ago.
+  /// 3. Reads all files that no record holds. The first trim that finds such a file stores the
+  ///    time. A later trim deletes the file's row and marks the file: it adds a row to
+  ///    `asset_disposals` (``AssetTable/trim(_:at:)``).
+  /// 4. Removes the bytes of the marked files from the ``AssetStore``, and then their marks, in
+  ///    batches.
   ///
-  /// A file is removed before its mark. If the server dies between the two steps, the next trim
-  /// removes the missing file again, which has no effect.
+  /// If the server ends before a mark is deleted, the next trim removes the missing file again,
+  /// which has no effect.
   func trimAssets(at timestamp: Timestamp) async throws {
     let now = timestamp.milliseconds
     try await files.removeLeftovers()
@@ -48,8 +53,8 @@ extension AssetService {
       guard orphans.count == Int(Retention.batch), let end = orphans.last else { break }
       last = (end.database.rawValue, end.checksum)
     }
-    // If the folder is refused, the store's files are in another folder. The marks must then stay,
-    // although the files are not in this folder.
+    // If the folder is refused, the store's files are in another folder. The marks must stay,
+    // because the marked files are still in that folder.
     if let folder = files as? FileAssetStore, folder.isRefused { return }
     while true {
       let names = try await transactions.read { try AssetTable(transaction: $0).disposable() }

@@ -2,24 +2,29 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The assets of databases: uploads, receipts, and the records that hold each file.
+/// The assets of databases: the uploads, the receipts with which a user may save a file in a
+/// record, and the records that hold each file. A record holds a file if one of its fields has the
+/// asset.
 ///
-/// The tables know the names, sizes and holders of files. The bytes are in ``files``, outside of
-/// the store's transactions. Two rules keep the two in step:
+/// The tables have the names and sizes of files, and the records that hold them. The bytes are in
+/// ``files``, outside of the store's transactions. Two rules keep the tables and the bytes
+/// consistent:
 ///
 /// - A file's bytes are durable before its row in `assets` is committed.
-/// - The row is deleted, and the file marked, before the bytes are removed.
+/// - The row is deleted, and the file is marked for deletion, before the bytes are removed.
 ///
-/// So a row always has its bytes. Bytes without a row are found by their upload or by their mark.
+/// So a file with a row always has its bytes. A file with bytes but without a row has an upload or
+/// a mark, by which a later trim finds and removes it.
 struct AssetService: AssetRegistry {
   let transactions: Transactions
-  /// The storage of the bytes: a folder, or memory for a store in memory.
+  /// The storage of the bytes: a folder, or the memory for a store in memory.
   let files: any AssetStore
 
-  /// Announces uploads, in one transaction.
+  /// Adds uploads that clients may begin, in one transaction.
   ///
-  /// - Throws: ``ItemFailure`` if the zone does not exist, and ``StoreError/Code/userDeleted``. No
-  ///   upload is announced then.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` if the zone does not exist;
+  ///   ``StoreError/Code/userDeleted`` if the user of an upload is being deleted or was deleted
+  ///   recently. No upload is added then.
   func addAssetUploads(
     _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID
   ) async throws {
@@ -32,8 +37,8 @@ struct AssetService: AssetRegistry {
     }
   }
 
-  /// Returns the upload with the secret whose SHA-256 is `hash`; nil if there is none. The upload
-  /// may have expired.
+  /// Returns the upload whose URL contains the secret with this SHA-256; nil if there is none. The
+  /// upload may have expired.
   func assetUpload(
     withTokenHash hash: [UInt8], in database: DatabaseID
   ) async throws -> AssetUpload? {
@@ -42,20 +47,28 @@ struct AssetService: AssetRegistry {
     }
   }
 
-  /// Stores the bytes of an upload in three steps: a transaction that binds the receipt to the
-  /// file, the write of the file, and a transaction that registers it.
+  /// Stores the bytes of an upload, in three steps:
   ///
-  /// The bytes are not written if the database has an equal file. If the last transaction fails,
-  /// the file is marked for deletion. If that transaction's commit has an unknown outcome, the file
-  /// may be registered after all. It then gets no mark.
+  /// 1. A transaction stores the file's checksum and size with the receipt.
+  /// 2. ``files`` stores the bytes. The method ends before this step if the database has an equal
+  ///    file already.
+  /// 3. A transaction registers the file in `assets`.
   ///
-  /// - Parameter check: gets the database's usage with the new file; if it throws, the file is not
-  ///   registered. The function does not run for an equal file that is stored already.
+  /// If step 3 fails, the file is marked for deletion. If the commit of step 3 has an unknown
+  /// outcome, the file may be registered nevertheless: a registered file gets no mark.
+  ///
+  /// - Parameter check: gets the database's usage with the new file. If the function throws, the
+  ///   file is not registered. The function does not run for a shared database, or if the database
+  ///   has an equal file already.
+  /// - Throws: the errors of ``AssetUploadTable/claim(_:in:for:)`` and
+  ///   ``AssetTable/add(_:named:to:)``; ``StoreError/Code/assetFailed`` if the bytes cannot be
+  ///   stored; the error of `check`.
   func finishAssetUpload(
     withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile,
     check: @escaping @Sendable (DatabaseUsage) throws -> Void
   ) async throws {
-    // Once the receipt is claimed, it keeps a file with this checksum from being deleted.
+    // From this commit on, the receipt names the checksum, so no trim deletes a file with this
+    // checksum.
     let isKept = try await transactions.write(locking: .database(database)) {
       try AssetUploadTable(transaction: $0).claim(receipt, in: database, for: file)
     }
@@ -70,8 +83,8 @@ struct AssetService: AssetRegistry {
         if let usage = try DatabaseUsage(of: database, in: transaction) { try check(usage) }
       }
     } catch {
-      // A failure is ignored: the file is marked later, when the row of its expired upload is
-      // deleted. The first error is thrown.
+      // A failure is ignored: the deletion of the expired upload's row marks the file later. The
+      // caller gets the first error.
       try? await transactions.write(locking: .database(database)) {
         try AssetTable(transaction: $0).dispose(ofFile: receipt, unlessKeptIn: database)
       }
@@ -81,11 +94,14 @@ struct AssetService: AssetRegistry {
 
   /// Issues new receipts for assets that records hold, in one transaction: all of them or none.
   ///
-  /// With such a receipt, the user may save the asset in another record without uploading it again.
-  /// The user must be allowed to read each record.
+  /// With such a receipt, the user may save the asset in another record without uploading the file
+  /// again. The user must be allowed to read each record.
   ///
-  /// - Returns: the assets with their receipts, in the order of `places`. A list contributes all
-  ///   its assets.
+  /// - Returns: the assets with their receipts, in the order of `places`. A field with a list of
+  ///   assets adds all assets of the list.
+  /// - Throws: ``ItemFailure`` if a zone, a record or an asset does not exist, or the user may not
+  ///   read a record; ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
+  ///   recently.
   func rereferenceAssets(
     _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String

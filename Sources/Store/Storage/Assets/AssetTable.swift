@@ -2,12 +2,12 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The files of assets, the records that hold them, and the files to be deleted.
+/// The files of assets, the records that hold the files, and the files to be deleted.
 ///
-/// A record *holds* a file if one of its fields has the asset. `assets.released` is null while a
-/// record holds the file. It is 0 when no record holds the file: after the upload, and after the
-/// last record released it. The next trim replaces 0 with the present time, in milliseconds since
-/// 1970.
+/// A record *holds* a file if one of its fields has the asset. A trim is the periodic deletion of
+/// old rows and files (``AssetService/trimAssets(at:)``). `assets.released` is null while a record
+/// holds the file. The value becomes 0 at the upload, and when no record holds the file any more.
+/// The next trim replaces 0 with the present time, in milliseconds since 1970.
 ///
 /// A file has one row in `assets`, and one row in `asset_references` for each field that holds it.
 /// A row in `asset_disposals` marks a file whose bytes are to be deleted. A row of `asset_uploads`
@@ -15,18 +15,18 @@ import StoreModel
 /// life of a file:
 ///
 /// 1. ``add(_:named:to:)`` registers the file with `released` 0.
-/// 2. The first record that holds it sets `released` to null. The last record that releases it sets
-///    it to 0 again.
-/// 3. A trim (``AssetService/trimAssets(at:)``) that finds 0 writes the present time. A trim at
-///    least an hour later deletes the row in `assets` and adds one in `asset_disposals` (the mark).
-/// 4. The next part of that trim removes the file's bytes, and then the mark.
+/// 2. The first record that holds the file sets `released` to null. When no record holds the file
+///    any more, `released` becomes 0 again.
+/// 3. A trim that finds 0 writes the present time. A trim at least an hour later deletes the row in
+///    `assets` and adds one in `asset_disposals` (the mark).
+/// 4. The next step of that trim removes the file's bytes, and then the mark.
 ///
 /// The methods that delete:
 ///
 /// - ``trim(_:at:)``, ``drop(unheld:of:)`` and ``dropSome(of:)`` delete rows of `assets` and mark
 ///   the files.
 /// - ``dispose(ofFile:unlessKeptIn:)`` marks the file of an upload that was not registered.
-/// - ``forgetDisposals(_:)`` deletes marks, after the bytes are gone.
+/// - ``forgetDisposals(_:)`` deletes marks, after the bytes are removed.
 struct AssetTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -34,9 +34,9 @@ struct AssetTable {
   /// `checksum` is the file's SHA-256 in hexadecimal digits; `file` is its name in the
   /// ``AssetStore``, which equals the receipt of its upload. `size` is in bytes.
   ///
-  /// The partial index has only the files without a holder, so a trim does not read the others.
+  /// The partial index has only the files that no record holds, so a trim does not read the others.
   ///
-  /// A mark in `asset_disposals` outlives the row in `assets`.
+  /// A row in `asset_disposals` stays after the file's row in `assets` is deleted.
   ///
   /// The SQL engines replace the text `/*clustered*/`: SQLite then stores the rows in the order of
   /// the primary key, without row IDs. PostgreSQL ignores it.
@@ -63,7 +63,7 @@ struct AssetTable {
 
   // MARK: Files
 
-  /// Whether the database has a file with this SHA-256, held by a record or not.
+  /// Whether the database has a file with this SHA-256. A record may hold the file or not.
   func contains(_ checksum: String, in database: DatabaseID) throws -> Bool {
     try connection.first(
       "SELECT 1 FROM assets WHERE database_id = $1 AND checksum = $2",
@@ -71,7 +71,7 @@ struct AssetTable {
     ) { _ in true } ?? false
   }
 
-  /// The size in bytes of the file with this SHA-256; nil if the database has none.
+  /// Returns the size in bytes of the file with this SHA-256; nil if the database has none.
   func size(ofChecksum checksum: String, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       "SELECT size FROM assets WHERE database_id = $1 AND checksum = $2",
@@ -79,7 +79,7 @@ struct AssetTable {
     ) { $0.integer(0) }
   }
 
-  /// The name of the file with this SHA-256; nil if the database has none.
+  /// Returns the name of the file with this SHA-256; nil if the database has none.
   func name(forChecksum checksum: String, in database: DatabaseID) throws -> AssetName? {
     try connection.first(
       "SELECT file FROM assets WHERE database_id = $1 AND checksum = $2",
@@ -89,15 +89,16 @@ struct AssetTable {
 
   /// Whether any database has an asset or an upload.
   ///
-  /// - Complexity: O(1): it looks for one row of each table.
+  /// - Complexity: O(1). The statement looks for one row of each table.
   func containsAny() throws -> Bool {
     try connection.first(
       "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)", []
     ) { _ in true } ?? false
   }
 
-  /// The bytes of files that no record holds. They count towards the usage of the database,
-  /// separately from the bytes that records hold.
+  /// Returns the sum of the sizes, in bytes, of a database's files that no record holds. The usage
+  /// of the database has this sum apart from the bytes of records and held files
+  /// (``DatabaseUsage``).
   func unheldBytes(in database: DatabaseID) throws -> Int64 {
     try connection.first(
       """
@@ -107,11 +108,13 @@ struct AssetTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Registers a stored file. If another upload of the same bytes was registered first, that file
-  /// stays, and this one is marked for deletion.
+  /// Registers a file whose bytes are stored. If a file with the same bytes is registered already,
+  /// that file stays, and the new one is marked for deletion.
   ///
+  /// - Parameter name: the file's name in the ``AssetStore``, which is the receipt of its upload.
   /// - Returns: whether this file was registered.
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if the upload is gone.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if the upload does not exist any
+  ///   more.
   func add(
     _ file: AssetFile, named name: String, to database: DatabaseID
   ) throws -> Bool {
@@ -134,12 +137,12 @@ struct AssetTable {
 
   // MARK: Holders
 
-  /// Updates the holders of assets after a record changed from `old` to `new`; nil stands for no
-  /// record. Call it in the transaction of the change.
+  /// Updates the holders of assets after a record changed from `old` to `new`. For a created record
+  /// `old` is nil, for a deleted one `new`. Call the method in the transaction of the change.
   ///
-  /// When a file gets its first holder, its size is added to the database's stored bytes. When a
-  /// file loses its last holder, its size is subtracted. So each file counts once, however many
-  /// records hold it.
+  /// When a first record holds a file, the file's size is added to the database's stored bytes.
+  /// When no record holds the file any more, the size is subtracted. So each file counts once,
+  /// whatever the number of its holders.
   func updateReferences(
     from old: StoredRecord?, to new: StoredRecord?, in database: DatabaseID
   ) throws {
@@ -153,8 +156,8 @@ struct AssetTable {
     }
   }
 
-  /// Adds a holding of a record, and marks the file as held. If `assets` has no row for the
-  /// checksum, the method adds the holding alone and counts no bytes.
+  /// Adds a holding of a record, and sets the file's `released` to null. If `assets` has no row for
+  /// the checksum, the method only adds the holding, and counts no bytes.
   private func add(
     _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
   ) throws {
@@ -178,7 +181,8 @@ struct AssetTable {
     }
   }
 
-  /// Removes a holding of a record, and releases the file if no other holding is left.
+  /// Removes a holding of a record. If no other holding of the file is left, the method sets the
+  /// file's `released` to 0.
   private func remove(
     _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
   ) throws {
@@ -205,12 +209,12 @@ struct AssetTable {
 
   // MARK: Files to be deleted
 
-  /// A batch of files without a holder, in the order of their keys.
+  /// Returns a batch of files that no record holds, in the order of database and checksum.
   ///
   /// - Parameters:
-  ///   - database: the database of the last row of the batch before; `Int64.min` for the first
+  ///   - database: the database of the last file in the batch before; `Int64.min` for the first
   ///     batch.
-  ///   - checksum: the checksum of that row; empty for the first batch.
+  ///   - checksum: the checksum of that file; empty for the first batch.
   /// - Returns: at most ``Retention/batch`` files of all databases.
   func orphans(after database: Int64, _ checksum: String) throws -> [OrphanAsset] {
     try connection.rows(
@@ -222,13 +226,13 @@ struct AssetTable {
       OrphanAsset.init(row:))
   }
 
-  /// Makes one step of the deletion of a file that has no holder. The method does nothing if a
-  /// record holds the file again, or if the file has a receipt.
+  /// Does the next step of the deletion of a file that no record holds. The method does nothing if
+  /// a record holds the file again, or if the file has a receipt.
   ///
   /// The first call for a file sets `released` to `now`. A call at least
   /// ``AssetRetention/orphanMilliseconds`` later deletes the row in `assets` and marks the file. If
-  /// a record holds the file in between, `released` becomes null, and the time starts anew after
-  /// that record releases it.
+  /// a record holds the file in between, `released` becomes null. The time then starts again when
+  /// no record holds the file any more.
   ///
   /// - Parameter now: milliseconds since 1970.
   func trim(_ orphan: OrphanAsset, at now: Int64) throws {
@@ -252,9 +256,9 @@ struct AssetTable {
     }
   }
 
-  /// Deletes the row of a file that no record and no receipt names any more, and marks the file.
-  /// User deletion calls this method, because it need not keep the file for the hour that a
-  /// download URL is valid.
+  /// Deletes the row of a file and marks the file for deletion, if no record and no receipt names
+  /// the file any more. The deletion of a user calls this method: the file then need not stay for
+  /// the hour that a download URL is valid.
   func drop(unheld checksum: String, of database: DatabaseID) throws {
     let files = try connection.rows(
       """
@@ -268,9 +272,11 @@ struct AssetTable {
     try dispose(of: files, in: database)
   }
 
-  /// Deletes the rows of a batch of a database's files, held or not, marks the files, and returns
-  /// their number. User deletion repeats the call until the result is 0. A batch has at most
-  /// ``Retention/batch`` files.
+  /// Deletes the rows of a batch of files of a database, held by records or not, and marks the
+  /// files for deletion.
+  ///
+  /// - Returns: the number of deleted rows, at most ``Retention/batch``. The deletion of a user
+  ///   repeats the call until the result is 0.
   func dropSome(of database: DatabaseID) throws -> Int {
     let files = try connection.rows(
       """
@@ -283,7 +289,7 @@ struct AssetTable {
     return files.count
   }
 
-  /// Marks files for deletion. A file that is marked already keeps its mark.
+  /// Marks files for deletion. The method changes nothing for a file that is already marked.
   private func dispose(of files: [String], in database: DatabaseID) throws {
     for file in files {
       try connection.run(
@@ -296,7 +302,7 @@ struct AssetTable {
 
   /// Marks a file for deletion, unless it is the registered file for its bytes.
   ///
-  /// Use it for an upload that failed or expired: its file may have been written without being
+  /// Use the method for an upload that failed or expired: its file may have been written, but not
   /// registered.
   ///
   /// - Parameter name: the file's name, which is also its receipt.
@@ -313,7 +319,7 @@ struct AssetTable {
       """, [.integer(database.rawValue), .text(name)])
   }
 
-  /// A batch of a database's files that are marked for deletion.
+  /// Returns a batch of a database's files that are marked for deletion.
   ///
   /// - Returns: at most ``Retention/batch`` names, in no order.
   func disposable(of database: DatabaseID) throws -> [AssetName] {
@@ -323,15 +329,16 @@ struct AssetTable {
     ) { AssetName(database: database, file: $0.text(0)) }
   }
 
-  /// A batch of files that are marked for deletion. The files are of any databases, at most
-  /// ``Retention/batch``.
+  /// Returns a batch of files of all databases that are marked for deletion.
+  ///
+  /// - Returns: at most ``Retention/batch`` names, in no order.
   func disposable() throws -> [AssetName] {
     try connection.rows(
       "SELECT database_id, file FROM asset_disposals LIMIT $1", [.integer(Retention.batch)]
     ) { AssetName(database: DatabaseID(rawValue: $0.integer(0)), file: $0.text(1)) }
   }
 
-  /// Deletes the marks of files. Call this method after the files are removed from the
+  /// Deletes the marks of files. Call the method after the bytes of the files are removed from the
   /// ``AssetStore``.
   func forgetDisposals(_ names: [AssetName]) throws {
     for name in names {

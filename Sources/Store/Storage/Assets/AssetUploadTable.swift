@@ -3,20 +3,26 @@ import SQLEngine
 import StoreModel
 
 /// The uploads of assets with their receipts, and further receipts for files that records hold. A
-/// *receipt* is a name with which its user may save the file in a record.
+/// *receipt* is a text with which a user may save a file in a record. A record holds a file if one
+/// of its fields has the asset.
 ///
-/// A row is one of two kinds. An upload has the hash of its URL's secret, and gets a checksum and a
-/// size when its file arrives. A receipt for a file that a record holds has no hash, and has both
-/// from the start. Both kinds permit the user to save the file in a record until the row is
-/// deleted, a day after the time in `expires`.
+/// A row is of one of two kinds:
+///
+/// - An upload has the hash of the secret in its URL. It gets a checksum and a size when the file
+///   is uploaded.
+/// - A receipt for a file that a record holds has no hash. It has the checksum and the size from
+///   the start.
+///
+/// A row of either kind permits its user to save the file in a record. A trim deletes the row at
+/// least a day after the time in `expires`.
 struct AssetUploadTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
   /// `receipt` names the file in the ``AssetStore``. `token_hash` is the SHA-256 of the secret in
-  /// the upload's URL. `record_name` is null if the announcement named no record. `expires` is the
-  /// latest time at which the upload may begin, in milliseconds since 1970. `checksum` and `size`
-  /// are null before the upload.
+  /// the upload's URL. `record_name` is null if the client named no record when it requested the
+  /// URL. `expires` is the latest time at which the upload may begin, in milliseconds since 1970.
+  /// `checksum` and `size` are null before the upload.
   static let definition = [
     """
     CREATE TABLE asset_uploads (
@@ -44,7 +50,8 @@ struct AssetUploadTable {
       ])
   }
 
-  /// The upload with the secret in its URL whose SHA-256 is `hash`; nil if there is none.
+  /// Returns the upload whose URL contains the secret with this SHA-256; nil if there is none. The
+  /// upload may have expired.
   func upload(withTokenHash hash: [UInt8], in database: DatabaseID) throws -> AssetUpload? {
     try connection.first(
       """
@@ -63,8 +70,8 @@ struct AssetUploadTable {
 
   /// The user who may save an asset with a receipt, and the field for it.
   ///
-  /// A receipt for a file that a record holds names no record, type or field: it is valid for any
-  /// of them.
+  /// A receipt for a file that a record holds is valid for any record, type and field of the
+  /// database. The three properties are then nil.
   struct Receipt {
     var user: String
     var recordName: String?
@@ -73,7 +80,7 @@ struct AssetUploadTable {
     var checksum: String?
   }
 
-  /// The user, field and file of a receipt; nil if there is none.
+  /// Returns the user, field and file of a receipt; nil if there is no such receipt.
   func receipt(_ receipt: String, in database: DatabaseID) throws -> Receipt? {
     try connection.first(
       """
@@ -97,13 +104,12 @@ struct AssetUploadTable {
 
   /// Stores the checksum and the size of the uploaded file with its receipt.
   ///
-  /// - Returns: whether the database has an equal file already. The caller then need not store the
-  ///   bytes.
-  ///
   /// From the commit on, ``AssetTable/trim(_:at:)`` does not delete a file with this checksum.
   ///
+  /// - Returns: whether the database has an equal file already. The caller then need not store the
+  ///   bytes.
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if there is no such upload, and
-  ///   with ``ItemFailure/Code/conflict`` if it was used for another file.
+  ///   with ``ItemFailure/Code/conflict`` if the upload was used for another file.
   func claim(
     _ receipt: String, in database: DatabaseID, for file: AssetFile
   ) throws -> Bool {
@@ -128,8 +134,8 @@ struct AssetUploadTable {
     return try AssetTable(transaction: transaction).contains(file.checksum, in: database)
   }
 
-  /// Adds a receipt for a file that a record holds. The receipt expires at `timestamp`, so the row
-  /// stays for ``AssetRetention/receiptMilliseconds`` from then on.
+  /// Adds a receipt for a file that a record holds. The time in `expires` is `timestamp`, so the
+  /// row stays for at least ``AssetRetention/receiptMilliseconds`` after that.
   func addReceipt(
     _ receipt: String, for asset: Asset, of user: String, at timestamp: Timestamp,
     to database: DatabaseID
@@ -145,7 +151,7 @@ struct AssetUploadTable {
       ])
   }
 
-  /// Expired uploads and receipts, the oldest first.
+  /// Returns expired uploads and receipts, in the order of their expiry.
   ///
   /// - Parameter horizon: milliseconds since 1970. Rows that expired at this time or earlier are
   ///   returned, at most ``Retention/batch``.
@@ -156,8 +162,8 @@ struct AssetUploadTable {
       """, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
   }
 
-  /// A batch of the uploads and receipts in a database. The result has at most ``Retention/batch``
-  /// rows, in no order.
+  /// Returns a batch of the uploads and receipts in a database. The result has at most
+  /// ``Retention/batch`` rows, in no order.
   ///
   /// - Parameter user: the user whose uploads are returned; nil for all users.
   func some(of user: String?, in database: DatabaseID) throws -> [OldUpload] {
@@ -169,13 +175,13 @@ struct AssetUploadTable {
       OldUpload.init(row:))
   }
 
-  /// Deletes the rows of uploads and receipts, and returns the number of `uploads`.
+  /// Deletes the rows of uploads and receipts, and returns the count of `uploads`.
   ///
-  /// The file of an upload is marked for deletion, unless it is the registered file for its bytes.
+  /// The file of an upload is marked for deletion, unless the file is registered in `assets`.
   func forget(_ uploads: [OldUpload]) throws -> Int {
     for upload in uploads {
       if !upload.isRereference {
-        // The file may have been stored without being registered.
+        // The file may have been stored, but not registered.
         try AssetTable(transaction: transaction).dispose(
           ofFile: upload.receipt, unlessKeptIn: upload.database)
       }
@@ -196,9 +202,9 @@ struct OldUpload: InDatabase {
 
   var database: DatabaseID
   var receipt: String
-  /// Whether it is a receipt for a file that a record already holds.
+  /// Whether the row is a receipt for a file that a record held when the receipt was issued.
   var isRereference: Bool
-  /// The file's checksum, once known.
+  /// The file's SHA-256 in hexadecimal digits; nil if no file was uploaded.
   var checksum: String?
 
   init(row: any SQLRow) {

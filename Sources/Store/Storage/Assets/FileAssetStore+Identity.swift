@@ -4,21 +4,22 @@ import Glibc
 import SQLEngine
 import StoreModel
 
-// Checks that all servers of a store use the same folder for assets, so that an asset stored by one
-// server is there for the others. The folder has a file with the identity that the store knows.
+// Checks that all servers of a store use the same folder for assets, so that each server finds the
+// files that another server stored. A file in the folder has the folder's identity: a random text.
+// The store has the same text.
 extension FileAssetStore {
   /// The file with the folder's identity in hexadecimal digits.
   package static let identityFile = "store-identity"
 
-  /// Returns the folder's identity. If the folder has none, the method makes a new one.
+  /// Returns the folder's identity. If the folder has none, the method creates one.
   ///
-  /// The identity is 32 random hexadecimal digits. The method writes the identity to a file of
-  /// another name, syncs that file, and links it to the final name. So the file is never
-  /// incomplete.
+  /// A new identity has 32 random hexadecimal digits. The method writes it to a file of another
+  /// name, syncs that file, and adds a hard link with the final name. So the file with the final
+  /// name is never incomplete.
   ///
-  /// - Returns: the identity, and whether this call made it.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read or has no valid text, and
-  ///   ``StoreError/Code/assetFailed`` if it cannot be written.
+  /// - Returns: `text` is the identity. `isNew` is whether this call created it.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read or has no valid identity,
+  ///   and ``StoreError/Code/assetFailed`` if the file cannot be written.
   func identity() throws -> (text: String, isNew: Bool) {
     let path = directory + "/" + Self.identityFile
     if let known = try Self.identity(in: path) { return (known, false) }
@@ -27,7 +28,8 @@ extension FileAssetStore {
     try AssetFiles.write(Data((proposed + "\n").utf8), to: arriving)
     defer { unlink(arriving) }
     try AssetFiles.sync(arriving)
-    // If two servers start at the same moment, one link wins, and its file is complete.
+    // If two servers start at the same moment, only one link succeeds. Both servers then read that
+    // link's file.
     guard link(arriving, path) == 0 || errno == EEXIST else {
       throw AssetFiles.failure("be made", path)
     }
@@ -36,19 +38,25 @@ extension FileAssetStore {
     return (text, text == proposed)
   }
 
-  /// Removes the identity that ``identity()`` made. A failure is ignored.
+  /// Removes the file with the folder's identity. A failure is ignored.
   func removeIdentity() { unlink(directory + "/" + Self.identityFile) }
 
-  /// Checks that the folder is the one that the store's other servers use.
+  /// Checks that this folder is the one that the store's other servers use.
   ///
-  /// While the store has no assets, a server with another folder may start, but cannot store assets
-  /// (``refuse(because:)``).
+  /// The first server stores its folder's identity in the store, as the secret `asset-folder`. Each
+  /// later server compares its own folder's identity with that secret. If they differ, the result
+  /// depends on the store:
   ///
-  /// The first server stores its folder's identity in the store, as the secret `asset-folder`.
-  /// Every later server compares its folder's identity with that.
+  /// - The store has no assets and no uploads: the server may start, but it cannot store assets
+  ///   (``refuse(because:)``).
+  /// - The store has assets or uploads: the method throws.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the store has assets, and its servers use another
-  ///   folder. This folder is left unchanged.
+  /// In both cases, the method removes an identity that it has just created in the folder.
+  ///
+  /// - Parameter transaction: the store, on which no transaction is open. The method begins and
+  ///   commits one.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the store has assets or uploads, and its servers
+  ///   use another folder.
   func bind(to transaction: StoreTransaction) throws {
     let (identity, isNew) = try self.identity()
     try transaction.connection.beginWriting()
@@ -78,10 +86,10 @@ extension FileAssetStore {
     refuse(because: reason)
   }
 
-  /// The identity in a file; nil if there is no file.
+  /// Returns the identity in a file; nil if there is no file.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read, is empty, or has more
-  ///   than 255 bytes.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read, or its text, without
+  ///   white space around it, is empty or has more than 255 bytes.
   package static func identity(in path: String) throws -> String? {
     guard let data = FileManager.default.contents(atPath: path) else {
       guard access(path, F_OK) != 0 else {

@@ -1,27 +1,32 @@
 import Foundation
 import Glibc
 
-// Removes files that dead servers left in a shared folder. Only a file's age shows that it was
-// abandoned. All ages are by the file system's clock, which all servers share.
+// Removes arriving files that servers left in a shared folder when they ended. An arriving file has
+// the bytes of an upload that is not complete yet. Only a file's age shows that no server needs it
+// any more. All ages are by the file system's clock, which all servers share.
 extension FileAssetStore {
-  /// The age in seconds at which an untouched arriving file counts as abandoned. No upload takes as
-  /// long, and a server touches its own folder more often.
+  /// The time in seconds after which an arriving file that no server modified is removed. No upload
+  /// takes so long, and each server updates the time of its own folder more often.
   static let leftoverAge = 24.0 * 60 * 60
 
-  /// Removes the arriving files of other servers that were not touched for ``leftoverAge``, and
-  /// marks this server's folder as used.
+  /// Removes the arriving files that no server modified for ``leftoverAge``, and updates the
+  /// modification time of this server's folder. That time shows the other servers that the folder
+  /// is in use.
   ///
-  /// The method does nothing unless several servers share the folder.
+  /// The method does nothing unless ``use`` is ``Use/shared``.
   ///
-  /// - Throws: ``StoreError/Code/assetFailed`` if this server's own folder cannot be touched.
+  /// - Throws: ``StoreError/Code/assetFailed`` if the modification time of this server's folder
+  ///   cannot be updated. The error of `FileManager` if the folder of all arriving files cannot be
+  ///   read.
   public func removeLeftovers() async throws {
     try await removeLeftovers(olderThan: Self.leftoverAge)
   }
 
-  /// Removes arriving files that are older than `age` seconds, and empty folders of that age.
+  /// Removes arriving files and empty folders that were not modified for `age` seconds. This
+  /// server's own folder stays.
   ///
-  /// The method first touches the server's own folder, and takes that modification time as the
-  /// present. So all ages are by the file system's clock, not by the server's.
+  /// The method first updates the modification time of the server's own folder, and uses that time
+  /// as the present. So all ages are by the file system's clock, not by the server's clock.
   func removeLeftovers(olderThan age: Double) async throws {
     guard use == .shared, let own = arrivals else { return }
     let all = directory + "/arrivals"
@@ -33,18 +38,20 @@ extension FileAssetStore {
       let manager = FileManager.default
       for name in try manager.contentsOfDirectory(atPath: all) {
         let path = all + "/" + name
-        // Files in the folder itself were left by a server that used the store alone.
+        // A folder that cannot be read has no files to remove: another server may have removed it.
         for file in (try? manager.contentsOfDirectory(atPath: path)) ?? [] {
           Self.remove(path + "/" + file, before: now - age) { unlink($0) }
         }
         if path == own { continue }
+        // `rmdir` removes an empty folder. `unlink` removes a file, which a server left here while
+        // it used the store alone.
         Self.remove(path, before: now - age) { rmdir($0) != 0 ? unlink($0) : 0 }
       }
     }
   }
 
-  /// Calls `body` for a path that was last modified before `horizon`, in seconds since 1970.
-  /// Failures are ignored: a file that another server removes first is gone as well.
+  /// Calls `body` with a path if its file was last modified before `horizon`, in seconds since
+  /// 1970. The result of `body` is ignored: another server may have removed the file first.
   private static func remove(
     _ path: String, before horizon: Double, _ body: (String) -> Int32
   ) {
@@ -54,7 +61,8 @@ extension FileAssetStore {
 }
 
 extension AssetFiles {
-  /// The modification time in seconds since 1970; nil if there is no file.
+  /// Returns the modification time of a file or folder, in seconds since 1970; nil if there is
+  /// none.
   static func modified(_ path: String) -> Double? {
     var information = stat()
     guard lstat(path, &information) == 0 else { return nil }

@@ -3,12 +3,12 @@ import Glibc
 import StoreModel
 import Synchronization
 
-/// A storage of assets as files in a folder, beside the store's own file by default.
+/// A storage of assets as files in a folder. By default the folder is beside the store's own file.
 ///
-/// A file is durable before its name is: bytes are written and synced under another name first.
-/// Each database has a folder of its own, divided by the first two letters of the file names.
-/// Servers that share a store share the folder. Each server has its own folder in it for arriving
-/// files.
+/// A file gets its final name only after its bytes are on the disk: they are first written and
+/// synced under another name. Each database has a folder of its own, with a subfolder for the first
+/// two characters of the file names. The servers that share a store share the folder. In it, each
+/// of these servers has its own folder for arriving files: uploads that are not complete yet.
 ///
 /// ```
 /// petrel.sqlite-assets/
@@ -18,40 +18,40 @@ import Synchronization
 ///     a7/a7Qx…                one file
 /// ```
 ///
-/// All blocking calls run on the queue of ``AssetFiles``. Several threads may use the object at the
-/// same time.
+/// All blocking calls after the initializer run on the queue of ``AssetFiles``. Several threads may
+/// use the object at the same time.
 public final class FileAssetStore: AssetStore {
   /// How the folder is used.
   public enum Use: Sendable, Hashable {
-    /// One server uses the folder alone: files that an earlier process left in ``arrivals`` are
-    /// removed at once.
+    /// One server uses the folder alone. The initializer removes the files that an earlier process
+    /// left in ``arrivals``.
     case alone
-    /// A tool beside a server.
+    /// A tool uses the folder beside a server.
     ///
-    /// The tool leaves the server's arriving files alone.
+    /// The tool does not remove the server's arriving files.
     case tool
-    /// One of several servers.
+    /// Several servers share the folder, and the object belongs to one of them.
     ///
-    /// Arriving files are in a folder with a random name, ``arrivals``. Abandoned ones are removed
-    /// by age (``removeLeftovers()``).
+    /// The object's ``arrivals`` is a folder with a random name. ``removeLeftovers()`` removes old
+    /// files that no server needs any more.
     case shared
   }
 
   /// The folder's path.
   let directory: String
-  /// The folder for arriving files, in the same file system as the assets, so that a file is moved
-  /// by renaming it. The value is never nil.
+  /// The folder for arriving files. It is in the same file system as the assets, so a file can be
+  /// moved by renaming it. The value is never nil.
   public let arrivals: String?
-  /// The way in which the folder is used, which decides how leftovers are removed.
+  /// The use of the folder. The use decides how old arriving files are removed.
   let use: Use
-  /// The error text of all calls if the store's assets are in another folder, so that this folder
-  /// may not be used; nil otherwise.
+  /// The error text of later calls if the store's assets are in another folder; nil if this folder
+  /// may be used.
   private let refusal = Mutex<String?>(nil)
 
-  /// Opens the folder, and creates it and its folder for arriving files if they are missing.
+  /// Creates the folder and its folder for arriving files if they are missing.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if a folder cannot be created, or leftovers cannot be
-  ///   removed.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if a folder cannot be created, or the files of an
+  ///   earlier process cannot be removed.
   public init(directory: String, use: Use) throws {
     self.directory = directory
     self.use = use
@@ -68,8 +68,8 @@ public final class FileAssetStore: AssetStore {
     }
   }
 
-  /// The server's folder for arriving files is removed when the object is released, unless the
-  /// folder has files.
+  /// Removes this server's folder for arriving files, if several servers share the store and the
+  /// folder is empty.
   deinit {
     if use == .shared, let arrivals { rmdir(arrivals) }
   }
@@ -77,7 +77,8 @@ public final class FileAssetStore: AssetStore {
   /// Whether the store's assets are in another folder.
   var isRefused: Bool { refusal.withLock { $0 != nil } }
 
-  /// Makes all later calls fail with ``StoreError/Code/assetFailed`` and this reason.
+  /// Makes all later calls that store, open or remove an asset fail with
+  /// ``StoreError/Code/assetFailed`` and this text.
   func refuse(because reason: String) { refusal.withLock { $0 = reason } }
 
   /// Checks that the folder may be used.
@@ -88,20 +89,22 @@ public final class FileAssetStore: AssetStore {
     throw StoreError(.assetFailed, reason)
   }
 
-  /// The folder of an asset: the database's number, then the first two letters of the file's name.
+  /// Returns the folder of an asset: the database's number, then the first two characters of the
+  /// file's name.
   private func folder(of name: AssetName) -> String {
     "\(directory)/\(name.database.rawValue)/\(name.file.prefix(2))"
   }
 
   private func path(of name: AssetName) -> String { "\(folder(of: name))/\(name.file)" }
 
-  /// Keeps the bytes of an asset durably, and replaces earlier bytes under the name.
+  /// Stores the bytes of an asset durably, and replaces earlier bytes under the name.
   ///
-  /// A file is synced and then renamed into its folder. Its owner must not use it afterwards. Data
-  /// is first written to a file in ``arrivals``.
+  /// If the bytes are in a file, the file is synced and then moved into the asset's folder. The
+  /// caller must not use the file afterwards. Bytes in memory are first written to a file in
+  /// ``arrivals``.
   ///
-  /// - Throws: ``StoreError/Code/assetFailed``. A file then stays where it was, unless the sync of
-  ///   its new folder failed.
+  /// - Throws: ``StoreError/Code/assetFailed``. The caller's file then stays at its path, unless
+  ///   the last sync, of the asset's folder, failed.
   public func keep(_ bytes: AssetBytes, as name: AssetName) async throws {
     try checkFolder()
     let folder = folder(of: name)
@@ -122,9 +125,9 @@ public final class FileAssetStore: AssetStore {
     }
   }
 
-  /// Opens an asset for reading; nil if there is none.
+  /// Opens an asset for reading, and returns the reader; nil if there is no such asset.
   ///
-  /// The reader keeps the bytes readable even if the asset is removed meanwhile.
+  /// The reader can read all bytes even if the asset is removed meanwhile.
   ///
   /// - Throws: ``StoreError/Code/assetFailed`` if the file cannot be opened.
   public func open(_ name: AssetName) async throws -> (any AssetReader)? {
@@ -146,10 +149,10 @@ public final class FileAssetStore: AssetStore {
   }
 }
 
-/// A reader of one file through a descriptor of its own, so that the file may be removed meanwhile.
+/// A reader of one file. It has a descriptor of its own, so it can read the bytes even if the file
+/// is removed meanwhile.
 ///
-/// Reads use `pread`, which does not use the descriptor's position. So several reads may run at
-/// once.
+/// The function `pread` does not use the descriptor's position, so several reads may run at once.
 private final class FileAssetReader: AssetReader {
   let size: Int64
   private let descriptor: Int32
@@ -157,7 +160,7 @@ private final class FileAssetReader: AssetReader {
 
   /// Opens the file; nil if there is no such file.
   ///
-  /// - Throws: ``StoreError/Code/assetFailed`` for other failures.
+  /// - Throws: ``StoreError/Code/assetFailed`` if the file exists and cannot be opened.
   init?(path: String) throws {
     self.path = path
     descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -171,7 +174,7 @@ private final class FileAssetReader: AssetReader {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Returns `count` bytes from `offset` on; fewer if the file ends before.
+  /// Returns `count` bytes from `offset` on; fewer if the file ends earlier.
   func read(at offset: Int64, count: Int) async throws -> Data {
     try await AssetFiles.perform { [self] in
       var data = Data(count: count)

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A storage of assets in memory, for stores in memory.
 ///
-/// The bytes are lost when the object is released. A mutex guards them, so several threads may use
-/// the object.
+/// The bytes are lost when the object is released. A mutex guards the bytes, so several threads may
+/// use the object.
 public final class MemoryAssetStore: AssetStore {
   /// The bytes by their names.
   private let kept = Mutex<[AssetName: Data]>([:])
@@ -13,13 +13,14 @@ public final class MemoryAssetStore: AssetStore {
   /// Creates an empty storage.
   public init() {}
 
-  /// No folder: clients' bytes arrive in memory, or in files of the caller.
+  /// nil: the storage has no folder for arriving files.
   public var arrivals: String? { nil }
 
   /// The number of assets.
   public var count: Int { kept.withLock { $0.count } }
 
-  /// Keeps bytes in memory. A file is read and then removed.
+  /// Stores the bytes in memory, and replaces earlier bytes under the name. If the bytes are in a
+  /// file, the file is read and then removed.
   ///
   /// - Throws: ``StoreError/Code/assetFailed`` if the file cannot be read or removed.
   public func keep(_ bytes: AssetBytes, as name: AssetName) async throws {

@@ -2,11 +2,11 @@ import CloudKitModel
 import StoreModel
 
 extension RecordTable {
-  /// The assets of a record's field, at least one.
+  /// Returns the assets of a record's field, at least one.
   ///
   /// - Parameter user: the user who must be allowed to read the record.
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if there is no such record, with
-  ///   ``ItemFailure/Code/accessDenied`` if the user may not read it, and with
+  ///   ``ItemFailure/Code/accessDenied`` if the user may not read the record, and with
   ///   ``ItemFailure/Code/invalid`` if the field holds no asset.
   func assets(
     at place: AssetPlace, inZone zoneNumber: Int64, of database: DatabaseID, for user: String

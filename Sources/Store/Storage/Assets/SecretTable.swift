@@ -2,12 +2,12 @@ import Cryptography
 import SQLEngine
 import StoreModel
 
-/// The store's secrets and other values that all servers share, by name. A value never changes once
-/// it is stored.
+/// The secrets and other values that all servers of the store share, by name. A stored value never
+/// changes.
 ///
 /// | name | value |
 /// | --- | --- |
-/// | `client-tokens` | the key that seals clients' tokens |
+/// | `client-tokens` | the key that encrypts clients' tokens |
 /// | `sign-in` | a key that the server's sign-in uses |
 /// | `asset-folder` | the identity of a shared asset folder |
 struct SecretTable {
@@ -18,7 +18,8 @@ struct SecretTable {
     "CREATE TABLE secrets (name TEXT PRIMARY KEY, value BYTEA NOT NULL)"
   ]
 
-  /// Returns the secret with this name. If there is none, stores `proposed` and returns it.
+  /// Returns the secret with this name. If there is none, the method stores `proposed` under the
+  /// name and returns it.
   ///
   /// If two servers propose values at the same time, both get the value that was stored first.
   func secret(named name: String, proposing proposed: [UInt8]) throws -> [UInt8] {
@@ -31,14 +32,15 @@ struct SecretTable {
   }
 }
 
-// The secret that seals clients' tokens. The store needs it before it has a transaction.
+// The key with which the store encrypts the tokens that clients keep. The store reads this key when
+// it is opened, before it can run transactions.
 extension SecretTable {
-  /// The name of the key that seals the texts that clients keep; see ``TokenCipher``.
+  /// The name of the key that encrypts clients' tokens; see ``TokenCipher``.
   private static let clientTokens = "client-tokens"
 
   /// Stores the key of clients' tokens in a new store.
   ///
-  /// The key has 32 random bytes. The migration that creates the store calls the method.
+  /// The key has 32 random bytes. The migration that creates the store calls this method.
   @Sendable
   static func makeClientSecret(_ connection: any SQLConnection) throws {
     try connection.run(
@@ -46,7 +48,7 @@ extension SecretTable {
       [.text(clientTokens), .bytes(SecureRandom.bytes(count: 32))])
   }
 
-  /// The cipher for clients' tokens.
+  /// Returns the cipher for clients' tokens.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if the store has no such key.
   static func tokenCipher(_ connection: any SQLConnection) throws -> TokenCipher {

@@ -3,15 +3,17 @@ import SQLEngine
 import StoreModel
 
 extension ChangeFeedService {
-  /// Deletes tombstones and client change tokens from before `horizon`.
+  /// Deletes the tombstones of records, the tombstones of zones, and the client change tokens from
+  /// before `horizon`. A tombstone is the row that stays in place of a deleted record or zone.
   ///
-  /// The same write expires change tokens from before a deleted tombstone.
+  /// The write that deletes tombstones also raises the `trimmed_version` of their zone or database.
+  /// Change tokens from before that version then expire.
   ///
-  /// Each write concerns one database and deletes at most ``Retention/batch`` tombstones. A
-  /// deletion stays when a later one fails.
+  /// Tombstones of records are deleted in writes of one database, each with at most
+  /// ``Retention/batch`` rows. If a write fails, the earlier ones stay committed.
   ///
-  /// - Parameter horizon: tombstones of deletions before this time are deleted, and tokens saved
-  ///   before it.
+  /// - Parameter horizon: the time before which a record or zone must have been deleted, or a
+  ///   client change token saved, so that its row is deleted.
   func trimChangeFeeds(before horizon: Timestamp) async throws {
     let horizon = horizon.milliseconds
     for cut in try await transactions.read({

@@ -1,22 +1,25 @@
 import CloudKitModel
 import StoreModel
 
-/// The change feeds: the zones of a database that changed since a token, and the records of a zone
-/// that changed since a token.
+/// The change feeds of databases and zones. A database's feed has the zones that changed since a
+/// change token, and a zone's feed has the records that changed since a change token. A change
+/// token is a client's position in a feed (``ChangeToken``).
 ///
-/// A feed is no table. The service makes a feed from the versions of zones and records, and from
-/// tombstones. A page is one read transaction, so it shows the store at one moment.
+/// The store has no table of feeds. The service makes a page from the versions of zones and
+/// records, and from tombstones: the rows that stay in place of deleted zones and records. Each
+/// page is one read transaction, so it shows the store at one moment.
 struct ChangeFeedService: ChangeFeedStore {
   let transactions: Transactions
 
   /// Returns a page of a zone's change feed; see ``RecordFeed``.
   ///
-  /// The limit is clamped to 0…200 (`ServiceLimits.recordsPerPage`). The zone may be named with its
-  /// owner's record name.
+  /// The limit is clamped to 0…200 (`ServiceLimits.recordsPerPage`). The zone ID may have the
+  /// owner's user record name.
   ///
   /// - Throws: ``ItemFailure`` if the zone does not exist, was deleted, or has no feed;
-  ///   ``StoreError/Code/changeTokenExpired`` or ``StoreError/Code/badContinuation`` for a token
-  ///   that does not fit.
+  ///   ``StoreError/Code/changeTokenExpired`` for a token that is too old, or that is not from this
+  ///   zone; ``StoreError/Code/badContinuation`` for a database's token, or for a token from a feed
+  ///   in reverse order if the query is not reversed.
   func recordChanges(
     matching query: RecordChangesQuery, in database: DatabaseID
   ) async throws -> RecordChangesPage {
@@ -32,9 +35,9 @@ struct ChangeFeedService: ChangeFeedStore {
   /// Returns a page of a database's change feed; see ``ZoneFeed``. The limit is clamped to 1…200
   /// (`ServiceLimits.recordsPerPage`).
   ///
-  /// - Parameter token: the reader's position; nil begins with all zones.
-  /// - Throws: ``StoreError/Code/changeTokenExpired`` or ``StoreError/Code/badContinuation`` for a
-  ///   token that does not fit.
+  /// - Parameter token: the change token of the page before; nil begins with all zones.
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token that is too old, or that is not
+  ///   from this database; ``StoreError/Code/badContinuation`` for a zone's token.
   func zoneChanges(
     since token: String?, limit: Int, in database: DatabaseID
   ) async throws -> ZoneChangesPage {

@@ -2,14 +2,15 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// A client's position in a change feed, as the token that clients keep and return.
+/// A client's position in a change feed. The client keeps the position as a text, the change token,
+/// and sends the text with its next request.
 ///
-/// A token grants no access; the request decides that. The token is sealed, because its numbers
-/// would reveal the activity in the database.
+/// A token grants no access: the server checks the access of each request. The text is encrypted,
+/// because its numbers would reveal the activity in the database.
 ///
-/// A reader that begins with nothing gets records, but no deletions from before it began: it never
-/// had the deleted records. ``base`` is that beginning. Deletions that the reader has not seen and
-/// that were trimmed make the token expire.
+/// A reader that begins without a token gets all records. The reader gets no deletions from before
+/// its beginning (``base``), because it never had the deleted records. A token expires when
+/// retention deletes a tombstone (the row of a deletion) that the reader still needs.
 struct ChangeToken: Equatable {
   /// The feed to which a position belongs.
   enum Feed: Equatable {
@@ -20,32 +21,36 @@ struct ChangeToken: Equatable {
     case zone(Int64)
   }
 
-  /// A walk through a feed from its newest change backwards.
+  /// A walk: the reading of a feed from its newest change backwards.
   ///
-  /// A reader who wants the newest changes first walks from ``top`` down to
-  /// ``ChangeToken/position``. Later changes are not part of the walk. When it is done,
-  /// ``ChangeToken/position`` becomes ``top``.
+  /// A reader who wants the newest changes first gets the changes from ``top`` down to
+  /// ``ChangeToken/position``. Changes after ``top`` are not part of the walk. When the walk is
+  /// complete, ``ChangeToken/position`` becomes ``top``.
   struct Walk: Equatable {
-    /// The version at which the walk began. When the walk is done, the reader continues from here.
+    /// The version of the feed when the walk began.
     var top: Int64
-    /// All changes from here up to ``top`` were read. The next page continues with older ones.
+    /// The version of the oldest change that was read in the walk. The next page continues with
+    /// older changes. Before the first page, the value is ``top`` plus 1.
     var below: Int64
   }
 
   var database: DatabaseID
   var feed: Feed
-  /// All changes up to this version were read. 0 for a reader with nothing.
+  /// The version up to which the reader has read all changes; 0 if it has read none.
   var position: Int64
-  /// The version at which the reader began with nothing. The reader never had records deleted
-  /// before it.
+  /// The version of the feed when the reader began without a token. The reader never had the
+  /// records that were deleted before this version.
   var base: Int64
-  /// The unfinished walk backwards; nil for a feed in the order of changes.
+  /// The incomplete walk backwards; nil if the reader gets the changes in their order.
   var walk: Walk?
 
-  /// The newest deletion that the reader need not see.
+  /// The version up to which the reader needs no deletions. The reader has read these deletions, or
+  /// never had the deleted records.
   var knownDeletions: Int64 { max(position, base) }
 
-  /// The token of a reader with nothing, in a feed that stands at `version`.
+  /// Creates the token of a reader who has read nothing.
+  ///
+  /// - Parameter version: the present version of the feed.
   init(beginningOf feed: Feed, in database: DatabaseID, at version: Int64) {
     self.database = database
     self.feed = feed
@@ -55,12 +60,12 @@ struct ChangeToken: Equatable {
 
   // MARK: Text
 
-  /// Reads a token.
+  /// Decrypts and reads the text of a token.
   ///
-  /// An app that comes from another server still has that server's tokens, and reacts correctly to
-  /// the error: it reads the feed from its beginning.
+  /// An app that used another server before may send that server's tokens. The error makes such an
+  /// app read the feed from its beginning, which is correct.
   ///
-  /// - Throws: ``StoreError/Code/changeTokenExpired`` for any text that this store has not made.
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` for any text that this store did not make.
   init(_ text: String, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .changeTokenExpired,
@@ -73,11 +78,11 @@ struct ChangeToken: Equatable {
     }
   }
 
-  /// Returns the sealed token, as a text that clients keep.
+  /// Returns the token as an encrypted text.
   ///
-  /// - Parameter isRepeatable: whether the same token always has the same text. Apps compare
-  ///   tokens, but the text of a reader who may not see everything must not show whether something
-  ///   changed.
+  /// - Parameter isRepeatable: whether the same token always has the same text. Apps compare the
+  ///   texts to see whether something changed. Pass false for a reader who may not see all records:
+  ///   an equal text would show that no hidden record changed.
   func text(sealedBy tokens: TokenCipher, isRepeatable: Bool = true) throws -> String {
     try tokens.seal(encoded, as: .changes, isRepeatable: isRepeatable)
   }
@@ -86,7 +91,7 @@ struct ChangeToken: Equatable {
 
   /// Decodes the contents of a token.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` for other contents.
+  /// - Throws: ``StoreError/Code/corrupt`` if the bytes are not the contents of a token.
   private init(decoding body: [UInt8]) throws {
     var decoder = try RowDecoder(body, of: "change token")
     database = DatabaseID(rawValue: try decoder.decodeInteger())
@@ -99,7 +104,7 @@ struct ChangeToken: Equatable {
     try decoder.finish()
   }
 
-  /// The contents of the token, coded by position.
+  /// The contents of the token: its values in a fixed order.
   private var encoded: [UInt8] {
     var encoder = RowEncoder(reserving: 32)
     encoder.encode(database.rawValue)

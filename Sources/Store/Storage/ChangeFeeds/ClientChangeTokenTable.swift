@@ -2,10 +2,11 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The client change tokens that devices sent with their last changes in zones.
+/// The client change tokens that devices sent with their last changes in each zone.
 ///
-/// A client change token is data that an app gives to a save. The change feed returns the device's
-/// last one to the same user and device. So an app can see which of its own changes the server has.
+/// A client change token is data of an app's own, which the app sends with a save. A page of the
+/// zone's change feed contains the newest client change token of the same user and device. So an
+/// app can see which of its own changes the server has.
 struct ClientChangeTokenTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -20,18 +21,20 @@ struct ClientChangeTokenTable {
     """
   ]
 
-  /// The key of a token that was saved before a time.
+  /// The key of a client change token that was saved before a time.
   struct Key: InDatabase {
     var database: DatabaseID
     var zone: Int64
     var userRecordName: String
     var deviceID: String
-    /// The time that the search used, in milliseconds since 1970. A token that was replaced after
-    /// it stays.
+    /// The time, in milliseconds since 1970, before which the token was saved. If the device has
+    /// sent a newer token since, that token is not deleted.
     var horizon: Int64
   }
 
-  /// Stores a device's token for a zone, and replaces the earlier one.
+  /// Stores a device's client change token for a zone, and replaces the earlier one.
+  ///
+  /// - Parameter zone: the zone's number.
   func keep(
     _ token: ClientChangeToken, of user: String, zone: Int64, in database: DatabaseID,
     at timestamp: Timestamp
@@ -50,8 +53,8 @@ struct ClientChangeTokenTable {
       ])
   }
 
-  /// The token that a device left with its last change in a zone. The result is nil if the device
-  /// sent none, or its last one was trimmed.
+  /// Returns the newest client change token that a device sent for a zone; nil if the device sent
+  /// none, or if retention has deleted the token.
   ///
   /// - Parameter deviceID: the client's name for its device; nil for a client that names none.
   func token(
@@ -68,7 +71,7 @@ struct ClientChangeTokenTable {
     ) { $0.bytes(0) }
   }
 
-  /// A batch of the tokens that were saved before a time.
+  /// Returns the keys of a batch of tokens that were saved before a time.
   ///
   /// - Parameter horizon: milliseconds since 1970.
   /// - Returns: at most ``Retention/batch`` keys, in no order.
@@ -85,10 +88,10 @@ struct ClientChangeTokenTable {
     }
   }
 
-  /// Deletes tokens that were not replaced since they were found.
+  /// Deletes the tokens with these keys, except those that a device has replaced since the search.
   ///
-  /// - Returns: the number of keys passed, deleted or not, as ``Transactions/inBatches(_:drop:)``
-  ///   expects.
+  /// - Returns: the count of `keys`, not of the deleted tokens, as
+  ///   ``Transactions/inBatches(_:drop:)`` requires.
   func drop(_ keys: [Key]) throws -> Int {
     for key in keys {
       try connection.run(

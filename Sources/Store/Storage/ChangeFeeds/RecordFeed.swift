@@ -2,14 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// One page of a zone's change feed.
+/// One page of a zone's change feed: the records that were saved or deleted since a change token.
 ///
-/// A zone's version rises with each commit in it, and each saved record and each tombstone has the
-/// version of its last change. The feed merges both in the order of their versions. So a record
+/// A zone's version is a number that rises with each commit in the zone. Each record has the
+/// version of its last save. Each deleted record has a tombstone: a row with the version of the
+/// deletion. The feed merges records and tombstones in the order of their versions. So a record
 /// that changed several times appears once, at its last change.
 ///
-/// The initializer checks the zone and the token, and ``page()`` reads. Both run in one read
-/// transaction.
+/// The initializer checks the zone and the change token, and ``page()`` reads the changes. Both run
+/// in one read transaction.
 struct RecordFeed {
   let query: RecordChangesQuery
   let database: DatabaseID
@@ -17,21 +18,22 @@ struct RecordFeed {
   let address: DatabaseAddress
   /// The zone's number and versions when the page is read.
   private let zone: ZoneTable.State
-  /// The reader's position. For a walk backwards it has a ``ChangeToken/Walk`` from the first page
-  /// on.
+  /// The reader's position. If the query is reversed, the token has a ``ChangeToken/Walk``, from
+  /// the first page on.
   private let token: ChangeToken
-  /// The numbers of the types to report; nil means all.
+  /// The numbers of the record types to report; nil means all types.
   ///
-  /// A name without a record type adds no number, so the set may be empty.
+  /// A requested name that no record type has adds no number, so the set may be empty.
   private let typeNumbers: Set<Int64>?
 
-  /// The most rows that one page examines when only some types are reported.
+  /// The most changes that one page examines, reported or not. Changes that the reader may not see
+  /// do not count.
   ///
-  /// The limit bounds the work for a reader who asks for a rare type. The page then ends with
-  /// `hasMore`, perhaps with no change.
+  /// The limit matters for a reader who requests a rare type. The page then ends with `hasMore`
+  /// true, perhaps without a change.
   private static let scanLimit = 5_000
 
-  /// A change as the indexes by version have it, without the record's content.
+  /// A change without the record's content, as the indexes by version have it.
   struct Candidate {
     /// The changed record or its tombstone.
     enum Subject {
@@ -47,13 +49,14 @@ struct RecordFeed {
     var subject: Subject
   }
 
-  /// Checks the query against the zone and its token.
+  /// Checks the query's zone and change token.
   ///
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/invalid`` for the default zone outside of
-  ///   the public database, unless an administrator asks. ``ItemFailure/Code/zoneNotFound`` or
-  ///   ``ItemFailure/Code/zoneDeleted`` if there is no such zone.
-  ///   ``StoreError/Code/changeTokenExpired`` or ``StoreError/Code/badContinuation`` for a token
-  ///   that does not fit.
+  ///   the public database, unless the caller is an administrator; with
+  ///   ``ItemFailure/Code/zoneNotFound`` or ``ItemFailure/Code/zoneDeleted`` if there is no such
+  ///   zone. ``StoreError/Code/changeTokenExpired`` for a token that is too old, or that is not
+  ///   from this zone. ``StoreError/Code/badContinuation`` for a database's token, or for a token
+  ///   from a feed in reverse order if the query is not reversed.
   init(
     _ query: RecordChangesQuery, in database: DatabaseID, at address: DatabaseAddress,
     transaction: StoreTransaction
@@ -80,19 +83,20 @@ struct RecordFeed {
 
   /// Reads the page.
   ///
-  /// The page ends at the query's limit of changes, at its limit of bytes, or after ``scanLimit``
-  /// rows of types that the reader may see. Changes that the reader may not see affect neither the
-  /// end of the page nor `hasMore`.
+  /// The page ends at the query's limit of changes, at the query's limit of bytes, or after
+  /// ``scanLimit`` changes that the reader may see. Changes that the reader may not see affect
+  /// neither the end of the page nor `hasMore`.
   ///
-  /// - Complexity: O(*k* log *n*) for *k* examined rows and *n* records of the zone. If nothing is
-  ///   visible, *k* is all rows after the position.
+  /// - Complexity: O(*k* log *n*) for *k* examined rows, and *n* records and tombstones of the
+  ///   zone. If the reader may see none of the changes, *k* is the number of all rows after the
+  ///   position.
   func page() throws -> RecordChangesPage {
     var view = RecordFeedView(of: self)
     var changes: [RecordChange] = []
     var size = 0
     var last: Int64?
     var hasMore = false
-    // The number of changes that may still be examined, reported or not.
+    // The number of visible changes that may still be examined, reported or not.
     var patience = max(query.limit + 1, Self.scanLimit)
     var pieceSize = typeNumbers == nil ? query.limit + 1 : patience
     rows: while true {
@@ -118,7 +122,8 @@ struct RecordFeed {
     }
     return RecordChangesPage(
       changes: changes,
-      // The position is that of the zone's last change, which the reader may not be allowed to see.
+      // The position may be that of a change that the reader may not see, so equal positions must
+      // not have equal texts.
       token: try next(after: last, hasMore: hasMore).text(
         sealedBy: transaction.context.tokens, isRepeatable: view.showsEverything),
       hasMore: hasMore, size: size,
@@ -130,10 +135,10 @@ struct RecordFeed {
 
   // MARK: Tokens
 
-  /// The number and the versions of the zone.
+  /// Returns the number and the versions of the zone.
   ///
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneDeleted`` if the zone has a tombstone,
-  ///   else with ``ItemFailure/Code/zoneNotFound``.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneDeleted`` if the zone has a tombstone.
+  ///   Otherwise, with ``ItemFailure/Code/zoneNotFound`` if there is no such zone.
   private static func state(
     of zoneID: ZoneID, in database: DatabaseID, transaction: StoreTransaction
   ) throws -> ZoneTable.State {
@@ -146,15 +151,16 @@ struct RecordFeed {
       : ItemFailure(.zoneDeleted, field: "zoneID", "zone '\(zoneID)' was deleted by its user")
   }
 
-  /// The position from which the page continues.
+  /// Returns the position from which the page continues.
   ///
-  /// A token fits if it is of this zone's incarnation, is not from the future, and no deletion
-  /// after it was trimmed. A token from the middle of a walk backwards fits only a query that is
-  /// reversed as well.
+  /// A zone that is deleted and created again has another number. A token is valid if it has the
+  /// zone's present number, and a version that is not above the zone's. Also, retention must not
+  /// have deleted a tombstone with a version above the token's ``ChangeToken/knownDeletions``. If
+  /// the token has a walk backwards, the query must be reversed too.
   ///
-  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another zone or incarnation,
-  ///   or one that is too old. ``StoreError/Code/badContinuation`` for a database's token, or one
-  ///   of the other direction.
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another zone or store, or for
+  ///   one that is too old. ``StoreError/Code/badContinuation`` for a database's token, or for a
+  ///   token with a walk backwards if the query is not reversed.
   private static func token(
     of query: RecordChangesQuery, in database: DatabaseID, zone: ZoneTable.State,
     transaction: StoreTransaction
@@ -195,11 +201,11 @@ struct RecordFeed {
     return token
   }
 
-  /// The token of a reader who has this page.
+  /// Returns the token of a reader who has read this page.
   ///
   /// - Parameters:
-  ///   - last: the version of the last row examined; nil if there was none.
-  ///   - hasMore: whether the page ended before the last change.
+  ///   - last: the version of the last examined row; nil if there was no row.
+  ///   - hasMore: whether changes follow after this page.
   private func next(after last: Int64?, hasMore: Bool) -> ChangeToken {
     var next = token
     if let walk = token.walk {
@@ -217,10 +223,11 @@ struct RecordFeed {
 
   // MARK: Rows
 
-  /// The next changes in the feed's order, at most `limit`, after the one with the version `last`.
+  /// Returns the next changes in the feed's order, at most `limit`, after the change with the
+  /// version `last`. If `last` is nil, the changes begin at the token's position.
   ///
-  /// Records are asked for from the token's position on, tombstones only from
-  /// ``ChangeToken/knownDeletions`` on.
+  /// The records have versions above the token's position. The tombstones have versions above
+  /// ``ChangeToken/knownDeletions``.
   private func candidates(limit: Int, beyond last: Int64?) throws -> [Candidate] {
     // The lowest and the highest requested version, exclusive.
     var low = token.position
@@ -243,9 +250,10 @@ struct RecordFeed {
   /// The SQL keyword for the order of versions.
   private var order: String { query.isReversed ? "DESC" : "ASC" }
 
-  /// The change for the reader, with the record's content.
+  /// Returns a change for the reader. A saved record has its content.
   ///
-  /// - Parameter size: raised by the change's approximate size in bytes.
+  /// - Parameter size: the size of the page in bytes. The method adds the change's approximate
+  ///   size.
   private func change(_ candidate: Candidate, size: inout Int) throws -> RecordChange {
     // The approximate size of a change without its content.
     size += 128

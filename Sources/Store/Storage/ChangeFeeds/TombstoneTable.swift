@@ -10,8 +10,9 @@ struct TombstoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `version` is the zone's version of the deletion; `deleted` is its time in milliseconds since
-  /// 1970. ``versionIndex`` serves the feeds, the primary key the creation of records.
+  /// `version` is the zone's version at the deletion. `deleted` is the time of the deletion in
+  /// milliseconds since 1970. Feeds read the rows by ``versionIndex``; the creation of a record
+  /// finds the row of its name by the primary key.
   static let definition = [
     """
     CREATE TABLE tombstones (
@@ -26,19 +27,20 @@ struct TombstoneTable {
     "CREATE INDEX tombstones_by_version ON tombstones (database_id, zone_number, version)"
   ]
 
-  /// The newest deletion in a zone that is to be forgotten.
+  /// The newest tombstone of a zone that is to be deleted by retention.
   ///
-  /// All older tombstones of the zone are deleted with it.
+  /// All older tombstones of the zone are deleted too.
   struct Cut: Sendable {
     var database: Int64
     var zone: Int64
     var version: Int64
   }
 
-  /// Deletes a record's tombstone, as when the record is created again.
+  /// Deletes a record's tombstone, because the record is created again.
   ///
-  /// Every created record calls it, and most zones have no tombstones. So the method first looks
-  /// for any tombstone of the zone, and remembers in the transaction that there is none.
+  /// The method runs for each created record, and most zones have no tombstones. So the method
+  /// first looks for any tombstone of the zone. If there is none, the transaction stores this in
+  /// ``GatheredWrites/zonesWithoutTombstones``, and later calls run no statement.
   func remove(
     recordNamed recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws {
@@ -57,13 +59,13 @@ struct TombstoneTable {
       [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)])
   }
 
-  /// Adds a record's tombstone. Its type may have been removed.
-  ///
-  /// A type that is not known any more gives no tombstone: the statement then inserts no row.
+  /// Adds a record's tombstone. If the record's type never existed in the container's environment,
+  /// the statement inserts no row. A type that an administrator removed still has its row, so its
+  /// records get tombstones.
   ///
   /// - Parameters:
-  ///   - version: the zone's version of the deletion.
-  ///   - timestamp: the time of the deletion, from which the retention counts.
+  ///   - version: the zone's version at the deletion.
+  ///   - timestamp: the time of the deletion. The retention begins at this time.
   func add(
     _ stored: StoredRecord, in database: DatabaseID, at address: DatabaseAddress, version: Int64,
     timestamp: Timestamp
@@ -83,13 +85,13 @@ struct TombstoneTable {
       ])
   }
 
-  /// The deletions between two versions, both exclusive, for a feed.
+  /// Returns the deletions between two versions, for a feed.
   ///
   /// - Parameters:
-  ///   - low: the version above which changes are returned.
-  ///   - high: the version below which changes are returned.
+  ///   - low: the version above which deletions are returned, exclusive.
+  ///   - high: the version below which deletions are returned, exclusive.
   ///   - order: `ASC` or `DESC`, by version.
-  ///   - limit: the most changes returned.
+  ///   - limit: the most deletions returned.
   func candidates(
     inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
     order: String, limit: Int
@@ -111,9 +113,10 @@ struct TombstoneTable {
     }
   }
 
-  /// For each zone with old tombstones, the newest of them.
+  /// Returns the newest old tombstone of each zone that has old tombstones.
   ///
-  /// - Parameter horizon: milliseconds since 1970; tombstones of earlier deletions are old.
+  /// - Parameter horizon: milliseconds since 1970. A tombstone is old if its deletion was before
+  ///   this time.
   /// - Complexity: O(*n*) for *n* tombstones of the store.
   func old(before horizon: Int64) throws -> [Cut] {
     try connection.rows(
@@ -124,11 +127,14 @@ struct TombstoneTable {
     ) { Cut(database: $0.integer(0), zone: $0.integer(1), version: $0.integer(2)) }
   }
 
-  /// Deletes a batch of tombstones; returns whether there may be more.
+  /// Deletes a batch of a zone's tombstones up to a version.
   ///
   /// The method also raises the zone's `trimmed_version`, which makes older change tokens expire.
-  /// Both are in one transaction, so no reader misses a deletion unnoticed. A batch has at most
-  /// ``Retention/batch`` tombstones.
+  /// Both happen in one transaction. So a reader who has not read a deleted tombstone always gets
+  /// an error.
+  ///
+  /// - Returns: whether there may be more tombstones to delete. A batch has at most
+  ///   ``Retention/batch``.
   func trim(through cut: Cut) throws -> Bool {
     let place: [SQLValue] = [.integer(cut.database), .integer(cut.zone), .integer(cut.version)]
     try ZoneTable(transaction: transaction).note(

@@ -2,10 +2,11 @@ import CloudKitModel
 import StoreModel
 
 /// One page of a database's change feed: the zones that were created, changed or deleted since a
-/// token.
+/// change token (``ChangeToken``).
 ///
-/// Zones and tombstones of zones are merged in the order of their versions. A zone that changed
-/// several times appears once, at its last change. The default zone is not reported.
+/// A deleted zone has a tombstone: a row with the version of the deletion. The feed merges zones
+/// and tombstones in the order of their versions. A zone that changed several times appears once,
+/// at its last change. The feed does not contain the default zone.
 struct ZoneFeed {
   let database: DatabaseID
   let transaction: StoreTransaction
@@ -19,14 +20,15 @@ struct ZoneFeed {
     var change: ZoneChange
   }
 
-  /// Reads the token and checks that it fits.
+  /// Reads the change token and checks that it is valid for this database.
   ///
   /// - Parameters:
-  ///   - text: the token; nil for a reader with nothing.
+  ///   - text: the change token; nil for a reader who has read nothing.
   ///   - limit: the most changes in the page, at least 1.
   /// - Throws: ``StoreError/Code/badContinuation`` for a zone's token.
-  ///   ``StoreError/Code/changeTokenExpired`` for another database's token, or one from before
-  ///   trimmed deletions.
+  ///   ``StoreError/Code/changeTokenExpired`` for a token of another database or store, or if
+  ///   retention has deleted a tombstone that is newer than the token. ``StoreError/Code/notFound``
+  ///   if there is no such database.
   init(
     since text: String?, limit: Int, in database: DatabaseID, transaction: StoreTransaction
   ) throws {
@@ -54,8 +56,8 @@ struct ZoneFeed {
     }
   }
 
-  /// Reads the page. The token of the page stands at its last change, or stays where it was for an
-  /// empty page.
+  /// Reads the page. The page's token has the version of the last change in the page. The position
+  /// of the token stays the same if the page is empty.
   func page() throws -> ZoneChangesPage {
     let zones = try ZoneTable(transaction: transaction).changed(
       in: database, after: token.position, limit: limit + 1

@@ -1,10 +1,11 @@
 import CloudKitModel
 import StoreModel
 
-/// A writer of zones of one database: it creates and deletes them in the writer's transaction.
+/// The creation and deletion of zones of one database, in one transaction.
 ///
-/// Each created or deleted zone is a change in the outbox, which database subscriptions match. A
-/// failed operation does not affect the others: it has an outcome of its own.
+/// Each created or deleted zone adds a change to the outbox: the table of changes that the
+/// dispatcher matches against subscriptions. A failed operation does not affect the others: each
+/// operation has an outcome of its own.
 struct ZoneModifier {
   let database: DatabaseID
   let origin: ChangeOrigin
@@ -12,16 +13,16 @@ struct ZoneModifier {
   let transaction: StoreTransaction
   /// The address of the database.
   private let address: DatabaseAddress
-  /// The numbers of the transaction's changes.
+  /// The numbers for the created zones and the changes.
   private var numbers: NumberSupply
 
-  /// Draws numbers for the operations.
+  /// Checks the user and the database, and draws a number for each operation.
   ///
   /// - Parameters:
   ///   - origin: the user and device that make the changes.
   ///   - operations: the number of operations to come.
-  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted,
-  ///   ``StoreError/Code/notFound`` if there is no such database.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
+  ///   recently, ``StoreError/Code/notFound`` if there is no such database.
   init(
     database: DatabaseID, origin: ChangeOrigin, timestamp: Timestamp, operations: Int,
     transaction: StoreTransaction
@@ -37,8 +38,8 @@ struct ZoneModifier {
 
   /// Carries out the operations in order, and returns one outcome for each.
   ///
-  /// The notification ID of a change is made from the request's ID and the operation's number, if
-  /// the client sent one. So a repeated request gives the same IDs.
+  /// If the client sent an ID of the request, the notification ID of a change is computed from that
+  /// ID and the operation's number. So a repeated request gives the same notification IDs.
   mutating func run(_ operations: [ZoneOperation]) throws -> [ZoneOutcome] {
     return try operations.enumerated().map { number, operation in
       var change = Change(
@@ -58,7 +59,7 @@ struct ZoneModifier {
     }
   }
 
-  /// Creates a zone. An existing zone is returned as it is, without a change in the outbox.
+  /// Creates a zone. If the zone exists, the method returns it and adds no change to the outbox.
   private mutating func create(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
     let zones = ZoneTable(transaction: transaction)
@@ -75,8 +76,8 @@ struct ZoneModifier {
     return .saved(zone)
   }
 
-  /// The failure of a zone beyond the limit. Without a limit, zones are not counted. The result is
-  /// nil if the zone fits.
+  /// Returns the failure for a new zone if the database has reached its limit of zones; nil if the
+  /// zone may be created. Without a limit, the method does not count the zones.
   private func refusal(of zoneID: ZoneID) throws -> ItemFailure? {
     let limit = transaction.context.quotas[.zonesPerDatabase]
     guard limit < .max else { return nil }
@@ -88,7 +89,8 @@ struct ZoneModifier {
         + "Delete one first")
   }
 
-  /// Deletes a zone with its contents, and leaves a tombstone. The default zone cannot be deleted.
+  /// Deletes a zone with its contents, and adds a tombstone (``ZoneTombstoneTable``). The default
+  /// zone cannot be deleted.
   private mutating func delete(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
     guard !zoneID.isDefaultZone else {
@@ -109,7 +111,7 @@ struct ZoneModifier {
   }
 
   /// Deletes a zone's row and all that belongs to the zone: records, index entries, tombstones,
-  /// references and client change tokens. Assets of the records are released.
+  /// references and client change tokens. The records no longer hold their assets (``AssetTable``).
   private func deleteContent(ofZone number: Int64) throws {
     var last = ""
     while true {
@@ -121,8 +123,9 @@ struct ZoneModifier {
         try RecordIndexes(transaction: transaction).remove(record, from: database)
         try DatabaseTable(transaction: transaction).countBytes(-record.contentSize, in: database)
       }
-      // A zone may have any number of records. The gathered rows are only this job's, since earlier
-      // jobs' rows were written before it.
+      // A zone may have any number of records, so the gathered writes are written after each batch.
+      // The gathered writes are only those of this job: the writes of earlier jobs were written
+      // before this job began.
       try transaction.writeGathered()
     }
     try RecordTable(transaction: transaction).removeAll(inZone: number, of: database)

@@ -2,13 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The zones of a database.
+/// The zones of databases: their creation, deletion and listing.
 struct ZoneService: ZoneStore {
   let transactions: Transactions
 
-  /// Creates and deletes zones in one transaction under the database's lock; see ``ZoneModifier``.
+  /// Creates and deletes zones in one transaction, with the database's lock; see ``ZoneModifier``.
   ///
-  /// - Returns: one outcome for each operation, in their order.
+  /// - Returns: one outcome for each operation, in the order of `operations`.
   func modifyZones(
     _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
     timestamp: Timestamp

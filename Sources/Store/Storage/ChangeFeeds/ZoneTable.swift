@@ -2,17 +2,18 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The zones of databases, by their numbers. A zone that is deleted and created again has another
-/// number: the number is the zone's incarnation.
+/// The zones of databases, by their numbers. A zone that is deleted and created again gets another
+/// number, so the number distinguishes the new zone from the old one.
 ///
-/// A zone's `version` is the number of its last change. Numbers come from the database's sequence,
-/// so a version is unique in the database and rises with each commit in the zone.
+/// A zone's `version` is the number of the last change in the zone. Numbers come from the
+/// database's sequence (``NumberSupply``), so the version rises with each commit in the zone.
 struct ZoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `version` is the version of the zone's last change. `trimmed_version` is the version of the
-  /// newest deletion that was forgotten; 0 if there is none.
+  /// Each deleted record has a tombstone in ``TombstoneTable`` until retention deletes it.
+  /// `trimmed_version` is the version of the newest tombstone that retention has deleted; 0 if
+  /// there is none.
   static let definition = [
     """
     CREATE TABLE zones (
@@ -23,18 +24,19 @@ struct ZoneTable {
     """
   ]
 
-  /// The versions of a zone.
+  /// The number and the versions of a zone.
   struct State {
-    /// The zone's number, its incarnation.
+    /// The zone's number, which changes if the zone is deleted and created again.
     var number: Int64
     var version: Int64
-    /// The version of the newest deletion in the zone that was forgotten.
+    /// The version of the newest tombstone in the zone that retention has deleted; 0 if there is
+    /// none.
     var trimmedVersion: Int64
   }
 
   // MARK: Looking up
 
-  /// The number of a zone; nil if there is none of this name.
+  /// Returns the number of a zone; nil if there is no such zone.
   func number(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       """
@@ -45,9 +47,11 @@ struct ZoneTable {
     ) { $0.integer(0) }
   }
 
-  /// The number of a zone that must exist. The owner's own record name may stand for the owner.
+  /// Returns the number of a zone that must exist. The zone ID may have the owner's user record
+  /// name.
   ///
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound``.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` if there is no such zone,
+  ///   ``StoreError/Code/notFound`` if there is no such database.
   func existingNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64 {
     let canonical = try DatabaseTable(transaction: transaction).address(of: database).canonical(
       zoneID)
@@ -59,19 +63,19 @@ struct ZoneTable {
 
   /// Whether there is a zone besides the default zone.
   ///
-  /// - Complexity: O(1): it reads at most two rows.
+  /// - Complexity: O(1). The statement reads at most two rows.
   func hasSeveral(in database: DatabaseID) throws -> Bool {
     try connection.rows(
       "SELECT 1 FROM zones WHERE database_id = $1 LIMIT 2", [.integer(database.rawValue)]
     ) { _ in true }.count > 1
   }
 
-  /// The zone with a number.
+  /// Returns the ID of the zone with a number.
   ///
-  /// The connection's ``Catalog`` caches up to 50,000 zones; a full cache is emptied.
+  /// The connection's ``Catalog`` caches up to 50,000 zone IDs. A full cache is emptied.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` if there is no such zone: the number comes from a row of
-  ///   the store.
+  /// - Throws: ``StoreError/Code/corrupt`` if there is no such zone, because callers pass a number
+  ///   from another row of the store.
   func id(of number: Int64, in database: DatabaseID) throws -> ZoneID {
     let key = Catalog.ZoneKey(database: database, number: number)
     if let known = transaction.catalog.zoneIDs[key] { return known }
@@ -88,7 +92,8 @@ struct ZoneTable {
     return zoneID
   }
 
-  /// The number and the versions of a zone, for its change feed; nil if there is none.
+  /// Returns the number and the versions of a zone, for its change feed; nil if there is no such
+  /// zone.
   func state(of zoneID: ZoneID, in database: DatabaseID) throws -> State? {
     try connection.first(
       """
@@ -99,7 +104,7 @@ struct ZoneTable {
     ) { State(number: $0.integer(0), version: $0.integer(1), trimmedVersion: $0.integer(2)) }
   }
 
-  /// A zone with its change token; nil if there is none.
+  /// Returns a zone with its change token; nil if there is no such zone.
   func zone(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone? {
     try connection.first(
       """
@@ -114,7 +119,7 @@ struct ZoneTable {
     }
   }
 
-  /// All zones of a database, the default zone first.
+  /// Returns all zones of a database, the default zone first.
   func zones(in database: DatabaseID) throws -> [Zone] {
     try connection.rows(
       """
@@ -128,15 +133,15 @@ struct ZoneTable {
     }
   }
 
-  /// The number of zones in a database, the default zone included.
+  /// Returns the number of zones in a database, the default zone included.
   func count(in database: DatabaseID) throws -> Int? {
     try connection.first(
       "SELECT COUNT(*) FROM zones WHERE database_id = $1", [.integer(database.rawValue)]
     ) { Int($0.integer(0)) }
   }
 
-  /// The zones, except the default zone, that changed after a version, in the order of their last
-  /// changes.
+  /// Returns the zones that changed after a version, in the order of their last changes. The result
+  /// does not contain the default zone.
   func changed(
     in database: DatabaseID, after version: Int64, limit: Int
   ) throws -> [(zoneID: ZoneID, version: Int64)] {
@@ -150,7 +155,7 @@ struct ZoneTable {
     ) { (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2)) }
   }
 
-  /// The numbers of the zones that changed after a version.
+  /// Returns the numbers of the zones that changed after a version, in no order.
   func numbers(changedAfter version: Int64, in database: DatabaseID) throws -> [Int64] {
     try connection.rows(
       "SELECT zone_number FROM zones WHERE database_id = $1 AND version > $2",
@@ -162,7 +167,7 @@ struct ZoneTable {
 
   /// Creates a zone.
   ///
-  /// Its first version equals its number.
+  /// The zone's first version equals its number.
   @discardableResult
   func add(
     _ zoneID: ZoneID, in database: DatabaseID, numbers: inout NumberSupply
@@ -182,10 +187,10 @@ struct ZoneTable {
       tokens: transaction.context.tokens)
   }
 
-  /// Sets zones' versions to those of their latest changes.
+  /// Sets the versions of zones to the versions of their last changes.
   ///
-  /// The writer gathers the versions of a transaction's changes and writes each zone once
-  /// (``GatheredWrites``). The rows are written by `runLater`, so a failure may appear as late as
+  /// A transaction gathers the versions of its changes in ``GatheredWrites``, and calls this method
+  /// before its commit. The statements run by `runLater`, so their errors may be thrown as late as
   /// the commit.
   func raiseVersions(_ versions: [Catalog.ZoneKey: Int64]) throws {
     for (zone, version) in versions {
@@ -195,8 +200,8 @@ struct ZoneTable {
     }
   }
 
-  /// Records that the deletions in a zone up to a version are forgotten. The version never falls.
-  /// Change tokens from before it have expired.
+  /// Raises a zone's `trimmed_version`, because retention deletes the tombstones up to this
+  /// version. A lower version changes nothing. Change tokens from before the version then expire.
   func note(trimmedVersion version: Int64, ofZone number: Int64, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -205,7 +210,7 @@ struct ZoneTable {
       """, [.integer(database.rawValue), .integer(number), .integer(version)])
   }
 
-  /// Removes an empty zone. The caller has deleted its contents.
+  /// Deletes the row of a zone. The caller must have deleted the zone's contents.
   func remove(_ number: Int64, in database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM zones WHERE database_id = $1 AND zone_number = $2",
@@ -215,8 +220,8 @@ struct ZoneTable {
 }
 
 extension Zone {
-  /// Creates a zone for a client. The change token is that of a reader who has read everything up
-  /// to `version`. The default zone has no feed and no token.
+  /// Creates the value of a zone for a client. Its change token is that of a reader who has read
+  /// all changes up to `version`. The default zone gets no change token.
   fileprivate init(
     zoneID: ZoneID, number: Int64, version: Int64, in database: DatabaseID, tokens: TokenCipher
   ) throws {

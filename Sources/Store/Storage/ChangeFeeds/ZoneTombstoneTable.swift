@@ -2,17 +2,18 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The tombstones of zones, for the change feeds of databases.
+/// The tombstones of zones, for the change feeds of databases. A tombstone is the row that stays in
+/// place of a deleted zone.
 ///
-/// A tombstone stays for ``StoreConfiguration/deletionRetention``, or until a zone of its name is
-/// created again. While it stays, a request for the zone's change feed fails with
+/// A tombstone stays for ``StoreConfiguration/deletionRetention``, or until a zone with the same ID
+/// is created again. While the tombstone stays, a request for the zone's change feed fails with
 /// ``ItemFailure/Code/zoneDeleted``.
 struct ZoneTombstoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `version` is the database's number of the deletion; `deleted` is its time in milliseconds
-  /// since 1970.
+  /// `version` is the number of the deletion, from the database's sequence (``NumberSupply``).
+  /// `deleted` is the time of the deletion in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE zone_tombstones (
@@ -47,7 +48,7 @@ struct ZoneTombstoneTable {
       [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)])
   }
 
-  /// Whether a zone of this name has a tombstone.
+  /// Whether there is a tombstone of a zone with this ID.
   func contains(_ zoneID: ZoneID, in database: DatabaseID) throws -> Bool {
     try connection.first(
       """
@@ -58,7 +59,8 @@ struct ZoneTombstoneTable {
     ) { _ in true } ?? false
   }
 
-  /// The zones that were deleted after a version, in the order of their deletion.
+  /// Returns the zones that were deleted after a version, in the order of their deletion, with the
+  /// versions of their deletions.
   func zones(
     deletedIn database: DatabaseID, after version: Int64, limit: Int
   ) throws -> [(zoneID: ZoneID, version: Int64)] {
@@ -70,9 +72,10 @@ struct ZoneTombstoneTable {
     ) { (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2)) }
   }
 
-  /// For each database with old tombstones, the newest of them.
+  /// Returns the newest old tombstone of each database that has old tombstones.
   ///
-  /// - Parameter horizon: milliseconds since 1970; tombstones of earlier deletions are old.
+  /// - Parameter horizon: milliseconds since 1970. A tombstone is old if its deletion was before
+  ///   this time.
   func old(before horizon: Int64) throws -> [ForgottenVersion] {
     try connection.rows(
       """
@@ -81,7 +84,7 @@ struct ZoneTombstoneTable {
       """, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
-  /// Deletes the tombstones up to a version of each database, and raises the database's
+  /// Deletes the tombstones up to a version of each database. The method also raises the database's
   /// `trimmed_version`, which makes older change tokens expire.
   func trim(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {

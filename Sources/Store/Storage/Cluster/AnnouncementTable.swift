@@ -1,19 +1,20 @@
 import SQLEngine
 import StoreModel
 
-/// The announcements between servers: the users who have new notifications in the log. The table is
-/// empty on an engine for one server.
+/// The announcements between servers. An announcement names the users who have new notifications in
+/// the log. The table is empty on an engine for one server.
 ///
-/// A server that waits for a user's notifications reads the log when it learns of an announcement.
-/// PostgreSQL's `NOTIFY` is faster but may lose messages, so the table has them as well.
+/// When a server learns of an announcement, it reads the log for each of these users who has a
+/// waiting request. PostgreSQL's `NOTIFY` sends announcements faster, but may lose them, so the
+/// table has them too.
 struct AnnouncementTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `server_id` and `number` name an announcement: the number counts in one process. `made` is the
-  /// time of the statement by the store's clock, in milliseconds since 1970. `subscribers` has a
-  /// user record name on each line, or is empty for all users.
+  /// `server_id` is the ID of the announcing server. `number` counts the announcements of that
+  /// server's process. `made` is the time of the insertion by the store's clock, in milliseconds
+  /// since 1970. `subscribers` has a user record name on each line, or is empty for all users.
   static let definition = [
     """
     CREATE TABLE announcements (
@@ -23,38 +24,48 @@ struct AnnouncementTable {
     "CREATE INDEX announcements_by_time ON announcements (made)",
   ]
 
-  /// The most milliseconds assumed between a statement's timestamp and its commit. A reader looks
-  /// back by this time, to find announcements that were committed late.
+  /// The most milliseconds that the store assumes between the time in `made` and the commit. Each
+  /// reading begins this much before the time of the reader's position, to find announcements that
+  /// were committed late.
   private static let commitTime: Int64 = 5_000
-  /// How long announcements are kept, in milliseconds.
+  /// The time after which an announcement may be deleted, in milliseconds.
   ///
   /// The time exceeds ``commitTime``, so that each server can read an announcement before it is
   /// deleted.
   private static let keptTime: Int64 = 60_000
 
-  /// Stores an announcement. A repeat with the same name changes nothing.
+  /// Stores an announcement. If there is an announcement with the same name, the method changes
+  /// nothing.
   ///
-  /// - Parameter subscribers: the users' record names, one a line; empty for all users.
+  /// - Parameters:
+  ///   - name: the announcing server's ID and the announcement's number.
+  ///   - subscribers: the users' record names, one on each line; empty for all users.
   func add(_ name: AnnouncementName, subscribers: String) throws {
     let statement = """
       INSERT INTO announcements (server_id, number, made, subscribers)
       VALUES ($1, $2, \(StoreClock.expression), $3) ON CONFLICT DO NOTHING
       """
-    // After a loss of PostgreSQL, waiting readers check their logs, so the row need not be durable.
+    // The row need not be durable: after PostgreSQL has failed, the servers read the logs of all
+    // waiting users.
     let light = " RETURNING set_config('synchronous_commit', 'off', true)"
     try connection.run(
       transaction.context.isDistributed ? statement : statement + light,
       [.integer(name.server), .integer(name.number), .text(subscribers)])
   }
 
-  /// The other servers' announcements since a position, and the position after them. A position
-  /// without a time becomes the present, and nothing is read.
+  /// Returns the announcements of other servers after a position, and the next position. A position
+  /// has the time of the newest announcement that was read, and the names of the announcements from
+  /// shortly before that time.
   ///
-  /// Announcements are recognised by their names, because the range of a reading overlaps that of
-  /// the one before.
+  /// If the position has no time, the method returns no announcements, and a position with the
+  /// present time.
   ///
-  /// - Complexity: O(*n*) for the announcements of the last seconds (``commitTime``) and later
-  ///   ones.
+  /// The range of each reading overlaps with the range before (``commitTime``). So the method
+  /// leaves out announcements whose names the position has.
+  ///
+  /// - Parameter server: the reading server, whose own announcements are left out.
+  /// - Complexity: O(*n*) for *n* announcements that were made in the ``commitTime`` before the
+  ///   position's time, or later.
   func announcements(
     after position: AnnouncementPosition, for server: ServerID
   ) throws -> (announcements: [Announcement], position: AnnouncementPosition) {
@@ -67,7 +78,8 @@ struct AnnouncementTable {
     var next = AnnouncementPosition()
     next.time = time
     var announcements: [Announcement] = []
-    // The overlap includes announcements that were not yet committed at the last reading.
+    // The range includes announcements that were made before the last reading, but were not
+    // committed then.
     try connection.query(
       """
       SELECT server_id, number, made, subscribers FROM announcements
@@ -90,7 +102,7 @@ struct AnnouncementTable {
       [.integer(server.rawValue), .integer(Self.keptTime)])
   }
 
-  /// Deletes all announcements of a server that is gone.
+  /// Deletes all announcements of a server that is no longer registered.
   func remove(of server: ServerID) throws {
     try connection.run(
       "DELETE FROM announcements WHERE server_id = $1", [.integer(server.rawValue)])

@@ -3,26 +3,30 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// Cluster membership, leases and announcements of the servers that share a store.
+/// The membership, leases and announcements of the servers that share a store. A server is a member
+/// while its registration is valid. A lease is the right of one server to dispatch a database's
+/// changes. An announcement names users who have new notifications.
 ///
-/// The service has its own thread and connection, because a registration that waited behind many
-/// saves would expire. Each statement is correct by itself and a transaction by itself.
+/// The service has its own thread and connection, because a registration would expire if its
+/// renewal waited behind many saves. Each statement is a transaction by itself, except in
+/// ``StoreTransaction/holding(_:_:)``.
 ///
 /// One thread runs the jobs of ``queue`` in their order. Methods may be called from any task.
 /// Servers call them every few seconds, and after commits that concern other servers.
 final class ClusterService: ClusterStore {
-  /// The ID of this server, which the writers use when they commit.
+  /// The object with this server's ID, which the writers use when they commit.
   let identity: ServerIdentity
-  /// The offset of the store's clock from this machine's; renewals update it.
+  /// The offset of the store's clock from this machine's clock. Each renewal of the registration
+  /// updates the offset.
   let clock = StoreClock()
   /// The sender and receiver of notifications between servers.
   let channel: ServerChannel
-  /// The jobs of the service's thread, at most 1,000. Further ones fail with
+  /// The jobs of the service's thread, at most 1,000. Further jobs fail with
   /// ``StoreError/Code/overloaded``.
   let queue: JobQueue
   private let threads: ThreadGroup
-  /// The number of the last announcement that this process made. Together with the server's ID it
-  /// names an announcement.
+  /// The number of the last announcement that this process made. The number and the server's ID
+  /// identify an announcement.
   private let announcementNumber = Atomic<Int64>(0)
 
   /// Creates the service; ``work(over:)`` runs its jobs.
@@ -42,7 +46,8 @@ final class ClusterService: ClusterStore {
       at: address, over: connection, queue: queue, identity: identity)
   }
 
-  /// Refuses further jobs, and ends the threads after the waiting jobs.
+  /// Refuses further jobs, and ends the listener's thread. The service's thread ends after the
+  /// waiting jobs.
   func close() {
     queue.close()
     channel.close()
@@ -58,7 +63,7 @@ final class ClusterService: ClusterStore {
           do {
             try run(job, over: connection)
           } catch let error as StoreError where error.code == .unreachable {
-            // A job that was interrupted is repeated, which is harmless.
+            // The first run may have changed rows already, but a repeated run of a job is harmless.
             try run(job, over: connection)
           }
           job.finish(nil)
@@ -69,7 +74,7 @@ final class ClusterService: ClusterStore {
     }
   }
 
-  /// Runs a job, whose statements are transactions by themselves.
+  /// Connects if there is no connection, and runs a job.
   private func run(_ job: any StoreJob, over connection: StoreConnection) throws {
     try connection.engine.getReady()
     try job.run(in: StoreTransaction(over: connection))
@@ -93,7 +98,7 @@ final class ClusterService: ClusterStore {
   /// Registers this server under a new ID, and uses the ID for all later commits.
   ///
   /// - Parameters:
-  ///   - description: a text for people that says where the server runs.
+  ///   - description: a text for administrators that says where the server runs.
   ///   - leaseTime: the seconds for which the registration is valid without a renewal.
   func registerServer(
     _ description: String, for leaseTime: Double
@@ -106,10 +111,12 @@ final class ClusterService: ClusterStore {
     return server
   }
 
-  /// Renews a registration, and removes other servers whose registrations have expired.
+  /// Renews a server's registration, and removes the registrations of other servers that have
+  /// expired.
   ///
-  /// - Returns: nil if this server's own registration had been removed. The process then commits as
-  ///   an unregistered one until it registers again.
+  /// - Parameter leaseTime: the seconds for which the registration is valid from now on.
+  /// - Returns: the other servers, and the servers that this call removed; nil if the server's own
+  ///   registration was removed before. The process is then unregistered until it registers again.
   func renewServer(
     _ server: ServerID, for leaseTime: Double
   ) async throws -> ServerRenewal? {
@@ -133,20 +140,20 @@ final class ClusterService: ClusterStore {
   }
 
   /// Removes a registration. The server's leases become free, because their holder is not
-  /// registered.
+  /// registered any more.
   func unregisterServer(_ server: ServerID) async throws {
     if identity.current == server { identity.current = nil }
     try await perform { try ServerTable(transaction: $0).unregister(server) }
   }
 
   /// Returns the registered servers, in the order of their IDs. A server whose registration has
-  /// expired stays until another one removes it.
+  /// expired is in the result until another server removes the registration.
   func servers() async throws -> [RegisteredServer] {
     try await perform { try ServerTable(transaction: $0).servers() }
   }
 
-  /// Returns the registered servers with their remaining time and the numbers of their leases, for
-  /// administrators.
+  /// Returns the registered servers, for administrators. Each has the remaining time of its
+  /// registration and the number of its leases.
   func listedServers() async throws -> [ListedServer] {
     try await perform { try ServerTable(transaction: $0).listed() }
   }
@@ -156,15 +163,15 @@ final class ClusterService: ClusterStore {
     channel.setHandler(handler, in: threads)
   }
 
-  /// Notifies all servers that a server has joined. The sender gets the notification too, if it can
-  /// receive any.
+  /// Sends a notification to all servers that a server has joined. The server that sends the
+  /// notification gets it too, if it has a handler.
   func announceMembership(of server: ServerID) async throws {
     try await perform { [channel] in try channel.send(.joined(server), in: $0) }
   }
 
   // MARK: Announcements
 
-  /// Stores an announcement, then sends it as a notification.
+  /// Stores an announcement, and then sends it as a notification.
   func announce(_ announcement: Announcement, from server: ServerID) async throws {
     let names = announcement.subscribers.map { Announcement.text(of: $0) } ?? ""
     let number = announcementNumber.add(1, ordering: .relaxed).newValue
@@ -176,7 +183,7 @@ final class ClusterService: ClusterStore {
     }
   }
 
-  /// Returns the other servers' announcements since a position; see
+  /// Returns the announcements of other servers after a position, and the next position; see
   /// ``AnnouncementTable/announcements(after:for:)``.
   func announcements(
     after position: AnnouncementPosition, for server: ServerID
@@ -186,7 +193,7 @@ final class ClusterService: ClusterStore {
     }
   }
 
-  /// Deletes the server's own announcements that are older than a minute.
+  /// Deletes the announcements of a server that are older than a minute.
   func trimAnnouncements(of server: ServerID) async throws {
     try await perform { try AnnouncementTable(transaction: $0).trim(of: server) }
   }

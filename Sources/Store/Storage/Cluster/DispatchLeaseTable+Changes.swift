@@ -5,17 +5,25 @@ import StoreModel
 // MARK: Changes that other servers dispatch
 
 extension DispatchLeaseTable {
-  /// Assigns new changes to servers: leases their databases to this server, or wakes up the servers
-  /// that hold the leases. Changes that others dispatch are removed from
-  /// ``StoreTransaction/outbox``. Changes of a divided database stay there for the parts of this
-  /// server.
+  /// Determines for each database in ``StoreTransaction/outbox`` which servers dispatch the
+  /// transaction's new changes.
   ///
-  /// The transaction has locked the databases' rows, as every transaction that grants a lease does,
-  /// so no lease changes its holder meanwhile.
+  /// - If the database has no lease, this server gets the lease. A process that is not a registered
+  ///   server adds a lease without a holder.
+  /// - If the holder of the whole database is no longer registered, this server takes over the
+  ///   lease.
+  /// - If other servers have leases of the database, the method sets the wake-ups in the rows of
+  ///   these leases.
   ///
-  /// The writer calls it before each commit. The method does nothing on a store for one server.
-  /// Most transactions concern a database that this server has leased: they read its lease and
-  /// write nothing.
+  /// After the call, the outbox has only the changes that this process dispatches. A change of a
+  /// divided database has one element for each part of this server.
+  ///
+  /// The transaction has locked the databases' rows. Every transaction that grants a lease locks
+  /// them too, so no lease changes its holder meanwhile.
+  ///
+  /// The writer calls the method before each commit. The method does nothing on a store for one
+  /// server. In most transactions this server already has the lease: the method then reads the
+  /// lease and writes nothing.
   func pointToChanges() throws {
     guard let identity = transaction.context.identity, !transaction.outbox.isEmpty else { return }
     var parts: [DatabaseID: [DatabasePart]] = [:]
@@ -35,13 +43,13 @@ extension DispatchLeaseTable {
     }
   }
 
-  /// The parts of a database whose changes this process dispatches. The holders of the other parts
-  /// are woken up.
+  /// Returns the parts of a database that this process dispatches, and wakes up the holders of the
+  /// other parts.
   ///
   /// - Parameters:
   ///   - database: the database, which has new changes in this transaction.
   ///   - server: this server's ID; nil for a process that is not registered.
-  /// - Returns: the whole database, or some parts of a divided one; none if other processes
+  /// - Returns: the whole database, or some parts of a divided database; empty if other processes
   ///   dispatch its changes.
   private func leasedParts(
     of database: DatabaseID, wakingUpFrom server: ServerID?
@@ -54,13 +62,13 @@ extension DispatchLeaseTable {
         [id, .integer(server?.rawValue ?? 0)])
       return [.whole(database)]
     }
-    // A division is pending: the parts that follow read the change from the outbox.
+    // Another division is pending. The new parts will read this change from the outbox.
     if first.repartition != nil { return [] }
     guard first.part.isWhole else {
       try wakeUp(othersOf: leases, from: server)
       return leases.filter { $0.holder == server?.rawValue }.map(\.part)
     }
-    // A process that is not a registered server keeps its changes for its own commit handler, if it
+    // A process that is not a registered server passes its changes to its own commit handler, if it
     // has one.
     let others: [DatabasePart] = server == nil ? [first.part] : []
     if let server, first.holder == server.rawValue { return [first.part] }
@@ -74,17 +82,20 @@ extension DispatchLeaseTable {
     return others
   }
 
-  /// Wakes up the other holders of a database's parts that have no pending wake-up.
+  /// Wakes up the other servers that have leases of a database: sets `wake_up` in the rows where it
+  /// is not set, and adds their holders to ``StoreTransaction/serversToWake``.
   ///
-  /// - Parameter leases: all leases of the database, as read by this transaction.
+  /// - Parameters:
+  ///   - leases: all leases of the database, as read by this transaction.
+  ///   - server: this server's ID; nil for a process that is not registered.
   private func wakeUp(othersOf leases: [DispatchLease], from server: ServerID?) throws {
     let others = leases.filter { $0.holder != server?.rawValue }
     guard let database = others.first?.part.database else { return }
     let key = [SQLValue.integer(database.rawValue), .integer(server?.rawValue ?? 0)]
     var kept: Set<Int> = []
     if others.contains(where: \.hasPendingWakeUp) {
-      // The row lock keeps the pending wake-up until this transaction's changes are visible: a
-      // server that takes wake-ups skips locked rows.
+      // The row lock keeps the pending wake-up until this transaction's changes are visible,
+      // because a server that clears wake-ups skips locked rows.
       try connection.query(
         """
         SELECT part FROM dispatch_leases WHERE database_id = $1 AND holder <> $2 AND wake_up = 1
@@ -101,8 +112,9 @@ extension DispatchLeaseTable {
       unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
-  /// Leases a database to a server if its holder is gone; false if the holder is registered. The
-  /// dispatch of this transaction's changes then finds what the holder left undone.
+  /// Leases a database to a server if the present holder is not registered any more. Returns false
+  /// if the holder is registered. The dispatch of this transaction's changes also finds the changes
+  /// that the former holder did not dispatch.
   private func takeOver(_ database: DatabaseID, for server: ServerID) throws -> Bool {
     try connection.run(
       """
@@ -113,16 +125,16 @@ extension DispatchLeaseTable {
 
   // MARK: Wake-ups
 
-  /// Takes a server's wake-ups and clears them.
+  /// Clears a server's pending wake-ups, and returns their parts.
   ///
-  /// - Returns: the parts with wake-ups, and whether the list is complete: a wake-up that a commit
-  ///   has locked stays for the next call.
+  /// - Returns: the parts whose wake-ups were cleared, and whether the list is complete. A wake-up
+  ///   whose row a commit has locked stays for the next call.
   func takeWakeUps(of server: ServerID) throws -> WakeUps {
     try transaction.context.isDistributed ? takeEach(of: server) : takeAll(of: server)
   }
 
-  /// Takes wake-ups as ``takeAll(of:)`` does, with a statement for each lease, since the leases may
-  /// be on several nodes.
+  /// Clears wake-ups like ``takeAll(of:)``, but with one statement for each lease, because the
+  /// leases may be on several nodes.
   private func takeEach(of server: ServerID) throws -> WakeUps {
     let holder = SQLValue.integer(server.rawValue)
     let pending = try connection.rows(
@@ -140,14 +152,15 @@ extension DispatchLeaseTable {
     return WakeUps(taken, isWhole: taken.count == pending.count)
   }
 
-  /// Takes all wake-ups except those that a commit has locked, whose changes are not visible yet.
+  /// Clears all wake-ups, except those whose rows a commit has locked. The changes of such a commit
+  /// are not visible yet.
   ///
-  /// The statement does not wait for durability: if PostgreSQL loses power, a server is woken up
-  /// twice.
+  /// The statement's commit does not wait for the disk. If PostgreSQL fails soon after it, the
+  /// server may get the same wake-up twice.
   private func takeAll(of server: ServerID) throws -> WakeUps {
     var taken: [DatabasePart] = []
     var others: Set<DatabasePart> = []
-    // The part of the statement beside the update sees the state before it.
+    // The second `SELECT` sees the rows as they were before the `UPDATE`.
     try connection.query(
       """
       WITH taken AS (

@@ -4,14 +4,16 @@ import StoreModel
 // MARK: Divided databases
 
 extension DispatchLeaseTable {
-  /// The number of parts of a database, and the pending number if it is to be divided differently.
+  /// Returns the number of parts of a database, and the future number if another division is
+  /// pending.
   func partition(of database: DatabaseID) throws -> Partition {
     guard let lease = try leases(of: database).first else { return Partition(parts: 1) }
     return Partition(parts: lease.part.count, nextParts: lease.repartition?.nextParts)
   }
 
-  /// Divides a database into parts without holders. They start from the common position of the
-  /// former parts. All begin with a pending wake-up. The caller has locked the database's row.
+  /// Divides a database into parts at once. No server has leases of the new parts. Each part begins
+  /// after the last change that all former parts have dispatched. Each part has a pending wake-up.
+  /// The caller has locked the database's row.
   ///
   /// - Parameter parts: the new number of parts; 1 makes the database whole again.
   func divide(_ database: DatabaseID, into parts: Int) throws {
@@ -23,7 +25,8 @@ extension DispatchLeaseTable {
     try connection.run("DELETE FROM dispatch_leases WHERE database_id = $1", [id])
     try dispatches.remove(of: database)
     for number in 0..<parts {
-      // With a pending wake-up: changes may have been committed after the last one of the former parts.
+      // The wake-up makes the next holder read the outbox: commits may have added changes that the
+      // former parts do not dispatch.
       try connection.run(
         """
         INSERT INTO dispatch_leases (database_id, part, parts, holder, wake_up)
@@ -34,14 +37,14 @@ extension DispatchLeaseTable {
     }
   }
 
-  /// Divides a database as soon as its present changes are dispatched, which may be at once. The
-  /// caller has locked the database's row.
+  /// Divides a database as soon as its present changes are dispatched. If there are no undispatched
+  /// changes, the method divides the database at once. The caller has locked the database's row.
   ///
-  /// While changes wait, the lease rows note the last of them and the new number. The transaction
-  /// that dispatches that change then divides the database (``DispatchProgress``). A second call
-  /// before that changes the number, not the change.
+  /// Otherwise, the rows of the leases get the last present change and the new number of parts. The
+  /// transaction that completes the dispatch of that change then divides the database
+  /// (``DispatchProgress``). A second call before that replaces only the number of parts.
   ///
-  /// - Returns: the present and the pending number of parts.
+  /// - Returns: the present number of parts, and the future number if the division is pending.
   func divideLater(_ database: DatabaseID, into parts: Int) throws -> Partition {
     let leases = try leases(of: database)
     let present = leases.first?.part.count ?? 1

@@ -2,17 +2,21 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The leases of databases. A database has a row if it has changes to dispatch or had some a moment
-/// ago. `wake_up` is 1 if another server than the holder has committed changes. A lease is free if
-/// its holder is not in ``ServerTable``. On an engine for one server the table is empty.
+/// The leases of databases. A lease is the right of one server, the holder, to dispatch a
+/// database's changes. A lease is free if its holder is not in ``ServerTable``. On an engine for
+/// one server the table is empty.
 ///
-/// A database can be divided. A database with one row or none is whole. One divided into `parts`
-/// parts has a row for each, with or without changes, and ``PartDispatchTable`` has the position of
-/// each part. A change is dispatched, and recorded in `dispatches`, when all parts have dispatched
-/// it.
+/// A database has a row if it has changes to dispatch, or had some a moment ago. `wake_up` is 1 (a
+/// pending wake-up) if a process other than the holder has committed changes that the holder must
+/// read.
 ///
-/// While a new division is pending, `last_change` is the last change that the present parts
-/// dispatch, and `next_parts` is the number of parts after it.
+/// A database can be divided into parts, each with some of its subscribers. A database with one row
+/// or none is whole. A database with `parts` parts has a row for each part, with or without
+/// changes, and ``PartDispatchTable`` has the position of each part. A change is dispatched, and
+/// recorded in `dispatches`, when all parts have dispatched it.
+///
+/// Another division may be pending until the present changes are dispatched. `last_change` is then
+/// the last change that the present parts dispatch, and `next_parts` is the future number of parts.
 struct DispatchLeaseTable {
   let transaction: StoreTransaction
 
@@ -34,9 +38,10 @@ struct DispatchLeaseTable {
 
   // MARK: Reading
 
-  /// The leases of a database, one for each part; none for a database without changes.
+  /// Returns the leases of a database, one for each part. The result may be empty if the database
+  /// has no changes to dispatch.
   ///
-  /// - Complexity: O(log *n*) for *n* leases of the store; a database has at most 64.
+  /// - Complexity: O(log *n*) for *n* leases in the store. A database has at most 64 leases.
   func leases(of database: DatabaseID) throws -> [DispatchLease] {
     try connection.rows(
       """
@@ -44,9 +49,10 @@ struct DispatchLeaseTable {
       """, [.integer(database.rawValue)], DispatchLease.init(row:))
   }
 
-  /// The lease of a part; nil for a whole database without changes.
+  /// Returns the lease of a part; nil for a whole database without a row.
   ///
-  /// - Throws: ``StoreError/Code/leaseLost`` if the database is divided differently.
+  /// - Throws: ``StoreError/Code/leaseLost`` if the database is now divided into another number of
+  ///   parts.
   private func lease(of part: DatabasePart) throws -> DispatchLease? {
     let lease = try connection.first(
       """
@@ -63,13 +69,14 @@ struct DispatchLeaseTable {
     return lease
   }
 
-  /// Checks that this process may dispatch a part, and returns the pending division.
+  /// Checks that this process may dispatch a part, and returns the pending division; nil if there
+  /// is none.
   ///
-  /// The dispatcher's transaction calls it first, under the database's lock. A process that is not
-  /// a registered server may dispatch any database.
+  /// Each transaction of the dispatcher first calls the method, with the database's lock. A process
+  /// that is not a registered server may dispatch any database.
   ///
-  /// - Throws: ``StoreError/Code/leaseLost`` if this process is a server without a lease of the
-  ///   part, or if the database is divided differently.
+  /// - Throws: ``StoreError/Code/leaseLost`` if this process is a registered server without the
+  ///   lease of the part, or if the database is now divided into another number of parts.
   func checkLease(of part: DatabasePart) throws -> Repartition? {
     guard let identity = transaction.context.identity else { return nil }
     let lease = try lease(of: part)
@@ -81,13 +88,15 @@ struct DispatchLeaseTable {
     return lease?.repartition
   }
 
-  /// The pending division of a part's database; nil if there is none.
+  /// Returns the pending division of a part's database; nil if there is none, or if the database no
+  /// longer has this part.
   func repartition(of part: DatabasePart) throws -> Repartition? {
     guard transaction.context.identity != nil else { return nil }
     return try leases(of: part.database).first { $0.part == part }?.repartition
   }
 
-  /// Whether a server holds the lease of a part, in the division that the part names.
+  /// Whether a server has the lease of a part. The result is false if the database is now divided
+  /// into another number of parts.
   func isLeased(_ part: DatabasePart, to server: ServerID) throws -> Bool {
     try connection.first(
       """
@@ -97,14 +106,14 @@ struct DispatchLeaseTable {
     ) { _ in true } ?? false
   }
 
-  /// The databases and parts whose leases a server holds, in no order.
+  /// Returns the databases and parts whose leases a server has, in no order.
   func parts(of server: ServerID) throws -> [DatabasePart] {
     try connection.rows(
       "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1",
       [.integer(server.rawValue)], DatabasePart.init(row:))
   }
 
-  /// The leases of all divided databases, in the order of their parts.
+  /// Returns the leases of all divided databases, in the order of databases and parts.
   func leasesOfParts() throws -> [DispatchLease] {
     try connection.rows(
       """
@@ -113,7 +122,8 @@ struct DispatchLeaseTable {
       """, [], DispatchLease.init(row:))
   }
 
-  /// The number of leases of each holder, and how many of them have a pending wake-up.
+  /// Returns for each holder the number of its leases, and the number of its leases with a pending
+  /// wake-up. The holder 0 stands for leases without a holder.
   func counts() throws -> [Int64: (leased: Int, wakeUps: Int)] {
     var leases: [Int64: (leased: Int, wakeUps: Int)] = [:]
     try connection.query(
@@ -125,10 +135,10 @@ struct DispatchLeaseTable {
     return leases
   }
 
-  /// A page of the databases whose holder is not a registered server, in the order of their
+  /// Returns a page of the databases whose lease no registered server has, in the order of their
   /// numbers.
   ///
-  /// Divided databases are not among them: ``leasesOfParts()`` has their parts.
+  /// The result has no divided databases: ``leasesOfParts()`` returns their parts.
   func freeDatabases(after database: DatabaseID, limit: Int) throws -> [FreePart] {
     try connection.rows(
       """
@@ -145,13 +155,13 @@ struct DispatchLeaseTable {
 
   // MARK: Writing
 
-  /// Leases a free part; false if another server was faster. The caller has locked the database's
-  /// row.
+  /// Leases a free part to a server. Returns false if another server has the lease by now. The
+  /// caller has locked the database's row.
   ///
-  /// Taking the lease clears its wake-up: the new holder reads the outbox anyway.
+  /// The method clears the part's wake-up, because the new holder reads the outbox anyway.
   ///
-  /// - Parameter part: the part, and the holder that it had when it was found. The statement
-  ///   changes nothing if it has another holder by now.
+  /// - Parameter part: the part, and the holder of its lease when the caller found the part. The
+  ///   statement changes nothing if the lease has another holder by now.
   func lease(_ part: FreePart, to server: ServerID) throws -> Bool {
     let count = try connection.run(
       """
@@ -160,20 +170,20 @@ struct DispatchLeaseTable {
       """,
       part.part.key + [.integer(server.rawValue), .integer(part.formerHolder)])
     if count == 1 { return true }
-    // An earlier attempt may have succeeded and lost its answer.
+    // An earlier attempt may have succeeded, although the connection was lost before the answer.
     return try isLeased(part.part, to: server)
   }
 
-  /// Ends the lease of an undivided database. The row is deleted: a database without changes needs
-  /// none. A lease of another server stays.
+  /// Deletes the row of a whole database whose lease this server has. The caller has checked that
+  /// the database has no changes to dispatch. A lease of another server stays.
   func endLease(of database: DatabaseID, by server: ServerID) throws {
     try connection.run(
       "DELETE FROM dispatch_leases WHERE database_id = $1 AND holder = $2 AND parts = 1",
       [.integer(database.rawValue), .integer(server.rawValue)])
   }
 
-  /// Releases a part to other servers. The part keeps a pending wake-up, so that its next holder
-  /// reads the outbox.
+  /// Ends a server's lease of a part, so that other servers can lease the part. The part gets a
+  /// pending wake-up, so that its next holder reads the outbox.
   func release(_ part: DatabasePart, by server: ServerID) throws {
     try connection.run(
       """
@@ -189,9 +199,10 @@ struct DispatchLease {
   static let columns = "\(DatabasePart.columns), holder, wake_up, last_change, next_parts"
 
   var part: DatabasePart
-  /// The ID of the server that holds the lease; 0 for none. The server may be gone.
+  /// The ID of the server that has the lease; 0 for none. The server may not be registered any
+  /// more.
   var holder: Int64
-  /// Whether another server has committed changes since the holder last took its wake-ups.
+  /// Whether another process has committed changes since the holder last cleared its wake-ups.
   var hasPendingWakeUp: Bool
   /// The pending division; nil if there is none.
   var repartition: Repartition?
@@ -211,6 +222,6 @@ struct DispatchLease {
 struct Repartition: Hashable {
   /// The sequence of the last change that the present parts dispatch.
   var lastChange: Int64
-  /// The number of parts after that; 1 for a whole database.
+  /// The future number of parts; 1 for a whole database.
   var nextParts: Int
 }

@@ -1,19 +1,20 @@
 import SQLEngine
 import StoreModel
 
-/// The dispatch positions of the parts of divided databases. Empty on an engine for one server.
+/// The dispatch positions of the parts of divided databases. A dispatch position is the last change
+/// that has been dispatched. The table is empty on an engine for one server.
 ///
-/// A part goes through all changes of its database and fires its own subscribers' subscriptions. So
-/// the parts of a database have different positions. The lowest is the position of the database in
-/// ``DispatchTable``.
+/// Each part reads all changes of its database, and dispatches them to the subscriptions of its own
+/// subscribers. So the parts of a database have different positions. The lowest of them is the
+/// position of the database in ``DispatchTable``.
 struct PartDispatchTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `through` is the last change that the part has dispatched, fully or partly. `changes` counts
-  /// the database's changes up to it. The `settled_` columns are null unless the last change is
-  /// dispatched partly; see ``DispatchPosition/settled``.
+  /// `through` is the last change that the part has dispatched, fully or partly. `changes` is the
+  /// number of the database's changes up to that change. The `settled_` columns are null unless the
+  /// last change is dispatched only partly; see ``DispatchPosition/settled``.
   static let definition = [
     """
     CREATE TABLE part_dispatches (
@@ -23,7 +24,7 @@ struct PartDispatchTable {
     """
   ]
 
-  /// The dispatch position of a part. The result is nil if the database has no such part.
+  /// Returns the dispatch position of a part; nil if the database has no such part.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     try connection.first(
       """
@@ -33,10 +34,10 @@ struct PartDispatchTable {
       DispatchPosition.init(row:))
   }
 
-  /// The position up to which all parts of a divided database have dispatched its changes.
+  /// Returns the position up to which all parts of a divided database have dispatched the changes.
   ///
-  /// A part that has dispatched a change partly counts as one change behind. So the result is
-  /// always the position of a fully dispatched change.
+  /// If a part has dispatched its last change only partly, that change does not count. So the
+  /// result never includes a change that a part has not fully dispatched.
   func commonPosition(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
       """
@@ -47,7 +48,7 @@ struct PartDispatchTable {
     ) { DispatchPosition(through: $0.integer(0), changes: $0.integer(1)) }
   }
 
-  /// Stores the position of a part. The part exists: ``add(_:ofPart:of:)`` created its row.
+  /// Stores the position of a part. The caller has added the part before (``add(_:ofPart:of:)``).
   func write(_ position: DispatchPosition, of part: DatabasePart) throws {
     try connection.run(
       """
@@ -62,7 +63,7 @@ struct PartDispatchTable {
       ])
   }
 
-  /// Adds a part that begins after a fully dispatched change.
+  /// Adds a part whose dispatch begins after a fully dispatched change.
   func add(_ position: DispatchPosition, ofPart number: Int, of database: DatabaseID) throws {
     try connection.run(
       """
@@ -74,7 +75,7 @@ struct PartDispatchTable {
       ])
   }
 
-  /// Deletes the positions of a database's parts, before it is divided differently.
+  /// Deletes the positions of a database's parts, before the database is divided into other parts.
   func remove(of database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM part_dispatches WHERE database_id = $1", [.integer(database.rawValue)])

@@ -7,21 +7,22 @@ import Synchronization
 /// `NOTIFY`.
 ///
 /// A notification is sent after its commit, in a transaction of its own on the connection of the
-/// ``ClusterService``, because PostgreSQL serializes the commits of transactions with
-/// notifications.
+/// ``ClusterService``. The reason is that PostgreSQL runs the commits of transactions with
+/// notifications one after the other.
 ///
-/// Notifications only save time. A server that gets none finds the same facts when it reads the
-/// tables. A mutex guards the state, so all methods may be called from any thread.
+/// Notifications only save time. A server that misses a notification finds the same facts when it
+/// reads the tables. A mutex guards the state, so all methods may be called from any thread.
 final class ServerChannel: Sendable {
-  /// A function that gets each notification. The handler runs on the listener's thread and must not
-  /// block.
+  /// The function that gets each notification. The handler runs on the listener's thread and must
+  /// not block.
   typealias Handler = @Sendable (ServerNotification) -> Void
 
   /// The state that threads share.
   private struct State {
-    /// Servers that wait for a wake-up notification.
+    /// The servers to which a wake-up notification must still be sent.
     var sleeping: Set<ServerID> = []
-    /// The connection that receives; nil without a handler, and after ``ServerChannel/close()``.
+    /// The listener that receives notifications; nil without a handler, and after
+    /// ``ServerChannel/close()``.
     var listener: ServerNotificationListener?
     var isClosed = false
   }
@@ -29,8 +30,9 @@ final class ServerChannel: Sendable {
   private let address: PostgreSQLAddress
   private let queue: JobQueue
   private let identity: ServerIdentity
-  /// The channel that all servers of the store listen to: `petrel_` and the number of the store's
-  /// PostgreSQL schema. Each server also has a channel of its own, with its ID at the end.
+  /// The name of the PostgreSQL channel to which all servers of the store listen: `petrel_` and the
+  /// object ID of the store's PostgreSQL schema. Each server also listens to a channel of its own:
+  /// the same name, `_` and the server's ID.
   private let channel: String
   private let state = Mutex(State())
 
@@ -52,11 +54,11 @@ final class ServerChannel: Sendable {
 
   // MARK: Receiving
 
-  /// Sets the handler of notifications, which are received on a thread of their own; nil ends the
-  /// thread.
+  /// Sets the handler of notifications. With a handler, the method starts a thread that receives
+  /// notifications. With nil, it ends the present thread.
   ///
-  /// A new handler gets a new listener with its own connection and thread. The former listener is
-  /// closed; its handler may still get notifications for a moment.
+  /// Each handler has a listener with its own connection and thread. The method closes the former
+  /// listener. The former handler may still get notifications for a moment.
   func setHandler(_ handler: Handler?, in threads: ThreadGroup) {
     let former = state.withLock { state in
       let former = state.listener
@@ -78,7 +80,7 @@ final class ServerChannel: Sendable {
   /// Makes the listener listen to the channel of this server's new ID.
   func identityChanged() { state.withLock { $0.listener }?.wake() }
 
-  /// Ends the listener's thread. Later calls of ``setHandler(_:in:)`` start none.
+  /// Ends the listener's thread. Later calls of ``setHandler(_:in:)`` start no thread.
   func close() {
     let listener = state.withLock { state in
       state.isClosed = true
@@ -90,9 +92,10 @@ final class ServerChannel: Sendable {
 
   // MARK: Sending
 
-  /// Wakes up servers. Never blocks; wake-ups requested meanwhile are sent together.
+  /// Sends a wake-up notification to servers, soon after the call. The method does not wait for the
+  /// connection. One statement sends all wake-ups that are requested until the job runs.
   ///
-  /// The writers call it after their commits.
+  /// The writers call the method after their commits.
   func wakeUp(_ servers: Set<ServerID>) {
     let isFirst = state.withLock { state in
       defer { state.sleeping.formUnion(servers) }
@@ -101,7 +104,7 @@ final class ServerChannel: Sendable {
     if isFirst { queue.add(WakingUp(self)) }
   }
 
-  /// Returns the servers that wait for a wake-up notification, and empties the set.
+  /// Returns the servers to which a wake-up notification must still be sent, and empties the set.
   fileprivate func takeSleeping() -> Set<ServerID> {
     state.withLock { state in
       defer { state.sleeping = [] }
@@ -109,7 +112,7 @@ final class ServerChannel: Sendable {
     }
   }
 
-  /// Sends a wake-up to the own channel of each server, by one statement.
+  /// Sends a wake-up to each server's own channel, by one statement.
   fileprivate func wakeUp(_ servers: Set<ServerID>, in transaction: StoreTransaction) throws {
     let channels = servers.map { "\(channel)_\($0.rawValue)" }.sorted()
     try transaction.connection.run(
@@ -119,18 +122,19 @@ final class ServerChannel: Sendable {
 
   /// Sends a notification to all servers.
   ///
-  /// This server gets it too. A transaction of its own sends it at once.
+  /// This server gets the notification too. The statement is a transaction of its own, so
+  /// PostgreSQL sends the notification at once.
   func send(_ notification: ServerNotification, in transaction: StoreTransaction) throws {
     try transaction.connection.run(
       "SELECT pg_notify($1, $2)", [.text(channel), .text(notification.payload)])
   }
 }
 
-/// A job that wakes up all servers in `sleeping` at the time it runs.
+/// A job that sends a wake-up to all servers that are in ``ServerChannel``'s set when the job runs.
 private final class WakingUp: StoreJob {
   let gathersWrites = false
   private let channel: ServerChannel
-  /// The servers that a first run took; a repeated run wakes them too.
+  /// The servers that a first run removed from the set. A repeated run sends them a wake-up again.
   private let taken = Mutex<Set<ServerID>>([])
 
   init(_ channel: ServerChannel) {
@@ -146,8 +150,8 @@ private final class WakingUp: StoreJob {
     if !servers.isEmpty { try channel.wakeUp(servers, in: transaction) }
   }
 
-  /// Ends the job. If it failed, the servers that wait meanwhile are dropped: servers that get no
-  /// notification find the changes when they read the tables.
+  /// Ends the job. If the job failed, no notifications are sent to the servers in the set. These
+  /// servers find the changes when they read the tables.
   func finish(_ failure: (any Error)?) {
     if failure != nil { _ = channel.takeSleeping() }
   }

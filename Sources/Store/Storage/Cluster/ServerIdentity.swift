@@ -1,8 +1,8 @@
 import StoreModel
 import Synchronization
 
-/// The server ID under which this process commits, and the other servers that it knows. Two mutexes
-/// guard them, so any thread may use the object.
+/// The server ID under which this process commits, and the IDs of the other registered servers. A
+/// mutex guards each of them, so any thread may use the object.
 final class ServerIdentity: Sendable {
   private let id = Mutex<ServerID?>(nil)
   /// The IDs of the other registered servers, as of the last renewal.
@@ -14,13 +14,13 @@ final class ServerIdentity: Sendable {
     set { id.withLock { $0 = newValue } }
   }
 
-  /// Whether a server was registered when this one last renewed its registration.
+  /// Whether another server was registered when this server last renewed its own registration.
   ///
-  /// The answer may be old by one renewal interval. A wrong answer is harmless: the statement that
-  /// takes over a lease checks the registration itself.
+  /// The result may be out of date by one renewal interval. This is harmless, because the statement
+  /// that takes over a lease checks the registration itself.
   func isPresent(_ holder: Int64) -> Bool { others.withLock { $0.contains(holder) } }
 
-  /// Replaces the other servers, after a renewal.
+  /// Replaces the IDs of the other registered servers, after a renewal.
   func setOthers(_ servers: [RegisteredServer]) {
     others.withLock { $0 = Set(servers.map(\.id.rawValue)) }
   }

@@ -1,17 +1,18 @@
 import StoreModel
 
 extension ServerNotification {
-  /// The most bytes of a payload. PostgreSQL's limit is below 8,000 bytes.
+  /// The most bytes of a payload. PostgreSQL's own limit is 7,999 bytes.
   private static let lengthLimit = 7_500
 
-  /// The payload of PostgreSQL's notification, as text:
+  /// The payload of the PostgreSQL notification, as text. A server sends `announced … omitted` if
+  /// the record names do not fit. The receiver then reads them in ``AnnouncementTable``.
   ///
   /// ```
   /// joined 7                        server 7 has joined
   /// wake                            a wake-up
   /// announced 7 12 all              announcement 12 of server 7, for all users
-  /// announced 7 12 some             for the users that follow, one record name a line
-  /// announced 7 12 omitted          for users who are in the table alone: the text was too long
+  /// announced 7 12 some             for the users on the next lines
+  /// announced 7 12 omitted          for the users that the table has
   /// ```
   ///
   /// ``ServerNotification/interrupted`` has an empty payload, because no server sends it.
@@ -29,9 +30,9 @@ extension ServerNotification {
     }
   }
 
-  /// Reads a payload; nil for an unknown one, such as a later version's.
+  /// Reads a payload; nil for an unknown payload, such as one of a later version of Petrel.
   ///
-  /// The text after `some` may have any characters except a line end.
+  /// The record names after `some` may have any characters except a line feed.
   init?(payload: String) {
     let lines = payload.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
       .map { Substring($0) }
@@ -58,18 +59,19 @@ extension ServerNotification {
 }
 
 extension Announcement {
-  /// The subscribers' names, one a line.
+  /// Returns the subscribers' record names, one on each line.
   ///
-  /// They are sorted, so that equal sets give equal texts.
+  /// The names are sorted, so that equal sets give equal texts.
   static func text(of subscribers: Set<String>) -> String {
     subscribers.sorted().joined(separator: "\n")
   }
 
   /// Reads the names of ``text(of:)``.
   ///
-  /// - Parameter text: names, one a line; empty for all users.
+  /// - Parameter text: the record names, one on each line; empty for all users.
   init(text: String) {
-    // Split by bytes: a name's last character and the line end may form one `Character`.
+    // The text is split by bytes, because a name's last character and the line feed may form one
+    // `Character`.
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"))
     let names = Set(lines.map { String(Substring($0)) })
     self.init(subscribers: names.isEmpty ? nil : names)

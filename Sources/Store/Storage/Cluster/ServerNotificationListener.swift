@@ -3,32 +3,33 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// A connection that receives the notifications of other servers, with a thread that waits for
-/// them. A lost connection is replaced.
+/// A receiver of the notifications of other servers, with its own connection and thread. When the
+/// connection is lost, the listener connects again.
 ///
-/// Unchecked: a lock guards the state that other threads use.
+/// Unchecked: ``lock`` guards `isClosed`, the only state that changes.
 final class ServerNotificationListener: @unchecked Sendable {
   private let address: PostgreSQLAddress
   private let channel: String
-  /// The source of this server's ID, which decides on the second channel.
+  /// The source of this server's ID, which is part of the name of the server's own channel.
   private let identity: ServerIdentity
   /// Called on the thread of ``work()`` for each notification, and with
   /// ``ServerNotification/interrupted`` when the connection is lost.
   private let handler: ServerChannel.Handler
   private let lock = NSLock()
   private var isClosed = false
-  /// The descriptor of an `eventfd` that ends the thread's waiting; -1 if the system has none left.
+  /// The descriptor of an `eventfd` that ends the thread's waiting; -1 if the system had no
+  /// descriptor left.
   private let alarm: Int32
 
-  /// Seconds before a lost connection is replaced: the first delay and the longest. Each failure
-  /// doubles the delay.
+  /// The seconds to wait before the next connection after a lost or failed one. Each failure first
+  /// doubles the delay, up to `last`. So the first wait is twice `first`.
   private static let delays = (first: 0.2, last: 5.0)
 
-  /// Creates a listener. The listener connects when ``work()`` begins.
+  /// Creates a listener, which connects when ``work()`` begins.
   ///
   /// - Parameters:
-  ///   - channel: the channel of all servers. A `_` and the server's ID are added for the server's
-  ///     own.
+  ///   - channel: the name of the channel of all servers. The name of the server's own channel has
+  ///     `_` and the server's ID added.
   init(
     to address: PostgreSQLAddress, channel: String, identity: ServerIdentity,
     handler: @escaping ServerChannel.Handler
@@ -37,7 +38,7 @@ final class ServerNotificationListener: @unchecked Sendable {
     self.channel = channel
     self.identity = identity
     self.handler = handler
-    // -1 if no descriptor is available; then the thread waits in short intervals.
+    // The result is -1 if no descriptor is available. The thread then waits in short intervals.
     alarm = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
   }
 
@@ -45,7 +46,7 @@ final class ServerNotificationListener: @unchecked Sendable {
     if alarm >= 0 { Foundation.close(alarm) }
   }
 
-  /// Wakes the thread to check for changes.
+  /// Ends the thread's waiting, so that the thread checks `isClosed` and the server's ID.
   func wake() {
     var one: UInt64 = 1
     _ = write(alarm, &one, 8)
@@ -62,8 +63,8 @@ final class ServerNotificationListener: @unchecked Sendable {
   /// Receives notifications until the listener is closed. The method is the body of the listener's
   /// thread.
   ///
-  /// The handler gets ``ServerNotification/interrupted`` after each lost connection and at the end,
-  /// so that the server reads the tables instead.
+  /// The handler gets ``ServerNotification/interrupted`` after each lost or failed connection, and
+  /// at the end. The server must then read the tables.
   func work() {
     var delay = Self.delays.first
     while !isEnded {
@@ -73,8 +74,8 @@ final class ServerNotificationListener: @unchecked Sendable {
         delay = Self.delays.first
         try listen(on: connection)
       } catch {
-        // The error is dropped: the metrics show that nothing is received, and polling finds
-        // everything.
+        // The error is not reported: the server polls the tables meanwhile, and the metrics show
+        // that it receives no notifications.
         delay = min(delay * 2, Self.delays.last)
       }
       handler(.interrupted)
@@ -82,8 +83,9 @@ final class ServerNotificationListener: @unchecked Sendable {
     }
   }
 
-  /// Listens on both channels, and passes notifications to the handler, until the listener is
-  /// closed or the connection fails. A new ID of the server changes the second channel.
+  /// Listens to both channels, and passes notifications to the handler, until the listener is
+  /// closed or the connection fails. If the server's ID changes, the method listens to the new own
+  /// channel.
   private func listen(on connection: PostgreSQLConnection) throws {
     try connection.execute("LISTEN \(channel)")
     var own: ServerID?
@@ -95,9 +97,9 @@ final class ServerNotificationListener: @unchecked Sendable {
         own = current
       }
       while let payload = connection.nextPayload() {
-        // Unreadable payloads come from other programs.
+        // A payload that cannot be read is of another program or of a later version.
         guard let notification = ServerNotification(payload: payload) else { continue }
-        // The server knows its own announcements.
+        // The server does not need its own announcements.
         if case .announced(let name, _) = notification, name.server == own?.rawValue { continue }
         handler(notification)
       }

@@ -4,8 +4,9 @@ import StoreModel
 
 /// The servers that have the store open. The table is empty on an engine for one server.
 ///
-/// A server renews its row every few seconds (its heartbeat). Any server deletes a row that has
-/// expired. A lease in ``DispatchLeaseTable`` is valid as long as its holder has a row here.
+/// A server renews its row every few seconds (its heartbeat). Another server deletes the row after
+/// it has expired. A lease in ``DispatchLeaseTable`` is valid as long as its holder has a row in
+/// this table.
 struct ServerTable {
   let transaction: StoreTransaction
 
@@ -20,16 +21,17 @@ struct ServerTable {
     """
   ]
 
-  /// The description of a server that has the store open, whatever its schema version; nil if there
-  /// is none. The method reads by the connection alone, because a migration calls it before there
-  /// are transactions.
+  /// Returns the description of a server that has the store open, of any schema version; nil if
+  /// there is none. The method uses only the connection, because a migration calls it before the
+  /// store can run transactions.
   static func anyAlive(over connection: any SQLConnection) throws -> String? {
     try connection.first(
       "SELECT description FROM servers WHERE alive_until > \(StoreClock.expression) LIMIT 1", []
     ) { $0.text(0) }
   }
 
-  /// All registered servers, in the order of their IDs. Some may have expired.
+  /// Returns all registered servers, in the order of their IDs. Some registrations may have
+  /// expired.
   func servers() throws -> [RegisteredServer] {
     try connection.rows(
       "SELECT server_id, description, alive_until FROM servers ORDER BY server_id", []
@@ -40,8 +42,8 @@ struct ServerTable {
     }
   }
 
-  /// The servers with the remaining seconds of their registrations and the numbers of their leases.
-  /// They are in the order of their IDs. The remaining seconds are negative for an expired
+  /// Returns the servers in the order of their IDs. Each has the remaining seconds of its
+  /// registration, and the number of its leases. The remaining seconds are negative for an expired
   /// registration.
   func listed() throws -> [ListedServer] {
     let leases = try DispatchLeaseTable(transaction: transaction).counts()
@@ -62,8 +64,8 @@ struct ServerTable {
   /// Registers a server under a new ID.
   ///
   /// - Parameters:
-  ///   - description: a text for people that says where the server runs.
-  ///   - leaseTime: the validity of the registration in seconds.
+  ///   - description: a text for administrators that says where the server runs.
+  ///   - leaseTime: the seconds for which the registration is valid without a renewal.
   func register(_ description: String, for leaseTime: Double) throws -> ServerID {
     let server = ServerID(rawValue: try CounterTable(transaction: transaction).next("server"))
     try connection.run(
@@ -75,8 +77,8 @@ struct ServerTable {
     return server
   }
 
-  /// Extends a registration to `leaseTime` seconds from now; false if the server is not registered
-  /// any more.
+  /// Extends a registration to `leaseTime` seconds from now. Returns false if the server is not
+  /// registered any more.
   func renew(_ server: ServerID, for leaseTime: Double) throws -> Bool {
     try connection.run(
       "UPDATE servers SET alive_until = \(StoreClock.expression) + $2 WHERE server_id = $1",
@@ -89,8 +91,8 @@ struct ServerTable {
       "DELETE FROM servers WHERE server_id = $1", [.integer(server.rawValue)])
   }
 
-  /// Removes a server if its registration has expired, with its announcements; returns whether it
-  /// did.
+  /// Deletes a server's registration and announcements if the registration has expired. Returns
+  /// whether they were deleted.
   func removeExpired(_ server: ServerID) throws -> Bool {
     let isGone =
       try connection.run(

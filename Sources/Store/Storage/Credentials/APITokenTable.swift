@@ -2,16 +2,18 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// API tokens: a small table, replicated to every node. Revoked tokens stay, because a container
-/// that once required a token continues to require one.
+/// The API tokens of containers. The table is small, so each node of a distributed store has a copy
+/// (``StoreDistribution``). Revoked tokens stay, because a container that once required a token
+/// continues to require one.
 struct APITokenTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
   /// `hash` is the SHA-256 of the token's text, which the store does not have. `redirect_url` is
-  /// null for a callback by `postMessage`. `allowed_origins` are separated by spaces; empty for any
-  /// origin. The times are in milliseconds since 1970. `revoked` is null for a valid token.
+  /// null if the sign-in page sends its result by `postMessage`. `allowed_origins` has web origins,
+  /// separated by spaces; it is empty if all origins are allowed. The times are in milliseconds
+  /// since 1970. `revoked` is null for a valid token.
   static let definition = [
     """
     CREATE TABLE api_tokens (
@@ -22,7 +24,7 @@ struct APITokenTable {
     "CREATE INDEX api_tokens_by_container ON api_tokens (container, environment)",
   ]
 
-  /// The tokens of a container's environment, revoked ones included, in the order of their
+  /// Returns the tokens of a container's environment, revoked ones included, in the order of their
   /// creation.
   func tokens(container: String, environment: ContainerEnvironment) throws -> [APIToken] {
     try connection.rows(
@@ -30,14 +32,15 @@ struct APITokenTable {
       [.text(container), .text(environment.rawValue)], APIToken.init(row:))
   }
 
-  /// All tokens, revoked ones included, in the order of containers, environments and creation.
+  /// Returns all tokens, revoked ones included, in the order of containers, environments and
+  /// creation.
   func tokens() throws -> [APIToken] {
     try connection.rows(
       APIToken.selection + " ORDER BY container, environment, created, hash", [],
       APIToken.init(row:))
   }
 
-  /// Stores a token. A second token with the same hash is an error of the statement.
+  /// Stores a token. The statement fails if there is a token with the same hash.
   func add(_ token: APIToken) throws {
     var redirectURL: String?
     if case .redirect(let url) = token.signInCallback { redirectURL = url }
@@ -55,7 +58,8 @@ struct APITokenTable {
       ])
   }
 
-  /// Revokes a token from `timestamp` on; false if there is no valid token with this hash.
+  /// Revokes a token from `timestamp` on. Returns false if there is no token with this hash, or it
+  /// is already revoked.
   func revoke(tokenWithHash hash: [UInt8], at timestamp: Timestamp) throws -> Bool {
     try connection.run(
       "UPDATE api_tokens SET revoked = $2 WHERE hash = $1 AND revoked IS NULL",

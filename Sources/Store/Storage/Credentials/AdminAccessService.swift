@@ -2,8 +2,8 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The keys of administrators and their sessions in the console. The store has the SHA-256 hashes
-/// of keys and cookies alone.
+/// The keys of administrators, and their sessions in the browser console. The store has only the
+/// SHA-256 hashes of keys and of the browsers' cookies.
 struct AdminAccessService: AdminKeyStore, ConsoleSessionStore {
   let transactions: Transactions
 
@@ -19,10 +19,10 @@ struct AdminAccessService: AdminKeyStore, ConsoleSessionStore {
     try await transactions.read { try AdminKeyTable(transaction: $0).keys() }
   }
 
-  /// Revokes a key and ends its sessions, in one transaction.
+  /// Revokes a key and ends the sessions that began with it, in one transaction.
   ///
-  /// - Returns: false if there is no valid key with this hash. Sessions of the key are ended all
-  ///   the same.
+  /// - Returns: false if there is no key with this hash, or it is already revoked. The sessions of
+  ///   the key end in this case too.
   func revokeAdminKey(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> Bool {
@@ -34,14 +34,16 @@ struct AdminAccessService: AdminKeyStore, ConsoleSessionStore {
     }
   }
 
-  /// Stores a session that began with a valid key; false if the key is revoked or unknown.
+  /// Stores a new session. Returns false, without storing the session, if its key is revoked or
+  /// unknown.
   func addConsoleSession(_ console: ConsoleSession) async throws -> Bool {
     try await transactions.write(locking: .reference) {
       try ConsoleSessionTable(transaction: $0).add(console)
     }
   }
 
-  /// Returns a session that has not expired, with its valid key; nil otherwise.
+  /// Returns the session with this hash, and its key; nil if there is no such session, the session
+  /// has expired, or the key is revoked.
   func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> (session: ConsoleSession, key: AdminKey)? {
@@ -50,7 +52,7 @@ struct AdminAccessService: AdminKeyStore, ConsoleSessionStore {
     }
   }
 
-  /// Ends a session. An unknown hash is no error.
+  /// Ends a session. The method does nothing if there is no session with this hash.
   func endConsoleSession(withHash hash: [UInt8]) async throws {
     try await transactions.write(locking: .reference) {
       try ConsoleSessionTable(transaction: $0).end(sessionWithHash: hash)

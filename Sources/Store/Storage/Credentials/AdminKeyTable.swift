@@ -2,8 +2,8 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The keys of administrators: a small table, replicated to every node. Revoked keys stay in the
-/// list.
+/// The keys of administrators. The table is small, so each node of a distributed store has a copy
+/// (``StoreDistribution``). Revoked keys stay in the table.
 struct AdminKeyTable {
   let transaction: StoreTransaction
 
@@ -18,14 +18,14 @@ struct AdminKeyTable {
     """
   ]
 
-  /// All keys, revoked ones included, in the order of their creation.
+  /// Returns all keys, revoked ones included, in the order of their creation.
   func keys() throws -> [AdminKey] {
     try connection.rows(
       "SELECT hash, label, created, revoked FROM admin_keys ORDER BY created, hash", [],
       AdminKey.init(row:))
   }
 
-  /// Stores a key. A second key with the same hash is an error of the statement.
+  /// Stores a key. The statement fails if there is a key with the same hash.
   func add(_ key: AdminKey) throws {
     try connection.run(
       "INSERT INTO admin_keys (hash, label, created, revoked) VALUES ($1, $2, $3, $4)",
@@ -35,7 +35,8 @@ struct AdminKeyTable {
       ])
   }
 
-  /// Revokes a key from `timestamp` on; false if there is no valid key with this hash.
+  /// Revokes a key from `timestamp` on. Returns false if there is no key with this hash, or it is
+  /// already revoked.
   func revoke(keyWithHash hash: [UInt8], at timestamp: Timestamp) throws -> Bool {
     try connection.run(
       "UPDATE admin_keys SET revoked = $2 WHERE hash = $1 AND revoked IS NULL",
@@ -44,7 +45,7 @@ struct AdminKeyTable {
 }
 
 extension AdminKey {
-  /// Reads the row's first columns: hash, label, creation time, and revocation time.
+  /// Reads the first four columns of a row: hash, label, creation time, and revocation time.
   init(row: any SQLRow) {
     self.init(
       hash: row.bytes(0), label: row.text(1), created: Timestamp(milliseconds: row.integer(2)),

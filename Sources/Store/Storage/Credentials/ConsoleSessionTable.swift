@@ -2,14 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The browser sessions of administrators in the console: a small table, replicated to every node.
+/// The sessions of administrators in the browser console. The table is small, so each node of a
+/// distributed store has a copy (``StoreDistribution``).
 struct ConsoleSessionTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `hash` is the SHA-256 of the text in the browser's cookie, `key_hash` that of the admin key.
-  /// The times are in milliseconds since 1970.
+  /// `hash` is the SHA-256 of the text in the browser's cookie. `key_hash` is the SHA-256 of the
+  /// admin key. The times are in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE console_sessions (
@@ -19,7 +20,8 @@ struct ConsoleSessionTable {
     "CREATE INDEX console_sessions_by_key ON console_sessions (key_hash, expires)",
   ]
 
-  /// An unexpired session with its key, which is not revoked. The result is nil otherwise.
+  /// Returns the session with this hash, and its key; nil if there is no such session, the session
+  /// has expired, or the key is revoked.
   func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) throws -> (session: ConsoleSession, key: AdminKey)? {
@@ -40,8 +42,10 @@ struct ConsoleSessionTable {
     }
   }
 
-  /// Adds a session; false if its key is revoked. If a key has too many sessions, those that expire
-  /// first are removed. The limit is ``ConsoleSession/limit``.
+  /// Adds a session. Returns false, without adding it, if its key is revoked or unknown.
+  ///
+  /// A key has at most ``ConsoleSession/limit`` sessions. Beyond the limit, the method deletes the
+  /// sessions of the key that expire first.
   func add(_ console: ConsoleSession) throws -> Bool {
     let added = try connection.run(
       """
@@ -61,19 +65,19 @@ struct ConsoleSessionTable {
     return added == 1
   }
 
-  /// Deletes a session. An unknown hash is no error.
+  /// Deletes a session. The method does nothing if there is no session with this hash.
   func end(sessionWithHash hash: [UInt8]) throws {
     try connection.run("DELETE FROM console_sessions WHERE hash = $1", [.bytes(hash)])
   }
 
-  /// Deletes all sessions of a key, because the key was revoked.
+  /// Deletes all sessions of a key. A key that is revoked loses its sessions this way.
   func endAll(ofKeyWithHash hash: [UInt8]) throws {
     try connection.run("DELETE FROM console_sessions WHERE key_hash = $1", [.bytes(hash)])
   }
 
   /// Deletes the sessions that have expired.
   ///
-  /// - Parameter now: milliseconds since 1970.
+  /// - Parameter now: the present time in milliseconds since 1970.
   func dropExpired(at now: Int64) throws {
     try connection.run("DELETE FROM console_sessions WHERE expires <= $1", [.integer(now)])
   }

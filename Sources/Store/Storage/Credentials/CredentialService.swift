@@ -2,12 +2,12 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The credentials of programs: API tokens, server-to-server keys, and the used signatures of these
-/// keys.
+/// The credentials of programs: API tokens and server-to-server keys. The service also has the
+/// signatures of these keys that requests have used.
 struct CredentialService: CredentialStore, SignatureStore {
   let transactions: Transactions
 
-  /// Stores an API token. Its container's environment requires a token from then on.
+  /// Stores an API token. From then on, the token's container and environment require an API token.
   func addAPIToken(_ token: APIToken) async throws {
     try await transactions.write(locking: .reference) {
       try APITokenTable(transaction: $0).add(token)
@@ -46,7 +46,8 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
-  /// Revokes an API token; false if there is no valid token with this hash.
+  /// Revokes an API token. Returns false if there is no token with this hash, or it is already
+  /// revoked.
   func revokeAPIToken(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> Bool {
@@ -55,10 +56,11 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
-  /// Revokes a server-to-server key, removes its user's webhooks, and abandons their waiting
-  /// deliveries.
+  /// Revokes a server-to-server key, removes the webhooks of the key's user, and abandons the
+  /// deliveries that wait for these webhooks.
   ///
-  /// - Returns: false if there is no valid key with this ID. Nothing is changed then.
+  /// - Returns: false if there is no key with this ID, or it is already revoked. Nothing is changed
+  ///   then.
   func revokeServerKey(_ keyID: String, at timestamp: Timestamp) async throws -> Bool {
     try await transactions.writeDevices { transaction, orders in
       let user = try ServerKeyTable(transaction: transaction).revoke(keyID, at: timestamp)
@@ -69,12 +71,13 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
-  /// Marks a signature as used; false if it was used before.
+  /// Stores a signature as used. Returns false if the signature was used before.
   ///
-  /// The write takes no lock: the primary key lets one of two simultaneous requests through.
+  /// The write takes no lock. If two requests with the same signature come at the same time, the
+  /// primary key permits only one row.
   ///
-  /// - Parameter expires: the time after which the signature is refused by its date, so that the
-  ///   row can be deleted.
+  /// - Parameter expires: the time after which the server refuses the signature because of its age.
+  ///   The row can be deleted after that.
   func takeSignature(
     _ signature: [UInt8], ofKey keyID: String, until expires: Timestamp
   ) async throws -> Bool {

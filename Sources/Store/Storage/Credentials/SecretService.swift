@@ -1,14 +1,16 @@
 import CloudKitModel
 import StoreModel
 
-/// The secrets that all servers on the store share; see ``SecretTable``.
+/// The secrets that all servers of the store share; see ``SecretTable``.
 struct SecretService: SecretStore {
   let transactions: Transactions
 
-  /// The cipher for the texts that clients keep. The key is read once, when the store is opened.
+  /// The cipher for the texts that clients keep, such as change tokens. The store reads the
+  /// cipher's key once, when the store is opened.
   var tokens: TokenCipher { transactions.context.tokens }
 
-  /// Returns a secret, and stores `proposed` first if there is none of this name.
+  /// Returns the secret with this name. If there is none, the method stores `proposed` under the
+  /// name and returns it.
   func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8] {
     try await transactions.write(locking: .reference) {
       try SecretTable(transaction: $0).secret(named: name, proposing: proposed)

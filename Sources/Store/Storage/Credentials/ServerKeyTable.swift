@@ -2,10 +2,12 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The server-to-server keys: a small table, replicated to every node.
+/// The server-to-server keys. The table is small, so each node of a distributed store has a copy
+/// (``StoreDistribution``).
 ///
-/// A key has a user of its own, who owns the key's records and subscriptions. Revoked keys stay, so
-/// a public key can never be registered a second time in a container's environment.
+/// Each key has a user of its own. This user owns the records and subscriptions that the key's
+/// requests create. Revoked keys stay, so a public key can never be registered a second time in a
+/// container's environment.
 struct ServerKeyTable {
   let transaction: StoreTransaction
 
@@ -22,7 +24,8 @@ struct ServerKeyTable {
     """
   ]
 
-  /// The keys of a container's environment, revoked ones included, in the order of their creation.
+  /// Returns the keys of a container's environment, revoked ones included, in the order of their
+  /// creation.
   func keys(container: String, environment: ContainerEnvironment) throws -> [ServerKey] {
     try connection.rows(
       ServerKey.selection
@@ -30,7 +33,8 @@ struct ServerKeyTable {
       [.text(container), .text(environment.rawValue)], ServerKey.init(row:))
   }
 
-  /// All keys, revoked ones included, in the order of containers, environments and creation.
+  /// Returns all keys, revoked ones included, in the order of containers, environments and
+  /// creation.
   func keys() throws -> [ServerKey] {
     try connection.rows(
       ServerKey.selection + " ORDER BY container, environment, created, key_id", [],
@@ -61,7 +65,8 @@ struct ServerKeyTable {
     }
   }
 
-  /// Revokes a key and returns its user record name; nil if there is no valid key with this ID.
+  /// Revokes a key and returns the record name of the key's user. Returns nil if there is no key
+  /// with this ID, or it is already revoked.
   func revoke(_ keyID: String, at timestamp: Timestamp) throws -> String? {
     try connection.first(
       """

@@ -2,17 +2,18 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The used signatures of server-to-server keys, so that each is accepted once, by all servers of
-/// the store.
+/// The used signatures of server-to-server keys. The servers of the store accept each signature
+/// only once.
 ///
-/// A copied request has the same signature as the original one, so the table makes it useless.
+/// An attacker's copy of a request has the same signature as the request, so the servers refuse the
+/// copy.
 struct TakenSignatureTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `expires` is in milliseconds since 1970. A signature is refused by its date after that, so its
-  /// row is no longer needed.
+  /// `expires` is in milliseconds since 1970. After this time the server refuses the signature
+  /// because of its age, so the row is not needed any more.
   static let definition = [
     """
     CREATE TABLE taken_signatures (
@@ -22,7 +23,7 @@ struct TakenSignatureTable {
     "CREATE INDEX taken_signatures_by_end ON taken_signatures (expires)",
   ]
 
-  /// Stores a signature; false if it was used before.
+  /// Stores a signature. Returns false if the signature was used before.
   func take(_ signature: [UInt8], ofKey keyID: String, until expires: Timestamp) throws -> Bool {
     try connection.run(
       """
@@ -31,10 +32,11 @@ struct TakenSignatureTable {
       """, [.text(keyID), .bytes(signature), .integer(expires.milliseconds)]) == 1
   }
 
-  /// Deletes a batch of expired signatures; returns whether there may be more. A batch has at most
-  /// ``Retention/batch`` rows.
+  /// Deletes a batch of expired signatures.
   ///
-  /// - Parameter now: milliseconds since 1970.
+  /// - Parameter now: the present time in milliseconds since 1970.
+  /// - Returns: whether there may be more expired signatures. A batch has at most
+  ///   ``Retention/batch`` rows.
   func trim(at now: Int64) throws -> Bool {
     try connection.run(
       """

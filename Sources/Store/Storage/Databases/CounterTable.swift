@@ -2,15 +2,16 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The last numbers of store-wide sequences, and the version of the schemas.
+/// The counters of the whole store: the last number of each sequence, and the catalog version. The
+/// catalog version rises when a schema or a role changes, or when the deletion of a user begins.
 ///
-/// Numbers inside a database do not come from here, but from the database's own sequence
+/// The numbers inside a database are not from these counters, but from the database's own sequence
 /// (``NumberSupply``).
 struct CounterTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// The counters; each row has the last number that was given:
+  /// Each row has the last number of a sequence, 0 before the first one:
   ///
   /// ```
   /// database                     databases; the row is also the reference lock
@@ -21,7 +22,8 @@ struct CounterTable {
   /// server                       server IDs
   /// ```
   ///
-  /// ``Migration`` adds `least_version`.
+  /// The row `schema` begins with 1. ``Migration`` adds the row `least_version`: the oldest schema
+  /// version whose programs may use the store.
   static let definition = [
     "CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)",
     """
@@ -31,13 +33,14 @@ struct CounterTable {
     """,
   ]
 
-  /// Raises one of the store-wide counters by one, and returns its new value.
+  /// Raises a counter by one, and returns its new value.
   ///
-  /// If the transaction is rolled back, later transactions get the same numbers.
+  /// If the transaction is rolled back, a later transaction gets the same number.
   ///
   /// - Returns: the number, at least 1.
-  /// - Throws: ``LocksNeeded`` if the transaction does not have the reference lock. The lock makes
-  ///   numbers rise from commit to commit.
+  /// - Throws: ``LocksNeeded`` if the transaction does not have the reference lock, the lock of all
+  ///   data outside of databases (``WriteLocks``). The lock makes numbers rise from commit to
+  ///   commit. ``StoreError/Code/corrupt`` if there is no such counter.
   func next(_ name: String) throws -> Int64 {
     try transaction.require(.reference)
     let value = try connection.first(
@@ -47,15 +50,15 @@ struct CounterTable {
     return value
   }
 
-  /// The catalog version, which covers types, roles and users under deletion. The result is nil in
-  /// a store without that counter.
+  /// Returns the catalog version, which rises with changes of record types, roles, and users who
+  /// are being deleted. The result is nil in a store without that counter.
   func catalogVersion() throws -> Int64? {
     try Self.value(of: "schema", over: connection)
   }
 
   // MARK: Before the store has transactions
 
-  /// The value of a counter; nil if there is none of this name.
+  /// Returns the value of a counter; nil if there is no such counter.
   static func value(of name: String, over connection: any SQLConnection) throws -> Int64? {
     try connection.first("SELECT value FROM counters WHERE name = $1", [.text(name)]) {
       $0.integer(0)
@@ -72,17 +75,18 @@ struct CounterTable {
   }
 }
 
-// Types and fields that are created by saving records need no new version: a process that does not
-// know one looks it up. Every other change of a schema raises the version. Each transaction begins
-// by reading the version (one row by its key), so the next transaction of every process sees the
-// change.
+// If the save of a record creates a type or a field, the catalog version stays: a process whose
+// cache does not have the type or field reads it from the tables. Every other change of a schema
+// raises the version. Each transaction first reads the version (one row, by its key), so the next
+// transaction of every process reads the changed schema.
 extension CounterTable {
-  /// Drops the cached schemas if the catalog version has changed. Call it at the start of a
-  /// transaction.
+  /// Empties the caches of record types, roles and deleted users if the catalog version has
+  /// changed. Call the method at the start of a transaction.
   ///
-  /// Addresses, zones and routes stay cached, because they never change.
+  /// The caches of database addresses, zone IDs and delivery routes stay, because these values
+  /// never change.
   ///
-  /// - Parameter known: the catalog version, if it has been read already.
+  /// - Parameter known: the catalog version; nil reads the version.
   func followSchema(foundAs known: Int64? = nil) throws {
     let version =
       try known ?? catalogVersion()
@@ -94,7 +98,8 @@ extension CounterTable {
     transaction.catalog.version = version
   }
 
-  /// Makes all processes read the schemas again. Call it in the transaction that changes one.
+  /// Raises the catalog version, so that all processes read the schemas again. Call the method in
+  /// the transaction that changes a schema.
   ///
   /// - Throws: ``LocksNeeded`` if the transaction does not have the reference lock.
   func raiseCatalogVersion() throws {
@@ -104,12 +109,12 @@ extension CounterTable {
 
   // MARK: At the beginning of a transaction on a shared store
 
-  /// Locks the row that stands for all data outside of databases. Transactions that change users,
-  /// devices, keys or schemas take it first.
+  /// The statement that takes the reference lock: the lock of the row that stands for all data
+  /// outside of databases. Transactions that change users, devices, keys or schemas run it first.
   static let referenceLock =
     "SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE"
 
-  /// Reads the catalog version. The transaction's first statements include it, so that it costs no
-  /// round trip of its own.
+  /// The statement that reads the catalog version. A transaction sends it together with its first
+  /// statements, so it needs no round trip of its own.
   static let catalogVersion = "SELECT value FROM counters WHERE name = 'schema'"
 }

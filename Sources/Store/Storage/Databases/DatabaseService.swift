@@ -2,21 +2,25 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Databases by their addresses, and the storage that they use.
+/// The databases of the store: their numbers, their addresses, and the storage that they use. A
+/// database's address is its container, environment, scope and owner.
 struct DatabaseService: DatabaseStore {
   let transactions: Transactions
 
-  /// Returns the database at an address; nil if there is none. The method creates none.
+  /// Returns the database at an address; nil if there is none. The method does not create a
+  /// database.
   func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
     try await transactions.read { try DatabaseTable(transaction: $0).database(at: address) }
   }
 
-  /// Returns the database at an address, and creates it with its default zone at the first use.
+  /// Returns the database at an address. If there is none, the method creates the database with its
+  /// default zone.
   ///
-  /// A known database costs one read. The write that creates one looks again, because two requests
-  /// can come at the same moment.
+  /// An existing database needs one read. The write that creates a database searches for it again,
+  /// because two requests can come at the same moment.
   ///
-  /// - Throws: ``StoreError/Code/userDeleted`` if the owner is being deleted.
+  /// - Throws: ``StoreError/Code/userDeleted`` if there is no such database, and its owner is being
+  ///   deleted or was deleted recently.
   func database(at address: DatabaseAddress) async throws -> DatabaseID {
     if let known = try await transactions.read({
       try DatabaseTable(transaction: $0).database(at: address)
@@ -45,8 +49,11 @@ struct DatabaseService: DatabaseStore {
 }
 
 extension DatabaseUsage {
-  /// The storage that a private or a public database uses; nil for others. The bytes are those of
-  /// the last commit.
+  /// Reads the storage that a private or a public database uses; nil for a shared database. The
+  /// bytes of records and of held assets are those of the last commit. The bytes of assets that no
+  /// record holds include the changes of this transaction.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   init?(of database: DatabaseID, in transaction: StoreTransaction) throws {
     let databases = DatabaseTable(transaction: transaction)
     guard try databases.address(of: database).scope != .shared else { return nil }

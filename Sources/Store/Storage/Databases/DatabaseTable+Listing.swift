@@ -5,19 +5,21 @@ import StoreModel
 // MARK: Lists of databases
 
 extension DatabaseTable {
-  /// The next container and environment with a database, in the order of containers and
-  /// environments; nil at the end.
+  /// Returns the next pair of container and environment that has a database, in the order of their
+  /// names; nil at the end.
   ///
-  /// - Parameter last: the pair before; nil for the first one.
+  /// - Parameter last: the pair after which to search; nil returns the first pair.
   func place(after last: ContainerPlace?) throws -> ContainerPlace? {
     try transaction.place(after: last, in: "database_addresses")
   }
 
-  /// A page of the databases of a container's environment with their owners' names, in the order of
-  /// scopes and owners.
+  /// Returns a page of the databases of a container's environment, with their owners' names, in the
+  /// order of scopes and owners.
   ///
-  /// - Parameter last: the scope and owner of the last database of the page before; nil for the
-  ///   first page.
+  /// - Parameters:
+  ///   - last: the scope and owner of the last database in the page before; nil for the first page.
+  ///   - limit: the most databases in the page.
+  /// - Throws: ``StoreError/Code/corrupt`` if a row has a scope that this program does not know.
   func databases(
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) throws -> [DatabaseSummary] {
@@ -44,21 +46,20 @@ extension DatabaseTable {
     }
   }
 
-  /// The next public database of any container, in the order of numbers.
+  /// Returns the next public database of all containers, in the order of numbers; nil at the end.
   ///
-  /// - Parameter database: the one before.
-  /// - Returns: nil at the end.
+  /// - Parameter database: the database after which to search.
   func nextPublic(after database: DatabaseID) throws -> DatabaseID? {
     try next(after: database, where: "scope = $2")
   }
 
-  /// The next database of any container that a user owns, in the order of numbers. These are the
-  /// user's private and shared databases. The result is nil at the end.
+  /// Returns the next private or shared database of a user in all containers, in the order of
+  /// numbers; nil at the end.
   func next(after database: DatabaseID, of owner: String) throws -> DatabaseID? {
     try next(after: database, where: "scope <> $2 AND owner = $3", [.text(owner)])
   }
 
-  /// The private databases of all users, in the order of their numbers.
+  /// Returns the private databases of all users, in the order of their numbers.
   static func privateDatabases(over connection: any SQLConnection) throws -> [DatabaseID] {
     try connection.rows(
       "SELECT number FROM database_addresses WHERE scope = $1 ORDER BY number",
@@ -66,11 +67,11 @@ extension DatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// The next database that fulfils a condition.
+  /// Returns the next database that meets a condition, in the order of numbers; nil at the end.
   ///
   /// - Parameters:
-  ///   - condition: SQL in which `$2` is the number of the public scope, and `$3` and later ones
-  ///     are `arguments`.
+  ///   - condition: an SQL condition. Its argument `$2` is the number of the public scope.
+  ///   - arguments: the arguments `$3` and following of the condition.
   private func next(
     after database: DatabaseID, where condition: String, _ arguments: [SQLValue] = []
   ) throws -> DatabaseID? {
@@ -83,7 +84,8 @@ extension DatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Removes an empty database. The caller has deleted its contents. The number is never reused.
+  /// Deletes the rows of a database. The caller must have deleted its contents. The number is never
+  /// used again.
   func remove(_ database: DatabaseID) throws {
     let arguments = [SQLValue.integer(database.rawValue)]
     try transaction.connection.run("DELETE FROM databases WHERE database_id = $1", arguments)

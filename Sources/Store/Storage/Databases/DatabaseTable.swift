@@ -2,11 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The databases of the store, and their numbers by their addresses.
+/// The databases of the store, and the table that finds a database's number by its address. An
+/// address is a container, an environment, a scope and an owner.
 ///
-/// The rows of `databases` are distributed by their number in a distributed store. Such a table can
-/// have only unique keys that contain the distribution column. The unique address is therefore in a
-/// table of its own, `database_addresses`, which is replicated to every node.
+/// A distributed store (``StoreDistribution``) divides the rows of `databases` over its nodes by
+/// `database_id`. In a table that is divided like this, each unique key must contain `database_id`.
+/// So `databases` cannot ensure that an address is unique. The table `database_addresses` is not
+/// divided: each node has a full copy, and its primary key ensures that an address is unique.
 struct DatabaseTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -14,13 +16,16 @@ struct DatabaseTable {
   /// The columns of `databases`:
   ///
   /// - `owner` is empty for a public database.
-  /// - `last_number` is the last number drawn (``NumberSupply``).
+  /// - `last_number` is the last number drawn from the database's sequence (``NumberSupply``).
   /// - `subscription_version` rises with each change of subscriptions.
-  /// - `stored_bytes` is the size of the database's records and assets.
+  /// - `stored_bytes` is the size in bytes of the database's records, and of the assets that its
+  ///   records hold.
   ///
-  /// The store keeps a row for each deletion of a zone and of a subscription, and removes old ones:
-  /// it *forgets* the deletions. `trimmed_version` is the version of the newest forgotten deletion
-  /// of a zone. `forgotten_version` is the same for subscriptions. Both are 0 before the first one.
+  /// When a zone or a subscription is deleted, the store adds a row about the deletion. It removes
+  /// old rows after their retention, and those of a deleted user: the store *forgets* these
+  /// deletions. `trimmed_version` is the version of the
+  /// newest forgotten deletion of a zone. `forgotten_version` is the version of the newest
+  /// forgotten deletion of a subscription. Both are 0 if no deletion was forgotten.
   static let definition = [
     """
     CREATE TABLE databases (
@@ -40,11 +45,12 @@ struct DatabaseTable {
 
   // MARK: Locks
 
-  /// Locks all databases. PostgreSQL's mode `EXCLUSIVE` means: other transactions can read the
-  /// table, but not write or lock its rows.
+  /// The statement that locks all databases. With PostgreSQL's mode `EXCLUSIVE`, other transactions
+  /// can read the table, but not write or lock its rows.
   static let lock = "LOCK TABLE databases IN EXCLUSIVE MODE"
 
-  /// Locks the rows of databases, in order. The order prevents deadlocks.
+  /// Returns the statement that locks the rows of databases, in the order of their numbers. The
+  /// fixed order prevents deadlocks.
   static func lock(of databases: [DatabaseID]) -> String {
     let numbers = databases.map { "\($0.rawValue)" }.joined(separator: ",")
     return "SELECT 1 FROM databases WHERE database_id IN (\(numbers))"
@@ -53,13 +59,14 @@ struct DatabaseTable {
 
   // MARK: Addresses
 
-  /// A database's address.
+  /// Returns a database's address.
   ///
-  /// The connection's ``Catalog`` caches up to 50,000 addresses; a full cache is emptied. An
+  /// The connection's ``Catalog`` caches up to 50,000 addresses. A full cache is emptied. An
   /// address never changes.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database,
-  ///   ``StoreError/Code/corrupt`` if its environment or scope is unknown.
+  ///   ``StoreError/Code/corrupt`` if its row has an environment or a scope that this program does
+  ///   not know.
   func address(of database: DatabaseID) throws -> DatabaseAddress {
     if let known = transaction.catalog.addresses[database] { return known }
     let address = try connection.first(
@@ -84,7 +91,7 @@ struct DatabaseTable {
     return address
   }
 
-  /// The number of the database at an address; nil if there is none.
+  /// Returns the number of the database at an address; nil if there is none.
   func database(at address: DatabaseAddress) throws -> DatabaseID? {
     try connection.first(
       """
@@ -94,11 +101,11 @@ struct DatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// The number of the next database of a container, in the order of numbers.
+  /// Returns the number of the next database in a container's environment, in the order of numbers;
+  /// nil at the end.
   ///
-  /// - Parameter database: the number of the database before; a number below 1 starts with the
-  ///   first database.
-  /// - Returns: nil at the end.
+  /// - Parameter database: the number after which to search; a number below 1 returns the first
+  ///   database.
   func next(
     after database: Int64, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
@@ -110,8 +117,9 @@ struct DatabaseTable {
     ) { $0.integer(0) }
   }
 
-  /// Locks a database's row until the transaction ends. The lock has an effect only on a shared
-  /// store. It excludes the lock of ``lock(of:)``, which every commit to the database takes.
+  /// Locks a database's row until the transaction ends. Until then, no other transaction can take
+  /// the lock of ``lock(of:)`` or ``lock``, of which every commit to the database takes one. Only
+  /// for a shared store.
   func lock(_ database: DatabaseID) throws {
     try connection.query(
       "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE", [.integer(database.rawValue)]
@@ -120,11 +128,12 @@ struct DatabaseTable {
 
   /// Creates a database with its default zone.
   ///
-  /// The new row needs no statement for its lock: no other transaction can see the row before the
-  /// commit.
+  /// The method runs no statement to lock the new row, because no other transaction can see the row
+  /// before the commit.
   ///
-  /// - Throws: ``LocksNeeded`` without the reference lock, ``StoreError/Code/userDeleted`` if the
-  ///   owner is being deleted.
+  /// - Throws: ``LocksNeeded`` if the transaction does not have the reference lock
+  ///   (``WriteLocks``), ``StoreError/Code/userDeleted`` if the owner is being deleted or was
+  ///   deleted recently.
   func add(at address: DatabaseAddress) throws -> DatabaseID {
     if let owner = address.owner {
       try UserDeletionTable(transaction: transaction).refuseDeleted(owner)
@@ -148,7 +157,7 @@ struct DatabaseTable {
     return database
   }
 
-  /// The four columns of an address, in their order in both tables.
+  /// Returns the values of an address: container, environment, scope and owner.
   private func arguments(for address: DatabaseAddress) -> [SQLValue] {
     [
       .text(address.container), .text(address.environment.rawValue),
@@ -158,11 +167,12 @@ struct DatabaseTable {
 
   // MARK: Numbers and versions
 
-  /// Draws numbers of a database.
+  /// Draws `count` numbers from a database's sequence.
   ///
-  /// The row's lock is held until the commit, so numbers rise from commit to commit.
+  /// The row stays locked until the commit, so numbers rise from commit to commit.
   ///
-  /// - Returns: the last number, and the database's subscription version.
+  /// - Returns: `last` is the last of the drawn numbers. `subscriptionVersion` is the database's
+  ///   subscription version.
   /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
   ///   ``StoreError/Code/notFound`` if there is no such database.
   func draw(
@@ -182,18 +192,19 @@ struct DatabaseTable {
     return result
   }
 
-  /// The last number drawn from the database's sequence (``NumberSupply``); nil if there is no such
-  /// database.
+  /// Returns the last number drawn from the database's sequence (``NumberSupply``); nil if there is
+  /// no such database.
   ///
-  /// Some of the last numbers may be unused, because they are drawn in advance.
+  /// It is possible that no row ever gets the last drawn numbers, because transactions draw numbers
+  /// in advance.
   func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
     try connection.first(
       "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
     ) { $0.integer(0) }
   }
 
-  /// The last number drawn from the database's sequence (``NumberSupply``); nil unless the database
-  /// exists in this container and environment.
+  /// Returns the last number drawn from the database's sequence (``NumberSupply``); nil if there is
+  /// no such database in this container and environment.
   func lastNumber(
     drawnIn database: DatabaseID, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
@@ -206,10 +217,11 @@ struct DatabaseTable {
     ) { $0.integer(0) }
   }
 
-  /// A database's subscription version, and the version of the newest forgotten deletion of a
-  /// subscription.
+  /// Returns a database's present subscription version (`current`), and the version of the newest
+  /// forgotten deletion of a subscription (`forgotten`; 0 if there is none).
   ///
-  /// A reader whose version is below the forgotten one must read all subscriptions again.
+  /// A reader of the subscriptions must read all of them again if `forgotten` is above the two
+  /// versions that the reader got last.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func subscriptionVersion(
@@ -226,7 +238,7 @@ struct DatabaseTable {
     return versions
   }
 
-  /// Raises a database's subscription version by one and returns it.
+  /// Raises a database's subscription version by one, and returns the new version.
   ///
   /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
   ///   ``StoreError/Code/notFound`` if there is no such database.
@@ -244,8 +256,10 @@ struct DatabaseTable {
     return version
   }
 
-  /// The version of the feed of a database's zones, which is the last number drawn, and the version
-  /// of the newest forgotten deletion of a zone.
+  /// Returns the state of a database's change feed, which reports changed and deleted zones.
+  ///
+  /// `version` is the feed's version: the last number drawn from the database's sequence.
+  /// `trimmedVersion` is the version of the newest forgotten deletion of a zone; 0 if there is none.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
@@ -259,8 +273,8 @@ struct DatabaseTable {
     return state
   }
 
-  /// Raises `trimmed_version`, after the deletions of zones up to a version were removed. A lower
-  /// version changes nothing.
+  /// Raises `trimmed_version`, because the store forgets the deletions of zones up to this version.
+  /// A lower version changes nothing.
   func note(trimmedZones version: ForgottenVersion) throws {
     try connection.run(
       """
@@ -269,8 +283,8 @@ struct DatabaseTable {
       """, version.arguments)
   }
 
-  /// Raises `forgotten_version`, after the deletions of subscriptions up to a version were removed.
-  /// A lower version changes nothing.
+  /// Raises `forgotten_version`, because the store forgets the deletions of subscriptions up to
+  /// this version. A lower version changes nothing.
   func note(forgottenSubscriptions version: ForgottenVersion) throws {
     try connection.run(
       "UPDATE databases SET forgotten_version = $2 WHERE database_id = $1 AND forgotten_version < $2",

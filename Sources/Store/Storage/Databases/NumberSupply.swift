@@ -1,50 +1,54 @@
 import CloudKitModel
 import StoreModel
 
-/// A supply of numbers of one database, drawn in a transaction that writes to it.
+/// The numbers that a transaction has drawn from one database's sequence.
 ///
-/// Records, zones, versions, changes, log entries and deliveries of a database share one sequence.
-/// Each number is used once or never.
+/// Each database has one sequence of numbers, for its records, zones, versions, changes, log
+/// entries and deliveries. No number is drawn twice.
 ///
-/// The numbers rise from commit to commit: drawing requires the database's lock (``WriteLocks``),
-/// so commits of one database happen in the order of their numbers.
+/// A transaction must have the database's lock (``WriteLocks``) to draw numbers. So the commits of
+/// one database happen in the order of their numbers.
 ///
-/// A draw is one statement for many numbers, and the size of a draw grows with the transaction.
-/// Numbers that are left at the commit are lost, which is harmless.
+/// One statement draws many numbers. The more numbers the transaction has drawn, the more the next
+/// statement draws. Numbers that are not used before the commit are never used, which is harmless.
 struct NumberSupply {
   let database: DatabaseID
-  /// The database's subscription version in this transaction.
+  /// The database's subscription version when the numbers were last drawn.
   ///
-  /// 0 before the first draw.
+  /// The value is 0 before the first draw.
   private(set) var subscriptionVersion: Int64 = 0
-  /// The next number to be taken; equal to ``end`` if there is none.
+  /// The next unused number. It equals ``end`` if all drawn numbers are used.
   private var next: Int64 = 0
   /// The end of the drawn numbers, exclusive.
   private var end: Int64 = 0
   /// The count of numbers drawn so far.
   private var drawn = 0
 
-  /// Creates a supply that draws its first numbers on demand.
+  /// Creates a supply that draws its first numbers when they are needed.
   init(of database: DatabaseID) {
     self.database = database
   }
 
-  /// Draws `count` numbers; more are drawn after these are used. The subscription version is known
-  /// after the call.
+  /// Creates a supply and draws its first `count` numbers. ``subscriptionVersion`` is known after
+  /// the call.
+  ///
+  /// - Throws: the errors of ``DatabaseTable/draw(_:from:)``.
   init(of database: DatabaseID, count: Int, from transaction: StoreTransaction) throws {
     self.database = database
     try draw(count, from: transaction)
   }
 
-  /// Ensures that `count` numbers are available, and that the subscription version is known. A
-  /// repeated call draws up to 256 numbers in advance.
+  /// Ensures that `count` unused numbers are available, and that ``subscriptionVersion`` is known.
+  /// If numbers are missing, the method draws at least as many as it has drawn before, up to 256.
+  ///
+  /// - Throws: the errors of ``DatabaseTable/draw(_:from:)``.
   mutating func reserve(_ count: Int, from transaction: StoreTransaction) throws {
     let missing = count - Int(end - next)
     if missing > 0 || drawn == 0 { try draw(max(missing, min(drawn, 256)), from: transaction) }
   }
 
-  /// Returns the next number, and marks it as used. If there is none, the method draws 64 to 1,024
-  /// numbers.
+  /// Returns the next unused number, which is then used. If there is none, the method first draws
+  /// 64 to 1,024 numbers.
   ///
   /// - Throws: the errors of ``DatabaseTable/draw(_:from:)``.
   mutating func take(from transaction: StoreTransaction) throws -> Int64 {
@@ -60,7 +64,8 @@ struct NumberSupply {
     subscriptionVersion = version
     drawn += count
     let first = last - Int64(count) + 1
-    // The remaining numbers continue into the new ones, unless another supply drew in between.
+    // If no other supply has drawn in between, the new numbers follow the unused ones, and `next`
+    // stays. Otherwise the unused numbers are lost.
     if first != end { next = first }
     end = last + 1
   }

@@ -1,31 +1,38 @@
 import SQLEngine
 import StoreModel
 
-/// The distribution of a store over the nodes of Citus, PostgreSQL's extension for several servers.
+/// The distribution of a store over several nodes by Citus, an extension of PostgreSQL. A node is
+/// one PostgreSQL server.
 ///
-/// All rows of one database lie on one node: the tables whose primary key has `database_id` are
-/// distributed by it, in one group of shards. All other tables are small and replicated to every
-/// node (reference tables). So a statement that names its database runs on one node. So does a
-/// transaction that writes to one database, except for its writes to the small tables.
+/// All rows of one database are on one node. The tables whose primary key has the column
+/// `database_id` are divided by it into shards: tables with a part of the rows. All these tables
+/// are divided in the same way, so rows with the same `database_id` are on the same node. All other
+/// tables are small, and each node has a copy of them (Citus calls them reference tables).
+///
+/// A statement about one database therefore runs on one node. So does a transaction that writes to
+/// one database, except for its writes to the small tables.
 ///
 /// Citus's functions are `create_distributed_table` and `create_reference_table`.
 public enum StoreDistribution {
   /// The table that has one row if the store is distributed, and no row otherwise.
   static let definition = ["CREATE TABLE store_shards (shard_count BIGINT PRIMARY KEY)"]
 
-  /// The default number of shards, the same as Citus's.
+  /// The default number of shards, which is also the default of Citus.
   public static let standardShardCount = 32
-  /// The permitted numbers of shards: each shard is a table for every table of the store.
+  /// The permitted numbers of shards. Each distributed table of the store has this number of
+  /// shards.
   public static let shardCounts = 1...4_096
 
-  /// The table with which the others are colocated.
+  /// The table that is distributed first. The rows of the other tables are on the same nodes as
+  /// this table's rows with the same `database_id`.
   private static let first = "databases"
 
   /// The present distribution of a store.
   public struct Spread: Sendable, Hashable {
-    /// The number of shards that the distribution began with.
+    /// The number of shards that the store was distributed with.
     public var shardCount: Int
-    /// The number of nodes that have shards; 0 if the extension is gone.
+    /// The number of active nodes that may have shards; 0 if the database no longer has the
+    /// extension.
     public var nodeCount: Int
   }
 
@@ -37,18 +44,22 @@ public enum StoreDistribution {
     case everywhere
   }
 
-  /// The location of the rows of a table with this primary key.
+  /// Returns the location of a table's rows.
+  ///
+  /// - Parameter key: the columns of the table's primary key.
   static func place(of key: some Sequence<String>) -> Place {
     key.contains("database_id") ? .database : .everywhere
   }
 
-  /// Creates a distributed store, or distributes an existing one, whose data is kept. No server may
-  /// have it open.
+  /// Creates a distributed store, or distributes an existing store and keeps its data. The caller
+  /// must ensure that no server has the store open.
   ///
   /// - Parameter shardCount: the number of shards; see ``shardCounts``. Petrel cannot change it
   ///   later.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the database has no Citus, a server has the store
-  ///   open, or the store is already distributed. Nothing is changed then.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the database does not have Citus, or the store is
+  ///   already distributed. Also the errors of ``Migration/apply(_:to:)``, such as
+  ///   ``StoreError/Code/cannotOpen`` if the schema must be migrated while a server has the store
+  ///   open. The distribution is unchanged then.
   public static func begin(at address: PostgreSQLAddress, shardCount: Int) async throws {
     try await SQLStore.onThread {
       let connection = try PostgreSQLConnection(
@@ -61,12 +72,13 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes an existing store, whose data is kept. No server may have it open.
+  /// Distributes an existing store and keeps its data. The caller must ensure that no server has
+  /// the store open.
   ///
   /// - Parameter shardCount: the number of shards; see ``shardCounts``. Petrel cannot change it
   ///   later.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the database has no Citus, or the store is already
-  ///   distributed.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the database does not have Citus, or the store is
+  ///   already distributed.
   static func begin(over connection: any SQLConnection, shardCount: Int) throws {
     try checkExtension(of: connection)
     guard try !isMarked(connection) else {
@@ -79,11 +91,12 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes the tables that migrations added to a distributed store.
+  /// Distributes the tables that migrations added to a distributed store. The method does nothing
+  /// if the store is not distributed.
   ///
   /// - Returns: whether the store is distributed.
-  ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if it is distributed and the database has no Citus.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the store is distributed, and the database does
+  ///   not have Citus.
   static func complete(over connection: any SQLConnection) throws -> Bool {
     guard connection.kind == .postgreSQL, try isMarked(connection) else {
       return false
@@ -98,8 +111,6 @@ public enum StoreDistribution {
   }
 
   /// Returns the present distribution of the store; nil if the store is not distributed.
-  ///
-  /// - Returns: the number of shards, and the number of active nodes that may have shards.
   package static func spread(over connection: any SQLConnection) throws -> Spread? {
     guard let shardCount = try shardCount(of: connection) else { return nil }
     guard try hasExtension(connection) else {
@@ -116,7 +127,7 @@ public enum StoreDistribution {
     try shardCount(of: connection) != nil
   }
 
-  /// The number of shards; nil if the store is not distributed, or has no tables yet.
+  /// Returns the number of shards; nil if the store is not distributed, or has no tables yet.
   private static func shardCount(of connection: any SQLConnection) throws -> Int? {
     let isThere =
       try connection.first("SELECT to_regclass('store_shards') IS NOT NULL", []) {
@@ -136,7 +147,7 @@ public enum StoreDistribution {
 
   /// Checks that the database has the extension Citus.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` otherwise.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the database does not have it.
   private static func checkExtension(of connection: any SQLConnection) throws {
     if try hasExtension(connection) { return }
     throw StoreError(
@@ -145,14 +156,15 @@ public enum StoreDistribution {
         + "store needs; install and preload Citus in PostgreSQL, and run CREATE EXTENSION citus")
   }
 
-  /// Runs `body` in a transaction that excludes migrations and writers, and rolls it back after an
-  /// error.
+  /// Runs `body` in a transaction during which no other migration and no writer can run. If `body`
+  /// throws, the transaction is rolled back.
   private static func inOneTransaction(
     over connection: any SQLConnection, _ body: () throws -> Void
   ) throws {
     try Migration.begin(on: connection)
     do {
-      // Other connections to a node do not see new objects before the commit.
+      // Citus must use one connection to each node, because other connections do not see new tables
+      // before the commit.
       try connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
       try body()
       try connection.commit()
@@ -162,12 +174,14 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes the tables that are not distributed yet. A repeated call changes nothing.
+  /// Distributes the tables that are not distributed yet. If there are none, the method changes
+  /// nothing.
   private static func distributeTables(
     of connection: any SQLConnection, shardCount: Int
   ) throws {
     let names = try undistributedTables(of: connection)
-    // The other tables are colocated with the first.
+    // The other tables are divided like the first one, so the first one must exist as a distributed
+    // table.
     for name in names.filter({ $0 == first }) + names.filter({ $0 != first }).sorted() {
       switch place(of: try SQLTable.primaryKey(ofTable: name, in: connection)) {
       case .everywhere:
@@ -189,7 +203,8 @@ public enum StoreDistribution {
     }
   }
 
-  /// The names of the store's tables that Citus does not know yet, in no order.
+  /// Returns the names of the store's tables that are neither distributed tables nor reference
+  /// tables, in no order.
   private static func undistributedTables(of connection: any SQLConnection) throws -> [String] {
     try connection.rows(
       """

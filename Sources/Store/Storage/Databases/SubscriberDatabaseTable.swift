@@ -2,15 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The databases in which users have ever had subscriptions. The table is used before the database
-/// is known, so it is replicated to every node of a distributed store.
+/// The databases in which each user has ever had subscriptions. Each node of a distributed store
+/// has a copy of the table (``StoreDistribution``), because the store reads it before the database
+/// is known.
 ///
-/// A row stays when the user deletes the last subscription, because the log may still have
-/// notifications for the user.
+/// A row stays when the user deletes the last subscription, because the notification log may still
+/// have entries for the user.
 struct SubscriberDatabaseTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
+  /// `number` is the database's number.
   static let definition = [
     """
     CREATE TABLE subscriber_databases (
@@ -19,8 +21,8 @@ struct SubscriberDatabaseTable {
     """
   ]
 
-  /// Adds a database to those of a user, if it is missing. The method reads before it writes,
-  /// because the row is there in most cases.
+  /// Adds the row of a user and a database, if it is missing. The method reads before it writes,
+  /// because most calls find the row.
   func enter(_ database: DatabaseID, of subscriber: String) throws {
     let key: [SQLValue] = [.text(subscriber), .integer(database.rawValue)]
     let known = try connection.first(
@@ -31,8 +33,8 @@ struct SubscriberDatabaseTable {
       "INSERT INTO subscriber_databases (subscriber, number) VALUES ($1, $2)", key)
   }
 
-  /// The databases of all containers in which a user has ever had subscriptions, in the order of their
-  /// numbers.
+  /// Returns the databases of all containers in which a user has ever had subscriptions, in the
+  /// order of their numbers.
   func databases(of subscriber: String) throws -> [DatabaseID] {
     try connection.rows(
       "SELECT number FROM subscriber_databases WHERE subscriber = $1 ORDER BY number",
@@ -40,8 +42,8 @@ struct SubscriberDatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// The next database in which a user has ever had subscriptions. The order is that of the
-  /// numbers. The result is nil at the end.
+  /// Returns the next database in which a user has ever had subscriptions, in the order of numbers;
+  /// nil at the end.
   func next(after database: DatabaseID, of subscriber: String) throws -> DatabaseID? {
     try connection.first(
       """
@@ -51,12 +53,13 @@ struct SubscriberDatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// The databases of the recipient's container in which the user has ever had subscriptions, and
-  /// so may have been notified.
+  /// Returns the databases in the recipient's container and environment in which the user has ever
+  /// had subscriptions. The logs of these databases may have entries for the user.
   ///
-  /// - Returns: each database with its last number, and the position up to which its log was
-  ///   trimmed for the user.
-  /// - Complexity: O(*d* log *n*) for *d* databases of all containers.
+  /// - Returns: each database with the last number drawn from its sequence, and the position up to
+  ///   which retention has deleted the user's log entries.
+  /// - Complexity: O(*d* log *n*) for *d* databases of all containers in which the user has ever
+  ///   had subscriptions, and *n* databases in the store.
   func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {
     try databases(of: recipient.userRecordName).compactMap { database in
       let lastNumber = try DatabaseTable(transaction: transaction).lastNumber(

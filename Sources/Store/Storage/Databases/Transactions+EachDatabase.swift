@@ -1,10 +1,10 @@
 import CloudKitModel
 import StoreModel
 
-/// A value that belongs to a database, so that writes about many such values can be divided by
-/// database.
+/// A value that belongs to a database, such as a row. Writes about many values can then be divided
+/// into one transaction for each database.
 protocol InDatabase: Sendable {
-  /// The database whose lock the write needs.
+  /// The database of the value, whose lock a write of the value needs.
   var database: DatabaseID { get }
 }
 
@@ -15,17 +15,20 @@ extension DeliveryUpdate: InDatabase {
 }
 
 extension Transactions {
-  /// Runs a write that concerns rows of several databases.
+  /// Runs `body` for rows of several databases.
   ///
-  /// The method runs one transaction with the locks of all the databases. In a distributed store it
-  /// runs one transaction for each database, one after the other. If the transaction of one
-  /// database fails, those of earlier databases stay committed. Each must therefore be useful
-  /// alone.
+  /// The method runs one transaction with the locks of all the databases. In a distributed store,
+  /// it runs one transaction for each database, one after the other. If the transaction of one
+  /// database fails, the transactions of earlier databases stay committed. So each transaction must
+  /// leave the store consistent by itself.
   ///
   /// - Parameters:
-  ///   - rows: the rows, which were read before. Another server may have handled them since.
-  ///   - settlesDeliveries: whether the write concerns deliveries only, and locks no database.
-  /// - Returns: the result of `body` for each transaction; empty without rows.
+  ///   - rows: rows that an earlier transaction read. Another server may have changed or deleted
+  ///     them since.
+  ///   - settlesDeliveries: whether the write changes only deliveries. The transactions then lock
+  ///     no database (``WriteLocks/deliveries``).
+  ///   - body: gets the transaction and its rows.
+  /// - Returns: the result of `body` for each transaction; empty if there are no rows.
   @discardableResult
   func inEachDatabase<Row: InDatabase, Value: Sendable>(
     of rows: [Row], settlesDeliveries: Bool = false,
@@ -45,14 +48,14 @@ extension Transactions {
     return values
   }
 
-  /// Deletes found rows in batches until there are no more.
+  /// Finds and deletes rows in batches, until a batch is not full.
   ///
-  /// Each batch is a read, then a write. A batch that is not full is the last one.
+  /// Each batch is a read, and then a write by ``inEachDatabase(of:settlesDeliveries:_:)``.
   ///
   /// - Parameters:
   ///   - find: returns up to ``Retention/batch`` rows.
-  ///   - drop: deletes those of the rows that still exist, and returns the number of rows that it
-  ///     got.
+  ///   - drop: deletes the rows that still exist, and returns the number of rows that were passed
+  ///     to it.
   func inBatches<Row: InDatabase>(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [Row],
     drop: @escaping @Sendable (StoreTransaction, [Row]) throws -> Int

@@ -2,21 +2,27 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A claim to due deliveries, in the writer's transaction: it merges those that a newer one can
-/// replace, and leases the others.
+/// The claim of one server to due deliveries, made in a transaction that writes.
 ///
-/// The claim is a value that collects its ``result``. In a distributed store there is a claim for
-/// each database, and the service adds their results.
+/// A delivery is the task to send one notification to one device. The claim *merges* a due delivery
+/// into a newer one that can replace it: the older delivery is never sent. The claim *leases* the
+/// other due deliveries: until the lease ends, no other server sends them.
+///
+/// The claim is a value that collects its ``result``. In a distributed store, ``DeliveryService``
+/// makes a claim for each database and adds the results.
 struct DeliveryClaim {
-  /// The deliveries that a claim has taken, with counts.
+  /// The deliveries that a claim has leased, and the number of merged ones.
   struct Result: Sendable {
-    /// The leased deliveries, in the order of their times.
+    /// The leased deliveries, those that are due longest first. In a distributed store, this order
+    /// holds within each database only.
     var taken: [Delivery.ID] = []
-    /// Taken deliveries whose earlier lease had ended.
+    /// The leased deliveries that a server had leased before, without an outcome at the end of that
+    /// lease.
     var renewed: Set<Delivery.ID> = []
-    /// The number of due deliveries that a newer one replaced.
+    /// The number of due deliveries that were merged into newer ones.
     var mergedCount = 0
-    /// Whether no more were due. If it is false, the caller claims again.
+    /// Whether the claim found all due deliveries. False means that the limit was reached and more
+    /// may be due; the caller then claims again.
     var isAll = true
 
     /// Adds another claim's deliveries and counts. ``isAll`` stays as it is.
@@ -29,22 +35,24 @@ struct DeliveryClaim {
 
   /// The route whose deliveries are claimed.
   let route: DeliveryRoute.ID
-  /// The present: deliveries that are due at this time or earlier are claimed.
+  /// The present time. Deliveries that are due at this time or earlier are claimed.
   let timestamp: Timestamp
-  /// The caller, and the end of the lease.
+  /// The server that claims, and the end of its lease.
   let lease: DeliveryLease
-  /// Whether a silent delivery is merged into a newer silent one of any subscription, so that a
-  /// device has only one waiting.
+  /// Whether a silent delivery is merged into a newer silent delivery of any subscription to the
+  /// same device and database. If false, both must be of one subscription.
   ///
-  /// The caller sets it for a backlog, in which a device has many silent notifications waiting.
+  /// The caller sets this when many deliveries wait.
   let mergesHarder: Bool
+  /// The leased deliveries and counts so far.
   private(set) var result = Result()
-  /// The newest silent delivery that waits for a device, by device and database. The cache saves a
-  /// statement for each further delivery to the device.
+  /// The number of the newest silent delivery that waits for a device. The cache saves a statement
+  /// for each further delivery to the device.
   private var newestSilent: [Reader: Int64] = [:]
 
-  /// A device and a database with deliveries to it.
+  /// The key of the cache: a device, and a database with deliveries to this device.
   private struct Reader: Hashable {
+    /// The number of the device's token (``DeviceTable``).
     var device: Int64
     var database: DatabaseID
   }
@@ -58,9 +66,12 @@ struct DeliveryClaim {
     self.mergesHarder = mergesHarder
   }
 
-  /// Takes due deliveries of all databases.
+  /// Merges or leases due deliveries of all databases, and adds them to ``result``.
   ///
-  /// The deliveries' rows are locked first. Those that another server has locked are left out.
+  /// The method locks the deliveries' rows first. It leaves out rows that another server has
+  /// locked.
+  ///
+  /// - Parameter limit: the most deliveries merged and leased, at least 0.
   mutating func take(atMost limit: Int, in transaction: StoreTransaction) throws {
     let table = DeliveryTable(transaction: transaction)
     let due = try table.claimable(on: route, dueAt: timestamp, by: lease.holder, limit: limit)
@@ -68,14 +79,19 @@ struct DeliveryClaim {
     result.isAll = due.count < limit
   }
 
-  /// The due deliveries that the caller could take, without taking or locking them. A distributed
-  /// store reads them first, and then takes them by database.
+  /// Returns the IDs of due deliveries that this server may claim. The method only reads, without
+  /// locks.
+  ///
+  /// A distributed store calls this method first, and then ``take(_:in:)`` for each database.
   func due(atMost limit: Int, in transaction: StoreTransaction) throws -> [Delivery.ID] {
     try DeliveryTable(transaction: transaction)
       .due(on: route, at: timestamp, for: lease.holder, limit: limit)
   }
 
-  /// Takes deliveries of one database that were due a moment ago and still are.
+  /// Merges or leases deliveries of one database, and adds them to ``result``.
+  ///
+  /// - Parameter ids: deliveries that were due a moment ago. Those that are no longer due, or that
+  ///   another server has locked, are left out.
   mutating func take(_ ids: [Delivery.ID], in transaction: StoreTransaction) throws {
     let table = DeliveryTable(transaction: transaction)
     let due = try ids.compactMap {
@@ -84,7 +100,7 @@ struct DeliveryClaim {
     try take(due, in: table)
   }
 
-  /// Merges or leases each delivery.
+  /// Merges or leases each of these deliveries, whose rows are locked.
   private mutating func take(_ due: [DueDelivery], in table: DeliveryTable) throws {
     for delivery in due {
       if let newer = try newer(than: delivery, in: table) {
@@ -98,8 +114,8 @@ struct DeliveryClaim {
     }
   }
 
-  /// The number of the newest delivery for the same device that can replace this one; nil if this
-  /// is the newest.
+  /// Returns the number of the newest delivery that can replace `delivery` at the same device; nil
+  /// if no newer delivery can.
   private mutating func newer(
     than delivery: DueDelivery, in table: DeliveryTable
   ) throws -> Int64? {
@@ -111,8 +127,8 @@ struct DeliveryClaim {
     return newest > delivery.id.number ? newest : nil
   }
 
-  /// The number of the newest silent delivery that waits for the device, whatever its subscription.
-  /// The number is read once for each device and database.
+  /// Returns the number of the newest silent delivery that waits for the device of `delivery`, of
+  /// any subscription. The first call for a device and a database reads the number from the store.
   private mutating func newestSilent(
     for delivery: DueDelivery, in table: DeliveryTable
   ) throws -> Int64 {

@@ -2,47 +2,53 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A change to a device's waiting deliveries, or to a courier reader's cursors, when the device's
-/// registration changes.
+/// A change that follows when a device's registration changes. It concerns the device's waiting
+/// deliveries, or the cursors of a web courier reader.
 ///
-/// The change applies to all databases in which the device's user has ever had subscriptions. The
-/// transaction that changes the registration carries it out in all of them. In a distributed store
-/// each database has a transaction of its own after that. Until then nothing is sent to a device
-/// that no longer belongs to the notification's user, because taking a delivery checks both.
+/// A web courier reader is a client that polls the server for notifications. Its cursor in a
+/// database is its position in the notification log.
+///
+/// An order is carried out in all databases in which the device's user has ever had subscriptions.
+/// This happens in the transaction that changes the registration. A distributed store runs a
+/// further transaction for each database instead. Until that transaction has run, a former user's
+/// notifications are still not sent to the device, because a claim compares the device's user with
+/// the notification's user.
 struct DeliveryOrder: Sendable {
   /// The change to make in each database.
   enum Action: Sendable {
-    /// Abandons the waiting deliveries of the notification's user. The reason is stored for
-    /// administrators.
+    /// Abandons the waiting deliveries whose notifications belong to the order's user. Abandoned
+    /// deliveries are never sent. Administrators can read the stored reason.
     case abandon(reason: String, at: Timestamp)
-    /// Moves the waiting deliveries to another route. A renewed registration may change the APNs
-    /// environment, and so the route.
+    /// Moves the device's waiting deliveries to another route (``PushRouteTable``). A renewed
+    /// registration may change the APNs environment, and so the route.
     case move(to: DeliveryRoute.ID)
-    /// Moves a reader's cursor in a container to the end of the log: the reader gets later entries
-    /// only.
+    /// Moves the reader's cursors in the recipient's container to the end of the log. The reader
+    /// then gets later entries only.
     case startReading(Recipient)
     /// Deletes the reader's cursors.
     case forgetReading
   }
 
-  /// The device's token, or the courier reader's.
+  /// The token of the device, or the name of the reader's row (``DeviceTable``).
   var token: String
-  /// The present or former user of the device.
+  /// The record name of the user whose databases the order concerns: the present or the former user
+  /// of the device.
   var userRecordName: String
-  /// The change.
+  /// The change to make.
   var action: Action
 }
 
 extension Transactions {
-  /// Runs a write about devices, and carries out the orders that follow from it.
+  /// Runs a write that changes registrations of devices, and carries out the orders that follow.
   ///
-  /// In a distributed store, the orders run after the first transaction, and one may fail although
-  /// the registration is changed. A delivery to a former user of a device is abandoned when it is
-  /// claimed, in any case.
+  /// In a distributed store, the orders are carried out after the first transaction. An order may
+  /// then fail although the registration is changed. Such a failure does no harm: the next claim of
+  /// a delivery of a former user abandons the delivery.
   ///
   /// - Parameters:
   ///   - locks: the locks of the first transaction.
-  ///   - body: changes registrations, and appends the orders that follow.
+  ///   - body: changes registrations, and appends the orders that follow. The closure may run
+  ///     several times.
   /// - Returns: the result of `body`.
   func writeDevices<Value: Sendable>(
     locking locks: WriteLocks = .reference,

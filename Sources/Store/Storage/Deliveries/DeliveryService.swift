@@ -4,13 +4,20 @@ import StoreModel
 
 /// The queue of deliveries to devices.
 ///
-/// A delivery is written with its log entry, claimed by a server with a lease, and settled by an
-/// outcome. A lease that ends without an outcome makes the delivery due again. So a push may be
-/// sent twice, but is never forgotten.
+/// A delivery is the task to send one notification to one device:
+///
+/// 1. The dispatcher's transaction writes the delivery, together with the entry of the notification
+///    log.
+/// 2. A server *claims* the delivery: a lease keeps other servers from sending it.
+/// 3. The server sends the push and writes the outcome.
+///
+/// A lease that ends without an outcome makes the delivery due again. So a push may be sent twice,
+/// but a crash of a server loses none.
 struct DeliveryService: DeliveryQueue {
   let transactions: Transactions
 
-  /// Returns due deliveries of all routes without claiming them, the oldest first.
+  /// Returns due deliveries of all routes without claiming them. Those that are due longest come
+  /// first.
   func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery] {
     try await transactions.read {
       try DeliveryTable(transaction: $0).due(at: timestamp, limit: limit)
@@ -18,7 +25,9 @@ struct DeliveryService: DeliveryQueue {
   }
 
   /// Returns the next time after `timestamp` at which the caller can claim a delivery on a route;
-  /// nil if there is none.
+  /// nil if no delivery waits for such a time.
+  ///
+  /// - Parameter holder: the number of the calling server.
   func nextDeliveryTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) async throws -> Timestamp? {
@@ -37,20 +46,20 @@ struct DeliveryService: DeliveryQueue {
     try await transactions.read { try RefusedPushTable(transaction: $0).newest(limit: limit) }
   }
 
-  /// Returns the number of deliveries without an outcome.
+  /// Returns the number of deliveries without a final outcome, in all databases.
   ///
-  /// - Complexity: O(*n*) for *n* such deliveries.
+  /// - Complexity: O(*n*), where *n* is the returned number.
   func owedDeliveryCount() async throws -> Int {
     try await transactions.read { try DeliveryTable(transaction: $0).owedCount() }
   }
 
-  /// Writes the outcomes of deliveries, in one transaction or, in a distributed store, in one for
-  /// each database.
+  /// Writes the outcomes of deliveries in one transaction. A distributed store runs one transaction
+  /// for each database.
   ///
-  /// A device that the push service does not know is deleted afterwards, in a transaction of its
-  /// own.
+  /// After that, the method deletes the devices that the push services no longer know, each in a
+  /// transaction of its own.
   ///
-  /// - Returns: the number of older deliveries that were merged into delivered ones.
+  /// - Returns: the number of older waiting deliveries that were merged into delivered ones.
   @discardableResult
   func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int {
     let counts = try await transactions.inEachDatabase(of: updates, settlesDeliveries: true) {
@@ -58,8 +67,8 @@ struct DeliveryService: DeliveryQueue {
       let deliveries = DeliveryTable(transaction: transaction)
       return try updates.reduce(0) { try $0 + deliveries.apply($1) }
     }
-    // If an interruption keeps the device, its next push is refused again, and the device is
-    // deleted then.
+    // If a crash prevents the deletion of a device, the service refuses the device's next push, and
+    // the device is deleted then.
     for update in updates {
       guard let moment = update.dropTokenRegisteredBefore else { continue }
       try await dropDevice(of: update.id, registeredBefore: moment, at: update.timestamp)
@@ -67,11 +76,12 @@ struct DeliveryService: DeliveryQueue {
     return counts.reduce(0, +)
   }
 
-  /// Deletes the device of a delivery, unless it was registered again since. The waiting deliveries
-  /// to the device are abandoned.
+  /// Deletes the device of a delivery, and abandons the waiting deliveries to this device.
   ///
-  /// - Parameter moment: the time before which the device's last registration must be: the time
-  ///   since which the token is invalid, or that of the push service's answer.
+  /// - Parameters:
+  ///   - moment: a device whose last registration is at this time or later is not deleted. It is
+  ///     the time since which the token is invalid, or the time of the push service's answer.
+  ///   - now: the time of the deletion.
   private func dropDevice(
     of id: Delivery.ID, registeredBefore moment: Timestamp, at now: Timestamp
   ) async throws {
@@ -89,12 +99,15 @@ struct DeliveryService: DeliveryQueue {
 
   /// Claims due deliveries on a route, and returns them with their contents.
   ///
-  /// The claim is a write under ``WriteLocks/deliveries``, which locks no database. A delivery
-  /// whose device or log entry is gone cannot be sent: the method abandons it.
+  /// The claim is a write under ``WriteLocks/deliveries``, which locks no database. The method
+  /// abandons a claimed delivery that cannot be sent: its device or log entry was deleted, or the
+  /// device now has another user or container.
   ///
   /// - Parameters:
+  ///   - timestamp: the present time; deliveries that are due by then are claimed.
   ///   - limit: the most deliveries claimed; a number below 0 counts as 0.
-  ///   - mergingHarder: see ``DeliveryClaim/mergesHarder``.
+  ///   - mergingHarder: whether silent deliveries of different subscriptions are merged; see
+  ///     ``DeliveryClaim/mergesHarder``.
   func takeDeliveries(
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, limit: Int, lease: DeliveryLease,
     mergingHarder: Bool
@@ -120,7 +133,7 @@ struct DeliveryService: DeliveryQueue {
         return claim.result
       }
     }
-    // A read transaction loads the contents, to spare the single writer.
+    // A read transaction loads the contents: the writing threads have less to do.
     let (deliveries, lost) = try await transactions.read { [claimed] in
       try DeliveryTable(transaction: $0).deliveries(claimed.taken)
     }
@@ -137,10 +150,11 @@ struct DeliveryService: DeliveryQueue {
       lostCount: lost.count, isAll: claimed.isAll)
   }
 
-  /// Ends the leases of servers that are gone, in batches, so that other servers need not wait for
-  /// the end of each lease.
+  /// Ends the leases of processes that are not registered servers, in batches of
+  /// ``DeliveryTable/reclaimBatch``. Other servers can then claim the deliveries at once.
   ///
-  /// - Parameter holder: the process whose own leases stay, although it may not be registered.
+  /// - Parameter holder: the number of the calling process. Its own leases stay, although the
+  ///   process may not be registered.
   func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {
     var isDone = false
     while !isDone {

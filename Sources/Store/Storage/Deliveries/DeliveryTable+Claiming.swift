@@ -2,12 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// MARK: Taking deliveries
+// MARK: Claiming deliveries
 
 extension DeliveryTable {
-  /// The condition that no registered server other than `holder` has leased a delivery.
+  /// Returns the SQL condition for deliveries that `holder` may lease: no other registered server
+  /// has leased them.
   ///
-  /// - Parameter holder: the SQL parameter with the number of the caller, such as `$4`.
+  /// - Parameter holder: the SQL parameter with the number of the calling process, such as `$4`.
   static func isAvailable(to holder: String) -> String {
     """
     (leased_by IS NULL OR leased_by = \(holder)
@@ -15,13 +16,14 @@ extension DeliveryTable {
     """
   }
 
-  /// The end of a selection that locks rows; empty on a store for one server. Rows that another
-  /// server is taking or settling are skipped, not waited for.
+  /// The SQL clause that locks the selected rows; empty on a store for one server. PostgreSQL skips
+  /// rows that another transaction has locked, and does not wait for them.
   private var skippingLocked: String {
     connection.isShared ? " FOR NO KEY UPDATE SKIP LOCKED" : ""
   }
 
-  /// Due deliveries of all databases, locked to be taken by the transaction.
+  /// Returns due deliveries of all databases that `holder` may lease, and locks their rows until
+  /// the transaction ends.
   ///
   /// - Returns: at most `limit` deliveries, those that are due longest first.
   func claimable(
@@ -40,8 +42,8 @@ extension DeliveryTable {
       ], DueDelivery.init(row:))
   }
 
-  /// A delivery that was due a moment ago, if it still is, locked to be taken by the transaction.
-  /// The result is nil otherwise.
+  /// Returns one delivery and locks its row until the transaction ends, if the delivery is still
+  /// due on the route and `holder` may lease it; otherwise nil.
   func claimable(
     _ id: Delivery.ID, on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64
   ) throws -> DueDelivery? {
@@ -57,7 +59,8 @@ extension DeliveryTable {
       ], DueDelivery.init(row:))
   }
 
-  /// Due deliveries, without locks. Those that are due longest come first.
+  /// Returns due deliveries that `holder` may lease, at most `limit`, without locks. Those that are
+  /// due longest come first.
   func due(
     on route: DeliveryRoute.ID, at timestamp: Timestamp, for holder: Int64, limit: Int
   ) throws -> [Delivery.ID] {
@@ -74,10 +77,10 @@ extension DeliveryTable {
       ], Delivery.ID.init(row:))
   }
 
-  /// The number of the newest delivery after `delivery` for the same device with the same merge
-  /// key.
+  /// Returns the number of the newest waiting delivery that can replace `delivery`: it has the same
+  /// database and device, this merge key and a greater number.
   ///
-  /// - Returns: nil if `delivery` is the newest.
+  /// - Returns: nil if no newer delivery waits.
   func newest(withKey mergeKey: String, behind delivery: DueDelivery) throws -> Int64? {
     try connection.first(
       """
@@ -92,8 +95,8 @@ extension DeliveryTable {
     ) { $0.integer(0) }
   }
 
-  /// The number of the newest silent delivery that waits for a device. The result is nil if there
-  /// is none.
+  /// Returns the number of a database's newest silent delivery that waits for a device; nil if no
+  /// silent delivery waits.
   func newestSilent(for device: Int64, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       """
@@ -101,16 +104,18 @@ extension DeliveryTable {
       WHERE state = 0 AND device = $1 AND merge_key >= $2 AND merge_key < $3 AND database_id = $4
       """,
       [
-        // The end of the range of keys that begin with "s".
+        // The keys of silent deliveries begin with "s", so they are at least "s" and below "t".
         .integer(device), .text(DeliveryMergeKey.silentPrefix), .text("t"),
         .integer(database.rawValue),
       ]
     ) { $0.optionalInteger(0) } ?? nil
   }
 
-  /// Merges a delivery into a newer one: the older one gets a final state and is never sent.
+  /// Merges a delivery into a newer one: the older delivery gets a final state and is never sent.
   ///
-  /// - Parameter newer: the number of the newer delivery in the same database.
+  /// - Parameters:
+  ///   - id: the older delivery.
+  ///   - newer: the number of the newer delivery in the same database.
   func merge(_ id: Delivery.ID, into newer: Int64, at timestamp: Timestamp) throws {
     try connection.run(
       """
@@ -123,7 +128,7 @@ extension DeliveryTable {
       ])
   }
 
-  /// Leases a delivery: its `due` becomes the end of the lease.
+  /// Leases a delivery: the column `due` becomes the end of the lease, and `leased_by` the holder.
   func lease(_ id: Delivery.ID, _ lease: DeliveryLease) throws {
     try connection.run(
       "UPDATE deliveries SET due = $3, leased_by = $4 WHERE database_id = $1 AND number = $2",
@@ -133,19 +138,21 @@ extension DeliveryTable {
       ])
   }
 
-  // MARK: Leases of servers that are gone
+  // MARK: Leases of processes that are no longer registered
 
-  /// The most deliveries reclaimed at once.
+  /// The most deliveries whose leases one call of ``takenByGoneServers(at:exceptOf:)`` finds.
   static let reclaimBatch = 1_000
 
-  /// A batch of deliveries leased to servers that are gone.
+  /// Returns a batch of deliveries whose leases have not ended, and whose holders are not
+  /// registered servers.
   ///
   /// - Parameters:
-  ///   - timestamp: the present.
-  ///   - holder: the process whose leases are left out.
+  ///   - timestamp: the present time.
+  ///   - holder: the number of the process whose leases are left out.
   /// - Returns: at most ``reclaimBatch`` deliveries, in no order.
   func takenByGoneServers(at timestamp: Timestamp, exceptOf holder: Int64) throws -> [Delivery.ID] {
-    // A lease ends in the future: deliveries that have waited longer come before it in the index.
+    // A lease that has not ended has a `due` in the future, so the index skips all due deliveries.
+    // The index begins with the route; the join with `push_routes` supplies each route.
     try connection.rows(
       """
       SELECT deliveries.database_id, deliveries.number
@@ -158,10 +165,10 @@ extension DeliveryTable {
       Delivery.ID.init(row:))
   }
 
-  /// Ends the leases of other processes on these deliveries.
+  /// Ends the leases of other processes on these deliveries, which become due at `timestamp`.
   ///
-  /// The deliveries become due at `timestamp`. Those that were settled or claimed by the caller
-  /// since stay as they are.
+  /// Deliveries that have got a final state or a lease of `holder` since they were read stay as
+  /// they are.
   func reclaim(_ ids: [Delivery.ID], at timestamp: Timestamp, exceptOf holder: Int64) throws {
     for id in ids {
       try connection.run(
@@ -177,7 +184,7 @@ extension DeliveryTable {
   }
 }
 
-/// The columns of a due delivery that decide how it is claimed.
+/// The columns of a due delivery by which a claim decides whether to merge or to lease it.
 struct DueDelivery {
   /// The columns that ``init(row:)`` reads.
   static let columns = "database_id, number, device, merge_key, leased_by"
@@ -187,9 +194,11 @@ struct DueDelivery {
   var device: Int64
   /// The text of the ``DeliveryMergeKey``; nil for a delivery that is never merged.
   var mergeKey: String?
-  /// Whether a process had leased it before, and the lease has ended.
+  /// Whether a process had leased the delivery before. That lease has ended.
   var wasLeased: Bool
 
+  /// Reads a row.
+  ///
   /// - Parameter row: has ``columns``.
   init(row: any SQLRow) {
     id = Delivery.ID(row: row)

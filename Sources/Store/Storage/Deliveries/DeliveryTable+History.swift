@@ -4,11 +4,14 @@ import StoreModel
 // MARK: Deliveries with their outcomes, for administrators
 
 extension DeliveryTable {
-  /// The deliveries of a log entry. Their numbers follow the entry's number, up to the next entry.
+  /// Returns the deliveries of an entry of the notification log.
+  ///
+  /// Log entries and deliveries share one sequence of numbers in a database. The deliveries of an
+  /// entry have the numbers between the entry and the next one.
   ///
   /// - Parameter sequence: the number of the log entry.
   /// - Returns: at most ``PushSearch/deliveryLimit`` deliveries, in the order of their numbers.
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown state.
+  /// - Throws: ``StoreError/Code/corrupt`` if a delivery's stored state is unknown.
   func loggedDeliveries(
     ofEntry sequence: Int64, in database: DatabaseID
   ) throws -> [LoggedPush.Delivery] {
@@ -39,10 +42,12 @@ extension DeliveryTable {
     return rows.prefix { $0.sequence == sequence }.map(\.delivery)
   }
 
-  /// The deliveries of a log entry, which are numbered before the next entry.
+  /// Returns all deliveries of an entry of the notification log, in the order of their numbers.
   ///
-  /// - Parameter next: the number of the next entry.
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown state.
+  /// - Parameters:
+  ///   - sequence: the number of the log entry.
+  ///   - next: the number of the next log entry. The deliveries' numbers are below it.
+  /// - Throws: ``StoreError/Code/corrupt`` if a delivery's stored state is unknown.
   func pastDeliveries(
     ofEntry sequence: Int64, before next: Int64, in database: DatabaseID
   ) throws -> [PastDelivery] {
@@ -70,7 +75,7 @@ extension DeliveryTable {
 }
 
 extension PastDelivery.State {
-  /// The state for a stored number; nil for an unknown one.
+  /// Creates the state for a stored number; nil if the number is unknown.
   fileprivate init?(stored: Int64) {
     switch stored {
     case 0: self = .waiting

@@ -2,26 +2,29 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The stored final states of a delivery. The state before an outcome is 0.
+/// The stored final states of a delivery. A delivery without a final outcome has the state 0: it
+/// waits.
 ///
 /// The numbers are stored in the column `state`: never change them.
 enum FinalDeliveryState {
   /// A push service, a browser's service or a webhook accepted the push.
   static let delivered: Int64 = 1
-  /// The delivery was given up; the column `reason` has the reason.
+  /// The push is not sent, or not sent again; the column `reason` has the reason.
   static let abandoned: Int64 = 2
-  /// A newer delivery replaces it; the column `merged_into` has its number.
+  /// A newer delivery replaces this one; the column `merged_into` has the newer one's number.
   static let merged: Int64 = 3
-  /// APNs refused the push because of a fault in Petrel; ``RefusedPushTable`` has the payload.
+  /// The push service or the webhook refused the push for good, usually because of a fault in
+  /// Petrel; ``RefusedPushTable`` has the payload.
   static let refused: Int64 = 4
 }
 
 // MARK: Outcomes
 
 extension DeliveryTable {
-  /// Writes one outcome, and returns the number of other deliveries merged into it.
+  /// Writes the outcome of one delivery, and returns the number of older deliveries that were
+  /// merged into this delivery.
   ///
-  /// A delivery that has a final state keeps it: a later outcome changes nothing.
+  /// If the delivery has a final state already, its own row stays as it is.
   func apply(_ update: DeliveryUpdate) throws -> Int {
     var mergedCount = 0
     let key: [SQLValue] = [
@@ -50,9 +53,14 @@ extension DeliveryTable {
     return mergedCount
   }
 
-  /// Gives a delivery a final state; false if it has one already.
+  /// Sets the final state of a waiting delivery.
   ///
-  /// - Parameter attempts: the number of attempts to add.
+  /// - Parameters:
+  ///   - key: the database and the number of the delivery.
+  ///   - state: one of ``FinalDeliveryState``.
+  ///   - attempts: the number to add to the count of attempts.
+  ///   - newer: the number of the delivery that replaces this one; nil if none does.
+  /// - Returns: false if the delivery has a final state already or does not exist.
   @discardableResult
   private func finish(
     _ key: [SQLValue], in state: Int64, reason: String?, at now: SQLValue, attempts: Int64 = 1,
@@ -67,7 +75,9 @@ extension DeliveryTable {
       key + [.integer(state), SQLValue(reason), now, .integer(attempts), SQLValue(newer)]) == 1
   }
 
-  /// Sets the time of the next attempt and ends the lease.
+  /// Sets the time of the next attempt of a waiting delivery, and ends its lease.
+  ///
+  /// - Parameter attempts: the number to add to the count of attempts.
   private func putOff(
     _ key: [SQLValue], until due: Timestamp, reason: String, at now: SQLValue, attempts: Int64
   ) throws {
@@ -79,10 +89,10 @@ extension DeliveryTable {
       """, key + [.integer(due.milliseconds), .text(reason), now, .integer(attempts)])
   }
 
-  /// Merges older deliveries without a lease into a delivery, and returns their number.
+  /// Merges older waiting deliveries into a delivery, and returns the number of merged ones.
   ///
-  /// They are the deliveries of the same database to the same device with the same merge key. A
-  /// leased one may be under way, so it stays.
+  /// The older deliveries are of the same database, to the same device, and have the merge key. A
+  /// leased delivery may be on its way to the device, so it is not merged.
   private func merge(
     _ key: [SQLValue], with mergeKey: DeliveryMergeKey, at now: SQLValue
   ) throws -> Int {
@@ -101,8 +111,10 @@ extension DeliveryTable {
   private static let isToDevice =
     "device = (SELECT device FROM device_numbers WHERE token = $2)"
 
-  /// Abandons a user's deliveries to a device. The device's next user may already have deliveries.
-  /// Only those whose log entry is the user's are abandoned.
+  /// Abandons the waiting deliveries of a user's notifications to a device, in one database.
+  ///
+  /// The device's next user may already have deliveries to the device. The method compares the
+  /// users of the log entries, so those deliveries stay.
   func abandon(
     toDevice token: String, of userRecordName: String, in database: DatabaseID, reason: String,
     at timestamp: Timestamp
@@ -121,9 +133,9 @@ extension DeliveryTable {
       ])
   }
 
-  /// Moves the waiting deliveries of a device to another route.
+  /// Moves the waiting deliveries of a device to another route, in one database.
   ///
-  /// The method changes nothing for a token without a number.
+  /// The method changes nothing if the token has no number in `device_numbers` (``DeviceTable``).
   func move(
     toDevice token: String, in database: DatabaseID, to route: DeliveryRoute.ID
   ) throws {

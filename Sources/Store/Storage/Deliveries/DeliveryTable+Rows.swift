@@ -2,11 +2,11 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A delivery joined with its notification and its device, as read from the tables.
-/// ``delivery(in:)`` decodes it.
+/// A delivery with its notification and its device, as the tables have them. ``delivery(in:)``
+/// decodes the notification.
 struct DeliveryRow {
-  /// The rows' columns and tables. A delivery whose device, number, route or log entry is gone has
-  /// no row.
+  /// The start of a statement that selects deliveries, up to its condition. A delivery is left out
+  /// if its device, the number of its device's token, its route or its log entry was deleted.
   static let selection = """
     SELECT \(DeviceToken.columns), deliveries.database_id, deliveries.number, deliveries.route,
       deliveries.badge, deliveries.attempts, deliveries.due, notification_log.subscriber,
@@ -24,7 +24,7 @@ struct DeliveryRow {
   private var id: Delivery.ID
   private var route: DeliveryRoute.ID
   private var badge: Int?
-  /// The number of attempts so far.
+  /// The number of attempts to send the push so far.
   private var attempts: Int
   private var due: Timestamp
   /// The user record name of the notification's user.
@@ -48,10 +48,8 @@ struct DeliveryRow {
     content = row.bytes(first + 8)
   }
 
-  /// The delivery; nil if the device no longer belongs to the subscriber, or belongs to another
-  /// container.
-  ///
-  /// So a notification never reaches the next user of a device.
+  /// Returns the delivery; nil if the device is now registered for another user, container or
+  /// environment. So a notification never reaches the next user of a device.
   func delivery(in transaction: StoreTransaction) throws -> Delivery? {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     guard device.userRecordName == subscriber, device.container == address.container,
@@ -66,7 +64,7 @@ struct DeliveryRow {
 }
 
 extension Delivery.ID {
-  /// Reads the row's first columns: the database and the number.
+  /// Reads the first two columns of a row: the database and the number.
   init(row: any SQLRow) {
     self.init(database: DatabaseID(rawValue: row.integer(0)), number: row.integer(1))
   }

@@ -4,23 +4,29 @@ import StoreModel
 
 /// The deliveries of notifications to devices.
 ///
-/// They are found by route, so that a stuck route delays no other.
+/// A claim selects deliveries of one route: a kind of device, a container and an APNs environment
+/// (``PushRouteTable``). So a service that does not answer delays only its own routes.
 ///
-/// While a process has leased a delivery, `due` is the end of the lease and `leased_by` names the
-/// process. `merge_key` is equal for deliveries to one device of which only the newest need be
-/// sent; `merged_into` names that one.
+/// While a process has leased a delivery, `due` is the end of the lease and `leased_by` is the
+/// number of the process. Deliveries of one database to one device that have the same `merge_key`
+/// can be merged: only the newest is sent, and `merged_into` of the others is its number.
 struct DeliveryTable {
   let transaction: StoreTransaction
 
   var connection: any SQLConnection { transaction.connection }
 
-  /// The numbers are of the database's sequence: the deliveries of a log entry have the numbers
-  /// after `log_sequence`, before the next entry. `device` is the number of the device's token.
-  /// `state` is 0 before an outcome, then one of ``FinalDeliveryState``. `due` and `updated` are in
-  /// milliseconds since 1970. `badge` is null if the subscription asks for none.
+  /// The table and its indexes.
   ///
-  /// The two partial indexes have only deliveries without an outcome. The first serves claims, the
-  /// second merging and the limits for each user.
+  /// `number` and `log_sequence` come from the database's sequence of numbers (``NumberSupply``).
+  /// `log_sequence` is the number of the log entry. The numbers of the entry's deliveries are
+  /// greater, and below the number of the next entry.
+  ///
+  /// `device` is the number of the device's token. `state` is 0 for a delivery that waits, and then
+  /// one of ``FinalDeliveryState``. `due` and `updated` are in milliseconds since 1970. `badge` is
+  /// null if the subscription asks for none.
+  ///
+  /// The two partial indexes have only waiting deliveries. Claims use the first one. Merging and
+  /// the limits for each user use the second one.
   static let definition = [
     """
     CREATE TABLE deliveries (
@@ -40,8 +46,9 @@ struct DeliveryTable {
     """,
   ]
 
-  /// The statement that writes new deliveries, with ten arguments for each
-  /// (``NewDelivery/appendArguments(to:)``). New deliveries have no attempts and no outcome.
+  /// The statements that write new deliveries. Each delivery has ten arguments
+  /// (``NewDelivery/appendArguments(to:)``). The columns `attempts` and `state` of new deliveries
+  /// are 0.
   static let insertion = RowInsertion.Statements(
     """
     INSERT INTO deliveries
@@ -52,10 +59,13 @@ struct DeliveryTable {
 
   // MARK: Reading
 
-  /// The unsettled deliveries with these IDs, and the IDs of those whose device or log entry is
-  /// gone.
+  /// Returns the deliveries with these IDs, with their contents.
   ///
   /// The method runs one statement for each delivery.
+  ///
+  /// - Returns: `found`: the deliveries; `lost`: the IDs of deliveries that cannot be sent, because
+  ///   the device or the log entry was deleted, or because the device has another user or container
+  ///   by now.
   func deliveries(
     _ ids: [Delivery.ID]
   ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
@@ -76,10 +86,11 @@ struct DeliveryTable {
     return (found, lost)
   }
 
-  /// Due deliveries of all databases, leased or not.
+  /// Returns due deliveries of all databases, those that are due longest first. A leased delivery
+  /// is due when its lease has ended.
   ///
-  /// - Parameter limit: the most deliveries read, those that are due longest first. The result
-  ///   leaves out those whose device has another user by now.
+  /// - Parameter limit: the most deliveries read; a number below 0 counts as 0. The result has
+  ///   fewer if some of these devices have another user or container by now.
   func due(at timestamp: Timestamp, limit: Int) throws -> [Delivery] {
     try connection.rows(
       """
@@ -91,12 +102,13 @@ struct DeliveryTable {
     ).compactMap { try $0.delivery(in: transaction) }
   }
 
-  /// When the next delivery on a route that a server may take is due.
+  /// Returns the next time at which a server can claim a delivery on a route: the delivery's `due`.
   ///
   /// - Parameters:
   ///   - timestamp: times up to this one do not count.
-  ///   - holder: the server, whose own leases count.
-  /// - Returns: nil if there is none.
+  ///   - holder: the number of the server. Deliveries that another registered server has leased do
+  ///     not count.
+  /// - Returns: nil if there is no such time.
   func nextTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) throws -> Timestamp? {
@@ -110,19 +122,20 @@ struct DeliveryTable {
     ) { Timestamp(milliseconds: $0.integer(0)) }
   }
 
-  /// The number of deliveries of all databases without an outcome.
+  /// Returns the number of waiting deliveries of all databases: those without a final outcome.
   func owedCount() throws -> Int {
     try connection.first("SELECT COUNT(*) FROM deliveries WHERE state = 0", []) {
       Int($0.integer(0))
     } ?? 0
   }
 
-  /// The number of deliveries of a database to these devices without an outcome.
+  /// Returns the number of waiting deliveries of a database to these devices.
   ///
   /// - Parameters:
   ///   - devices: the numbers of the devices' tokens.
-  ///   - limit: the count at which the method stops.
-  /// - Complexity: O(`limit`) plus the devices' waiting deliveries in other databases.
+  ///   - limit: the number at which the method stops counting; the result is at most this number.
+  /// - Complexity: O(`limit` + *w*), where *w* is the number of the devices' waiting deliveries in
+  ///   other databases; one statement for each device.
   func owedCount(
     to devices: ArraySlice<Int64>, in database: DatabaseID, atMost limit: Int
   ) throws -> Int {
@@ -140,8 +153,8 @@ struct DeliveryTable {
     return limit - left
   }
 
-  /// The device that a delivery is for. The result is nil if the delivery, its route or the
-  /// device's number is gone.
+  /// Returns the token and the kind of the device that a delivery is for; nil if the delivery, its
+  /// route or the token's number was deleted. The kind is a raw value of `DeviceToken.Kind`.
   func device(of id: Delivery.ID) throws -> (token: String, kind: String)? {
     try connection.first(
       """
@@ -155,9 +168,11 @@ struct DeliveryTable {
 
   // MARK: Retention
 
-  /// A batch of old finished deliveries, and of deliveries whose log entry is gone.
+  /// Returns a batch of deliveries to delete: old ones with a final state, and those whose log
+  /// entry was deleted.
   ///
-  /// - Parameter horizon: milliseconds since 1970; a delivery finished before it is old.
+  /// - Parameter horizon: a time in milliseconds since 1970. A delivery that got its final state
+  ///   before this time is old.
   /// - Returns: at most ``Retention/batch`` deliveries, in no order.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
@@ -181,7 +196,11 @@ struct DeliveryTable {
     return ids.count
   }
 
-  /// Removes the deliveries of a log entry, which are numbered before the next entry.
+  /// Deletes the deliveries of a log entry.
+  ///
+  /// - Parameters:
+  ///   - sequence: the number of the log entry.
+  ///   - next: the number of the next log entry. The deliveries' numbers are below it.
   func remove(ofEntry sequence: Int64, before next: Int64, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -194,6 +213,7 @@ struct DeliveryTable {
 /// A delivery to be inserted.
 struct NewDelivery {
   var database: DatabaseID
+  /// The delivery's number in the database.
   var number: Int64
   /// The number of the log entry, which is lower than ``number``.
   var logSequence: Int64
@@ -201,16 +221,18 @@ struct NewDelivery {
   var device: Int64
   /// The device's badge after the notification; nil if the subscription asks for none.
   var badge: Int?
-  /// The present, or the end of the lease if a process leases it from the start.
+  /// The time of the transaction; the end of the lease if a process leases the delivery from the
+  /// start.
   var due: Timestamp
+  /// The time of the transaction.
   var updated: Timestamp
   var route: DeliveryRoute.ID
-  /// The process that has leased it from the start; nil if none.
+  /// The number of the process that leases the delivery from the start; nil if none does.
   var holder: Int64?
   /// The text of the ``DeliveryMergeKey``; nil for a delivery that is never merged.
   var mergeKey: String?
 
-  /// The arguments of ``DeliveryTable/insertion``. Their order is that of the statement's columns.
+  /// Appends the arguments of ``DeliveryTable/insertion``, in the order of the statement's columns.
   func appendArguments(to row: inout SQLArguments) {
     row.append(database.rawValue)
     row.append(number)

@@ -2,16 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The routes of deliveries, by their numbers.
+/// The routes of deliveries, with a number for each.
 ///
-/// A route is a kind of device, a container and an APNs environment. The table stays small, and
-/// rows are never deleted.
+/// A route is a kind of device, a container and an APNs environment. The table stays small, because
+/// there are few of each. Its rows are never deleted.
 struct PushRouteTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `apns_environment` has a value for devices of all kinds, since it is part of the key.
+  /// The table of routes. `apns_environment` has a value for devices of all kinds, because the
+  /// column is part of a unique key.
   static let definition = [
     """
     CREATE TABLE push_routes (
@@ -20,13 +21,13 @@ struct PushRouteTable {
     """
   ]
 
-  /// The number of a route, which the first call assigns.
+  /// Returns the number of a route. The first call for a route assigns the number.
   ///
-  /// A route of a rolled-back transaction is assigned again, because the ``Catalog`` is emptied
-  /// then.
+  /// The ``Catalog`` of the connection caches the numbers. A rollback empties the catalog, so a
+  /// number that was rolled back is not used.
   ///
   /// - Throws: ``LocksNeeded`` if the route is new and the transaction does not have the reference
-  ///   lock.
+  ///   lock (``WriteLocks/reference``).
   func number(of route: DeliveryRoute) throws -> DeliveryRoute.ID {
     if let known = transaction.catalog.routes[route] { return known }
     let names: [SQLValue] = [
@@ -50,9 +51,9 @@ struct PushRouteTable {
     return number
   }
 
-  /// All routes by their numbers.
+  /// Returns all routes by their numbers.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown kind or APNs environment.
+  /// - Throws: ``StoreError/Code/corrupt`` if a stored kind or APNs environment is unknown.
   func routes() throws -> [DeliveryRoute.ID: DeliveryRoute] {
     var routes: [DeliveryRoute.ID: DeliveryRoute] = [:]
     try connection.query(

@@ -2,15 +2,16 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The pushes that APNs refused because of a fault in Petrel, with their payloads, for the report
-/// of the fault.
+/// The pushes that a push service or a webhook refused for good, usually because of a fault in
+/// Petrel. Their payloads are kept, so that an administrator can report the fault.
 struct RefusedPushTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// A row belongs to the delivery with the same key, which has the reason. `refused` is in
-  /// milliseconds since 1970. `payload` is the JSON text that was sent.
+  /// The table of refused pushes, with an index by time. A row belongs to the delivery with the
+  /// same `database_id` and `number`; the delivery's row has the reason. `refused` is the time of
+  /// the refusal, in milliseconds since 1970. `payload` is the push's JSON text.
   static let definition = [
     """
     CREATE TABLE refused_pushes (
@@ -20,7 +21,7 @@ struct RefusedPushTable {
     "CREATE INDEX refused_pushes_by_time ON refused_pushes (refused)",
   ]
 
-  /// The newest refused pushes of all databases.
+  /// Returns the newest refused pushes of all databases, newest first.
   ///
   /// - Parameter limit: the most pushes returned; a number below 0 counts as 0.
   func newest(limit: Int) throws -> [RefusedPush] {
@@ -51,10 +52,10 @@ struct RefusedPushTable {
       ])
   }
 
-  /// A batch of old refused pushes.
+  /// Returns a batch of old refused pushes.
   ///
-  /// - Parameter horizon: milliseconds since 1970.
-  /// - Returns: at most ``Retention/batch`` deliveries.
+  /// - Parameter horizon: a time in milliseconds since 1970. Pushes refused before it are old.
+  /// - Returns: at most ``Retention/batch`` deliveries, in no order.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
       "SELECT database_id, number FROM refused_pushes WHERE refused < $1 LIMIT $2",
@@ -71,7 +72,7 @@ struct RefusedPushTable {
     return ids.count
   }
 
-  /// Deletes the refused pushes of deliveries whose numbers are between two others, both exclusive.
+  /// Deletes the refused pushes of deliveries whose numbers are above `first` and below `end`.
   func remove(after first: Int64, before end: Int64, in database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM refused_pushes WHERE database_id = $1 AND number > $2 AND number < $3",

@@ -3,19 +3,20 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The number of a store's devices, grouped by the configuration that a server needs to push to
-/// them. The count changes nothing, and a server may be using the store.
+/// The numbers of a store's devices, grouped by kind and container. A server needs a *channel* for
+/// each group: the configuration of the push service.
 ///
-/// `petrel doctor` compares it with the configuration: a group without a channel gets no pushes.
+/// `petrel doctor` compares the groups with the server's configuration, because devices of a group
+/// without a channel get no pushes. Counting only reads, so a server may use the store meanwhile.
 public struct DeviceCensus: Sendable, Hashable {
-  /// Devices that the same setting of a server reaches.
+  /// The devices of one kind that are registered for one container.
   public struct Group: Sendable, Hashable {
     /// The kind of the devices.
     public var kind: DeviceToken.Kind
-    /// The container whose notifications they get.
+    /// The identifier of the container whose notifications the devices get.
     public var container: String
-    /// The number of unexpired devices. The counts of one kind add up to at most
-    /// ``DeviceCensus/limit``.
+    /// The number of devices whose registration has not expired. The counts of one kind add up to
+    /// at most ``DeviceCensus/limit``.
     public var count: Int
 
     /// Creates a group.
@@ -26,13 +27,13 @@ public struct DeviceCensus: Sendable, Hashable {
     }
   }
 
-  /// The most devices of one kind that are counted. There may be millions.
+  /// The most devices of one kind that are counted, because a store may have millions.
   ///
-  /// A kind with more devices has counts that are too low, and possibly containers that are
-  /// missing.
+  /// If a kind has more devices, its counts are too low, and some containers may be missing.
   public static let limit = 100_000
 
-  /// The groups, in the order of kinds, then of containers. Courier readers are in none.
+  /// The groups, in the order of the cases of `DeviceToken.Kind`, then of containers. Readers of
+  /// the web courier are in no group.
   public var groups: [Group]
 
   /// Creates a census.
@@ -40,15 +41,15 @@ public struct DeviceCensus: Sendable, Hashable {
     self.groups = groups
   }
 
-  /// Counts the devices to which a server pushes; courier readers poll and are not counted.
+  /// Counts the devices to which a server pushes. Readers of the web courier poll the server, so
+  /// the method does not count them.
   ///
-  /// The method opens a connection of its own on a thread of its own, and reads one kind after the
-  /// other.
+  /// The method opens a connection on a new thread, and reads one kind after the other.
   ///
   /// - Parameters:
   ///   - location: the store. The result is empty for a store in memory.
-  ///   - now: devices that have expired by then are not counted.
-  /// - Throws: ``StoreError`` if there is no store, or none that can be read.
+  ///   - now: devices that have expired by this time are not counted.
+  /// - Throws: ``StoreError`` if the store does not exist or cannot be read.
   public static func take(
     at location: StoreLocation, now: Timestamp = .now
   ) async throws -> DeviceCensus {

@@ -2,18 +2,20 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The tokens by which devices, browsers, programs and courier readers get notifications.
+/// The registrations of devices: Apple's devices, browsers, programs, and readers of the web
+/// courier (clients that poll the server). Each registration has a token.
 ///
-/// Registrations are outside of databases: their writes take the reference lock. They go through
-/// ``Transactions/writeDevices(locking:_:)``, because a registration that changes hands also
-/// changes waiting deliveries.
+/// Registrations belong to no database, so a write of one takes the reference lock
+/// (``WriteLocks/reference``). These writes use ``Transactions/writeDevices(locking:_:)``, because
+/// a device's new user, container or route also changes the waiting deliveries.
 struct DeviceService: DeviceStore {
   let transactions: Transactions
 
-  /// Registers a token, or moves it to another user or device.
+  /// Registers a token, or changes its registration.
   ///
-  /// A token that gets another user starts anew: its badge is 0, its waiting deliveries are
-  /// abandoned, and a courier reader gets entries logged from now on.
+  /// If the token gets another user, container or environment, the badge becomes 0 and the waiting
+  /// deliveries are abandoned: they are never sent. A courier reader then gets only log entries
+  /// that are written from now on.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
   func saveDeviceToken(_ token: DeviceToken) async throws {
@@ -22,8 +24,8 @@ struct DeviceService: DeviceStore {
     }
   }
 
-  /// Returns a registered token; nil if there is none, or for a text that names a row internal to
-  /// the store.
+  /// Returns a registered token; nil if there is none. The result is also nil for the name of a
+  /// further container's row, which only the store uses (``DeviceToken/isNameOfRow(_:)``).
   func deviceToken(
     _ token: String, kind: DeviceToken.Kind
   ) async throws -> DeviceToken? {
@@ -33,8 +35,11 @@ struct DeviceService: DeviceStore {
     }
   }
 
-  /// Returns the registrations of a courier token, one for each container, the token's own first;
-  /// empty if there is no such token, and for a text that names a row internal to the store.
+  /// Returns the registrations of a courier reader, one for each container in which it listens. The
+  /// first one has the reader's own token.
+  ///
+  /// The result is empty if there is no such token, and for the name of a further container's row
+  /// (``DeviceToken/isNameOfRow(_:)``).
   func courierRegistrations(ofToken token: String) async throws -> [DeviceToken] {
     guard !DeviceToken.isNameOfRow(token) else { return [] }
     return try await transactions.read {
@@ -42,17 +47,22 @@ struct DeviceService: DeviceStore {
     }
   }
 
-  /// Returns a user's devices of all kinds, in the order of their last registrations.
+  /// Returns a user's devices of all kinds. The device whose last registration is oldest comes
+  /// first.
   func deviceTokens(of userRecordName: String) async throws -> [DeviceToken] {
     try await transactions.read { try DeviceTable(transaction: $0).devices(of: userRecordName) }
   }
 
-  /// Registers a token unless its user would have too many of its kind in the container.
+  /// Registers a token, unless the user already has `limit` other tokens of this kind in the
+  /// container and environment.
   ///
-  /// A token that the same user already has in the container is renewed in any case.
+  /// The limit does not apply to a token that the user already has in the container and
+  /// environment.
   ///
-  /// - Parameter limit: the most unexpired tokens of the kind in the container.
-  /// - Returns: false if the limit is reached. The refusal is then counted for the metrics.
+  /// - Parameter limit: the most tokens of the kind. Expired tokens do not count.
+  /// - Returns: false if the limit is reached. The method then changes no registration, and counts
+  ///   the refusal for the metrics.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
   func saveDeviceToken(
     _ token: DeviceToken, unlessBeyond limit: Int
   ) async throws -> Bool {
@@ -72,8 +82,9 @@ struct DeviceService: DeviceStore {
     }
   }
 
-  /// Removes a recipient's device, and abandons its waiting deliveries; false if the recipient has
-  /// no such device.
+  /// Deletes a recipient's device, and abandons the device's waiting deliveries.
+  ///
+  /// - Returns: false if the recipient has no such device.
   func removeDeviceToken(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) async throws -> Bool {
@@ -92,8 +103,8 @@ struct DeviceService: DeviceStore {
 
   /// Sets the badge of all the recipient's devices in the container's environment.
   ///
-  /// The write locks the devices' rows first, so that concurrent badge counts do not deadlock with
-  /// it.
+  /// On a store that servers share, the transaction locks the devices' rows first. So this write
+  /// and concurrent counts of badges do not deadlock.
   func setBadge(_ badge: Int, of recipient: Recipient) async throws {
     try await transactions.write(locking: .badges(of: [recipient.userRecordName])) {
       try DeviceTable(transaction: $0).setBadge(badge, of: recipient)

@@ -2,19 +2,21 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// MARK: Former devices, and numbers of tokens
+// MARK: Former devices, and the numbers of tokens
 
 extension DeviceTable {
-  /// Records devices that are about to be removed, for explanations of missing pushes.
+  /// Copies registrations of devices into `gone_devices`, before the caller deletes or changes
+  /// them. The copies later explain why a device got no push.
   ///
-  /// A device whose registration has expired was gone from then on. Readers of the web courier come
-  /// and go, and are not recorded.
+  /// If a registration has expired, its copy has the time of the expiry and the reason "it
+  /// expired". Readers of the web courier are not copied, because they are created and deleted
+  /// often.
   ///
   /// - Parameters:
-  ///   - condition: SQL that selects rows of `device_tokens` with the parameters `$1` and
-  ///     following.
+  ///   - condition: the SQL condition that selects rows of `device_tokens`, with parameters from
+  ///     `$1` on.
   ///   - arguments: the values of these parameters.
-  ///   - timestamp: the time of the removal.
+  ///   - timestamp: the time of the deletion or change.
   ///   - reason: the reason, as a part of a sentence such as "it was unregistered".
   func rememberGone(
     where condition: String, _ arguments: [SQLValue], at timestamp: Timestamp,
@@ -37,10 +39,12 @@ extension DeviceTable {
       """, arguments + [.integer(timestamp.milliseconds), .text(reason)])
   }
 
-  /// Deletes a batch of devices that have been gone for long; returns whether there may be more.
+  /// Deletes a batch of old rows of former devices, at most ``Retention/batch``. The method also
+  /// deletes the numbers of their tokens that are no longer needed (``dropNumber(of:)``).
   ///
-  /// Numbers of tokens that nothing needs any more are deleted with them. A batch has at most
-  /// ``Retention/batch`` devices.
+  /// - Parameter horizon: a time in milliseconds since 1970. Rows of devices that were gone before
+  ///   this time are old.
+  /// - Returns: whether there may be more old rows.
   func trimGone(before horizon: Int64) throws -> Bool {
     let tokens = try connection.rows(
       """
@@ -54,9 +58,9 @@ extension DeviceTable {
     return tokens.count == Int(Retention.batch)
   }
 
-  /// Deletes the records of a user's former devices.
+  /// Deletes the rows of a user's former devices.
   ///
-  /// - Returns: their tokens, whose numbers may have to be dropped (``dropNumber(of:)``).
+  /// - Returns: the tokens of these devices. The caller passes them to ``dropNumber(of:)``.
   func forgetGone(of userRecordName: String) throws -> Set<String> {
     Set(
       try connection.rows(
@@ -65,13 +69,13 @@ extension DeviceTable {
       ) { $0.text(0) })
   }
 
-  /// The periods during which a recipient had devices.
+  /// Returns the periods during which a recipient had devices, in the order of kinds, tokens and
+  /// starts.
   ///
-  /// A present device has no reason. The end of its period is its expiry, or nil if it has none. A
-  /// former device has the time and the reason of its removal. The result is in the order of kinds,
-  /// tokens and beginnings.
+  /// The period of a registered device has no reason, and ends when the registration expires; nil
+  /// if it never expires. The period of a former device has the time and the reason of its end.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown kind or APNs environment.
+  /// - Throws: ``StoreError/Code/corrupt`` if a stored kind or APNs environment is unknown.
   func periods(of recipient: Recipient) throws -> [DevicePeriod] {
     try connection.rows(
       """
@@ -91,10 +95,10 @@ extension DeviceTable {
 
   // MARK: Numbers
 
-  /// Gives a token a number, unless it has one.
+  /// Assigns a number to a token that has none. Deliveries refer to the device by this number.
   ///
-  /// - Throws: ``LocksNeeded`` if the token is new and the transaction does not have the reference
-  ///   lock.
+  /// - Throws: ``LocksNeeded`` if the token has no number and the transaction does not have the
+  ///   reference lock (``WriteLocks/reference``).
   func giveNumber(to token: String) throws {
     if try keepNumber(of: token) { return }
     try connection.run(
@@ -102,15 +106,15 @@ extension DeviceTable {
       [.integer(try CounterTable(transaction: transaction).next("device")), .text(token)])
   }
 
-  /// The kinds of devices that have numbers, as SQL.
+  /// The kinds of devices that have numbers, as an SQL list such as `'apns', 'webPush'`.
   private static let pushedKinds = DeviceToken.Kind.allCases.filter(\.isPushed)
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
-  /// Drops the number of a token that no device has, and none had for as long as deliveries are
-  /// kept. The method does nothing for a token that still has a device, or a former device.
+  /// Deletes a token's number, unless a registered device or a row of `gone_devices` has the token.
+  /// Those rows are kept as long as deliveries, so no delivery refers to the deleted number.
   func dropNumber(of token: String) throws {
-    // The lock waits for a transaction that registers the token, so that the next statement sees
-    // its device.
+    // The lock waits for a transaction that registers the token. So the next statement sees the
+    // registered device.
     guard try keepNumber(of: token) else { return }
     try connection.run(
       """
@@ -122,9 +126,12 @@ extension DeviceTable {
       """, [.text(token)])
   }
 
-  /// Keeps other transactions from dropping a token's number, or from giving it to a device, until
-  /// this transaction ends; false if the token has no number. The statement changes nothing, but
-  /// locks the row.
+  /// Locks the row of a token's number until this transaction ends. Other transactions cannot
+  /// delete the number or use it for a device meanwhile.
+  ///
+  /// The statement sets the token to its present value, only to lock the row.
+  ///
+  /// - Returns: false if the token has no number.
   private func keepNumber(of token: String) throws -> Bool {
     try connection.run("UPDATE device_numbers SET token = $1 WHERE token = $1", [.text(token)]) > 0
   }

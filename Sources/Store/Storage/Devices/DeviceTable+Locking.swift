@@ -1,13 +1,14 @@
 import SQLEngine
 
 extension DeviceTable {
-  /// The separator of texts in a list; names have no such character.
+  /// The character between the record names in a list. No record name contains it.
   private static let separator = "\u{1F}"
 
-  /// Locks the rows of users' devices, in order, for a transaction that counts their badges.
+  /// Locks the rows of all devices of these users, for a transaction that changes the devices'
+  /// badges.
   ///
-  /// The writer calls it at the beginning of a transaction that has badge owners
-  /// (``WriteLocks/badgeOwners``), on a shared store. All servers lock in the order of kinds and
+  /// On a store that servers share, the writing thread calls this method at the beginning of a
+  /// transaction with ``WriteLocks/badgeOwners``. All servers lock rows in the order of kinds and
   /// tokens, so that two transactions do not deadlock.
   static func lockBadges(of users: Set<String>, over connection: any SQLConnection) throws {
     _ = try connection.first(

@@ -5,18 +5,20 @@ import StoreModel
 // MARK: Registration
 
 extension DeviceTable {
-  /// Registers a device, or moves it to another user.
+  /// Registers a device, or changes its registration.
   ///
-  /// A registration by the same user renews the device: its badge stays, and its waiting deliveries
-  /// follow it to its route. A registration by another user, or for another container, begins anew:
-  /// the badge is 0, and waiting deliveries of the former user are abandoned. A courier reader gets
-  /// entries that are logged from now on.
+  /// - Same user, container and environment: the badge stays, and the waiting deliveries move to
+  ///   the route of the new registration.
+  /// - Another user, container or environment: the badge becomes 0, and the waiting deliveries of
+  ///   the former user are abandoned. A courier reader gets only entries that are logged from now
+  ///   on.
   ///
-  /// A period for explanations ends also when the device's client ID or APNs environment changes,
-  /// or after the registration had expired.
+  /// The method records the former registration in `gone_devices` if that registration had expired,
+  /// or if the user, container, environment, client ID or APNs environment changes.
   ///
-  /// - Parameter orders: gets the changes to the device's waiting deliveries.
-  /// - Throws: ``StoreError/Code/userDeleted``.
+  /// - Parameter orders: the method appends the changes of the device's waiting deliveries or
+  ///   cursors, which the caller carries out.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
   func save(_ token: DeviceToken, ordering orders: inout [DeliveryOrder]) throws {
     try UserDeletionTable(transaction: transaction).refuseDeleted(token.userRecordName)
     try lock(token.token, kind: token.kind)
@@ -72,9 +74,11 @@ extension DeviceTable {
     }
   }
 
-  /// Removes a device of a recipient; false if the recipient has none with this token.
+  /// Deletes a device of a recipient, and records it as a former device.
   ///
   /// The caller abandons the device's waiting deliveries (``DeliveryOrder``).
+  ///
+  /// - Returns: false if the recipient has no device with this token.
   func remove(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) throws -> Bool {
@@ -89,9 +93,10 @@ extension DeviceTable {
     return try connection.run("DELETE FROM device_tokens WHERE " + condition, removed) > 0
   }
 
-  /// Removes all of a user's devices of a kind, and abandons their deliveries.
+  /// Deletes all of a user's devices of a kind, and records them as former devices.
   ///
-  /// - Parameter orders: gets an order to abandon for each removed device.
+  /// - Parameter orders: for each deleted device, the method appends an order to abandon the
+  ///   device's waiting deliveries.
   func removeAll(
     of userRecordName: String, kind: DeviceToken.Kind, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -109,9 +114,10 @@ extension DeviceTable {
     }
   }
 
-  /// Removes a user's web courier readers and their cursors.
+  /// Deletes a user's web courier readers.
   ///
-  /// - Parameter orders: gets an order to forget the cursors of each reader.
+  /// - Parameter orders: for each deleted reader, the method appends an order to delete the
+  ///   reader's cursors.
   func removeReaders(of userRecordName: String, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
       """
@@ -123,12 +129,14 @@ extension DeviceTable {
     }
   }
 
-  /// Deletes a device that its push service does not know, unless it was registered again since.
+  /// Deletes a device whose token its push service does not know, and records it as a former
+  /// device.
   ///
   /// - Parameters:
-  ///   - moment: a device that was registered at this time or later stays.
-  ///   - now: the time at which the device is gone.
-  /// - Returns: the device's user; nil if the device stays.
+  ///   - kind: the raw value of the device's `DeviceToken.Kind`.
+  ///   - moment: a device whose last registration is at this time or later is not deleted.
+  ///   - now: the time of the deletion.
+  /// - Returns: the user record name of the deleted device; nil if no device was deleted.
   func drop(
     _ token: String, kind: String, registeredBefore moment: Timestamp, at now: Timestamp
   ) throws -> String? {
@@ -141,11 +149,16 @@ extension DeviceTable {
     ) { $0.text(0) }
   }
 
-  /// Deletes devices whose registration has expired, and the cursors of expired readers.
+  /// Deletes devices and courier readers whose registration has expired. The devices are recorded
+  /// as former devices.
   ///
-  /// Waiting deliveries to expired devices stay. Their claim finds no device, and abandons them.
+  /// Waiting deliveries to expired devices stay, until a claim finds that the device is gone and
+  /// abandons them.
   ///
-  /// - Parameter now: milliseconds since 1970.
+  /// - Parameters:
+  ///   - now: the present time, in milliseconds since 1970.
+  ///   - orders: for each deleted reader, the method appends an order to delete the reader's
+  ///     cursors.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
       """
@@ -164,12 +177,13 @@ extension DeviceTable {
 }
 
 extension DeviceToken {
-  /// An order for the device's waiting deliveries.
+  /// Returns an order for the device's waiting deliveries, or for the reader's cursors.
   fileprivate func order(_ action: DeliveryOrder.Action) -> DeliveryOrder {
     DeliveryOrder(token: token, userRecordName: userRecordName, action: action)
   }
 
-  /// Whether `next` continues this registration, for explanations of missing pushes.
+  /// Returns whether `next` continues this registration: the user, container, environment, client
+  /// ID and APNs environment are the same, and this registration had not expired.
   fileprivate func isInSamePeriod(as next: DeviceToken) -> Bool {
     hasSameReader(as: next) && deviceID == next.deviceID && apnsEnvironment == next.apnsEnvironment
       && expires.map { $0 > next.registered } ?? true

@@ -2,30 +2,34 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The devices of users by their tokens, and former devices, which explain why a push came or did
-/// not.
+/// The registered devices of users by their tokens, and the former devices. Former devices help to
+/// explain why a push was not sent.
 ///
-/// A delivery has its device's number instead of the token, which is long and would be stored in
-/// the row and in an index. A token keeps its number when it gets another user and when its device
-/// is gone, as long as deliveries to it and `gone_devices` are kept. A number is never reused.
+/// A delivery refers to its device by a number. A token is long, and each delivery would have the
+/// token in its row and in an index. A token keeps its number when another user registers the
+/// token, and while deliveries and rows of `gone_devices` may refer to the token. A number is never
+/// reused.
 ///
-/// `first_registered` is the start of the user's present registration of the device; `registered`
-/// is the time of the last renewal.
+/// `registered` is the time of the last registration. `first_registered` is the start of the
+/// present period: the time since which the registration has had the same user, container,
+/// environments and client ID, without expiring.
 ///
-/// The index returns a user's devices in order: an engine that has to sort them may instead scan
-/// all devices.
+/// The index by user includes `kind` and `token`, so a user's devices come from it in order.
+/// Otherwise an engine may scan all devices to avoid sorting.
 ///
-/// The courier's readers are rows of the kind `courier`. They have no number, since nothing is
-/// delivered to them: they read the log.
+/// The readers of the web courier are rows of the kind `courier`. They have no number, because
+/// nothing is delivered to them: they poll the server for entries of the notification log.
 struct DeviceTable {
   let transaction: StoreTransaction
 
   var connection: any SQLConnection { transaction.connection }
 
-  /// A `device_tokens` row is a present registration, keyed by kind and token: a token belongs to
-  /// one user at a time. `expires` is null for APNs tokens. `endpoint_url` and `endpoint_secrets`
-  /// are null except for browsers and webhooks. A `gone_devices` row is one former period, from
-  /// `first_registered` to `gone`. All times are in milliseconds since 1970.
+  /// The tables of registrations, of tokens' numbers and of former devices.
+  ///
+  /// A row of `device_tokens` is a present registration. Its key is the kind and the token, so a
+  /// token belongs to one user at a time. `expires` is null for APNs tokens. `endpoint_url` and
+  /// `endpoint_secrets` are null except for browsers and webhooks. A row of `gone_devices` is a
+  /// former period, from `first_registered` to `gone`. All times are in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE device_tokens (
@@ -52,7 +56,7 @@ struct DeviceTable {
 
   // MARK: Reading
 
-  /// A registered device with its badge; nil if there is none.
+  /// Returns a registered device with its badge; nil if there is no such device.
   func device(
     withToken token: String, kind: DeviceToken.Kind
   ) throws -> (device: DeviceToken, badge: Int)? {
@@ -62,18 +66,19 @@ struct DeviceTable {
     ) { (try DeviceToken(row: $0), Int($0.integer(DeviceToken.columnCount))) }
   }
 
-  /// A user's devices of all kinds, in the order of their last registrations.
+  /// Returns a user's devices of all kinds. The device whose last registration is oldest comes
+  /// first.
   func devices(of userRecordName: String) throws -> [DeviceToken] {
     try connection.rows(
       "SELECT \(DeviceToken.columns) FROM device_tokens WHERE user_record_name = $1"
         + " ORDER BY registered, kind, token", [.text(userRecordName)], DeviceToken.init(row:))
   }
 
-  /// A page of devices in the order of their kinds and tokens.
+  /// Returns a page of devices in the order of their kinds and tokens.
   ///
   /// - Parameters:
   ///   - userRecordName: the user whose devices are listed; nil for all users.
-  ///   - last: the device before the page; nil for the first page.
+  ///   - last: the last device of the previous page; nil for the first page.
   ///   - limit: the most devices in the page.
   func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
@@ -90,8 +95,8 @@ struct DeviceTable {
       """, arguments, DeviceToken.init(row:))
   }
 
-  /// The number of other devices of the same kind that a device's user has in its container.
-  /// Devices that had expired when the device was registered do not count.
+  /// Returns the number of other devices of the same kind that the user of `device` has in the same
+  /// container and environment. Devices that had expired when `device` was registered do not count.
   func othersCount(besides device: DeviceToken) throws -> Int {
     try connection.first(
       """
@@ -107,14 +112,16 @@ struct DeviceTable {
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Visits the unexpired devices to which a user's notifications of a container are pushed, each
-  /// with its number. The courier's readers poll instead. No other transaction gives the devices
-  /// another user until this one ends.
+  /// Calls `visit` for each device to which a user's notifications of a container are pushed, in
+  /// the order of the tokens. Readers of the web courier are left out, because they poll.
   ///
-  /// The devices come in the order of their tokens. A device without a number is a fault of the
-  /// store.
+  /// Except on a distributed store, no other transaction can register these devices for another
+  /// user until this transaction ends (``keepingRows``).
   ///
-  /// - Parameter now: devices that have expired by then are left out.
+  /// - Parameters:
+  ///   - now: devices that have expired by this time are left out.
+  ///   - visit: gets the device and the number of its token. The number is nil only if the store is
+  ///     damaged.
   func visitTargets(
     of userRecordName: String, at address: DatabaseAddress, now: Timestamp,
     _ visit: (DeviceToken, _ number: Int64?) throws -> Void
@@ -135,9 +142,11 @@ struct DeviceTable {
     ) { try visit(try DeviceToken(row: $0), $0.optionalInteger(DeviceToken.columnCount)) }
   }
 
-  /// The number of devices of a kind in each container, in the order of containers.
+  /// Returns the number of devices of a kind in each container, in the order of containers.
   ///
-  /// - Parameter limit: the most devices counted in all containers together.
+  /// - Parameters:
+  ///   - now: devices that have expired by this time do not count.
+  ///   - limit: the most devices counted in all containers together.
   func counts(
     of kind: DeviceToken.Kind, now: Timestamp, limit: Int
   ) throws -> [(container: String, count: Int)] {
@@ -151,18 +160,18 @@ struct DeviceTable {
     ) { (container: $0.text(0), count: Int($0.integer(1))) }
   }
 
-  // MARK: The courier's readers
+  // MARK: Readers of the web courier
 
-  /// The rows of a courier's token, each with its badge; the row of the token itself comes first.
-  /// Empty if there is no such token.
+  /// Returns the rows of a courier reader, one for each container, each with its badge. The row
+  /// with the token itself comes first. The result is empty if there is no such token.
   ///
-  /// - Parameter keepingThem: whether to lock the rows, so that no other transaction gives them
-  ///   another reader before this one ends.
+  /// - Parameter keepingThem: whether to lock the rows (``keepingRows``), so that no other
+  ///   transaction registers them for another user or container before this transaction ends.
   func readers(
     ofToken token: String, keepingThem: Bool = false
   ) throws -> [(device: DeviceToken, badge: Int)] {
-    // The range of names that begin with the token and a space ends at the character after the
-    // space.
+    // Further rows are named by the token, a space and the container. All these names are below the
+    // token with "!", the character after the space.
     let rows = try connection.rows(
       "SELECT \(DeviceToken.columns), badge FROM device_tokens"
         + " WHERE kind = 'courier' AND token >= $1 AND token < $2 ORDER BY token"
@@ -172,7 +181,7 @@ struct DeviceTable {
     return rows.first?.device.token == token ? rows : []
   }
 
-  /// The rows of a courier's token; see ``readers(ofToken:keepingThem:)``.
+  /// Returns the rows of a courier reader that exists; see ``readers(ofToken:keepingThem:)``.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   func existingReaders(
@@ -185,9 +194,8 @@ struct DeviceTable {
     return rows
   }
 
-  /// The row with which a reader listens to an entry's container. The row is locked, so that no
-  /// other transaction gives it another reader before this one ends. The result is nil if the
-  /// reader does not listen in that container.
+  /// Returns the row with which a reader listens in the container and environment of a log entry;
+  /// nil if the reader does not listen there. The method locks the row (``keepingRows``).
   func reader(ofToken token: String, for entry: LogEntry) throws -> DeviceToken? {
     let address = entry.notification.database
     return try readers(ofToken: token, keepingThem: true).first {
@@ -197,24 +205,28 @@ struct DeviceTable {
 
   // MARK: Locks
 
-  /// The end of a selection of devices that locks them, so that no other transaction gives them
-  /// another reader before this one ends.
+  /// The SQL clause that locks the selected devices: no other transaction can register them for
+  /// another user or container until this transaction ends. It is empty on a store for one server,
+  /// and on a distributed store.
   ///
-  /// On a distributed store, Citus would lock the whole table instead of some rows, and two
-  /// transactions that raise badges would wait for each other. There, taking a delivery finds those
-  /// of a device that has another user by now.
+  /// On a distributed store, Citus would lock the whole table instead of some rows. Two
+  /// transactions that raise badges would then wait for each other. Without the lock, a delivery
+  /// may be written for a device that has another user by now; the claim of this delivery abandons
+  /// it.
   ///
-  /// `FOR KEY SHARE` permits other such locks, and badge counts. That lock conflicts with `FOR
-  /// UPDATE` of ``lock(_:kind:)``.
+  /// Several transactions can have the lock `FOR KEY SHARE` on a row, and badges can be changed
+  /// meanwhile. The lock excludes the lock `FOR UPDATE` of ``lock(_:kind:)``.
   private var keepingRows: String {
     connection.isShared && !transaction.context.isDistributed ? " FOR KEY SHARE" : ""
   }
 
-  /// Waits for transactions that are logging entries for the device's reader, and keeps others from
-  /// it. So a change of the device's user finds all of its deliveries.
+  /// Locks a device's row before the device's registration changes.
   ///
-  /// Those transactions lock its row by ``keepingRows``. The method does nothing on a store for one
-  /// server, and on a distributed store.
+  /// A transaction that writes deliveries locks the device's row by ``keepingRows``. This method
+  /// waits until such transactions end, and lets no new one begin. So the change of the
+  /// registration finds all deliveries of the former user.
+  ///
+  /// The method does nothing on a store for one server, and on a distributed store.
   func lock(_ token: String, kind: DeviceToken.Kind) throws {
     guard connection.isShared, !transaction.context.isDistributed else { return }
     _ = try connection.first(
@@ -225,7 +237,7 @@ struct DeviceTable {
 
   // MARK: Badges
 
-  /// Adds one to a token's badge and returns it. The result is nil if there is no such device.
+  /// Adds 1 to a device's badge, and returns the new badge; nil if there is no such device.
   func raiseBadge(of token: String, kind: DeviceToken.Kind) throws -> Int? {
     try connection.first(
       """
@@ -234,7 +246,7 @@ struct DeviceTable {
     ) { Int($0.integer(0)) }
   }
 
-  /// Sets the badge of all devices of a recipient, in the container's environment.
+  /// Sets the badge of all devices of a recipient.
   func setBadge(_ badge: Int, of recipient: Recipient) throws {
     try connection.run(
       """

@@ -1,21 +1,23 @@
 import CloudKitModel
 import StoreModel
 
-/// A courier reader may listen in several containers with one token, as a web page that uses
-/// several containers does. Each container has a row of its own. The first is under the token
-/// itself, the others are under names that begin with the token and a space. Base64 has no space,
-/// so no token is a prefix of another's names.
+/// The names of the rows of a web courier reader.
+///
+/// A reader may get the notifications of several containers with one token, as a web page that uses
+/// several containers does. The store has a row for each container. The first row is stored under
+/// the token itself. The others are stored under names that begin with the token and a space. A
+/// token contains no space, so these names cannot be those of another reader.
 extension DeviceToken {
   private static let separator: Character = " "
 
-  /// Whether a text is the name of a further container's row, which is internal to the store.
-  /// ``DeviceService/deviceToken(_:kind:)`` finds no token for such a name.
+  /// Returns whether a text is the name of a further container's row. Only the store uses such
+  /// names: ``DeviceService/deviceToken(_:kind:)`` returns nil for them.
   static func isNameOfRow(_ text: String) -> Bool { text.contains(separator) }
 
-  /// The row with which the reader listens in a further container.
+  /// Returns the row with which this reader gets the notifications of a further container.
   ///
-  /// Its name is the token, the container and the environment with spaces between them. All other
-  /// fields are those of this row.
+  /// The name of the row is the token, the container and the environment, with spaces between them.
+  /// The other fields are those of this row.
   ///
   /// ```swift
   /// let row = reader.listening(in: "iCloud.com.example.notes", .production)

@@ -13,9 +13,10 @@ extension DeviceToken {
   /// The number of ``columns``: the index of the first column after them.
   static let columnCount: Int32 = 11
 
-  /// Reads the row's first columns, which are ``columns``.
+  /// Reads a device from a row that begins with ``columns``.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown kind, environment or APNs environment.
+  /// - Throws: ``StoreError/Code/corrupt`` if the stored kind, environment or APNs environment is
+  ///   unknown.
   init(row: any SQLRow) throws {
     guard let kind = Kind(rawValue: row.text(0)),
       let environment = ContainerEnvironment(rawValue: row.text(3)),
@@ -29,13 +30,13 @@ extension DeviceToken {
       endpoint: row.optionalText(9).map { WebEndpoint(url: $0, secrets: row.bytes(10)) })
   }
 
-  /// Whether this device made the change. The device gets no push for its own change. A device
-  /// without a client ID is never the origin.
+  /// Returns whether this device made the change. A device gets no push for its own change. The
+  /// result is false for a device without a client ID.
   func isOrigin(of change: Change) -> Bool {
     deviceID != nil && deviceID == change.deviceID && userRecordName == change.userRecordName
   }
 
-  /// Whether two registrations of one token have the same user, container and environment.
+  /// Returns whether two registrations of one token have the same user, container and environment.
   func hasSameReader(as other: DeviceToken) -> Bool {
     userRecordName == other.userRecordName && container == other.container
       && environment == other.environment

@@ -2,19 +2,21 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-// Dispatched changes stay in the outbox, for explanations.
+// A change is dispatched when the notifications of all subscriptions that it fires are in the log.
+// Dispatched changes stay in the outbox as a history, which explains why a push was or was not
+// sent.
 extension ChangeHistoryService {
   /// Returns dispatched changes of a database, the newest first.
   ///
-  /// With a record ID, the method examines changes in pages of 500 until it has found `limit`
-  /// changes of the record, or the history ends.
+  /// With a record ID, the method examines 500 changes at a time, until it has found `limit`
+  /// changes of the record or has examined the whole history.
   ///
   /// - Parameters:
   ///   - recordID: the record whose changes are returned; nil for all changes.
-  ///   - sequence: the change before which the search begins; nil begins at the newest dispatched
-  ///     one.
+  ///   - sequence: the number of a change; only earlier changes are returned. Nil begins with the
+  ///     newest dispatched change.
   ///   - limit: the most changes returned.
-  /// - Complexity: O(*n*) for the *n* changes of the database's history, at worst.
+  /// - Complexity: at worst O(*n*), where *n* is the number of changes in the database's history.
   func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
   ) async throws -> [PastChange] {
@@ -22,7 +24,7 @@ extension ChangeHistoryService {
       guard let position = try DispatchTable(transaction: transaction).position(of: database) else {
         return []
       }
-      // The change before `sequence`. The maximum prevents an overflow at `Int64.min`.
+      // The search begins at `sequence - 1`. The maximum prevents an overflow at `Int64.min`.
       var end = position.wholeThrough
       if let sequence { end = min(end, max(sequence, .min + 1) - 1) }
       let pageSize = recordID == nil ? max(1, limit) : 500
@@ -38,11 +40,12 @@ extension ChangeHistoryService {
     }
   }
 
-  /// Deletes changes that were dispatched before `horizon`. The method reads all rows of
-  /// dispatches, a page at a time, in read transactions.
+  /// Deletes changes that were dispatched before `horizon`, except partly dispatched ones.
   ///
-  /// Changes are deleted by transactions of dispatch: a row of ``DispatchTable`` and the changes
-  /// before it go together. A partly dispatched change is not deleted.
+  /// The method reads all rows of ``DispatchTable``, in pages of 5,000 rows and in read
+  /// transactions. Each row stands for one transaction that dispatched changes. The method deletes
+  /// an old row together with the changes that its transaction dispatched, and with all earlier
+  /// changes of the database.
   func trimChangeHistory(before horizon: Timestamp) async throws {
     let pageSize: Int64 = 5_000
     var last = DispatchTable.Key(database: .min, through: .min)
@@ -53,7 +56,7 @@ extension ChangeHistoryService {
       let old = page.filter { $0.dispatched < horizon.milliseconds && $0.isWhole }
       var begin = 0
       while begin < old.count {
-        // A group of transactions with about as many changes as one write may delete.
+        // Consecutive rows of one database, with about as many changes as one write may delete.
         let end =
           old[begin...].firstIndex {
             $0.key.database == old[begin].key.database

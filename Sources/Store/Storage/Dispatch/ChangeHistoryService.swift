@@ -3,14 +3,17 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The history of dispatched changes and their notifications, kept for explanations.
+/// The history of dispatched changes and their notifications.
 ///
-/// Operators use it to answer questions such as "Why did this device get no push for this change?".
+/// A change is dispatched when the notifications of all subscriptions that it fires are in the log.
+/// Operators use the history to answer questions such as "Why did this device get no push for this
+/// change?".
+///
 /// All methods read, except ``trimChangeHistory(before:)``, which deletes old changes.
 struct ChangeHistoryService: ChangeHistoryStore {
   let transactions: Transactions
 
-  /// Returns the notifications that a change fired, with their deliveries.
+  /// Returns the notifications that a change fired, with their deliveries, in the order of the log.
   ///
   /// - Parameters:
   ///   - change: a dispatched change.
@@ -36,8 +39,11 @@ struct ChangeHistoryService: ChangeHistoryStore {
 
   /// Returns the latest notifications that a subscription fired, with their deliveries.
   ///
-  /// The method goes through the latest log entries of the subscriber, so a subscription that fires
-  /// rarely may have older entries that are not found.
+  /// The newest notification comes first. The method examines only the latest 2,000 log entries of
+  /// the subscriber in the database. Older entries of a subscription that fires rarely are not
+  /// found.
+  ///
+  /// - Parameter limit: the most notifications returned.
   func notifications(
     ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
   ) async throws -> [PastNotification] {
@@ -57,12 +63,12 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
-  /// Returns the log entry of a delivery; nil if either is gone.
+  /// Returns the log entry of a delivery; nil if the delivery or the entry was deleted.
   func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry? {
     try await transactions.read { try NotificationLogTable(transaction: $0).entry(ofDelivery: id) }
   }
 
-  /// Returns a subscription with its versions; nil if it does not exist.
+  /// Returns a subscription with its versions; nil if there is no such subscription.
   func subscriptionState(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionState? {
@@ -71,7 +77,7 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
-  /// Returns the deletion of a subscription; nil if none is kept.
+  /// Returns the deletion of a subscription; nil if the store has no record of a deletion.
   func subscriptionDeletion(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionDeletion? {
@@ -85,8 +91,9 @@ struct ChangeHistoryService: ChangeHistoryStore {
   ///
   /// - Parameters:
   ///   - subscriptionID: the ID that the subscriptions have; nil for all IDs.
-  ///   - subscriber: the user who saved them; nil for all users.
-  ///   - name: the subscription before the page; nil for the first page.
+  ///   - subscriber: the user who saved the subscriptions; nil for all users.
+  ///   - name: the last subscription of the previous page; nil for the first page.
+  ///   - limit: the most subscriptions returned; a number below 1 counts as 1.
   func subscriptionStates(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
@@ -97,14 +104,15 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
-  /// Returns the periods during which a recipient had devices, present and former ones.
+  /// Returns the periods during which the recipient's present and former devices were registered.
   func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod] {
     try await transactions.read { try DeviceTable(transaction: $0).periods(of: recipient) }
   }
 }
 
 extension PastNotification {
-  /// An entry with its deliveries, which are numbered after it and before the next entry.
+  /// Creates the past notification of a log entry, with the entry's deliveries. The numbers of the
+  /// deliveries are between those of this entry and of the next entry.
   fileprivate init(_ entry: LogEntry, in transaction: StoreTransaction) throws {
     let log = NotificationLogTable(transaction: transaction)
     let next = try log.sequence(after: entry.sequence, in: entry.database)

@@ -2,15 +2,20 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A writer of the effects of matched changes, in one transaction.
+/// The last step of dispatching changes: it writes the notifications of changes, in one
+/// transaction.
 ///
-/// For each firing it writes a log entry and, for each device of the subscriber except the origin,
-/// a delivery. The writer counts badges, deletes `firesOnce` subscriptions and stores the dispatch
-/// position. Nothing is written twice: the writer skips changes and firings that are dispatched
-/// already, by the stored dispatch position.
+/// The dispatcher has matched each change with subscriptions. A subscription that a change fires is
+/// a *firing*. For each firing, the completion writes an entry of the notification log. It also
+/// writes a delivery for each of the subscriber's devices, except the device that made the change
+/// (the *origin*).
 ///
-/// Rows of the log, its index and the deliveries are collected and inserted by statements for many
-/// rows.
+/// The completion also raises badges, deletes `firesOnce` subscriptions and stores the dispatch
+/// position (``DispatchPosition``). By the stored position it skips changes that are dispatched
+/// already, so nothing is written twice.
+///
+/// The rows of the log, of its index and of the deliveries are collected, and inserted by
+/// statements for many rows.
 ///
 /// ```swift
 /// var dispatch = DispatchCompletion(
@@ -19,19 +24,22 @@ import StoreModel
 /// return dispatch.outcome
 /// ```
 struct DispatchCompletion {
+  /// The time of the log entries and deliveries.
   let timestamp: Timestamp
   let transaction: StoreTransaction
-  /// The effects written so far.
+  /// The log entries and deliveries so far, for the caller.
   fileprivate(set) var outcome = DispatchOutcome()
-  /// The deliveries that may still be written, and those that may still be leased to the caller.
-  /// Nil writes all deliveries and leases none.
+  /// The number of deliveries that may still be written, and the number that may still be leased to
+  /// the caller. With nil, all deliveries are written and none is leased.
   fileprivate(set) var capacity: DeliveryCapacity?
-  /// The number supply of the last database written to, and those of the others.
+  /// The number supply of the database that was written to last; nil before the first write.
   private var supply: NumberSupply?
+  /// The number supplies of the other databases.
   private var supplies: [DatabaseID: NumberSupply] = [:]
-  /// The devices of each user, found at the user's first firing in the transaction.
+  /// The devices of each user, read at the user's first firing in the transaction.
   private var targets: [UserOfDatabase: DispatchTarget] = [:]
-  /// The subscription version of the deletions of `firesOnce` subscriptions.
+  /// The subscription version that this transaction has given to deletions of `firesOnce`
+  /// subscriptions, for each database with such a deletion.
   private var versions: [DatabaseID: Int64] = [:]
   /// The rows of the notification log that are not inserted yet.
   private var entries = RowInsertion(NotificationLogTable.insertion)
@@ -39,29 +47,29 @@ struct DispatchCompletion {
   private var filings = RowInsertion(NotificationIndexTable.insertion)
   /// The rows of deliveries that are not inserted yet.
   private var deliveries = RowInsertion(DeliveryTable.insertion)
-  /// The dispatch progress of each part. The progress of a part is created at the part's first
-  /// change.
+  /// The dispatch progress of each part of a database, created at the part's first change. A
+  /// database that is not divided is one part.
   private var progress: [DatabasePart: DispatchProgress] = [:]
 
-  /// Creates a writer.
+  /// Creates a completion, which has written nothing.
   ///
   /// - Parameters:
   ///   - timestamp: the time of the log entries and deliveries.
   ///   - capacity: the limits on deliveries; nil writes all and leases none.
-  ///   - transaction: the writer's transaction, which has the locks of
-  ///     ``WriteLocks/dispatch(of:)``.
+  ///   - transaction: a transaction with the locks of ``WriteLocks/dispatch(of:)``.
   init(timestamp: Timestamp, capacity: DeliveryCapacity?, transaction: StoreTransaction) {
     self.timestamp = timestamp
     self.capacity = capacity
     self.transaction = transaction
   }
 
-  /// Writes the effects of the changes, in their order, and then the positions of their parts. Call
-  /// it once.
+  /// Writes the log entries and deliveries of the changes, in the order of the changes, and then
+  /// the dispatch positions. Call the method once.
   ///
-  /// - Throws: ``StoreError/Code/outOfOrder`` if a change of the database was left out.
-  ///   ``StoreError/Code/leaseLost`` if another server dispatches a part. Nothing is dispatched
-  ///   then, because the transaction is rolled back.
+  /// After an error the transaction must be rolled back, so that nothing is dispatched.
+  ///
+  /// - Throws: ``StoreError/Code/outOfOrder`` if an earlier undispatched change of a database is
+  ///   missing in `changes`. ``StoreError/Code/leaseLost`` if this server has no lease of a part.
   mutating func complete(_ changes: [PreparedChange]) throws {
     let firings = changes.reduce(0) { $0 + $1.matched.firings.count }
     outcome.logged.reserveCapacity(firings)
@@ -75,9 +83,9 @@ struct DispatchCompletion {
     }
   }
 
-  /// Writes the effects of one change.
+  /// Writes the log entries and deliveries of one change, unless the change is dispatched already.
   ///
-  /// - Parameter place: the index of the change in the call.
+  /// - Parameter place: the index of the change in the array of ``complete(_:)``.
   private mutating func complete(_ prepared: PreparedChange, at place: Int) throws {
     let matched = prepared.matched
     guard try settle(matched) else { return }
@@ -87,13 +95,13 @@ struct DispatchCompletion {
     let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
     var target: DispatchTarget?
     for (firing, notification) in prepared.notifications.elements.enumerated() {
-      // Checked before a subscription is deleted: a `firesOnce` subscription waits for a record
-      // that its user may read.
+      // This check comes before the deletion: a `firesOnce` subscription stays until it fires for a
+      // record that its user may read.
       guard try isOpen || mayRead(matched.firings[firing], entry, at: address) else { continue }
       if notification.firesOnce {
         guard try consume(matched.firings[firing], in: entry.database) else { continue }
       }
-      // Firings of one subscriber are mostly adjacent.
+      // Firings of one subscriber are mostly adjacent, so the last user's devices are kept at hand.
       if target?.user.userRecordName != notification.subscriber {
         if let target { targets[target.user] = target }
         target = try self.target(
@@ -129,9 +137,9 @@ struct DispatchCompletion {
     return try progress.settle(matched)
   }
 
-  /// Whether every user may read the changed record, so that subscribers need no check.
+  /// Returns whether every user may read the changed record. If so, no subscriber needs a check.
   ///
-  /// True for a change without a record, such as the deletion of a zone.
+  /// The result is true for a change without a record, such as the deletion of a zone.
   private func isReadableByAll(_ change: Change, at address: DatabaseAddress) throws -> Bool {
     guard let record = change.record else { return true }
     return try AccessPolicy.access(
@@ -139,8 +147,8 @@ struct DispatchCompletion {
     ).mayRead(record)
   }
 
-  /// Checks whether the subscriber may read the changed record now. If not, the method adds a
-  /// ``WithheldNotification`` to ``outcome``.
+  /// Returns whether the subscriber may read the changed record now. If not, the method adds a
+  /// `WithheldNotification` to ``outcome``.
   private mutating func mayRead(
     _ firing: StoredSubscription, _ entry: OutboxEntry, at address: DatabaseAddress
   ) throws -> Bool {
@@ -161,9 +169,10 @@ struct DispatchCompletion {
 
   /// Deletes a `firesOnce` subscription that fires.
   ///
-  /// - Returns: false if the subscription is gone or was replaced. The firing is then skipped.
+  /// All deletions of this transaction in one database have the same subscription version.
   ///
-  /// All deletions of a transaction in one database have the same subscription version.
+  /// - Returns: false if the subscription was deleted or replaced since it was matched. The caller
+  ///   then skips the firing.
   private mutating func consume(
     _ firing: StoredSubscription, in database: DatabaseID
   ) throws -> Bool {
@@ -185,10 +194,13 @@ struct DispatchCompletion {
     }
   }
 
-  /// Adds an entry to the log's index by subscriber, at once or with later entries.
+  /// Adds an entry to the log's index by subscriber: at once, or later together with other entries.
   ///
-  /// On a server with a ``NotificationTail``, entries wait in memory and are filed together.
-  /// Entries of a change with many firings are always filed at once.
+  /// On a server with a ``NotificationTail``, entries wait in memory, and a later commit inserts
+  /// many of them. Entries of a change with many firings are always inserted at once.
+  ///
+  /// - Parameter amongMany: whether the change has at least
+  ///   ``NotificationIndexTable/firingsFiledAtOnce`` firings.
   private mutating func file(_ row: NotificationIndexRow, amongMany: Bool) throws {
     guard transaction.tail == nil || amongMany else {
       return transaction.tailChange.added.append(row)
@@ -198,12 +210,13 @@ struct DispatchCompletion {
     }
   }
 
-  /// Adds the delivery of the last log entry to a device, unless the device made the change.
+  /// Adds the delivery of the last log entry to one device, unless the device made the change.
   ///
-  /// The delivery is leased to the caller if there is capacity on its route. Otherwise it waits in
-  /// the store.
+  /// If the route has capacity, the delivery is leased to the caller. Otherwise the delivery waits
+  /// in the store.
   ///
   /// - Parameters:
+  ///   - notification: the notification of the log entry.
   ///   - sequence: the number of the log entry.
   ///   - place: the index of the device in ``DispatchOutcome/devices``.
   private mutating func owe(
@@ -237,8 +250,8 @@ struct DispatchCompletion {
 
   /// Reduces the capacity of a route by one delivery.
   ///
-  /// - Returns: the lease of the delivery; nil if no capacity is left, or if the caller leases no
-  ///   deliveries.
+  /// - Returns: the lease of the delivery; nil if the route has no capacity left, or if
+  ///   ``capacity`` is nil.
   private mutating func takeCapacity(on route: DeliveryRoute.ID) -> DeliveryLease? {
     guard let left = capacity?.capacities[route] ?? capacity?.otherCapacity, left > 0 else {
       return nil
@@ -247,11 +260,12 @@ struct DispatchCompletion {
     return capacity?.lease
   }
 
-  /// Returns the devices of a user. The first call for the user in a database reads them.
+  /// Returns the devices to which a user's notifications of the container are pushed. The first
+  /// call for a user and a database reads the devices from the store.
   ///
-  /// They are the unexpired devices to which the subscriber's notifications of the container are
-  /// pushed. Readers of the web courier have no device: they poll the server. A device without a
-  /// channel on this server is only counted.
+  /// Expired devices are left out, and so are readers of the web courier, which poll the server. A
+  /// device without a channel on this server, that is, without a configured push service, is only
+  /// counted.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if a device has no number.
   private mutating func target(
@@ -286,7 +300,7 @@ struct DispatchCompletion {
     return try supply.take(from: transaction)
   }
 
-  /// The number supply of a database. A new one draws 16 numbers at once.
+  /// Returns the number supply of a database. A new supply draws 16 numbers at once.
   private mutating func supply(of database: DatabaseID) throws -> NumberSupply {
     if let supply, supply.database == database { return supply }
     if let supply { supplies[supply.database] = supply }
@@ -294,39 +308,40 @@ struct DispatchCompletion {
   }
 }
 
-/// The devices to which a user's notifications in one database are pushed, and the deliveries that
-/// may still wait for them.
+/// The devices to which a user's notifications in one database are pushed, and the number of
+/// deliveries that may still be written for these devices.
 private struct DispatchTarget {
   /// The user, and the database of the notifications.
   let user: UserOfDatabase
-  /// Their range in ``DispatchOutcome/devices``.
+  /// The range of the user's devices in ``DispatchOutcome/devices``.
   var devices = 0..<0
   /// The number of deliveries that may still be written within the user's limit.
   var left = Int.max
-  /// Whether ``left`` is exact; otherwise it is a lower bound.
+  /// Whether ``left`` was counted in the store in this transaction. Otherwise ``left`` is an
+  /// estimate, which is mostly too low.
   private var isCounted = false
-  /// The number of devices without a channel, and the reasons.
+  /// The number of the user's devices without a channel on this server.
   private var passedOver = 0
-  /// The reasons of the devices without a channel.
+  /// The reasons why those devices get no delivery.
   private var noWays: UnsentDeliveries = []
 
   init(user: UserOfDatabase) {
     self.user = user
   }
 
-  /// Counts a device without a channel.
+  /// Counts a device without a channel on this server.
   mutating func passOver(_ device: DeviceToken) {
     passedOver += 1
     noWays.insert(UnsentDeliveries(noWayTo: device.kind, device.apnsEnvironment))
   }
 
-  /// Reserves deliveries of a change to all devices except the origin. If they exceed a limit, the
-  /// method reserves none.
+  /// Reserves a delivery of a change for each device except the origin. If these deliveries would
+  /// exceed the limit of the user or of the server, the method reserves none.
   ///
-  /// For most users the estimate in ``UserBacklogs`` suffices. If it says that the limit is
-  /// reached, the method counts the user's waiting deliveries once in the transaction.
+  /// For most users the estimate in `UserBacklogs` suffices. If the estimate reaches the limit, the
+  /// method counts the user's waiting deliveries in the store, once in a transaction.
   ///
-  /// - Returns: the reasons for which some devices get no delivery.
+  /// - Returns: the reasons why some devices get no delivery; empty if each device gets one.
   mutating func take(
     of change: Change, for dispatch: inout DispatchCompletion
   ) throws -> UnsentDeliveries {

@@ -1,32 +1,34 @@
 import CloudKitModel
 import StoreModel
 
-/// The writer's result for matched changes, as numbers. ``result(of:timestamp:)`` converts it for
-/// callers, outside of the writer's thread.
+/// The result of a transaction of ``DispatchCompletion``, as numbers.
 ///
-/// The lists of an outcome refer to each other by index. So a change with many firings costs the
-/// writer's thread little memory and time.
+/// ``result(of:timestamp:)`` converts it for the dispatcher, outside of the writing thread. The
+/// lists of an outcome refer to each other by index. So a change with many firings (subscriptions
+/// that it fires) costs the writing thread little memory and time.
 struct DispatchOutcome: Sendable {
-  /// A firing that was logged, as numbers.
+  /// A firing with an entry in the notification log, as numbers.
   struct Logged: Sendable {
-    /// The index of the change, and that of the firing in the change.
+    /// The index of the change in the array passed to ``DispatchCompletion/complete(_:)``.
     var change: Int
+    /// The index of the firing in the change.
     var firing: Int
     /// The number of the log entry.
     var sequence: Int64
   }
 
-  /// A delivery that was written. With a limited capacity only leased deliveries are listed; the
-  /// others count in ``DispatchOutcome/waiting``.
+  /// A delivery that was written. If the transaction had a capacity, only the leased deliveries are
+  /// listed; ``DispatchOutcome/waiting`` counts the others.
   struct Owed: Sendable {
-    /// The index of its entry in ``DispatchOutcome/logged``, and that of its device.
+    /// The index of the delivery's log entry in ``DispatchOutcome/logged``.
     var logged: Int
+    /// The index of the delivery's device in ``DispatchOutcome/devices``.
     var device: Int
     /// The delivery's number in its database.
     var number: Int64
     /// The device's badge after the notification; nil if the subscription asks for none.
     var badge: Int?
-    /// The end of the lease, or the time of the transaction without a lease.
+    /// The end of the lease; the time of the transaction for a delivery without a lease.
     var due: Timestamp
   }
 
@@ -34,23 +36,24 @@ struct DispatchOutcome: Sendable {
   var addresses: [DatabaseID: DatabaseAddress] = [:]
   /// The logged firings, in the order of their changes and firings.
   var logged: [Logged] = []
-  /// The devices of all subscribers who were notified.
+  /// The devices of all subscribers who were notified, except those without a channel.
   var devices: [DeviceToken] = []
-  /// The numbers of the devices' tokens.
+  /// The numbers of the devices' tokens, in the order of ``devices``.
   var deviceNumbers: [Int64] = []
-  /// The route of each device.
+  /// The delivery route of each device, in the order of ``devices``.
   var routes: [DeliveryRoute.ID] = []
-  /// The deliveries for the caller to send.
+  /// The deliveries for the caller: the leased ones, or all if the transaction had no capacity.
   var owed: [Owed] = []
-  /// The number of written deliveries that were not leased.
+  /// The number of written deliveries that were not leased, for each route. It is empty if the
+  /// transaction had no capacity.
   var waiting: [DeliveryRoute.ID: Int] = [:]
   /// The number of deliveries that were not written, by reason.
   var unsent = UnsentDeliveryCounts()
-  /// The firings whose subscribers may not read the changed record.
+  /// The firings that were not logged, because the subscriber may not read the changed record.
   var withheld: [WithheldNotification] = []
 
-  /// Converts the numbers into entries and deliveries, for the dispatcher. The method runs on the
-  /// caller's side, not on the writer's thread.
+  /// Converts the numbers into log entries and deliveries, for the dispatcher. The caller's task
+  /// runs this method, not the writing thread.
   ///
   /// - Parameters:
   ///   - changes: the changes that were passed to the transaction, in the same order.

@@ -1,36 +1,40 @@
 import CloudKitModel
 import StoreModel
 
-/// The progress of a transaction that dispatches changes of a database, or of a part.
+/// The progress of a transaction that dispatches changes of one database, or of one part of a
+/// divided database. A part is some of the database's subscribers.
 ///
-/// The changes themselves are not updated: they stay in the outbox as the history for explanations.
-/// One row stores the position for all changes of the transaction.
+/// The transaction does not update the changes, which stay in the outbox as a history. One row of
+/// ``DispatchTable`` stores the dispatch position after all changes of the transaction.
 ///
-/// In a divided database each part has such a row. The row for the changes is written when the last
-/// part has dispatched them.
+/// In a divided database, ``PartDispatchTable`` has the position of each part. The row of
+/// ``DispatchTable`` is written when all parts have dispatched a change.
 ///
-/// The life of a progress: ``init(of:in:)`` reads the position and checks the lease, ``settle(_:)``
-/// advances it for each change, ``write(at:in:)`` stores it.
+/// The life of a progress:
+///
+/// 1. ``init(of:in:)`` reads the position and checks the lease.
+/// 2. ``settle(_:)`` advances the position, once for each change.
+/// 3. ``write(at:in:)`` stores the position.
 struct DispatchProgress {
   private let part: DatabasePart
-  /// The pending division; nil if there is none.
+  /// The pending division of the database into other parts; nil if there is none.
   private let repartition: Repartition?
-  /// The stored position. The value is nil before the first dispatch.
+  /// The position that was stored before this transaction; nil before the first dispatch.
   private let stored: DispatchPosition?
   /// The position after the changes so far.
   private var position: DispatchPosition
-  /// The position of the last change that the transaction dispatched fully.
+  /// The position of the last change that the transaction dispatched fully; nil if there is none.
   private var whole: DispatchPosition?
   /// The number of changes that the transaction dispatches, fully or partly.
   private var count = 0
-  /// The fully dispatched changes that are too large for the history.
+  /// The fully dispatched changes that are too large to be kept whole in the history.
   private var large: [OutboxEntry] = []
 
   private var database: DatabaseID { part.database }
 
-  /// Reads the stored position, under the database's lock.
+  /// Reads the stored position. The transaction has the database's lock.
   ///
-  /// - Throws: ``StoreError/Code/leaseLost`` if another server dispatches the part's changes.
+  /// - Throws: ``StoreError/Code/leaseLost`` if this server has no lease of the part.
   init(of part: DatabasePart, in transaction: StoreTransaction) throws {
     self.part = part
     repartition = try DispatchLeaseTable(transaction: transaction).checkLease(of: part)
@@ -38,15 +42,15 @@ struct DispatchProgress {
     position = stored ?? DispatchPosition(through: .min, changes: 0)
   }
 
-  /// Adds a change, or the continuation of a partly dispatched change, and advances the position.
+  /// Advances the position past a change, or past some of the change's firings.
   ///
-  /// Changes must come in the order of their sequences. A partly dispatched change must continue at
-  /// the subscription at which it stopped.
+  /// The caller passes changes in the order of their sequences. A partly dispatched change must
+  /// continue after the last processed subscription (``DispatchPosition/settled``).
   ///
-  /// - Returns: false if the change is dispatched already. The caller then skips the change.
-  ///
-  /// - Throws: ``StoreError/Code/outOfOrder`` for a change after one that is not fully dispatched,
-  ///   or after the last change of the present parts.
+  /// - Returns: false if the change, or these firings of it, are dispatched already. The caller
+  ///   then skips the change.
+  /// - Throws: ``StoreError/Code/outOfOrder`` if an earlier change is only partly dispatched, or if
+  ///   a division is pending and the change follows the last change of the present parts.
   mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let entry = matched.entry
     if let repartition, entry.sequence > repartition.lastChange { throw outOfOrder }
@@ -68,13 +72,14 @@ struct DispatchProgress {
     return true
   }
 
-  /// Writes the position, and enforces the history's limits.
+  /// Stores the position, and deletes changes beyond the history's limits.
   ///
   /// If a division of the database is pending and the present parts have dispatched all their
-  /// changes, the method divides the database.
+  /// changes, the method also divides the database.
   ///
   /// - Throws: ``StoreError/Code/outOfOrder`` if the outbox has changes up to the new position that
-  ///   this transaction did not dispatch. The position would mark them as dispatched.
+  ///   this transaction did not dispatch. The new position would wrongly mark these changes as
+  ///   dispatched.
   func write(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     guard count > 0 else { return }
     let between = try OutboxTable(transaction: transaction).count(
@@ -93,14 +98,15 @@ struct DispatchProgress {
     try DispatchLeaseTable(transaction: transaction).divide(database, into: repartition.nextParts)
   }
 
-  /// Writes the position of a whole database. The row of a change that was dispatched partly before
-  /// is removed.
+  /// Stores the position of a database that is not divided. The method also deletes the row that an
+  /// earlier transaction wrote for a partly dispatched change.
   private func writeWhole(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     let dispatches = DispatchTable(transaction: transaction)
     if let begun = stored, begun.settled != nil, begun.through < position.through {
       try dispatches.remove(of: database, through: begun.through)
     }
-    // The changes before a partly dispatched one keep their own time of dispatch.
+    // If the last change is only partly dispatched, the fully dispatched ones before it get a row
+    // of their own, so that their time of dispatch stays.
     if let whole, position.settled != nil {
       try dispatches.write(whole, of: database, at: timestamp)
     }
@@ -108,7 +114,8 @@ struct DispatchProgress {
     try drop(large, from: stored, to: position, in: transaction)
   }
 
-  /// Writes the position of a part, and that of the database if this part was the last one behind.
+  /// Stores the position of a part. If this part was the last one behind, the position common to
+  /// all parts advances, and the method stores that one as the database's position.
   private func writePart(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     let dispatches = DispatchTable(transaction: transaction)
     try PartDispatchTable(transaction: transaction).write(position, of: part)
@@ -117,15 +124,22 @@ struct DispatchProgress {
       common.through > before?.through ?? .min
     else { return }
     try dispatches.write(common, of: database, at: timestamp)
-    // The last change that all parts have dispatched is in this transaction.
+    // This part was the last one behind, so this transaction has dispatched all changes between the
+    // database's former and new position.
     let large = large.filter { $0.sequence <= common.through }
     try drop(large, from: before, to: common, in: transaction)
   }
 
-  /// Enforces the history's limits on dispatched changes.
+  /// Applies the history's limits to the dispatched changes.
   ///
-  /// The records of large changes lose their fields. Old changes are deleted each time after 64
-  /// changes, or after an eighth of the limit if that is less. So most transactions delete nothing.
+  /// The method removes the record's fields from changes that are too large. It deletes the changes
+  /// beyond the limit only after each 64 changes, or after an eighth of the limit if that is less.
+  /// So most transactions delete nothing. With a limit of 0, it deletes all dispatched changes.
+  ///
+  /// - Parameters:
+  ///   - large: the changes that are too large.
+  ///   - begin: the database's position before the transaction; nil before the first dispatch.
+  ///   - end: the database's position after the transaction.
   private func drop(
     _ large: [OutboxEntry], from begin: DispatchPosition?, to end: DispatchPosition,
     in transaction: StoreTransaction
@@ -141,7 +155,8 @@ struct DispatchProgress {
     try dispatches.dropChanges(of: database, before: whole - Int64(limit))
   }
 
-  /// The error that makes the dispatcher read the outbox.
+  /// The error for changes that were not passed in order. The dispatcher then reads the missing
+  /// changes from the outbox.
   private var outOfOrder: StoreError {
     StoreError(
       .outOfOrder,

@@ -2,18 +2,25 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The dispatch positions of databases. `dispatches` has a row for each transaction that dispatched
-/// changes; the last row is the position. The changes themselves are not updated: they stay in the
-/// ``OutboxTable`` as the history.
+/// The dispatch positions of databases: the changes up to a position are dispatched, that is, their
+/// notifications are in the log.
+///
+/// The table `dispatches` has a row for each transaction that dispatched changes. The last row of a
+/// database is the database's position. Dispatching does not update the changes, which stay in the
+/// ``OutboxTable`` as a history.
 ///
 /// For divided databases, ``PartDispatchTable`` has the position of each part.
 struct DispatchTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `changes` is the number of the database's changes through this row. `settled_subscriber` and
-  /// `settled_subscription` are set if the change `through` has too many firings for one
-  /// transaction: they name the last settled subscription in the order of subscribers and IDs.
+  /// The table of dispatches.
+  ///
+  /// `through` is the number of the last change that the transaction dispatched, and `changes` is
+  /// the number of the database's changes up to it. `dispatched` is the time of the transaction, in
+  /// milliseconds since 1970. If the last change is only partly dispatched, `settled_subscriber`
+  /// and `settled_subscription` name the last processed subscription
+  /// (``DispatchPosition/settled``).
   static let definition = [
     """
     CREATE TABLE dispatches (
@@ -23,29 +30,29 @@ struct DispatchTable {
     """
   ]
 
-  /// The key of a row, for walks through the table.
+  /// The key of a row, by which a caller reads the table page by page.
   struct Key: Sendable {
     var database: Int64
     /// The last change that the transaction dispatched, fully or partly.
     var through: Int64
   }
 
-  /// A transaction that dispatched changes, as the trimming of the history reads it.
+  /// A row of the table: a transaction that dispatched changes.
   struct Dispatch: InDatabase {
     var key: Key
-    /// The number of the database's changes through this row.
+    /// The number of the database's changes up to this transaction.
     var changes: Int64
     /// The time of the transaction, in milliseconds since 1970.
     var dispatched: Int64
-    /// Whether the last change is dispatched fully.
+    /// Whether the transaction's last change is fully dispatched.
     var isWhole: Bool
 
     var database: DatabaseID { DatabaseID(rawValue: key.database) }
   }
 
-  /// A database's dispatch position; nil before the first dispatch.
+  /// Returns a database's dispatch position; nil if the database has no row.
   ///
-  /// - Complexity: O(log *n*) for *n* rows of all databases.
+  /// - Complexity: O(log *n*), where *n* is the number of rows of all databases.
   func position(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
       """
@@ -54,14 +61,15 @@ struct DispatchTable {
       """, [.integer(database.rawValue)], DispatchPosition.init(row:))
   }
 
-  /// A part's dispatch position; nil before the first dispatch. A whole database has its position
-  /// in this table, a part in ``PartDispatchTable``.
+  /// Returns the dispatch position of a part; nil if the part has no row. The part that is the
+  /// whole database has its position in this table. Other parts have theirs in
+  /// ``PartDispatchTable``.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     if part.isWhole { return try position(of: part.database) }
     return try PartDispatchTable(transaction: transaction).position(of: part)
   }
 
-  /// Stores a database's dispatch position. A row with the same last change is replaced.
+  /// Stores a database's dispatch position. The method replaces a row with the same last change.
   func write(_ position: DispatchPosition, of database: DatabaseID, at timestamp: Timestamp) throws
   {
     try connection.run(
@@ -80,7 +88,7 @@ struct DispatchTable {
       ])
   }
 
-  /// The transactions after `key`, in the order of their databases and changes.
+  /// Returns the rows after `key`, in the order of their databases and last changes.
   ///
   /// - Parameter limit: the most rows returned.
   func dispatches(behind key: Key, limit: Int64) throws -> [Dispatch] {
@@ -96,7 +104,10 @@ struct DispatchTable {
     }
   }
 
-  /// Deletes all fully dispatched changes, and all rows of this table except the last.
+  /// Deletes all fully dispatched changes of a database, and all of its rows in this table except
+  /// the last one.
+  ///
+  /// - Parameter position: the database's dispatch position.
   func dropChanges(
     of database: DatabaseID, dispatchedAt position: DispatchPosition
   ) throws {
@@ -106,11 +117,13 @@ struct DispatchTable {
       [.integer(database.rawValue), .integer(position.through)])
   }
 
-  /// Deletes the oldest changes, those before `number`.
+  /// Deletes the oldest dispatched changes of a database.
   ///
+  /// Changes that one transaction dispatched are deleted together, if all of them may be deleted.
   /// One call deletes the changes of at most 128 transactions, so that it takes a short time.
   ///
-  /// - Parameter number: the number of the first change that stays, counted as `changes` counts.
+  /// - Parameter number: the last change that may be deleted, as a count of changes in the column
+  ///   `changes`. A number below 1 deletes nothing.
   func dropChanges(of database: DatabaseID, before number: Int64) throws {
     guard number > 0 else { return }
     let last = try connection.first(
@@ -127,14 +140,15 @@ struct DispatchTable {
       [.integer(database.rawValue), .integer(last)])
   }
 
-  /// Deletes the changes of a transaction and earlier ones, and the transaction's row.
+  /// Deletes the row of one transaction, the changes that it dispatched, and all earlier changes of
+  /// the database.
   func drop(_ dispatch: Key) throws {
     let database = DatabaseID(rawValue: dispatch.database)
     try OutboxTable(transaction: transaction).drop(from: database, through: dispatch.through)
     try remove(of: database, through: dispatch.through)
   }
 
-  /// Deletes the row of one transaction. Its changes stay.
+  /// Deletes the row of one transaction. The changes that it dispatched stay.
   func remove(of database: DatabaseID, through sequence: Int64) throws {
     try connection.run(
       "DELETE FROM dispatches WHERE database_id = $1 AND through = $2",
@@ -143,8 +157,8 @@ struct DispatchTable {
 }
 
 extension DispatchPosition {
-  /// Reads the row's first four columns: `through`, `changes`, and the settled subscriber and
-  /// subscription.
+  /// Reads the first four columns of a row: `through`, `changes`, `settled_subscriber` and
+  /// `settled_subscription`.
   init(row: any SQLRow) {
     self.init(through: row.integer(0), changes: row.integer(1))
     if let subscriber = row.optionalText(2), let subscriptionID = row.optionalText(3) {

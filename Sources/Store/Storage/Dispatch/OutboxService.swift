@@ -3,24 +3,28 @@ import StoreModel
 
 /// The outbox: the committed changes that wait to be matched against subscriptions.
 ///
-/// The dispatcher is the caller. The dispatcher gets changes from the commit handler, and reads
-/// from the outbox the changes that did not come that way.
+/// Its caller is the dispatcher. The commit handler passes the changes of each commit to the
+/// dispatcher. Changes that did not come from the handler, as after a restart, are read from the
+/// outbox.
 struct OutboxService: OutboxStore {
   let transactions: Transactions
 
-  /// Sets the function that gets the changes of each commit, on the writer's thread. The function
-  /// must not block.
+  /// Sets the function that gets the changes of each commit; nil removes it. The writing thread
+  /// calls the function after the commit, so the function must not block.
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
     transactions.writer.setCommitHandler(handler)
   }
 
-  /// Sets the function that is called after a commit with an unknown outcome.
+  /// Sets the function that is called after a commit with an unknown outcome, such as after a lost
+  /// connection; nil removes it. A writing thread calls the function when the commit has either
+  /// succeeded or failed for certain. The function must not block.
   func setDoubtHandler(_ handler: (@Sendable () -> Void)?) {
     transactions.writer.setDoubtHandler(handler)
   }
 
   /// Returns the databases with undispatched changes, in the order of their numbers. In a
-  /// distributed store, the method asks for each database with changes by a statement of its own.
+  /// distributed store, the method runs statements for each database that has changes, dispatched
+  /// or not.
   func undispatchedDatabases() async throws -> [DatabaseID] {
     if transactions.context.isDistributed {
       return try await transactions.read { transaction in
@@ -31,7 +35,7 @@ struct OutboxService: OutboxStore {
     return try await transactions.read { try OutboxTable(transaction: $0).undispatchedDatabases() }
   }
 
-  /// Returns the next changes of a part that are not dispatched yet; see
+  /// Returns the next undispatched changes of a database, or of a part of a divided database; see
   /// ``OutboxTable/undispatchedEntries(in:after:limit:)``.
   func undispatchedChanges(
     in part: DatabasePart, after sequence: Int64, limit: Int
@@ -41,16 +45,21 @@ struct OutboxService: OutboxStore {
     }
   }
 
-  /// Encodes the notifications of a change, on the caller's thread. The method reads nothing from
-  /// the store.
+  /// Encodes the notifications of a change on the calling thread, and stores the result in
+  /// `change.preparation`. The method does not read the store.
   func prepare(_ change: inout MatchedChange) {
     change.preparation = PreparedChange(change).notifications
   }
 
-  /// Writes the effects of matched changes in one transaction; see ``DispatchCompletion``.
+  /// Writes the log entries and deliveries of matched changes in one transaction; see
+  /// ``DispatchCompletion``.
   ///
-  /// Unprepared changes are encoded first, and the result is converted afterwards, both on the
-  /// caller's side.
+  /// The caller's task encodes unprepared changes before the transaction, and converts the result
+  /// after it.
+  ///
+  /// - Parameter capacity: the number of deliveries to lease to the caller; nil leases none.
+  /// - Throws: ``StoreError/Code/outOfOrder`` if earlier changes of a database are undispatched and
+  ///   not in `changes`. ``StoreError/Code/leaseLost`` if this server has no lease for the changes.
   func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp, leasing capacity: DeliveryCapacity?
   ) async throws -> DispatchResult {

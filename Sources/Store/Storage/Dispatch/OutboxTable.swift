@@ -3,24 +3,27 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The committed changes of databases. A change is first dispatched, and then kept as history.
+/// The committed changes of databases. A change waits here until it is *dispatched*: until the
+/// notifications of all subscriptions that it fires are in the log. Then it is kept as history.
 ///
-/// Dispatching a change does not update its row: ``DispatchTable`` has the position up to which
-/// changes are dispatched. All statements on the outbox are here and in the tables whose rows a
-/// join with it returns. `docs/internals/store.md` lists these tables.
+/// Dispatching a change does not update the change's row: ``DispatchTable`` has the position up to
+/// which changes are dispatched.
 ///
-/// A row is written in the transaction of its change. So no committed change is lost, whenever the
-/// server stops.
+/// The transaction that makes a change also writes the row. So a crash of the server loses no
+/// committed change.
 struct OutboxTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `sequence` is the change's number in the database, and the order of the commits.
-  /// `subscription_version` is the database's version at the commit: subscriptions that were saved
-  /// later do not fire. `content` is the encoded change with the record as it was committed.
+  /// The table of changes.
   ///
-  /// `lacks_fields` is 1 for a change that was too large for the history: its record is stored
-  /// without fields. The column is null otherwise.
+  /// `sequence` is the change's number in the database, which rises from commit to commit.
+  /// `subscription_version` is the database's subscription version at the commit: subscriptions
+  /// that were saved later do not fire. `content` is the encoded change, with the record as it was
+  /// committed.
+  ///
+  /// `lacks_fields` is 1 for a dispatched change that was too large for the history, so that the
+  /// fields of its record were removed. The column is null otherwise.
   static let definition = [
     """
     CREATE TABLE outbox (
@@ -30,15 +33,14 @@ struct OutboxTable {
     """
   ]
 
-  /// Writes a change to the outbox, and adds it for the commit handler.
+  /// Writes a change to the outbox, and adds the change to those that the commit handler gets.
   ///
-  /// A change in a database without subscriptions is skipped. Such a change would fire nothing even
-  /// if it were dispatched late, since a subscription does not fire on changes committed before it
-  /// was saved.
+  /// A change in a database without subscriptions is skipped, because it fires nothing: a
+  /// subscription does not fire on changes that were committed before the subscription was saved.
   ///
   /// - Parameters:
   ///   - change: evaluated only if the database has subscriptions.
-  ///   - sequence: the change's number, which the caller took from `numbers`.
+  ///   - sequence: the change's number, drawn from `numbers`.
   ///   - numbers: the number supply of the database.
   func post(
     _ change: @autoclosure () -> Change, sequence: Int64, numbers: NumberSupply
@@ -63,22 +65,25 @@ struct OutboxTable {
     transaction.outbox.append(entry)
   }
 
-  /// The ID of a change's notifications.
+  /// Returns the ID for the notifications of a change.
   ///
-  /// A repeat of a request that has an ID gives the same notification IDs. So clients recognise
-  /// repeated notifications.
+  /// If the request has an ID, a repetition of the request gets the same notification IDs. So
+  /// clients recognise repeated notifications. Otherwise the ID is random.
   ///
   /// - Parameter number: a number that no other change of the request has.
   func notificationID(ofChange number: Int64, from origin: ChangeOrigin) -> UUID {
     origin.request?.notificationID(ofChange: number) ?? transaction.context.makeUUID()
   }
 
-  /// The changes of a part that are not yet dispatched, in the order of their commits.
+  /// Returns the undispatched changes of a database, or of a part of a divided database, in the
+  /// order of the commits. A part is some of the database's subscribers.
   ///
-  /// While the database is about to be divided into other parts, the result ends at the last change
-  /// that the present parts dispatch.
+  /// While a division of the database into other parts is pending, the result ends at the last
+  /// change that the present parts dispatch.
   ///
-  /// - Parameter sequence: only later changes are returned.
+  /// - Parameters:
+  ///   - sequence: the number of a change; only later changes are returned.
+  ///   - limit: the most changes returned; a number below 0 counts as 0.
   func undispatchedEntries(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) throws -> [OutboxEntry] {
@@ -107,9 +112,11 @@ struct OutboxTable {
     }
   }
 
-  /// The number of changes after the last fully dispatched change of `begin`, up to the change of
-  /// `end`, that one included. ``DispatchProgress`` compares it with the changes that the
-  /// dispatcher passed.
+  /// Returns the number of changes after the last fully dispatched change of `begin`, up to and
+  /// including the change of `end`. ``DispatchProgress`` compares this number with the number of
+  /// changes that a transaction dispatches.
+  ///
+  /// - Parameter begin: the position at which counting begins; nil counts from the first change.
   func count(
     of database: DatabaseID, from begin: DispatchPosition?, to end: DispatchPosition
   ) throws -> Int? {
@@ -121,9 +128,9 @@ struct OutboxTable {
     ) { Int($0.integer(0)) }
   }
 
-  /// Whether a database has undispatched changes.
+  /// Returns whether a database has undispatched changes.
   ///
-  /// - Parameter last: the last change to consider.
+  /// - Parameter last: the number up to which changes are considered, inclusive.
   func hasUndispatched(in database: DatabaseID, through last: Int64 = .max) throws -> Bool {
     let through =
       try DispatchTable(transaction: transaction).position(of: database)?.wholeThrough ?? .min
@@ -133,26 +140,28 @@ struct OutboxTable {
     ) { _ in true } ?? false
   }
 
-  /// The last change of a database, dispatched or not; 0 if there is none. A change that is trimmed
-  /// from the history does not count.
+  /// Returns the number of a database's last change, dispatched or not; 0 if the outbox has no
+  /// change of the database.
   func lastSequence(in database: DatabaseID) throws -> Int64 {
     try connection.first(
       "SELECT MAX(sequence) FROM outbox WHERE database_id = $1", [.integer(database.rawValue)]
     ) { $0.integer(0) } ?? 0
   }
 
-  /// The databases with changes, dispatched or not.
+  /// Returns the databases with changes in the outbox, dispatched or not, in the order of their
+  /// numbers.
   func databases() throws -> [DatabaseID] {
     try connection.rows(
       "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id", []
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// The databases with undispatched changes.
+  /// Returns the databases with undispatched changes.
   ///
-  /// - Complexity: O(*d* log *n*) for *d* databases with changes among *n* changes.
+  /// - Complexity: O(*d* log *n*), where *d* is the number of databases with changes and *n* is the
+  ///   number of all changes.
   func undispatchedDatabases() throws -> [DatabaseID] {
-    // The query goes from one database to the next by the index, past the changes between them.
+    // The query reads the index once for each database, and skips the other changes.
     try connection.rows(
       """
       WITH RECURSIVE changed (database_id) AS (
@@ -173,12 +182,14 @@ struct OutboxTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Examines `limit` changes, and returns those of a record, newest first.
+  /// Examines at most `limit` changes of a database, and returns those of a record, newest first.
   ///
   /// - Parameters:
   ///   - recordID: the record; nil for all changes.
-  ///   - sequence: the newest change examined.
-  /// - Returns: the changes, and the oldest change examined; nil if no older changes are left.
+  ///   - sequence: the number of the newest change to examine.
+  ///   - limit: the most changes examined.
+  /// - Returns: `changes`: the changes found; `oldest`: the number of the oldest examined change,
+  ///   or nil if there are no older changes.
   func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, through sequence: Int64, limit: Int
   ) throws -> (changes: [PastChange], oldest: Int64?) {
@@ -198,7 +209,8 @@ struct OutboxTable {
       count += 1
       oldest = row.integer(0)
       let content = row.bytes(2)
-      // Most changes are of other records. The bytes show that without decoding.
+      // Most changes are of other records. If the content does not contain the record's name, it
+      // need not be decoded.
       if let name, !content.contains(run: name) { return }
       let change = try change(content, numbered: oldest, in: database)
       guard recordID == nil || change.record?.recordID == recordID else { return }
@@ -211,7 +223,7 @@ struct OutboxTable {
     return (changes, count == limit ? oldest : nil)
   }
 
-  /// Removes the record's fields from a stored change. The row is marked with `lacks_fields`.
+  /// Removes the record's fields from a stored change, and sets `lacks_fields`.
   func dropFields(of entry: OutboxEntry) throws {
     var change = entry.change
     change.record?.fields = [:]
@@ -234,10 +246,13 @@ struct OutboxTable {
     return change
   }
 
-  /// Searches the next `count` changes for the bytes of a user record name.
+  /// Searches the next changes of a database for the bytes of a user record name.
   ///
-  /// - Returns: the sequences of the changes that contain the name, and the last change examined;
-  ///   nil if no changes are left.
+  /// - Parameters:
+  ///   - sequence: the number of the change after which the search begins.
+  ///   - count: the most changes examined.
+  /// - Returns: the numbers of the changes that contain the name, and the number of the last
+  ///   examined change; nil if there are no changes after `sequence`.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -245,9 +260,9 @@ struct OutboxTable {
       of: "outbox", by: "sequence", naming: user, after: sequence, examining: count, in: database)
   }
 
-  /// Calls `alter` with a change, and writes the change if `alter` returns true.
+  /// Calls `alter` with a stored change, and stores the altered change if `alter` returns true.
   ///
-  /// - Returns: whether the change was written. The result is false if there is no such change.
+  /// - Returns: whether the change was stored. The result is false if there is no such change.
   func update(
     _ sequence: Int64, in database: DatabaseID, by alter: (inout Change) -> Bool
   ) throws -> Bool {
@@ -266,7 +281,7 @@ struct OutboxTable {
     return true
   }
 
-  /// Deletes the changes of a database up to one, that one included.
+  /// Deletes the changes of a database up to and including `sequence`.
   func drop(from database: DatabaseID, through sequence: Int64) throws {
     try connection.run(
       "DELETE FROM outbox WHERE database_id = $1 AND sequence <= $2",
@@ -275,8 +290,8 @@ struct OutboxTable {
 }
 
 extension [UInt8] {
-  /// Whether these bytes contain the others as one run. The result is true if there are no other
-  /// bytes.
+  /// Returns whether the bytes of `other` occur in these bytes, one directly after the other. The
+  /// result is true if `other` is empty.
   fileprivate func contains(run other: [UInt8]) -> Bool {
     guard let first = other.first else { return true }
     return withUnsafeBytes { bytes in

@@ -1,16 +1,18 @@
 import CloudKitModel
 import StoreModel
 
-/// A matched change with its encoded notifications, for the writer's transaction.
+/// A change with the subscriptions that it fires and with the encoded notifications. It is made
+/// before the transaction that writes the notifications (``DispatchCompletion``).
 struct PreparedChange: Sendable {
   /// The change, and the subscriptions that it fires.
   let matched: MatchedChange
-  /// The encoded notifications, one for each firing in the same order.
+  /// The encoded notifications, one for each subscription of `matched.firings`, in the same order.
   let notifications: PreparedNotifications
 
   var entry: OutboxEntry { matched.entry }
 
-  /// Takes the notifications that ``OutboxStore/prepare(_:)`` encoded, or encodes them now.
+  /// Uses the notifications that ``OutboxService/prepare(_:)`` has encoded; without them, encodes
+  /// the notifications now.
   init(_ matched: MatchedChange) {
     self.matched = matched
     notifications =

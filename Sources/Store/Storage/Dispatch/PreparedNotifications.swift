@@ -1,33 +1,34 @@
 import CloudKitModel
 import StoreModel
 
-/// The encoded notifications of one change, made on the thread that matched it.
+/// The encoded notifications of one change.
 ///
-/// All writes wait for the writer's thread. The encoding is therefore done before, and the writer's
-/// thread only puts the bytes into rows. Subscriptions that differ only in their IDs share the
-/// encoding of everything else.
+/// All writes wait for the writing thread. Therefore the dispatcher encodes the notifications
+/// before the write, and the writing thread only copies the bytes into rows. For subscriptions that
+/// differ only in their IDs, everything except the ID is encoded once.
 struct PreparedNotifications: DispatchPreparation {
   /// One notification.
   struct Element: Sendable {
-    /// The user who gets it.
+    /// The record name of the user who gets the notification.
     let subscriber: String
     /// Whether the subscription is deleted when it fires.
     let firesOnce: Bool
     /// Whether the notification raises the badges of the subscriber's devices.
     let raisesBadge: Bool
-    /// The key by which deliveries merge; nil if they do not.
+    /// The key by which a newer delivery can replace an older one; nil if deliveries of the
+    /// subscription are not merged.
     let mergeKey: DeliveryMergeKey?
-    /// The index in ``PreparedNotifications/changes`` of the change as this notification shows it.
+    /// The index in ``PreparedNotifications/changes`` of the version that this notification has.
     fileprivate let change: Int
-    /// The end of its content in ``PreparedNotifications/bytes``; the content begins at the end of
-    /// the previous one.
+    /// The end of the notification's content in ``PreparedNotifications/bytes``. The content begins
+    /// at the end of the previous notification's content.
     fileprivate let end: Int
   }
 
-  /// The notifications, in the order of the firings.
+  /// The notifications, in the order of the subscriptions that the change fires.
   private(set) var elements: [Element] = []
-  /// The different versions of the change: each has the fields that some of the subscriptions refer
-  /// to.
+  /// The different versions of the change. Each version has only the record fields to which some of
+  /// the subscriptions refer.
   private var changes: [Change] = []
   /// The contents of all notifications, one after the other.
   private var bytes: [UInt8] = []
@@ -36,11 +37,11 @@ struct PreparedNotifications: DispatchPreparation {
   ///
   /// - Parameters:
   ///   - change: the committed change.
-  ///   - firings: the subscriptions that it fires.
-  ///   - contentNumbers: a number for each firing, equal only for subscriptions that differ only in
-  ///     their IDs; nil if unknown.
-  ///   - carriesLastValues: whether notifications of a deletion carry the last values of the
-  ///     desired keys.
+  ///   - firings: the subscriptions that the change fires.
+  ///   - contentNumbers: a number for each subscription of `firings`; two numbers are equal only if
+  ///     the subscriptions differ only in their IDs. Nil if the numbers are unknown.
+  ///   - carriesLastValues: whether a notification of a deleted record has the last values of the
+  ///     subscription's desired keys.
   init(
     of change: Change, for firings: [StoredSubscription], contentNumbers: [UInt64]?,
     carriesLastValues: Bool
@@ -66,25 +67,27 @@ struct PreparedNotifications: DispatchPreparation {
     }
   }
 
-  /// The log's content for a notification (``SubscriptionNotification/storedContent``).
+  /// Returns the content of a notification's log entry (`SubscriptionNotification.storedContent`).
   ///
-  /// - Parameter place: the index of the firing.
+  /// - Parameter place: the index of the notification in ``elements``.
   func content(at place: Int) -> ArraySlice<UInt8> {
     bytes[(place == 0 ? 0 : elements[place - 1].end)..<elements[place].end]
   }
 
-  /// The change with the fields that the subscription refers to.
+  /// Returns the change with only the record fields to which the notification's subscription
+  /// refers.
   ///
-  /// - Parameter place: the index of the firing.
+  /// - Parameter place: the index of the notification in ``elements``.
   func change(at place: Int) -> Change { changes[elements[place].change] }
 
-  /// The common part of subscriptions that differ only in their IDs.
+  /// The common part of the notifications whose subscriptions differ only in their IDs.
   private struct SharedContent {
     var firesOnce: Bool
     var raisesBadge: Bool
     /// The index of the change in ``PreparedNotifications/changes``.
     var change: Int
-    /// The bytes after the ID in the log's content, without the version byte of a row.
+    /// The bytes of the log's content that follow the subscription's ID. The first byte of an
+    /// encoded row, its version, is left out.
     var content: ArraySlice<UInt8>
   }
 

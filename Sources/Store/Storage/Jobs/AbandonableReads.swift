@@ -1,18 +1,19 @@
-/// Reads that are cancelled with their task.
+/// The option that a task's reads of the store are cancelled when the task is cancelled.
 ///
-/// By default a cancelled task does not cancel its reads, so that background work such as
-/// dispatching finishes what it began. A request whose client has gone needs no answer.
+/// By default, cancelling a task does not cancel its reads, so that background work such as
+/// dispatching can finish. The server sets the option for requests: a request whose client has
+/// disconnected needs no answer.
 ///
-/// A store in memory has no readers: there a read shares the writer's transaction and is never
-/// cancelled.
+/// A store in memory has no reading threads. Its reads run in the transactions of the writing
+/// thread and are never cancelled.
 public enum AbandonableReads {
-  /// Whether reads of the current task are cancelled with it. Child tasks inherit the value.
+  /// Whether reads of the current task are cancelled with the task. Child tasks inherit the value.
   @TaskLocal static var areOn = false
 
-  /// Runs `body`; if its task is cancelled, its reads throw `CancellationError`. Writes are carried
-  /// out all the same: one transaction has the writes of several callers.
+  /// Runs `body` with the option. If the current task is cancelled, reads in `body` throw
+  /// `CancellationError`: a waiting read does not begin, and the engine interrupts a running read.
   ///
-  /// A read that still waits never begins. A read that runs is interrupted in the engine.
+  /// Writes are never cancelled, because one transaction has the writes of several callers.
   ///
   /// ```swift
   /// let answer = try await AbandonableReads.within { try await endpoint.respond(to: request) }

@@ -7,25 +7,29 @@ import StoreModel
 /// ``StoreError/Code/overloaded``, so that waiting callers do not fill the memory.
 /// ``WriteSchedule`` decides which jobs a thread takes.
 ///
-/// Any thread may call the methods: the condition guards all state. A call holds it for a short
-/// time only, except while ``take(most:by:patience:)`` waits.
+/// Any thread may call the methods, because a condition guards all state. Each call locks the
+/// condition for a short time only; while ``take(most:by:patience:)`` waits, it is not locked.
 final class JobQueue: @unchecked Sendable {
   // All state is guarded by the condition.
   private let condition = NSCondition()
+  /// The most waiting jobs.
   private let limit: Int
-  /// The name of the jobs in the plural, for the error at the limit.
+  /// The name of the jobs in the plural, such as "writes", for the error at the limit.
   private let role: String
   private var schedule: WriteSchedule
   /// The number of threads that wait for jobs.
   private var idleThreads = 0
   private var isClosed = false
 
+  /// Creates an empty queue.
+  ///
   /// - Parameters:
-  ///   - role: the name of the jobs, for the error at the limit.
-  ///   - writers: the number of threads that do jobs concurrently, as far as the jobs' locks
-  ///     permit; 1 for threads whose jobs take no locks.
+  ///   - limit: the most waiting jobs; the queue refuses further ones.
+  ///   - role: the name of the jobs in the plural, such as "writes", for the error at the limit.
+  ///   - writers: the number of threads whose jobs take locks; the schedule never starts two jobs
+  ///     at the same time whose locks exclude each other. Pass 1 if the jobs take no locks, for any
+  ///     number of threads.
   ///   - separatesDatabases: whether jobs of different databases are never taken together.
-  ///   - limit: the most waiting jobs; further ones are refused.
   init(limit: Int, role: String, writers: Int = 1, separatesDatabases: Bool = false) {
     self.limit = limit
     self.role = role
@@ -39,17 +43,17 @@ final class JobQueue: @unchecked Sendable {
     return schedule.count
   }
 
-  /// Whether the queue was closed.
+  /// Whether ``close()`` was called.
   var isOver: Bool {
     condition.lock()
     defer { condition.unlock() }
     return isClosed
   }
 
-  /// Adds a job and wakes a thread that can begin it.
+  /// Adds a job. If a thread could begin the job now, the method wakes a waiting thread.
   ///
-  /// A full or closed queue finishes the job at once, on the calling thread, with
-  /// ``StoreError/Code/overloaded`` or ``StoreError/Code/closed``.
+  /// If the queue is full or closed, the method finishes the job at once on the calling thread,
+  /// with ``StoreError/Code/overloaded`` or ``StoreError/Code/closed``.
   func add(_ job: any StoreJob) {
     condition.lock()
     let failure: StoreError?
@@ -60,20 +64,24 @@ final class JobQueue: @unchecked Sendable {
         .overloaded, "\(schedule.count) \(role) are waiting for the store; try again later")
     } else {
       failure = nil
-      // If the job must wait for locks, the thread that holds them takes jobs again when it is
-      // done.
+      // If other jobs' locks exclude this job, no thread is woken. The thread that does those jobs
+      // takes further jobs afterwards.
       if schedule.add(job) { condition.signal() }
     }
     condition.unlock()
     if let failure { job.finish(failure) }
   }
 
-  /// Waits for jobs and takes up to `most` of them; nil if the queue is closed and empty.
+  /// Waits until the calling thread can begin jobs, removes these jobs from the queue, and returns
+  /// them.
   ///
   /// - Parameters:
-  ///   - thread: the number of the calling writer, whose previous jobs are done.
-  ///   - patience: seconds to wait; the result is empty if no job comes in that time.
-  ///   - most: the most jobs taken, for one transaction.
+  ///   - most: the most jobs returned.
+  ///   - thread: the number of the calling writing thread, from 0. The call also releases the locks
+  ///     of the thread's previous jobs, which are done.
+  ///   - patience: the seconds to wait; nil waits without a limit.
+  /// - Returns: the jobs, for one transaction; empty if `patience` ends first; nil if the queue is
+  ///   closed and has no jobs.
   func take(most: Int, by thread: Int = 0, patience: Double? = nil) -> [any StoreJob]? {
     let deadline = patience.map { Date(timeIntervalSinceNow: $0) }
     condition.lock()
@@ -82,7 +90,7 @@ final class JobQueue: @unchecked Sendable {
     while true {
       let taken = schedule.take(most: most, by: thread)
       if !taken.isEmpty {
-        // Another idle thread may be able to take some of the rest.
+        // Another waiting thread may be able to begin some of the remaining jobs.
         if idleThreads > 0, !schedule.isEmpty { condition.signal() }
         return taken
       }
@@ -100,8 +108,8 @@ final class JobQueue: @unchecked Sendable {
     }
   }
 
-  /// Refuses further jobs with ``StoreError/Code/closed``. The waiting ones are still done, and
-  /// then ``take(most:by:patience:)`` returns nil to each thread.
+  /// Closes the queue: further jobs are refused with ``StoreError/Code/closed``. The threads still
+  /// do the waiting jobs. After that, ``take(most:by:patience:)`` returns nil to each thread.
   func close() {
     condition.lock()
     isClosed = true

@@ -11,8 +11,8 @@ final class ReadTally: Sendable {
   /// The number of reads that were cancelled while they ran.
   private let running = Atomic(0)
 
-  /// The reads cancelled before they began, and while they ran. The counts begin when the store is
-  /// opened.
+  /// The numbers of cancelled reads since the store was opened. `waiting` counts those that had not
+  /// begun, `running` those that were interrupted.
   var abandoned: (waiting: Int, running: Int) {
     (waiting.load(ordering: .relaxed), running.load(ordering: .relaxed))
   }
@@ -21,8 +21,8 @@ final class ReadTally: Sendable {
   /// error is ``StoreError/Code/unreachable``.
   var foundNoStore: Bool { isUnreachable.load(ordering: .relaxed) }
 
-  /// Notes the end of a read. The method writes only if the state has changed, since every read
-  /// calls it.
+  /// Records whether a read reached the store. Every read calls this method, so it writes only if
+  /// the value changes.
   ///
   /// - Parameter failure: the error of the read; nil if it succeeded.
   func note(_ failure: (any Error)?) {

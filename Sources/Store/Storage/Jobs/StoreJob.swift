@@ -1,34 +1,42 @@
 import SQLEngine
 import StoreModel
 
-/// A job for one of the store's threads: a write, a read, or a statement of its own.
+/// A job for one of the store's threads: a write, a read, or a statement outside of transactions.
 ///
-/// The life of a job: ``JobQueue/add(_:)`` queues it or finishes it with an error. A thread calls
-/// ``run(in:)``, perhaps several times, and then ``finish(_:)`` once.
+/// The life of a job:
+///
+/// 1. ``JobQueue/add(_:)`` adds the job to the queue, or finishes the job with an error.
+/// 2. A thread calls ``run(in:)``, perhaps several times. A read that was cancelled before is not
+///    run.
+/// 3. The thread calls ``finish(_:)`` once.
 protocol StoreJob: AnyObject, Sendable {
-  /// Whether the job leaves writes in ``StoreTransaction/gathered``, and reads no rows that earlier
-  /// gathered writes concern: the value index and the versions of zones.
+  /// Whether the job puts some of its writes into ``StoreTransaction/gathered``, from which they
+  /// are written later. Such a job must not read the rows that gathered writes change: those of the
+  /// value index, and the versions of zones.
   ///
-  /// The writer writes what was gathered before any other job.
+  /// Before a job without this property, the writing thread writes all gathered writes.
   var gathersWrites: Bool { get }
-  /// The locks that the job holds while it runs, on a shared store. The default is
-  /// ``WriteLocks/rows``: none.
+  /// The locks that the job needs while it runs, on a store that several servers share. The default
+  /// is ``WriteLocks/rows``: no locks besides those of the statements.
   var locks: WriteLocks { get }
-  /// Whether the writer runs the job by itself, in no transaction. The default is false.
+  /// Whether the writing thread runs the job outside of a transaction of the engine. The default is
+  /// false.
   var isOutsideTransactions: Bool { get }
-  /// The cancellation of a read; nil for a job that is always carried out. The default is nil.
+  /// The object by which a read can be cancelled; nil for a job that is never cancelled. The
+  /// default is nil.
   var cancellation: ReadCancellation? { get }
-  /// Does the work, and keeps its result or error until ``finish(_:)``.
+  /// Does the work, and keeps the result until ``finish(_:)``.
   ///
-  /// If another job of the same commit fails, it runs again in a new transaction, so it must change
-  /// nothing but the store.
+  /// If a job of the same transaction fails, the thread runs all of its jobs again in a new
+  /// transaction. So this method must change nothing outside of the store.
   ///
-  /// - Throws: any error; it is passed to ``finish(_:)`` unless a repetition succeeds.
+  /// - Throws: any error. Unless a repetition succeeds, the thread passes the error to
+  ///   ``finish(_:)``.
   func run(in transaction: StoreTransaction) throws
-  /// Passes the outcome to the caller: `failure`, or else the result of ``run(in:)``.
+  /// Passes `failure` to the caller; if it is nil, the result of ``run(in:)``.
   ///
-  /// The thread calls the method once, after the commit, on the thread that ran the job. A job that
-  /// never ran may be finished on the thread that added it.
+  /// The thread that ran the job calls this method once, after the commit or the rollback. A job
+  /// that never ran may be finished on the thread that added the job.
   func finish(_ failure: (any Error)?)
 }
 
@@ -44,7 +52,7 @@ extension StoreJob {
 ///
 /// If ``StoreTime/current`` is set in the caller's task, the job adds its time there.
 final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
-  // Used by one thread at a time: the one that runs and finishes the job.
+  // One thread at a time uses the object: the thread that runs and finishes the job.
   let gathersWrites: Bool
   let locks: WriteLocks
   let isOutsideTransactions: Bool
@@ -52,8 +60,8 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   /// The work.
   private let body: @Sendable (StoreTransaction) throws -> Value
   private let continuation: CheckedContinuation<Value, any Error>
-  /// The sum of the task that added the job, to which the job adds its time; nil if its time is not
-  /// counted.
+  /// The sum to which the job adds its time: that of the task that creates the job. Nil if the time
+  /// is not counted.
   private let time = StoreTime.current
   /// The result of the last run; nil before the first one.
   private var value: Value?
@@ -61,8 +69,9 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   /// Creates a job for the current task.
   ///
   /// - Parameters:
-  ///   - continuation: resumed once, with the result of `body` or an error.
-  ///   - body: the work. The closure may run several times.
+  ///   - continuation: ``finish(_:)`` resumes it, with the result of `body` or an error.
+  ///   - body: the work. The closure may run several times, so it must change nothing outside of
+  ///     the store.
   init(
     _ continuation: CheckedContinuation<Value, any Error>, locks: WriteLocks = .rows,
     gathersWrites: Bool = false, isOutsideTransactions: Bool = false,
@@ -77,7 +86,7 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
     self.body = body
   }
 
-  /// Runs the body, and replaces the result of an earlier run.
+  /// Runs the body. The new result replaces that of an earlier run.
   func run(in transaction: StoreTransaction) throws {
     guard let time else {
       value = try body(transaction)
@@ -86,7 +95,8 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
     value = try time.count(isElsewhere: transaction.connection.isShared) { try body(transaction) }
   }
 
-  /// Resumes the caller. A job that was never run fails with ``StoreError/Code/closed``.
+  /// Resumes the caller. Without `failure`, a job that was never run fails with
+  /// ``StoreError/Code/closed``.
   func finish(_ failure: (any Error)?) {
     if let failure {
       continuation.resume(throwing: failure)

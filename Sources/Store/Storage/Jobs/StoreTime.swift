@@ -3,8 +3,8 @@ import Synchronization
 
 /// A sum of the time that the store's threads spend on a caller's jobs.
 ///
-/// The server uses it to charge requests for the load that they cause. Several jobs may run at the
-/// same time: their times add up.
+/// The server measures by it how much load a client's requests cause. Several jobs of a caller may
+/// run at the same time; the sum then has the time of each.
 ///
 /// ```swift
 /// let time = StoreTime()
@@ -12,7 +12,7 @@ import Synchronization
 /// print(time.seconds)
 /// ```
 public final class StoreTime: Sendable {
-  /// The sum to which jobs of the current task are added; nil if they are not counted.
+  /// The sum to which jobs of the current task add their time; nil if their time is not counted.
   @TaskLocal static var current: StoreTime?
 
   private let nanoseconds = Atomic<Int64>(0)
@@ -20,24 +20,25 @@ public final class StoreTime: Sendable {
   /// Creates a sum of 0 seconds.
   public init() {}
 
-  /// The seconds so far. Waiting for a thread, or for the disk at the end of a transaction, does
-  /// not count. For a store in a file, neither does waiting for a processor.
+  /// The sum of seconds so far. The time that a job waits for a thread or for the commit does not
+  /// count. For SQLite, only the time on a processor counts. For PostgreSQL, all the elapsed time
+  /// of a job counts.
   public var seconds: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1e9 }
 
-  /// Runs `body` and counts all its store jobs.
+  /// Runs `body`, and adds the time of all its store jobs to the sum. Jobs of child tasks count,
+  /// too.
   ///
-  /// Child tasks of `body` count as well. Jobs that still run when `body` has returned are added
-  /// later.
+  /// A job that still runs when `body` has returned adds its time when it ends.
   public func counting<Value: Sendable>(
     _ body: () async throws -> Value
   ) async rethrows -> Value {
     try await Self.$current.withValue(self, operation: body)
   }
 
-  /// Counts a job, on the thread that runs it.
+  /// Runs a job on the calling thread, and adds its time to the sum.
   ///
-  /// For a store in a file, the clock is the processor time of the thread. PostgreSQL works in
-  /// another process, so there the elapsed time counts.
+  /// SQLite works on the calling thread, so the thread's processor time counts. PostgreSQL works in
+  /// another process, so the elapsed time counts.
   ///
   /// - Parameter isElsewhere: whether another process does the work while the thread waits.
   func count<Value>(isElsewhere: Bool, _ job: () throws -> Value) rethrows -> Value {
@@ -47,7 +48,7 @@ public final class StoreTime: Sendable {
     return try job()
   }
 
-  /// The reading of a clock of the system.
+  /// Returns the present time of one of the system's clocks, in nanoseconds.
   private static func nanoseconds(of clock: clockid_t) -> Int64 {
     var time = timespec()
     clock_gettime(clock, &time)

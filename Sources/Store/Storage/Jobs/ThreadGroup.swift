@@ -2,15 +2,17 @@ import Foundation
 
 /// The threads of an open store.
 ///
-/// A thread owns its connection, if it has one, and closes it when its work ends. The group counts
-/// the threads, so that closing the store can wait for the last one. The threads block in the
-/// engine, so they must not be threads that run Swift's tasks.
+/// A thread that has a connection closes this connection when the thread's work ends. The group
+/// counts the threads, so that closing the store can wait for the last thread. These threads block
+/// while the engine works. Therefore they are separate from the threads that run Swift's tasks.
 final class ThreadGroup: @unchecked Sendable {
   private let lock = NSLock()
-  /// Held while a connection is closed.
+  /// The lock that a thread holds while it closes its connection.
   private let closing = NSLock()
-  // Guarded by the lock.
+  // The lock guards the following properties.
+  /// The number of threads that have not ended.
   private var running = 0
+  /// The tasks that wait for the end of the last thread.
   private var waiters: [CheckedContinuation<Void, Never>] = []
   /// The lock that keeps other servers from opening the store's file. The lock is released when the
   /// last thread has ended.
@@ -18,7 +20,8 @@ final class ThreadGroup: @unchecked Sendable {
 
   /// Creates a group without threads.
   ///
-  /// - Parameter serverLock: kept until the last thread has ended; nil if the store needs no lock.
+  /// - Parameter serverLock: the lock of the store's file, which the group releases when the last
+  ///   thread has ended; nil if the store needs no lock.
   init(keeping serverLock: ServerLock?) {
     self.serverLock = serverLock
   }
@@ -37,8 +40,9 @@ final class ThreadGroup: @unchecked Sendable {
     nonisolated(unsafe) let connection = connection
     start(named: name) { [closing] in
       work(connection)
-      // One at a time: if two connections closed at the same moment, each would see the other as
-      // open, and neither would copy the log into the database.
+      // Only one connection is closed at a time. SQLite copies the log into the database when the
+      // last connection is closed. If two were closed at the same moment, each would see the other
+      // as open, and neither would copy the log.
       closing.withLock { connection.engine.close() }
     }
   }
@@ -57,7 +61,7 @@ final class ThreadGroup: @unchecked Sendable {
     thread.start()
   }
 
-  /// Waits until every thread has ended. The method returns at once if none runs.
+  /// Waits until every thread has ended. The method returns at once if no thread runs.
   func ended() async {
     await withCheckedContinuation { continuation in
       let isOver = lock.withLock {
@@ -68,8 +72,8 @@ final class ThreadGroup: @unchecked Sendable {
     }
   }
 
-  /// Counts the end of a thread. The last one releases the lock of the store, and wakes all tasks
-  /// that wait.
+  /// Counts the end of the calling thread. The last thread releases the lock of the store's file,
+  /// and resumes all waiting tasks.
   private func ended() {
     let resumed = lock.withLock {
       running -= 1

@@ -1,32 +1,36 @@
 import CloudKitModel
 import StoreModel
 
-/// A schedule of waiting jobs: it decides which ones a thread does next. The schedule is a value
+/// A schedule of waiting jobs: it decides which jobs a thread does next. The schedule is a value
 /// without I/O and without locks of its own; ``JobQueue`` guards it.
 ///
-/// With one thread, or with jobs without locks, a thread takes all jobs in order. On a distributed
-/// store, each transaction concerns one database. Concurrent threads never hold jobs whose locks
-/// exclude each other; such jobs run in the order in which they came.
+/// If ``threads`` is 1, a thread gets the oldest jobs, whatever their locks. This also serves the
+/// queue of reads, because reads take no locks. On a distributed store, the jobs of a transaction
+/// name one database, even with one thread.
+///
+/// With several threads, two jobs whose locks (``WriteLocks``) exclude each other never run at the
+/// same time on different threads. Such jobs run in the order in which they were added.
 struct WriteSchedule {
-  /// The number of threads that take jobs, at least 1.
+  /// The number of threads whose jobs take locks, at least 1.
   private let threads: Int
   /// Whether the jobs of one transaction concern one database.
   private let separatesDatabases: Bool
   /// The waiting jobs, oldest first.
   private var waiting: [any StoreJob] = []
-  /// The locks of each thread's current jobs, by the threads' numbers.
+  /// The locks of each thread's current jobs, by the threads' numbers; nil for a thread without
+  /// jobs.
   private var inHand: [WriteLocks?]
   /// The union of the locks in ``inHand``.
   private var heldLocks = LockSet()
 
-  /// The most jobs examined before a thread waits for others to finish. The limit bounds the time
-  /// of a call while many jobs wait for one lock.
+  /// The most jobs that ``take(most:by:)`` examines. The limit keeps a call short while many jobs
+  /// wait for one lock.
   private static let lookahead = 2_048
 
   /// Creates an empty schedule.
   ///
   /// - Parameters:
-  ///   - threads: the number of threads; a number below 1 counts as 1.
+  ///   - threads: the number of threads whose jobs take locks; a number below 1 counts as 1.
   ///   - separatesDatabases: whether the jobs of one transaction concern one database, as in a
   ///     distributed store.
   init(threads: Int, separatesDatabases: Bool = false) {
@@ -39,28 +43,34 @@ struct WriteSchedule {
   var count: Int { waiting.count }
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Adds a job. Returns whether an idle thread could begin it.
+  /// Adds a job, and returns whether a waiting thread could begin the job now.
   mutating func add(_ job: any StoreJob) -> Bool {
     waiting.append(job)
     return threads == 1 || !heldLocks.exclude(job.locks)
   }
 
-  /// Notes that a thread has finished its jobs, and releases their locks. The method does nothing
-  /// for a thread without jobs.
+  /// Releases the locks of a thread's jobs, because the thread has finished them. The method does
+  /// nothing for a thread without jobs.
   mutating func finish(by thread: Int) {
     guard inHand[thread] != nil else { return }
     inHand[thread] = nil
     heldLocks = LockSet(inHand.compactMap(\.self))
   }
 
-  /// The jobs for a thread's next transaction, at most `most`; empty while all waiting jobs must
-  /// wait for other threads.
+  /// Removes the jobs for a thread's next transaction from the schedule, and returns them.
   ///
-  /// A thread takes its share of the waiting jobs and leaves the rest to the other threads. The
-  /// thread also takes all jobs that no other thread could do meanwhile. Jobs with more than
-  /// database locks are taken together, so that few other jobs wait for them.
+  /// A thread gets its share: the number of waiting jobs divided by the number of threads. Beyond
+  /// its share, the thread also gets the jobs that the locks of its other jobs keep from other
+  /// threads anyway. All jobs of one transaction have the same `WriteLocks.reach`, so jobs that
+  /// need the reference lock are done together.
   ///
-  /// - Complexity: O(*n*) for *n* waiting jobs; the locks of at most ``lookahead`` are examined.
+  /// - Parameters:
+  ///   - most: the most jobs returned.
+  ///   - thread: the number of the thread, from 0.
+  /// - Returns: the jobs; empty if there are none, or while all waiting jobs must wait for the jobs
+  ///   of other threads.
+  /// - Complexity: O(*n*), where *n* is the number of waiting jobs. The locks of at most
+  ///   ``lookahead`` jobs are examined.
   mutating func take(most: Int, by thread: Int) -> [any StoreJob] {
     if threads == 1, !separatesDatabases {
       let taken = Array(waiting.prefix(most))
@@ -92,21 +102,22 @@ struct WriteSchedule {
     return taken
   }
 
-  /// Whether a job may join the jobs that a thread has chosen so far.
+  /// Returns whether a job may join the jobs that were chosen so far for a thread.
   ///
-  /// The first job always fits. Jobs of one transaction have the same reach. Beyond the thread's
-  /// share, only jobs fit that no other thread could do meanwhile. In a distributed store, the jobs
-  /// must name the same database instead.
+  /// The first job always fits. All jobs of one transaction have the same reach. In a distributed
+  /// store, they must also name the same database, and the thread's share does not matter. In other
+  /// stores, a job beyond the share fits only if no other thread could do the job meanwhile.
   ///
   /// - Parameters:
   ///   - wanted: the locks of the job.
   ///   - locks: the union of the locks of the chosen jobs; nil if there are none.
-  ///   - isBelowShare: whether the thread has less than its share of the waiting jobs.
+  ///   - isBelowShare: whether fewer jobs than the thread's share are chosen.
   private func fits(_ wanted: WriteLocks, into locks: WriteLocks?, isBelowShare: Bool) -> Bool {
     guard let locks else { return true }
     guard wanted.reach == locks.reach else { return false }
     if separatesDatabases {
-      // A job that settles deliveries, or names no database, may write to any database.
+      // A job that settles deliveries or names no database may write to any database, so it has a
+      // transaction of its own.
       return !wanted.databases.isEmpty && wanted.databases == locks.databases
         && !wanted.settlesDeliveries && !locks.settlesDeliveries
     }
@@ -118,9 +129,8 @@ struct WriteSchedule {
   }
 }
 
-/// A union of locks that checks quickly whether other locks are excluded.
-///
-/// A set stands for several jobs, so two of its parts may come from different ones.
+/// The union of the locks of several jobs, which quickly checks whether the locks exclude another
+/// job.
 private struct LockSet {
   /// The greatest reach of the locks.
   private var reach = WriteLocks.Reach.rows
@@ -139,11 +149,12 @@ private struct LockSet {
     databases.formUnion(locks.databases)
   }
 
-  /// Whether a job with these locks must wait.
+  /// Returns whether a job with these locks must wait for the jobs of this set.
   ///
-  /// Two jobs exclude each other in three cases: both settle deliveries, both name a common
-  /// database, or both take the reference lock. A job with all locks excludes every job that names
-  /// a database or takes the reference lock.
+  /// Two jobs exclude each other in three cases: both settle deliveries, both lock the same
+  /// database, or both take the reference lock. A job that takes all locks
+  /// (``WriteLocks/everything``) excludes every job that locks a database, takes the reference lock
+  /// or takes all locks.
   func exclude(_ locks: WriteLocks) -> Bool {
     if locks.settlesDeliveries, settlesDeliveries { return true }
     let usesDatabases = !locks.databases.isEmpty

@@ -3,21 +3,21 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// The counts of the writing threads' work, for metrics. A mutex guards them, so each thread may
-/// call the methods.
+/// The counts of the writing threads' transactions, for metrics. A mutex guards the counts, so any
+/// thread may call the methods.
 final class WriterTally: Sendable {
   /// The state that the threads share.
   private struct State {
     /// The counts since the store was opened.
     var metrics = StoreMetrics()
-    /// When each thread began its current work, by the threads' numbers.
+    /// The time at which each thread began its current transaction, by the threads' numbers.
     var began: [Int: ContinuousClock.Instant] = [:]
   }
 
   private let state = Mutex(State())
 
-  /// The part of the store's metrics that the writers know. The age of the transaction under way is
-  /// that of the oldest one.
+  /// The store's metrics with the values that come from the writing threads; the other values are
+  /// the defaults. `secondsInTransaction` is the age of the oldest transaction under way.
   var metrics: StoreMetrics {
     state.withLock { state in
       var metrics = state.metrics
@@ -28,21 +28,21 @@ final class WriterTally: Sendable {
     }
   }
 
-  /// Notes that a thread has begun a transaction.
+  /// Records that a thread begins a transaction.
   func begin(_ thread: Int) {
     state.withLock { $0.began[thread] = .now }
   }
 
-  /// Notes that a thread has finished the transaction that it began.
+  /// Records that a thread has ended its transaction.
   ///
-  /// An error of a single write, such as a refused one, changes no metric except the size of the
-  /// log.
+  /// If the engine and the disk did not fail, an error, such as a refused write, changes no metric
+  /// except the size of the log.
   ///
   /// - Parameters:
   ///   - thread: the thread's number.
-  ///   - writes: the number of writes to be committed together.
-  ///   - loggedPages: the pages in the write-ahead log after the transaction.
-  ///   - error: the reason why none of the writes was committed; nil if they were.
+  ///   - writes: the number of writes in the transaction.
+  ///   - loggedPages: the number of pages in the write-ahead log after the transaction.
+  ///   - error: the reason why the transaction was rolled back; nil after a commit.
   func end(_ thread: Int, writes: Int, loggedPages: Int, _ error: (any Error)?) {
     state.withLock { state in
       let seconds = state.began.removeValue(forKey: thread).map {
@@ -64,7 +64,8 @@ final class WriterTally: Sendable {
 }
 
 extension StoreError {
-  /// The text of a failure of the engine or the disk; nil if only a single write was refused.
+  /// The reason of a failure of the engine or the disk; nil for other errors, such as those of a
+  /// refused write.
   fileprivate var fault: String? {
     switch code {
     case .statementFailed, .outcomeUnknown, .full, .diskFailed, .corrupt, .overloaded, .unreachable,

@@ -2,31 +2,36 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The limits that servers of a store count together; see ``SharedLimits``. On a store for one
-/// server the tables are empty. A row's key is only its subject's hash.
+/// The limits that the servers of a store count together: requests, and attempts to sign in. On a
+/// store for one server the tables are empty. See `SharedLimits`.
 ///
-/// `request_allowances` has a token bucket for each caller, `sign_in_attempts` the recent wrong
-/// attempts of each subject.
+/// A *subject* of a limit is a caller, an account, a network address, or an account at a network
+/// address. The tables name a subject only by a hash.
+///
+/// `request_allowances` has a *token bucket* for each caller: a number of permitted requests that
+/// rises with time, up to the bucket's capacity. A *draw* takes requests out of a bucket.
+/// `sign_in_attempts` has the recent wrong attempts of each subject.
 ///
 /// `full_at` is the time, in nanoseconds since 1970, at which a bucket is full if no server draws
 /// from it. This time is the whole state of the bucket (the "theoretical arrival time" of the
-/// generic cell rate algorithm, ITU-T I.371). `drawn` and `granted` describe the last draw.
+/// generic cell rate algorithm, ITU-T I.371). `drawn` and `granted` are the time and the number of
+/// requests of the last draw.
 ///
-/// For example, a bucket gains a request in each second and holds 10. A full bucket that gives 4
-/// requests at the time *t* is full again at *t* + 4 s. A second draw at *t* + 1 s finds 7
-/// requests.
+/// For example, a bucket gains a request in each second, and its capacity is 10. A draw of 4
+/// requests from the full bucket at the time *t* makes the bucket full again at *t* + 4 s. A second
+/// draw at *t* + 1 s finds 7 requests.
 ///
-/// `/*unlogged*/` marks tables whose rows need not survive a crash.
+/// `/*unlogged*/` marks tables whose rows need not survive a crash of the database server.
 ///
-/// The engine is PostgreSQL: no other store has several servers.
+/// The statements are for PostgreSQL, because stores on other engines have one server only.
 struct SharedLimitTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `subject` has 16 bytes of a SHA-256 hash (``LimitSubject``). `full_at` and `drawn` are in
-  /// nanoseconds since 1970, `last_attempt` is in milliseconds. `wrong` counts failed attempts and
-  /// attempts under way.
+  /// The tables of buckets and attempts. `subject` is the first 16 bytes of a SHA-256 hash
+  /// (`LimitSubject`). `full_at` and `drawn` are in nanoseconds since 1970, and `last_attempt` is
+  /// in milliseconds since 1970. `wrong` is the number of failed attempts and attempts under way.
   static let definition = [
     """
     CREATE /*unlogged*/ TABLE request_allowances (
@@ -39,44 +44,53 @@ struct SharedLimitTable {
     """,
   ]
 
-  /// Nanoseconds since 1970 by the database's clock, or the argument with which tests replace it.
+  /// Returns the SQL expression for the present time in nanoseconds since 1970: the time of the
+  /// database's clock, or the time that a test passes.
+  ///
+  /// - Parameter argument: an SQL parameter with the time of a test; its value is null otherwise.
   private static func time(_ argument: String) -> String {
     "COALESCE(\(argument), (EXTRACT(EPOCH FROM statement_timestamp()) * 1000000000)::BIGINT)"
   }
 
-  /// Nanoseconds since 1970 by the same clock, read by a statement.
+  /// Returns the present time in nanoseconds since 1970, by the same clock.
   private func time() throws -> Int64 {
     if let steered = transaction.context.steeredTime?() { return steered }
     return try connection.first("SELECT \(Self.time("NULL"))", []) { $0.integer(0) } ?? 0
   }
 
-  /// The time that tests set; null to use the database's clock.
+  /// The argument for ``time(_:)``: the time that a test has set, or null for the database's clock.
   private var steeredTimeArgument: SQLValue { SQLValue(transaction.context.steeredTime?()) }
 
   // MARK: Requests
 
-  /// The content of a bucket, and a draw's grant (``AllowanceDraw/granted(of:)``), computed from
-  /// the row and the draw's time.
+  /// The SQL expression for the content of an existing bucket at the time of a draw. The content is
+  /// in nanoseconds: the number of requests multiplied by `$2`.
   ///
-  /// The arguments: `$2` is the interval of one request, `$3` the time in which an empty bucket
-  /// fills, both in nanoseconds. `$4` is the number of waiting requests, `$5` the number of extra
-  /// ones.
+  /// In ``drawing``, `$2` is the time in which a bucket gains one request, and `$3` is the time in
+  /// which an empty bucket becomes full, both in nanoseconds.
   private static let content =
     "LEAST($3, GREATEST(0, excluded.drawn + $3 - request_allowances.full_at))"
-  /// The number of requests that a draw from an existing bucket gets.
+  /// The SQL expression for the number of requests that a draw from an existing bucket gets, as
+  /// `AllowanceDraw.granted(of:)` computes it. `$4` is the number of requests that wait at the
+  /// server, and `$5` is the number of further requests that the server wants to reserve.
   private static let granted =
     "LEAST(\(content) / $2, GREATEST($4, LEAST($4 + $5, \(content) / $2 / 2)))"
 
-  /// Nanoseconds by which the last draw may be later than this one, whose time was taken before it
-  /// waited for the row. A later row was written before the clock was set back.
+  /// The most nanoseconds by which the stored last draw may be later than the present one: 10 s.
+  ///
+  /// A draw reads the clock before it waits for the row, so another draw with a later time may come
+  /// first. If the difference is greater, the clock was set back since the row was written.
   private static let disorder: Int64 = 10_000_000_000
 
-  /// The statement that draws from a bucket, by one row's key.
+  /// The statement that draws requests from the bucket of one subject.
   ///
-  /// A subject without a row has a full bucket: the row is inserted with the grant `$6` of a full
-  /// one. For an existing row, the conflict clause computes the grant from the row that it has
-  /// locked. So draws of several servers never give out the same request. A `full_at` beyond a full
-  /// bucket and ``disorder`` comes from a clock that was set back; the bucket then counts as empty.
+  /// A subject without a row has a full bucket. The statement then inserts a row; `$6` is the
+  /// number of requests that a draw gets from a full bucket. If there is a row, the conflict clause
+  /// locks the row and computes the number from it. So draws of several servers never get the same
+  /// request.
+  ///
+  /// An empty bucket has a `full_at` of at most the draw's time and `$3`. If `full_at` is later
+  /// than that by more than ``disorder``, the clock was set back, and the bucket counts as empty.
   private static let drawing = """
     INSERT INTO request_allowances (subject, full_at, drawn, granted)
     VALUES ($1, \(time("$7")) + $6 * $2, \(time("$7")), $6)
@@ -88,7 +102,7 @@ struct SharedLimitTable {
     RETURNING granted, full_at - drawn
     """
 
-  /// Draws requests from a bucket by one statement, which is a transaction by itself.
+  /// Draws requests from a bucket by one statement. The statement is a transaction by itself.
   ///
   /// - Returns: the number of granted requests, and the nanoseconds until the bucket is full.
   /// - Throws: ``StoreError/Code/corrupt`` if the statement returns no row.
@@ -107,22 +121,23 @@ struct SharedLimitTable {
 
   // MARK: Attempts to sign in
 
-  /// Reads the histories of subjects, decides, and writes the changed histories. Call it in a
-  /// transaction.
+  /// Reads the histories of wrong attempts of these subjects, calls `decide`, and stores the
+  /// histories as `decide` has changed them. Call the method in a transaction.
   ///
-  /// The first statements lock the subjects' rows, and create missing ones. So another server's
-  /// attempt for a common subject waits for the commit.
+  /// The first statements lock the subjects' rows, and create missing rows. So an attempt on
+  /// another server that has one of these subjects waits for the commit.
   ///
   /// - Parameters:
-  ///   - subjects: the subjects of the attempt.
-  ///   - decide: gets the histories in the order of `subjects`, nil for a subject without wrong
-  ///     attempts, and the present time. A history that it sets to nil is deleted.
+  ///   - subjects: the subjects of the attempt, such as an account and a network address.
+  ///   - decide: gets the histories in the order of `subjects`, and the present time. A history is
+  ///     nil for a subject without wrong attempts. If `decide` sets a history to nil or its number
+  ///     of wrong attempts to 0, the method deletes the history.
   /// - Returns: the result of `decide`.
   func attempt<Verdict>(
     by subjects: [LimitSubject],
     _ decide: (inout [AttemptHistory?], Timestamp) -> Verdict
   ) throws -> Verdict {
-    // In one order, so that two attempts with the same subjects do not deadlock.
+    // All attempts lock the rows in the order of the hashes, so that two attempts do not deadlock.
     for subject in subjects.sorted(by: { $0.hash.lexicographicallyPrecedes($1.hash) }) {
       try connection.run(
         """
@@ -156,21 +171,24 @@ struct SharedLimitTable {
 
   // MARK: Sweeping
 
-  /// Seconds after which an attempt is deleted: longer than any server considers it.
+  /// The seconds after which a history of attempts is deleted: two hours. Servers ignore a history
+  /// after one hour.
   private static let attemptsKept: Int64 = 7200
-  /// The most subjects of attempts; beyond it, those without attempts for longest are deleted. So
-  /// attempts with ever new names do not fill the table.
+  /// The most histories of attempts. Beyond this number, a sweep deletes the histories whose last
+  /// attempt is oldest. So attempts with ever new names do not fill the table.
   private static let attemptLimit: Int64 = 100_000
-  /// The most rows that one sweep deletes.
+  /// The most rows that one statement of a sweep deletes.
   private static let sweptRows: Int64 = 10_000
 
-  /// Deletes full buckets, which equal missing ones, and old attempts.
+  /// Deletes full buckets and old histories of attempts. A subject without a row has a full bucket,
+  /// so a full bucket needs no row.
   ///
-  /// Each statement deletes at most ``sweptRows`` rows. Two servers may sweep at the same time.
+  /// Each of three statements deletes at most ``sweptRows`` rows. Two servers may sweep at the same
+  /// time.
   func sweep() throws {
     let now = try time()
-    // A concurrent draw makes the bucket no longer full: the outer condition is then evaluated
-    // again.
+    // A concurrent draw may change a bucket that the inner selection has found. PostgreSQL then
+    // evaluates the outer condition again, so the bucket stays.
     try connection.run(
       """
       DELETE FROM request_allowances WHERE full_at <= $1 AND subject IN (

@@ -3,19 +3,22 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// A counter of shared limits, with a thread and a connection of its own. So a draw does not wait
-/// for saves, and is one statement without an explicit transaction.
+/// The service for the limits that servers count together: requests, and attempts to sign in.
 ///
-/// ``SQLStore`` has one if several servers can share the store. Any task may call the methods; the
-/// jobs run one after the other.
+/// The service has a thread and a connection of its own, so it does not wait for writes of records.
+/// A *draw*, which takes requests out of a caller's token bucket (``SharedLimitTable``), is one
+/// statement without an explicit transaction.
+///
+/// ``SQLStore`` has this service if it is opened for a server on PostgreSQL. Any task may call the
+/// methods. The thread runs their jobs one after the other.
 final class StoreLimits: SharedLimits {
-  /// Seconds between two sweeps.
+  /// The least number of seconds between two sweeps of the thread.
   private static let sweepInterval = 10.0
 
   /// The draws and attempts that wait for the thread.
   let queue: JobQueue
 
-  /// Creates the counter; ``work(over:)`` runs its jobs.
+  /// Creates the service. The caller starts a thread that runs ``work(over:)``.
   ///
   /// - Parameter waiting: the most draws and attempts that may wait. Further ones fail with
   ///   ``StoreError/Code/overloaded``.
@@ -25,8 +28,8 @@ final class StoreLimits: SharedLimits {
 
   /// Draws requests from a caller's bucket.
   ///
-  /// - Throws: ``StoreError``, such as ``StoreError/Code/unreachable`` without PostgreSQL, or
-  ///   ``StoreError/Code/overloaded`` if too many draws wait.
+  /// - Throws: ``StoreError``, such as ``StoreError/Code/unreachable`` if PostgreSQL cannot be
+  ///   reached, or ``StoreError/Code/overloaded`` if too many draws and attempts wait.
   func draw(_ draw: AllowanceDraw) async throws -> Allowance {
     try await perform { transaction in
       try transaction.connection.withoutTransaction {
@@ -35,17 +38,20 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// Decides about a sign-in attempt in a transaction that locks its subjects.
+  /// Calls `decide` for an attempt to sign in, in a transaction that locks the subjects' rows; see
+  /// ``SharedLimitTable/attempt(by:_:)``.
   ///
-  /// PostgreSQL ends the transaction if this server leaves it idle for 2 seconds.
+  /// If this server sends no statement for 2 seconds, PostgreSQL ends the transaction.
+  ///
+  /// - Parameter decide: may be called again after a lost connection.
   func attempt<Verdict: Sendable>(
     by subjects: [LimitSubject],
     _ decide: @escaping @Sendable (inout [AttemptHistory?], Timestamp) -> Verdict
   ) async throws -> Verdict {
     try await perform { transaction in
       try transaction.connection.withoutTransaction {
-        // The few rows concern no other part of the store. If this server stops in the transaction,
-        // PostgreSQL ends it.
+        // The transaction locks only these few rows. If this server hangs, PostgreSQL ends the
+        // transaction, so that other servers do not wait for long.
         try transaction.committing(
           beginning: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 2000"
         ) {
@@ -55,8 +61,8 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// Deletes rows that are no longer needed. The thread does so itself after each ``sweepInterval``
-  /// in which it has jobs.
+  /// Deletes rows that are no longer needed. After a job, the thread also does so by itself if its
+  /// last sweep was more than ``sweepInterval`` seconds ago.
   func sweep() async throws {
     try await perform { transaction in
       try transaction.connection.withoutTransaction {
@@ -74,10 +80,10 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// Runs jobs until the queue is closed and empty.
+  /// Runs jobs until the queue is closed and empty. The method is the body of the service's thread.
   ///
-  /// The method is the body of the thread. Between jobs it sweeps, at most once in each
-  /// ``sweepInterval``.
+  /// Between jobs the method also deletes rows that are no longer needed, at most once in
+  /// ``sweepInterval`` seconds.
   func work(over connection: StoreConnection) {
     var swept = ContinuousClock.now
     while let jobs = queue.take(most: 1) {
@@ -91,7 +97,7 @@ final class StoreLimits: SharedLimits {
       }
       guard ContinuousClock.now - swept > .seconds(Self.sweepInterval) else { continue }
       swept = .now
-      // A failure is ignored: the next sweep deletes the rows.
+      // A failure is ignored, because the next sweep deletes the same rows.
       try? connection.engine.withoutTransaction {
         try SharedLimitTable(transaction: StoreTransaction(over: connection)).sweep()
       }

@@ -11,41 +11,46 @@ package struct Migration: Sendable {
   /// The schema version that the step leads to. Each step has a greater version than the one
   /// before.
   var version: Int64
-  /// Definitions in PostgreSQL's dialect; `SQLConnection.definition(_:)` translates them into the
-  /// engine's. They run in order.
+  /// The definitions of tables and indexes, in PostgreSQL's dialect. They run in order.
+  /// `SQLConnection.definition(_:)` translates each one into the engine's dialect.
   var statements: [String]
-  /// Fills in new columns from stored contents that SQL cannot decode. The function runs after the
-  /// statements, in the same transaction.
+  /// A function that fills in values that SQL alone cannot compute; nil if there are none. The
+  /// function runs after the statements, in the same transaction.
   var fill: (@Sendable (any SQLConnection) throws -> Void)?
-  /// Whether programs of the version before can keep using the store, as in a rolling upgrade. Such
-  /// a step only adds what those programs need not know.
+  /// Whether programs of the version before this step can use the store after the step, as in a
+  /// rolling upgrade. Such a *gradual* step adds only tables and columns that these programs need
+  /// not know.
   ///
-  /// After another kind of step, those programs refuse the store with
+  /// After a step that is not gradual, these programs refuse the store with
   /// ``StoreError/Code/newerSchema``.
   var isGradual = false
 
-  /// The table with the schema version. The table has one row, or none before the first migration.
+  /// The statement that creates the table with the schema version, if the table is missing. The
+  /// table has one row, or none before the first migration.
   package static let definition =
     "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)"
 
-  /// The schema version of a store that `petrel store migrate` is filling: no program opens it.
+  /// The schema version of a store that `petrel store migrate` is filling. No program opens a store
+  /// with this version.
   package static let unfinishedVersion: Int64 = -1
 
-  /// The name of the counter with the oldest schema version whose programs may use the store. A
-  /// gradual step leaves it.
+  /// The name of a counter: the oldest schema version whose programs may use the store. A gradual
+  /// step does not change the counter.
   private static let leastVersion = "least_version"
 
-  /// Applies the missing `migrations` in one transaction. A store of a later schema version stays
-  /// as it is, if programs of this version may use it.
+  /// Runs the `migrations` that the store lacks, in one transaction. If the store has a later
+  /// schema version that permits programs of this version, the method changes nothing.
   ///
-  /// A store of the newest version costs one statement. Otherwise the method locks the table of the
-  /// version, reads it again and migrates. So two programs that open the store at the same moment
-  /// migrate it once.
+  /// If the store has the version of the last migration, the method only runs one statement.
+  /// Otherwise the method locks the table of the version and reads the version again before it
+  /// migrates. So if two programs open the store at the same moment, only one of them migrates.
   ///
-  /// - Throws: ``StoreError/Code/newerSchema`` if the store has a later version that this program
-  ///   does not understand; ``StoreError/Code/olderSchema`` if it has a version before the first of
-  ///   `migrations`; ``StoreError/Code/cannotOpen`` if servers have it open that would not
-  ///   understand the new version.
+  /// - Throws:
+  ///   - ``StoreError/Code/newerSchema`` if the store has a later version that does not permit
+  ///     programs of this version.
+  ///   - ``StoreError/Code/olderSchema`` if the store is from before the first release.
+  ///   - ``StoreError/Code/cannotOpen`` if a server that would not understand the new version has
+  ///     the store open, or if `petrel store migrate` has not finished filling the store.
   static func apply(_ migrations: [Migration], to connection: any SQLConnection) throws {
     let newest = migrations.last?.version ?? 0
     // An error here is ignored: the version is read again below, with locks.
@@ -62,7 +67,7 @@ package struct Migration: Sendable {
       if version > newest {
         try checkUse(of: version, by: newest, connection)
       } else {
-        // A store without this table has tables from before the first release.
+        // A store with tables but without a schema version is from before the first release.
         let isNew = try version == 0 && !SQLTable.names(connection).contains("counters")
         if !isNew { try Schema.checkIsNotTooOld(version) }
         try run(migrations.filter { $0.version > version }, from: version, on: connection)
@@ -74,11 +79,11 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Begins a transaction that changes the store's schema version. Such transactions wait for each
-  /// other and for writers.
+  /// Begins a transaction that changes the store's schema version. Only one such transaction runs
+  /// at a time.
   ///
-  /// On a shared store, the locks keep writers out, but readers can go on until a statement changes
-  /// their table.
+  /// On PostgreSQL the method locks `schema_version`, `counters` and `databases` against writes.
+  /// Other transactions can read until a statement of the migration changes their table.
   static func begin(on connection: any SQLConnection) throws {
     try connection.beginAlone(
       with: "schema_version",
@@ -92,9 +97,12 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Checks whether a program may use a store of a later schema version than its own.
+  /// Checks that this program may use a store whose schema version is later than the program's.
   ///
-  /// - Throws: ``StoreError/Code/newerSchema`` if not.
+  /// - Parameters:
+  ///   - version: the store's version.
+  ///   - newest: the program's version.
+  /// - Throws: ``StoreError/Code/newerSchema`` if the program may not use the store.
   private static func checkUse(
     of version: Int64, by newest: Int64, _ connection: any SQLConnection
   ) throws {
@@ -107,6 +115,13 @@ package struct Migration: Sendable {
     }
   }
 
+  /// Runs the steps and stores the new schema version. If a step is not gradual, the method also
+  /// stores the least version (``leastVersion``), and first checks that no server has the store
+  /// open.
+  ///
+  /// - Parameters:
+  ///   - steps: the missing steps; without any, the method does nothing.
+  ///   - version: the store's version; 0 for a new store.
   private static func run(
     _ steps: [Migration], from version: Int64, on connection: any SQLConnection
   ) throws {
@@ -118,11 +133,14 @@ package struct Migration: Sendable {
     if let least { try CounterTable.set(leastVersion, to: least, over: connection) }
   }
 
-  /// Checks that no server that would not understand the new schema version has the store open.
+  /// Checks that no server has the store open. Such a server would not understand the new schema
+  /// version.
   ///
-  /// A store in a file has a lock that only one server can hold, so the check is for shared stores.
+  /// Only stores on PostgreSQL are checked. For a store in a file, a lock on the file keeps other
+  /// servers out.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` with the description of such a server.
+  /// - Parameter last: the last step to run, whose version the error names.
+  /// - Throws: ``StoreError/Code/cannotOpen`` with the description of a server.
   private static func checkServers(_ connection: any SQLConnection, _ last: Migration) throws {
     guard connection.isShared else { return }
     guard let server = try ServerTable.anyAlive(over: connection) else { return }
@@ -132,8 +150,8 @@ package struct Migration: Sendable {
         + "it open does not understand that version (\(server)); stop the store's servers first")
   }
 
-  /// Runs the statements and the filling of each step. The caller has begun a transaction, and sets
-  /// the version.
+  /// Runs the statements and the ``fill`` function of each step. The caller has begun a
+  /// transaction, and stores the new version afterwards.
   package static func run(_ migrations: [Migration], on connection: any SQLConnection) throws {
     for migration in migrations {
       for statement in migration.statements {
@@ -143,16 +161,16 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Writes the present version again, to check that the store accepts writes.
+  /// Writes the present schema version again, to check that the store accepts writes.
   ///
   /// - Throws: the error of the statement, such as ``StoreError/Code/full``.
   static func writeVersionAgain(over connection: any SQLConnection) throws {
     _ = try connection.run("UPDATE schema_version SET version = version", [])
   }
 
-  /// A store's schema version; nil if it has none.
+  /// Returns a store's schema version; nil if the table `schema_version` has no row.
   ///
-  /// - Throws: ``StoreError/Code/statementFailed`` if there is no store.
+  /// - Throws: ``StoreError/Code/statementFailed`` if there is no such table, and so no store.
   package static func version(over connection: any SQLConnection) throws -> Int64? {
     try connection.first("SELECT version FROM schema_version", []) { $0.integer(0) }
   }
@@ -163,7 +181,7 @@ package struct Migration: Sendable {
     try connection.run("INSERT INTO schema_version (version) VALUES ($1)", [.integer(version)])
   }
 
-  /// The store's schema version; 0 for a new store.
+  /// Returns a store's schema version; 0 for a new store.
   private static func currentVersion(of connection: any SQLConnection) throws -> Int64 {
     try version(over: connection) ?? 0
   }

@@ -2,15 +2,18 @@ import StoreModel
 
 /// The store's tables.
 ///
-/// Every table that grows with the data has `database_id` first in its primary key. All numbers of
-/// a database (zones, records, changes, log entries, deliveries) are drawn from its `last_number`,
-/// so each is used once. `/*clustered*/` marks tables whose rows are best stored in the order of
-/// their primary key; `/*unlogged*/` marks those that need not survive a crash of the engine.
+/// Most tables with the contents of databases have `database_id` first in their primary key. All
+/// numbers in a database (those of zones, records, changes, log entries and deliveries) come from
+/// one sequence, the column `last_number` of the table `databases`. So each number is used at most
+/// once.
+///
+/// `/*clustered*/` marks a table whose rows are best stored in the order of the primary key.
+/// `/*unlogged*/` marks a table whose rows need not survive a crash of the database server.
 package enum Schema {
   /// The migrations in the order of their versions.
   ///
-  /// A new store starts with the first of them. Stores of earlier schema versions were made by
-  /// unreleased programs and are refused.
+  /// A new store begins with the first migration. Only programs from before the first release made
+  /// stores with earlier schema versions; such a store is refused.
   package static let migrations = [
     Migration(
       version: 37,
@@ -45,13 +48,16 @@ package enum Schema {
   /// A store's schema version after all migrations.
   package static var newestVersion: Int64 { migrations.last?.version ?? 0 }
 
-  /// The oldest schema version that this program migrates.
+  /// The oldest schema version that this program can migrate.
   package static var oldestVersion: Int64 { migrations.first?.version ?? 0 }
 
-  /// Refuses a store of a schema version that this program does not know.
+  /// Checks that this program knows a store's schema version.
   ///
-  /// - Parameter place: the store's location, as in "the store at …".
-  /// - Throws: ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema``.
+  /// - Parameters:
+  ///   - version: the store's version; 0 for a store without a version.
+  ///   - place: the store's location, which follows "the store at" in the error's text.
+  /// - Throws: ``StoreError/Code/newerSchema`` if the version is later than ``newestVersion``,
+  ///   ``StoreError/Code/olderSchema`` if it is earlier than ``oldestVersion``.
   package static func checkIsKnown(_ version: Int64, at place: String) throws {
     try checkIsNotTooOld(version, at: " at \(place)")
     guard version <= newestVersion else {
@@ -62,12 +68,13 @@ package enum Schema {
     }
   }
 
-  /// Refuses a store from before the first release.
+  /// Checks that a store is not from before the first release.
   ///
   /// - Parameters:
-  ///   - version: the store's version; 0 for a store without one.
-  ///   - place: a part of the error's text, such as " at /var/petrel/store.sqlite"; empty for none.
-  /// - Throws: ``StoreError/Code/olderSchema``.
+  ///   - version: the store's version; 0 for a store without a version.
+  ///   - place: the text that follows "the store" in the error, such as " at
+  ///     /var/petrel/store.sqlite"; empty by default.
+  /// - Throws: ``StoreError/Code/olderSchema`` if the version is earlier than ``oldestVersion``.
   static func checkIsNotTooOld(_ version: Int64, at place: String = "") throws {
     guard version >= oldestVersion else {
       throw StoreError(

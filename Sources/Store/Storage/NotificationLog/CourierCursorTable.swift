@@ -2,20 +2,24 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The cursors of web courier readers. If a reader's polls may reach several servers, the table
-/// also has the last answer that the reader has not acknowledged.
+/// The cursors of web courier readers: clients that poll the server for entries of the notification
+/// log. A reader's cursor in a database is the last entry that the reader has acknowledged.
 ///
-/// A reader's name here is that of its row for the container (``DeviceTable``), which may differ
-/// from the reader's token. Transactions lock a reader's rows of ``DeviceTable`` before its
-/// cursors, as those do that give the reader to another user.
+/// If a reader's polls may reach several servers, the table also has the last answer that the
+/// reader has not acknowledged.
+///
+/// A reader has a row in ``DeviceTable`` for each container. The column `token` of this table is
+/// the name of that row, which may differ from the reader's token. A transaction locks the rows of
+/// ``DeviceTable`` before the cursors. Transactions that register the reader for another user use
+/// the same order, so they do not deadlock.
 struct CourierCursorTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// The table of cursors. `sequence` is the last acknowledged entry. `answered` is the sequence of
-  /// the last answer, and null if there is none. `answered_badge` is 1 if that entry counts for the
-  /// badge.
+  /// The table of cursors. `sequence` is the number of the last acknowledged entry. `answered` is
+  /// the number of the entry in the last answer, or null if there is none to acknowledge.
+  /// `answered_badge` is 1 if that entry raises the reader's badge, and 0 if not.
   static let definition = [
     """
     CREATE TABLE courier_cursors (
@@ -24,7 +28,7 @@ struct CourierCursorTable {
     """
   ]
 
-  /// Returns the sequence of the last entry that the reader has acknowledged; 0 if there is none.
+  /// Returns the number of the last entry that the reader has acknowledged; 0 if there is none.
   func cursor(of token: String, in database: DatabaseID) throws -> Int64 {
     try connection.first(
       "SELECT sequence FROM courier_cursors WHERE database_id = $1 AND token = $2",
@@ -32,11 +36,14 @@ struct CourierCursorTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Moves a reader's cursor to the end of a database's log, if the database belongs to the
-  /// reader's container.
+  /// Moves a reader's cursor to the end of a database's log. The reader then gets only entries that
+  /// are logged from now on.
   ///
-  /// The reader then gets entries that are logged from now on. A database of another container or
-  /// environment is ignored.
+  /// The method does nothing if the database is not of the reader's container and environment.
+  ///
+  /// - Parameters:
+  ///   - reader: the user and the container of the reader.
+  ///   - token: the name of the reader's row.
   func startReading(_ reader: Recipient, by token: String, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -51,9 +58,10 @@ struct CourierCursorTable {
       ])
   }
 
-  /// Moves a reader's cursor to an entry.
+  /// Moves a reader's cursor forward to an entry.
   ///
-  /// - Returns: false if the cursor is already at or past the entry; then nothing changes.
+  /// - Returns: false if the cursor is already at the entry or at a later one. The cursor then
+  ///   stays.
   func advance(_ token: String, to sequence: Int64, in database: DatabaseID) throws -> Bool {
     try connection.run(
       """
@@ -72,7 +80,8 @@ struct CourierCursorTable {
 
   // MARK: Last answers
 
-  /// Returns the last answer to a reader, if it is not acknowledged.
+  /// Returns the last answer to a reader that the reader has not acknowledged; nil if there is
+  /// none.
   func answer(to token: String, in database: DatabaseID) throws -> CourierAnswer? {
     try connection.first(
       """
@@ -86,7 +95,7 @@ struct CourierCursorTable {
     }
   }
 
-  /// Stores the last answer to a reader, in place of an earlier one. The cursor stays.
+  /// Stores the last answer to a reader, and replaces an earlier answer. The cursor stays.
   func keep(_ answer: CourierAnswer) throws {
     try connection.run(
       """
@@ -101,10 +110,10 @@ struct CourierCursorTable {
       ])
   }
 
-  /// Moves a reader's cursor to its last answer, and deletes the answer.
+  /// Moves a reader's cursor to the entry of the last answer, and deletes the answer.
   ///
-  /// - Returns: false if the cursor is already past it, or if the answer was acknowledged
-  ///   meanwhile; then nothing changes.
+  /// - Returns: false if the cursor is already at that entry or at a later one, or if the table no
+  ///   longer has this answer. The method then changes nothing.
   func acknowledge(_ answer: CourierAnswer) throws -> Bool {
     try connection.run(
       """
@@ -114,7 +123,7 @@ struct CourierCursorTable {
       [.integer(answer.database.rawValue), .text(answer.reader), .integer(answer.sequence)]) == 1
   }
 
-  /// Deletes the last answer, if it is still this one. The cursor stays.
+  /// Deletes a reader's last answer, if the table still has this answer. The cursor stays.
   func forget(_ answer: CourierAnswer) throws {
     try connection.run(
       """
@@ -128,10 +137,10 @@ struct CourierCursorTable {
 /// The last answer to a reader from one of its databases.
 struct CourierAnswer {
   var database: DatabaseID
-  /// The name of the reader's row for the container.
+  /// The name of the reader's row for the container (``DeviceTable``).
   var reader: String
-  /// The sequence of the entry that was sent.
+  /// The number of the entry that was sent.
   var sequence: Int64
-  /// Whether acknowledging the entry raises the reader's badge.
+  /// Whether the entry raises the reader's badge when it is acknowledged.
   var asksForBadge: Bool
 }

@@ -2,15 +2,20 @@ import CloudKitModel
 import StoreModel
 
 extension CourierService {
-  /// The last answers of readers whose polls may reach several servers; nil if one server uses the
-  /// store alone. That server keeps them in its own memory.
+  /// The stored last answers of web courier readers, for a cluster in which a reader's polls may
+  /// reach several servers. Nil if one server uses the store alone, because that server has the
+  /// answers in its memory.
   var courierAnswers: (any CourierAnswers)? { isShared ? self : nil }
 
-  /// Stores the answer about to be sent. It does nothing if the reader no longer reads this
-  /// container.
+  /// Stores the answer that is about to be sent, so that the reader's next poll can acknowledge it.
+  /// The method does nothing if the reader no longer listens in the container of the entry.
+  ///
+  /// - Parameters:
+  ///   - entry: the log entry of the answer.
+  ///   - token: the reader's own token.
   func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
     try await transactions.write(locking: .rows) { transaction in
-      // The reader may have been moved to another container since.
+      // The reader may have been registered for another container meanwhile.
       guard
         let reader = try DeviceTable(transaction: transaction).reader(ofToken: token, for: entry)
       else { return }
@@ -18,7 +23,7 @@ extension CourierService {
     }
   }
 
-  /// Deletes a stored answer, because the reader disconnected before it was sent.
+  /// Deletes a stored answer that could not be sent, because the reader has disconnected.
   func withdrawCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
     try await transactions.write(locking: .rows) { transaction in
       guard
@@ -28,8 +33,10 @@ extension CourierService {
     }
   }
 
-  /// Moves the reader's cursors past its stored answers, and counts the badge. There is a write for
-  /// each answer, and none without answers.
+  /// Acknowledges the stored answers of a reader: moves the reader's cursors to their entries,
+  /// deletes the answers, and raises the badge for entries that ask for a badge.
+  ///
+  /// The method runs one write for each answer, and no write without answers.
   func acknowledgeCourierAnswer(ofToken token: String) async throws {
     // Most polls have nothing to acknowledge and write nothing.
     let answers = try await transactions.read { transaction in
@@ -53,9 +60,9 @@ extension CourierService {
           })
         else { return }
         let cursors = CourierCursorTable(transaction: transaction)
-        // Only one of several concurrent polls finds it.
+        // Of several concurrent polls, only one acknowledges the answer.
         if try !cursors.acknowledge(answer) {
-          // An event stream may have moved the cursor past it.
+          // An event stream may have moved the cursor past the answer's entry.
           try cursors.forget(answer)
         } else if answer.asksForBadge {
           _ = try devices.raiseBadge(of: answer.reader, kind: .courier)
@@ -66,7 +73,9 @@ extension CourierService {
 }
 
 extension CourierAnswer {
-  /// Creates the answer that sends an entry to a reader.
+  /// Creates the answer with a log entry.
+  ///
+  /// - Parameter reader: the reader's row for the container of the entry.
   fileprivate init(_ entry: LogEntry, to reader: DeviceToken) {
     self.init(
       database: entry.database, reader: reader.token, sequence: entry.sequence,

@@ -2,27 +2,31 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The service that gives the notification log to readers of the web courier.
+/// The service by which readers of the web courier get the entries of the notification log. A
+/// reader is a client that polls the server.
 ///
-/// A reader's cursor in each database stands at the last entry that the reader has acknowledged. A
-/// reader of several databases gets the entries in the order of their times.
+/// A reader's *cursor* in a database is the last entry that the reader has acknowledged. A reader
+/// of several databases gets the entries in the order of their times.
 struct CourierService: CourierStore, CourierAnswers {
   let transactions: Transactions
-  /// Whether a reader's polls may reach several servers. It is true on PostgreSQL.
+  /// Whether a reader's polls may reach several servers: true on PostgreSQL.
   let isShared: Bool
 
-  /// Returns the oldest notification that the reader with this token has not acknowledged, or that
-  /// follows its own position; nil if there is none.
+  /// Returns the next log entry for a reader: the oldest one that follows the reader's cursor, or
+  /// that follows the position which the reader sends with its poll. The result is nil if there is
+  /// no such entry.
   ///
-  /// A reader gets entries logged since its token was first saved for the container. A position
-  /// past the end of a database's log is ignored.
+  /// A reader gets only entries that were logged after its token was registered for the present
+  /// user and container.
   ///
   /// - Parameters:
   ///   - token: the reader's own token.
-  ///   - position: the reader's own position. Where it has a sequence, that replaces the cursor.
+  ///   - position: the position that the reader has sent. In each database of the position, it
+  ///     replaces the cursor. A position past the end of a database's log is ignored.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
-  /// - Complexity: O(*d* *r* log *n*) for *d* databases in which the user ever had subscriptions
-  ///   and *r* runs of the index.
+  /// - Complexity: O(*d* *r* log *n*). *d* is the number of databases in which the user has ever
+  ///   had subscriptions. *r* is the number of runs of the log's index: sorted pieces, about ten
+  ///   for a million entries (``NotificationIndexTable``). *n* is the number of log entries.
   func nextCourierEntry(
     forToken token: String, after position: CourierPosition
   ) async throws -> CourierEntry? {
@@ -46,7 +50,7 @@ struct CourierService: CourierStore, CourierAnswers {
             .entry(next, of: device.userRecordName, in: database.id)
           if let other = oldest?.entry, !entry.isOlder(than: other) { continue }
           let asksForBadge = entry.notification.subscription.notificationInfo?.shouldBadge == true
-          // An acknowledged entry is already counted.
+          // The stored badge already counts entries up to the cursor.
           let isNew = entry.sequence > cursor
           oldest = CourierEntry(
             entry: entry, badge: asksForBadge ? badge + (isNew ? 1 : 0) : nil)
@@ -56,8 +60,9 @@ struct CourierService: CourierStore, CourierAnswers {
     }
   }
 
-  /// Moves the reader's cursor past this entry, and stores the badge shown with it. An entry before
-  /// the cursor changes nothing.
+  /// Moves the reader's cursor to this entry, and raises the reader's badge if the subscription
+  /// asks for a badge. The method does nothing if the cursor is already at this entry or at a later
+  /// one.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   func acknowledgeCourierEntry(
@@ -66,7 +71,7 @@ struct CourierService: CourierStore, CourierAnswers {
     try await transactions.write(locking: .rows) { transaction in
       let address = entry.notification.database
       let devices = DeviceTable(transaction: transaction)
-      // The reader may have been moved to another container since.
+      // The reader may have been registered for another container meanwhile.
       guard
         let device = try devices.existingReaders(ofToken: token, keepingThem: true).first(
           where: {
@@ -84,8 +89,8 @@ struct CourierService: CourierStore, CourierAnswers {
 }
 
 extension LogEntry {
-  /// Returns whether a reader of several databases gets this entry first: by its time, then by the
-  /// database, then by the sequence.
+  /// Returns whether a reader of several databases gets this entry before `other`. The order is by
+  /// time, then by database, then by sequence.
   fileprivate func isOlder(than other: LogEntry) -> Bool {
     (logged, database, sequence) < (other.logged, other.database, other.sequence)
   }

@@ -2,9 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The newest change of a user's notification log to be trimmed, in order of time. All older
-/// changes are trimmed too.
+/// The place up to which a user's notification log is to be trimmed: the newest change to delete.
+///
+/// Trimming deletes the oldest changes of a log, because the log has too many. A change is an entry
+/// of the log, or the *mark* that entries were read. Changes are ordered by time, then by database,
+/// then by position.
 struct LogCut: Sendable {
+  /// The record name of the user whose log it is.
   var subscriber: String
   /// The time of the change, in milliseconds since 1970.
   var moment: Int64
@@ -15,8 +19,8 @@ struct LogCut: Sendable {
   /// Reads a cut.
   ///
   /// - Parameters:
-  ///   - subscriber: the user of the log.
-  ///   - row: has time, database and position.
+  ///   - subscriber: the record name of the log's user.
+  ///   - row: begins with the columns time, database and position.
   init(_ subscriber: String, _ row: any SQLRow) {
     self.subscriber = subscriber
     moment = row.integer(0)
@@ -26,7 +30,7 @@ struct LogCut: Sendable {
 
   /// The arguments of a statement that finds a batch of changes to trim.
   ///
-  /// They are `$1` to `$5`: subscriber, time, database, position and the size of a batch.
+  /// They are `$1` to `$5`: subscriber, time, database, position and the most rows of a batch.
   var arguments: [SQLValue] {
     [
       .text(subscriber), .integer(moment), .integer(database), .integer(position),
@@ -35,22 +39,24 @@ struct LogCut: Sendable {
   }
 }
 
-/// A change of a user's notification log to be trimmed: an entry or a mark.
+/// A change to be deleted from a user's notification log: an entry, or the mark that entries were
+/// read.
 struct TrimmedChange: InDatabase {
   let database: DatabaseID
   /// The sequence of an entry, or the position of a mark.
   let position: Int64
-  /// The user of the log.
+  /// The record name of the log's user.
   let subscriber: String
-  /// Whether the change is at this position for readers; not so for an entry that was marked since.
+  /// Whether readers of the log get this change at its position. False for a marked entry: readers
+  /// get the mark instead, at a later position.
   let isCurrent: Bool
   /// The ID of a mark's notification, 16 bytes; empty for an entry.
   let notificationID: [UInt8]
 
-  /// The columns of entries, in a table that the statement calls `entries`.
+  /// The columns of an entry, for a statement whose table of entries has the name `entries`.
   static let entryColumns =
     "database_id, sequence, subscriber, \(NotificationMarkTable.isMarked("entries"))"
-  /// The columns of marks.
+  /// The columns of a mark.
   static let markColumns = "database_id, position, subscriber, notification_id"
 
   /// Reads an entry.
@@ -75,7 +81,7 @@ struct TrimmedChange: InDatabase {
     notificationID = row.bytes(3)
   }
 
-  /// The log that the change belongs to.
+  /// The user's log in the database of the change.
   fileprivate var log: UserLog { UserLog(database: database, subscriber: subscriber) }
 }
 
@@ -87,9 +93,9 @@ private struct UserLog: Hashable {
 
 /// The deletion of changes from the notification log, its index and the marks, in one transaction.
 ///
-/// A search for old changes covers all databases, as for all maintenance, and finds at most
-/// ``Retention/batch``. Deletions run in each database and are counted. ``MaintenanceService``
-/// alternates between both.
+/// ``MaintenanceService`` repeats two steps until no old changes are left. It first finds at most
+/// ``Retention/batch`` old changes of all databases, in a read transaction. It then deletes these
+/// changes, and counts them.
 struct LogTrimming {
   private let log: NotificationLogTable
   private let index: NotificationIndexTable
@@ -104,8 +110,8 @@ struct LogTrimming {
     marks = NotificationMarkTable(transaction: transaction)
   }
 
-  /// Deletes entries, except those that wait in memory to be filed: they stay until the index has
-  /// them.
+  /// Deletes entries from the log and its index. Entries that are not yet in the index
+  /// (``NotificationTail``) stay.
   ///
   /// - Returns: the number of deleted entries.
   func drop(entries: [TrimmedChange]) throws -> Int {
@@ -122,8 +128,8 @@ struct LogTrimming {
     return dropped.count
   }
 
-  /// Deletes marks and their entries, which would otherwise become unread again. Marks of unfiled
-  /// entries stay as long as those entries.
+  /// Deletes marks together with their entries, because an entry without its mark would become
+  /// unread again. Marks of entries that are not yet in the index stay.
   ///
   /// - Returns: the number of deleted marks.
   func drop(marks: [TrimmedChange]) throws -> Int {
@@ -142,16 +148,17 @@ struct LogTrimming {
     return dropped.count
   }
 
-  /// Deletes entries from the log and from its index.
+  /// Deletes entries from one user's log and from the index.
   private func drop(_ sequences: [Int64], of log: UserLog) throws {
     try index.drop(sequences, of: log.subscriber, in: log.database)
     try self.log.drop(sequences, in: log.database)
   }
 
-  /// Records how far each log was trimmed, so that a reader with an older position gets an error.
+  /// Stores the position up to which each log was trimmed. A reader with an older position then
+  /// gets an error, because the reader may have missed changes.
   ///
-  /// A marked entry counts as position 0: a reader gets the mark in its place. The log of a deleted
-  /// user needs no position.
+  /// Marked entries do not count, because readers get the mark instead. For a deleted user, nothing
+  /// is stored.
   private func noteTrimmed(_ changes: [TrimmedChange]) throws {
     var through: [UserLog: Int64] = [:]
     for change in changes {

@@ -3,29 +3,31 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// A row of the notification log's index by subscriber. It has everything by which readers select
-/// entries.
+/// A row of the notification log's index by subscriber (``NotificationIndexTable``). The row has
+/// all values by which readers select entries.
 struct NotificationIndexRow: Sendable, Equatable {
-  /// The user whose log has the entry.
+  /// The record name of the user whose log has the entry.
   var subscriber: String
   var database: DatabaseID
   /// The entry's number in its database.
   var sequence: Int64
   /// The time when the dispatcher logged the entry.
   var logged: Timestamp
-  /// The device that made the change, if the subscriber made it.
+  /// The client ID of the subscriber's device that made the change; nil if another user made the
+  /// change, or if the device has no client ID.
   var originDevice: String?
-  /// The ID of the notification. All entries of one change have the same.
+  /// The ID of the notification. All entries of one change have the same ID.
   var notificationID: UUID
   /// The size of the entry's content in the log, in bytes.
   var bytes: Int
 
-  /// The columns of the index after `run`, in the order of ``init(row:)``.
+  /// The columns of the index after the column `run`, in the order in which ``init(row:)`` reads
+  /// them.
   static let columns = """
     subscriber, database_id, sequence, logged, origin_device, notification_id, bytes
     """
 
-  /// Creates the row of a subscriber's entry for a change.
+  /// Creates the row for the entry of a change in a subscriber's log.
   init(
     of change: Change, for subscriber: String, in database: DatabaseID, sequence: Int64,
     logged: Timestamp, bytes: Int
@@ -53,7 +55,9 @@ struct NotificationIndexRow: Sendable, Equatable {
     bytes = Int(row.integer(6))
   }
 
-  /// Appends the arguments of ``NotificationIndexTable/insertion``, eight for each row.
+  /// Appends the eight arguments with which ``NotificationIndexTable/insertion`` inserts this row.
+  ///
+  /// - Parameter run: the number of the run that gets the row: a sorted piece of the index.
   func appendArguments(run: Int64, to arguments: inout SQLArguments) {
     arguments.append(run)
     arguments.append(subscriber)

@@ -3,10 +3,14 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-// Adds entries of the notification log to the index by subscriber.
+// *Filing* an entry of the notification log inserts the entry's row into the index by subscriber.
+// The index consists of runs, which are sorted pieces. The entries of a run wait in memory first,
+// in the ``NotificationTail``. A generation is the entries that wait for the same run.
 extension NotificationIndexTable {
-  /// Files the entries that a server had in memory, in one transaction, for a store that no process
-  /// has open. It does nothing if all entries are filed.
+  /// Files all entries that a former server had in memory, in one transaction. The method does
+  /// nothing if all entries are filed.
+  ///
+  /// - Parameter connection: a connection to a store that no other process has open.
   package static func fileAll(over connection: any SQLConnection) throws {
     let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
     guard unfiled != nil else { return }
@@ -16,22 +20,24 @@ extension NotificationIndexTable {
     try connection.commit()
   }
 
-  /// The number of subscriptions from which on a change's entries are filed at once, in the order
-  /// of subscribers. So many entries share pages among themselves.
+  /// The least number of subscriptions that a change must fire, so that its entries are filed at
+  /// once and not kept in memory. So many entries, in the order of subscribers, change few pages of
+  /// the index for each entry.
   static let firingsFiledAtOnce = 200
-  /// The run of entries that are filed at once. It is never merged.
+  /// The number of the run with the entries that are filed at once. This run is never merged.
   static let firstRun: Int64 = 0
-  /// The number of runs of a tier that are merged into one run of the next tier.
+  /// The number of complete runs of a tier at which they are merged into one run of the next tier.
+  /// A run's tier says how often its rows were merged.
   private static let runsMerged = 8
 
-  /// Files waiting entries before the commit.
+  /// Files some of the waiting entries, and merges some rows of runs. The writing thread calls the
+  /// method before each commit.
   ///
-  /// The work is spread over the commits that log entries: each files up to twice as many as it
-  /// adds. A run begins when ``NotificationTail/capacity`` entries wait, or when
-  /// ``StoreTransaction/filingRequest`` asks for it. When a run is complete, its tier may be
-  /// merged.
+  /// The work is spread over the commits that log entries: each commit files about twice as many
+  /// entries as it adds. A run begins when ``NotificationTail/capacity`` entries wait, or earlier
+  /// if ``StoreTransaction/filingRequest`` is set. When a run is complete, a merge may begin.
   ///
-  /// It does nothing on a store without a tail.
+  /// The method does nothing on a store without a tail.
   func fileWaiting() throws {
     guard let tail = transaction.tail else { return }
     let budget = max(2 * transaction.tailChange.added.count, transaction.filingRequest)
@@ -48,8 +54,11 @@ extension NotificationIndexTable {
     }
   }
 
-  /// Stores which databases have unfiled entries, for the recovery after this process has ended. It
-  /// writes a row for each database and generation, with the first sequence.
+  /// Stores which databases have unfiled entries. If this process ends, the next one then finds
+  /// these entries in the log.
+  ///
+  /// The method writes a row for each database and generation, with the number of the first unfiled
+  /// entry.
   private func markUnfiled(in tail: NotificationTail) throws {
     let generation = tail.generation + (transaction.tailChange.begun == nil ? 0 : 1)
     var known: DatabaseID?
@@ -68,7 +77,7 @@ extension NotificationIndexTable {
 
   // MARK: Runs
 
-  /// Adds a run of the lowest tier for the entries of a generation, and returns its number.
+  /// Creates an empty run of tier 0 for the entries of a generation, and returns the run's number.
   private func beginRun(of generation: Int64) throws -> Int64 {
     let run = try nextRun()
     try connection.run(
@@ -77,13 +86,13 @@ extension NotificationIndexTable {
     return run
   }
 
-  /// Returns a number for a new run, from 1 on.
+  /// Returns the number for a new run: the greatest number of a run plus 1.
   private func nextRun() throws -> Int64 {
     try connection.first("SELECT MAX(run) + 1 FROM notification_runs", []) { $0.integer(0) } ?? 1
   }
 
-  /// Inserts the entries of the next subscribers into the current run. After the last ones, the run
-  /// is complete, and its generation has no unfiled entries.
+  /// Inserts the entries of the next subscribers into the current run. After the last subscriber,
+  /// the method records that the run is complete and that its generation has no unfiled entries.
   private func file(
     _ next: (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool),
     of filing: NotificationTail.Filing
@@ -105,8 +114,8 @@ extension NotificationIndexTable {
 
   // MARK: Merging
 
-  /// Begins to merge the runs of the lowest tier that has enough of them. It does nothing if no
-  /// tier has.
+  /// Begins to merge all complete runs of the lowest tier that has at least eight of them, into a
+  /// new run of the next tier. The method does nothing if there is no such tier.
   private func beginMerging() throws {
     let tier = try connection.first(
       """
@@ -128,10 +137,14 @@ extension NotificationIndexTable {
     transaction.tailChange.merging = run
   }
 
-  /// Moves about `rows` rows of the next subscribers into the target run. Readers search all runs,
-  /// so they find each row in one run at any time.
+  /// Moves the rows of the next subscribers from the merged runs into the target run. Readers
+  /// search all runs, so they find each row in one run at any time.
   ///
-  /// When the sources are empty, the merge ends, and another one may begin.
+  /// When the merged runs are empty, the method deletes them, and may begin another merge.
+  ///
+  /// - Parameters:
+  ///   - target: the number of the target run.
+  ///   - rows: about the number of rows to move.
   private func merge(into target: Int64, rows: Int) throws {
     let sources = try connection.rows(
       "SELECT run FROM notification_runs WHERE merging_into = $1", [.integer(target)]
@@ -158,8 +171,8 @@ extension NotificationIndexTable {
       """, arguments)
   }
 
-  /// Returns the subscriber of a run's row after `count` rows, or of its last row; nil for an empty
-  /// run.
+  /// Returns the subscriber of the row that follows the first `count` rows of a run. A run with
+  /// fewer rows gives the subscriber of the last row; an empty run gives nil.
   private func subscriber(after count: Int64, in run: Int64) throws -> String? {
     let later = try connection.first(
       """

@@ -2,10 +2,11 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// Entries of the notification log that are not yet in its index by subscriber.
+// Unfiled entries: those entries of the notification log that are not yet in its index by
+// subscriber.
 extension NotificationIndexTable {
-  /// Selects the entries from each database's first unfiled one on, in the columns of
-  /// ``NotificationIndexRow``.
+  /// The statement that selects the log entries from each database's first unfiled entry on, with
+  /// the columns of ``NotificationIndexRow``.
   private static let unfiled = """
     SELECT subscriber, notification_log.database_id, sequence, logged, origin_device,
       notification_id, LENGTH(content)
@@ -16,7 +17,8 @@ extension NotificationIndexTable {
     WHERE notification_log.database_id = unfiled.database_id AND sequence >= first_sequence
     """
 
-  /// Selects unfiled entries that are in no run; some runs may be unfinished.
+  /// The statement that selects the unfiled entries that are in no run, not even in a run that is
+  /// not complete. A run is a sorted piece of the index.
   private static let inNoRun = """
     \(unfiled) AND NOT EXISTS (
       SELECT 1 FROM notification_index
@@ -26,8 +28,8 @@ extension NotificationIndexTable {
         AND notification_index.sequence = notification_log.sequence)
     """
 
-  /// Files all entries at once, in the first run. It is only for a store whose processes have no
-  /// tail.
+  /// Inserts all unfiled entries into run 0 of the index. No process may have a
+  /// ``NotificationTail`` of the store.
   func fileAll() throws {
     try connection.run(
       """
@@ -38,27 +40,30 @@ extension NotificationIndexTable {
     try connection.run("DELETE FROM unfiled_notifications", [])
   }
 
-  /// Returns a user's entries that may be missing in all runs of the index. Some may be in a run
-  /// nevertheless, so callers drop duplicates.
+  /// Returns a user's log entries that may be missing in the index. Some of them may be in the
+  /// index, too, so callers must ignore duplicates.
   ///
-  /// The result has entries of all databases. It also has those that this transaction has logged.
+  /// The result has entries of all databases, including those that this transaction has logged. It
+  /// is empty on PostgreSQL, where every entry is filed at once.
   ///
-  /// - Complexity: O(their number). If another process files entries, or if entries were filed
-  ///   since the transaction began, all unfiled entries are scanned.
+  /// - Complexity: O(*n*), where *n* is the number of returned entries. If this process has no tail
+  ///   of the store, or if a run was completed since the transaction began, all unfiled entries of
+  ///   the store are read instead.
   func unfiledRows(of subscriber: String) throws -> [NotificationIndexRow] {
     if let tail = transaction.tail,
       let rows = tail.rows(of: subscriber, since: transaction.wholeRuns ?? tail.wholeRuns)
     {
       return try visible(rows) + transaction.tailChange.added.filter { $0.subscriber == subscriber }
     }
-    // Servers that share a store file every entry at once.
+    // Servers on PostgreSQL file every entry at once.
     if connection.isShared { return [] }
     return try connection.rows(
       Self.unfiled + " AND subscriber = $1", [.text(subscriber)], NotificationIndexRow.init(row:))
   }
 
-  /// Returns the rows that the transaction sees in the log. Others may have been logged since it
-  /// began, with numbers above the last drawn number that it sees.
+  /// Returns those of the rows whose log entries are in the transaction's snapshot of the store.
+  /// Entries that were logged later have numbers above the last number of the database in the
+  /// snapshot.
   private func visible(_ rows: [NotificationIndexRow]) throws -> [NotificationIndexRow] {
     let databases = DatabaseTable(transaction: transaction)
     var lastNumbers: [DatabaseID: Int64] = [:]
@@ -70,10 +75,11 @@ extension NotificationIndexTable {
     }
   }
 
-  /// Reads the entries that another process left unfiled. A run that it did not finish stays as it
-  /// is; its missing entries come into the next run.
+  /// Creates the tail with the log entries that a former process left unfiled. A server calls the
+  /// method when it opens a store that is in a file or in memory.
   ///
-  /// It is called when a server opens a store in a file.
+  /// A run that the former process did not complete stays as it is. The next run gets the entries
+  /// that are missing in it.
   ///
   /// - Parameter capacity: the number of waiting entries at which a run is begun.
   static func recoverTail(

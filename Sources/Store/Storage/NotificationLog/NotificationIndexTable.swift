@@ -3,21 +3,35 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The notification log's index by subscriber, stored as runs: a log-structured merge tree (O'Neil,
-/// Cheng, Gawlick and O'Neil, 1996). An ordinary index changed a random page for each notification,
-/// which was a third of the cost of a save that fires ten subscriptions.
+/// The notification log's index by subscriber: a log-structured merge tree (O'Neil, Cheng, Gawlick
+/// and O'Neil, 1996).
 ///
-/// Run 0 has the entries that are filed at once. `generation` is the generation of the entries of
-/// which a run is being made, and `merging_into` is the run that takes over its rows. Entries from
-/// a database's `first_sequence` in `unfiled_notifications` on are in run 0, in a run that is being
-/// made, or in none. `bytes` is the size of an entry's content, by which a user's log is trimmed.
+/// The index consists of *runs*. A run is a sorted piece of the index, made of many log entries at
+/// once. Readers search all runs. When a *tier* has several runs, they are merged into one run of
+/// the next tier.
+///
+/// An ordinary index changes a random page for each notification. This took a third of the cost of
+/// a save that fires ten subscriptions.
+///
+/// Log entries wait in memory until a run is made of them (``NotificationTail``). Inserting their
+/// rows into the index is called *filing*. Run 0 is an exception: it has the entries that were
+/// filed at once, without waiting.
 package struct NotificationIndexTable {
   let transaction: StoreTransaction
 
   var connection: any SQLConnection { transaction.connection }
 
-  /// The tables of runs, of their rows and of unfiled entries. `tier` counts how often a run's rows
-  /// were merged. `generation` is null for a complete run. `logged` is in milliseconds since 1970.
+  /// The tables of runs, of their rows and of unfiled entries.
+  ///
+  /// - `tier` is the number of times that the rows of a run were merged.
+  /// - `generation` is the number of the group of entries of which a run is being made; null for a
+  ///   complete run.
+  /// - `merging_into` is the run into which the rows of a run are being moved; null if there is
+  ///   none.
+  /// - `logged` is in milliseconds since 1970.
+  /// - `bytes` is the size of an entry's content. The limit on the size of a user's log uses it.
+  /// - `first_sequence` is the number of a database's first unfiled entry of a generation. This
+  ///   entry and later ones are in run 0, in a run that is being made, or in no run.
   static let definition = [
     """
     CREATE TABLE notification_runs (
@@ -37,22 +51,23 @@ package struct NotificationIndexTable {
     """,
   ]
 
-  /// The statements that insert rows, with the arguments of
-  /// ``NotificationIndexRow/appendArguments(run:to:)``.
+  /// The statements that insert rows. ``NotificationIndexRow/appendArguments(run:to:)`` appends
+  /// their arguments.
   static let insertion = RowInsertion.Statements(
     "INSERT INTO notification_index (run, \(NotificationIndexRow.columns))", argumentsEach: 8
   ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
 
   // MARK: Reading
 
-  /// Returns the unread entries of a user's log in one database after a position, each with its
-  /// time. They are in no order.
+  /// Returns unread entries of a user's log in one database, each with its number and its time, in
+  /// no order.
   ///
   /// - Parameters:
-  ///   - subscriber: the user of the log.
-  ///   - position: the position after which entries are wanted.
-  ///   - limit: the most entries from the index, and the most of the unfiled ones: each the first.
-  ///   - unfiled: the user's ``unfiledRows(of:)``.
+  ///   - subscriber: the record name of the log's user.
+  ///   - position: only entries after this position are returned.
+  ///   - limit: the method reads the first `limit` entries from the index, and the first `limit`
+  ///     unfiled entries. The result may have more than `limit` entries.
+  ///   - unfiled: the result of ``unfiledRows(of:)`` for the user.
   func unread(
     of subscriber: String, in database: DatabaseID, after position: Int64, limit: Int,
     unfiled: [NotificationIndexRow]
@@ -69,7 +84,7 @@ package struct NotificationIndexTable {
         .integer(database.rawValue), .text(subscriber), .integer(position), .integer(Int64(limit)),
       ]
     ) { (sequence: $0.integer(0), logged: Timestamp(milliseconds: $0.integer(1))) }
-    // The index may have some of these rows too.
+    // The index may have some of these rows, too; the dictionary below removes duplicates.
     let rows = unfiled.filter { $0.database == database && $0.sequence > position }
     let marks = NotificationMarkTable(transaction: transaction)
     var unread: [(sequence: Int64, logged: Timestamp)] = []
@@ -82,8 +97,8 @@ package struct NotificationIndexTable {
       .map { (sequence: $0.key, logged: $0.value) }
   }
 
-  /// Returns the sequence of the next entry after a position in the log of a device's user; nil if
-  /// there is none. Changes that the device made itself are skipped.
+  /// Returns the number of the next entry after a position in the log of a device's user; nil if
+  /// there is none. The method skips entries of changes that the device itself made.
   func nextSequence(
     for device: DeviceToken, in database: DatabaseID, after position: Int64
   ) throws -> Int64? {
@@ -107,9 +122,11 @@ package struct NotificationIndexTable {
     return [filed, unfiled].compactMap(\.self).min()
   }
 
-  /// Returns the entries of a user's log in one database with one of these IDs, in no order.
+  /// Returns the entries of a user's log in one database that have one of these notification IDs,
+  /// in no order.
   ///
-  /// - Complexity: O(entries of the user in the database), which are read from an index.
+  /// - Parameter notificationIDs: the IDs, each with 16 bytes.
+  /// - Complexity: O(*n*), where *n* is the number of the user's entries in the database.
   func entries(
     of subscriber: String, in database: DatabaseID, withIDs notificationIDs: Set<[UInt8]>
   ) throws -> [(sequence: Int64, notificationID: [UInt8])] {
@@ -131,19 +148,19 @@ package struct NotificationIndexTable {
     return entries.map { ($0.key, $0.value) }
   }
 
-  /// Returns the numbers of all runs: some ten for a million entries.
+  /// Returns the numbers of all runs. A log with a million entries has about ten runs.
   private func runs() throws -> [Int64] {
     try connection.rows("SELECT run FROM notification_runs", []) { $0.integer(0) }
   }
 
-  /// Returns the entries of a change in one subscriber's log, in order.
+  /// Returns the numbers of a change's entries in one subscriber's log, in order.
   ///
   /// - Parameters:
-  ///   - notificationID: the ID of the change's notification.
-  ///   - subscriber: the user of the log.
-  ///   - change: the dispatched change. Its entries have later sequences, and were logged no later
-  ///     than its dispatch ended.
-  ///   - limit: the most entries.
+  ///   - notificationID: the notification ID, which all entries of the change have.
+  ///   - subscriber: the record name of the log's user.
+  ///   - change: the dispatched change. In the index, the method searches only entries whose
+  ///     numbers follow the change's number, and that were logged until the change was dispatched.
+  ///   - limit: the most entries returned.
   func sequences(
     of notificationID: UUID, for subscriber: String, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -170,9 +187,8 @@ package struct NotificationIndexTable {
     return Array(found.sorted().prefix(limit))
   }
 
-  /// Returns the latest entries of a user's log in one database, newest first. They are up to
-  /// 2,000: enough to include those of a given subscription, unless others of the user fire all the
-  /// time.
+  /// Returns the numbers of the latest entries of a user's log in one database, newest first, at
+  /// most 2,000. The limit bounds the time of a search for the entries of one subscription.
   func latestSequences(
     of subscriber: String, in database: DatabaseID
   ) throws -> some Sequence<Int64> {
@@ -196,14 +212,16 @@ package struct NotificationIndexTable {
 
   // MARK: Retention
 
-  /// Returns the subscribers with too many log entries, each with the newest entry to trim.
+  /// Returns the subscribers whose logs exceed a limit, each with the newest entry to delete
+  /// (``LogCut``).
   ///
   /// - Parameters:
-  ///   - count: the most entries of a subscriber, over all databases.
-  ///   - bytes: the most bytes of their contents.
-  /// - Complexity: it scans the whole index once.
+  ///   - count: the most entries of a subscriber in all databases.
+  ///   - bytes: the most bytes of the contents of a subscriber's entries in all databases.
+  /// - Complexity: O(*n*), where *n* is the number of rows of the index.
   func overfull(keeping count: Int, bytes: Int) throws -> [LogCut] {
-    // A subscriber above a limit has more than an average share of it in some run.
+    // A subscriber above a limit has, in at least one run, more than the limit divided by the
+    // number of runs.
     let overfull = try connection.rows(
       """
       SELECT DISTINCT subscriber FROM (
@@ -214,7 +232,8 @@ package struct NotificationIndexTable {
     ) { $0.text(0) }
     return try overfull.compactMap { subscriber in
       var (kept, keptBytes) = (0, 0)
-      // Newest first: at most `count` entries are kept, so at most one more is read.
+      // The newest entries come first. At most `count` entries are kept, so reading one more is
+      // enough to find the newest entry to delete.
       return try connection.rows(
         """
         SELECT logged, database_id, sequence, bytes
@@ -230,7 +249,8 @@ package struct NotificationIndexTable {
     }
   }
 
-  /// Returns a batch of a subscriber's entries to trim: those up to the cut, in no order.
+  /// Returns a batch of a subscriber's entries to delete: those up to the cut, in no order. A batch
+  /// has at most ``Retention/batch`` entries.
   func entries(through cut: LogCut) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -241,7 +261,7 @@ package struct NotificationIndexTable {
       """, cut.arguments, TrimmedChange.init(entry:))
   }
 
-  /// Deletes a user's entries from all runs.
+  /// Deletes the rows of a user's entries in one database from all runs.
   func drop(_ sequences: [Int64], of subscriber: String, in database: DatabaseID) throws {
     try transaction.delete(
       """
@@ -251,9 +271,9 @@ package struct NotificationIndexTable {
       """, [.text(subscriber), .integer(database.rawValue)], numbers: sequences)
   }
 
-  /// Removes some of a user's entries in a database, for the deletion of the user.
+  /// Deletes rows of a user's entries in a database, because the user is being deleted.
   ///
-  /// - Returns: the number removed, at most `limit`.
+  /// - Returns: the number of deleted rows, at most `limit`.
   func remove(of subscriber: String, in database: DatabaseID, limit: Int64) throws -> Int {
     try connection.run(
       """

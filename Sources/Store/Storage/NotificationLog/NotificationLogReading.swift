@@ -6,17 +6,18 @@ import StoreModel
 /// The reading of a page of a user's notification log, in a transaction with one snapshot of the
 /// store.
 ///
-/// The log of a user in a container merges the logs of all its databases. Each database's log has
-/// two ordered lists: entries and marks. The page takes the oldest change of all lists, again and
-/// again.
+/// A user's log in a container consists of the user's logs in the container's databases. The log of
+/// a database has two kinds of changes: *entries*, which are notifications, and *marks*. A mark
+/// says that the entries with its notification ID were read. The page merges the databases' logs in
+/// the order of time.
 struct NotificationLogReading {
   /// The user and the container of the log.
   let recipient: Recipient
   let transaction: StoreTransaction
-  /// The user's entries that may be missing in the index.
+  /// The user's log entries that may be missing in the index by subscriber.
   private let unfiledRows: [NotificationIndexRow]
 
-  /// Creates a reading, and reads the user's unfiled entries.
+  /// Creates a reading, and reads the user's entries that may be missing in the index.
   init(recipient: Recipient, transaction: StoreTransaction) throws {
     self.recipient = recipient
     self.transaction = transaction
@@ -31,20 +32,20 @@ struct NotificationLogReading {
     var position: Int64
     /// The time of the entry or of the mark.
     var moment: Timestamp
-    /// The ID of a mark; nil for an entry.
+    /// The notification ID of a mark; nil for an entry.
     var marked: UUID?
   }
 
-  /// Returns the page after a token.
+  /// Returns the page that follows a token.
   ///
-  /// A page ends at `limit` changes, or when its contents have
+  /// A page ends after `limit` changes, or with the entry at which the contents of the page reach
   /// `ServiceLimits.notificationsPageSize` bytes.
   ///
   /// - Parameters:
-  ///   - text: the token of the previous page; nil to begin with the oldest change.
-  ///   - limit: the most changes, at least 1.
-  /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a log;
-  ///   ``StoreError/Code/changeTokenExpired`` if the reader must start without a token.
+  ///   - text: the token of the previous page; nil begins with the oldest change.
+  ///   - limit: the most changes in the page, at least 1.
+  /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a notification
+  ///   log; ``StoreError/Code/changeTokenExpired`` if the reader must start again without a token.
   func page(since text: String?, limit: Int) throws -> NotificationLogPage {
     let databases = try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(
       of: recipient)
@@ -73,10 +74,11 @@ struct NotificationLogReading {
       moreComing: queues.contains { !$0.isEmpty })
   }
 
-  /// Returns the reader's positions before this page, one for each database.
+  /// Returns the token with the reader's position before this page in each database.
   ///
-  /// - Throws: ``StoreError/Code/changeTokenExpired`` if the token belongs to another log, if the
-  ///   log was trimmed past it, or if it is newer than the store.
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` in three cases: the token belongs to another
+  ///   user or container; changes that the reader has not seen were deleted; the token is newer
+  ///   than the store, which was reset to an earlier state.
   private func start(
     of text: String?, in databases: [NotifiedDatabase]
   ) throws -> NotificationLogToken {
@@ -109,8 +111,11 @@ struct NotificationLogReading {
     return token
   }
 
-  /// Returns the index of the queue that begins with the oldest change; nil if all are empty.
-  /// Within a database the order is the log's own, whatever the clock did.
+  /// Returns the index of the queue that begins with the oldest change; nil if all queues are
+  /// empty.
+  ///
+  /// Each queue has the changes of one database in the order of positions. That order stays, even
+  /// if the clock was set back between two changes.
   private static func oldest(of queues: [ArraySlice<Change>]) -> Int? {
     queues.indices.filter { !queues[$0].isEmpty }.min { left, right in
       guard let first = queues[left].first, let second = queues[right].first else { return false }
@@ -118,7 +123,8 @@ struct NotificationLogReading {
     }
   }
 
-  /// Returns the changes of one database's log after a position, in order, at most `limit`.
+  /// Returns the changes of one database's log after a position, in the order of positions, at most
+  /// `limit`.
   private func changes(
     in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [Change] {
@@ -136,22 +142,24 @@ struct NotificationLogReading {
   }
 }
 
-/// A database in which a user may have been notified.
+/// A database in which a user has ever had subscriptions, so that the user may have notifications.
 struct NotifiedDatabase {
   var id: DatabaseID
-  /// The position of the newest unread entry in the user's log that retention has deleted.
+  /// The position of the newest change that was deleted from the user's log because of its age or
+  /// the log's size; 0 if there is none. Deleted entries that had a mark do not count.
   var trimmedThrough: Int64
-  /// The last number that the database has drawn. No entry or mark has a greater position.
+  /// The last number of the database's sequence that was drawn. No entry or mark has a greater
+  /// position.
   var lastNumber: Int64
 }
 
 extension UUID {
-  /// The 16 bytes that are stored in columns such as `notification_id`.
+  /// The 16 bytes of the UUID, as columns such as `notification_id` have them.
   var storedBytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
 
-  /// Reads stored bytes.
+  /// Creates a UUID from stored bytes.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` if there are not 16.
+  /// - Throws: ``StoreError/Code/corrupt`` if there are not 16 bytes.
   init(stored bytes: [UInt8]) throws {
     guard bytes.count == 16 else {
       throw StoreError(.corrupt, "a stored notification ID has \(bytes.count) bytes, not 16")

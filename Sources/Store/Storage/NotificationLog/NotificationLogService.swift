@@ -5,15 +5,22 @@ import StoreModel
 /// The service for the notification logs of users.
 struct NotificationLogService: NotificationLogStore {
   let transactions: Transactions
-  /// The entries not yet in the index; nil if all are filed at once.
+  /// The log entries that are not yet in the index by subscriber; nil if each entry is inserted
+  /// into the index at once.
   let tail: NotificationTail?
 
-  /// Returns the changes of the recipient's log since `token`, oldest first.
+  /// Returns a page of the recipient's log: the changes after `token`, oldest first. A change is an
+  /// entry of the log, or the mark that entries were read.
   ///
-  /// - Parameter limit: the most changes; below 1 counts as 1.
-  /// - Complexity: O(*d* (*r* log *n* + *limit*)) for *d* databases in which the user ever had
-  ///   subscriptions and *r* runs of the index, some ten for a million entries. Entries that were
-  ///   marked since are skipped one by one.
+  /// - Parameters:
+  ///   - token: the token of the previous page; nil begins with the oldest change.
+  ///   - limit: the most changes; a number below 1 counts as 1.
+  /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a notification
+  ///   log; ``StoreError/Code/changeTokenExpired`` if the reader must start again without a token.
+  /// - Complexity: O(*d* (*r* log *n* + *limit*)). *d* is the number of databases in which the user
+  ///   has ever had subscriptions. *r* is the number of runs of the log's index: sorted pieces,
+  ///   about ten for a million entries (``NotificationIndexTable``). *n* is the number of log
+  ///   entries. Marked entries are skipped one by one.
   func notificationLog(
     of recipient: Recipient, since token: String?, limit: Int
   ) async throws -> NotificationLogPage {
@@ -23,14 +30,17 @@ struct NotificationLogService: NotificationLogStore {
     }
   }
 
-  /// Marks notifications as read, with one write for each database that has any of them.
+  /// Marks notifications as read, with one write for each database that has unread ones among them.
   ///
-  /// A later write may fail after earlier ones. Then call it again: marked notifications stay as
-  /// they are.
+  /// If a write fails, earlier writes stay committed. The caller can then repeat the call: marked
+  /// notifications stay as they are.
   ///
-  /// - Returns: the IDs that the recipient's log has, marked or not.
-  /// - Complexity: O(*d* *m* log *n* + *e*) for *m* IDs, *d* databases in which the user ever had
-  ///   subscriptions, and *e* entries of the user's log.
+  /// - Returns: those of the IDs that the recipient's log has, whether they were marked before or
+  ///   not.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
+  /// - Complexity: O(*d* *m* log *n* + *e*). *d* is the number of databases in which the user has
+  ///   ever had subscriptions, and *m* is the number of IDs. *n* is the number of all marks, and
+  ///   *e* is the number of entries in the user's log.
   func markNotificationsRead(
     _ notificationIDs: [UUID], of recipient: Recipient, timestamp: Timestamp
   ) async throws -> Set<UUID> {
@@ -54,11 +64,12 @@ struct NotificationLogService: NotificationLogStore {
 }
 
 extension NotificationLogService {
-  /// The most entries that one write files.
+  /// The number of entries that one write of ``fileNotifications()`` inserts into the index. A
+  /// write may insert more, because the entries of one subscriber are inserted together.
   private static let filingBatch = 1_000
 
-  /// Files the entries that wait at the time of the call, so that trimming finds them in the index.
-  /// It needs a write for each ``filingBatch`` entries.
+  /// Inserts all entries that wait in memory at the time of the call into the index, so that
+  /// trimming finds them there. The method runs a write for about each ``filingBatch`` entries.
   func fileNotifications() async throws {
     guard let tail else { return }
     let generation = tail.generation
@@ -73,12 +84,12 @@ private struct LogState: Sendable {
   var database: DatabaseID
   /// The IDs that the log has, marked or not.
   var known: Set<UUID> = []
-  /// The unmarked IDs, each once, in the order of the request.
+  /// The IDs that the log has without a mark, each once, in the order of the request.
   var unread: [UUID] = []
 }
 
 extension LogState {
-  /// Looks up the marks first, and then the entries of the IDs without a mark.
+  /// Reads the state of the IDs: first the marks, then the entries of the IDs without a mark.
   init(
     of notificationIDs: [UUID], of subscriber: String, in database: DatabaseID,
     _ transaction: StoreTransaction

@@ -3,21 +3,28 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The notifications of users, and how far each user's log was trimmed.
+/// The notification log: an entry for each notification of each user. The table `trimmed_logs` has
+/// the position up to which each user's log was trimmed.
 ///
-/// `trimmed_logs` has rows only for users whose log lost entries. `unsent` says why some devices of
-/// an entry have no delivery (``UnsentDeliveries``); it is null if all have one.
+/// Trimming deletes the oldest entries of a log. `trimmed_logs` has rows only for users whose log
+/// was trimmed.
 ///
-/// The log has no index by subscriber of its own: ``NotificationIndexTable`` finds a user's
-/// entries.
+/// The primary key does not order the entries by user. ``NotificationIndexTable`` is the index by
+/// which a user's entries are found.
 struct NotificationLogTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// The tables of entries and of trimmed logs. `sequence` is a number of the database, in the
-  /// order of commits. `origin_device` is the device that made the change, if the subscriber made
-  /// it. `logged` is in milliseconds since 1970. `content` has the subscription and the change.
+  /// The tables of entries and of trimmed logs.
+  ///
+  /// - `sequence` is the entry's number in the database, which rises from commit to commit.
+  /// - `origin_device` is the client ID of the device that made the change, if it is a device of
+  ///   the subscriber.
+  /// - `logged` is in milliseconds since 1970.
+  /// - `content` has the encoded subscription and change.
+  /// - `unsent` has the reasons why some of the subscriber's devices have no delivery
+  ///   (`UnsentDeliveries`). It is null if there is no reason.
   static let definition = [
     """
     CREATE TABLE notification_log (
@@ -32,7 +39,7 @@ struct NotificationLogTable {
     """,
   ]
 
-  /// The statements that insert new entries, with eight arguments for each (``append(_:_:_:to:)``).
+  /// The statements that insert entries. Each entry has eight arguments (``append(_:_:_:to:)``).
   static let insertion = RowInsertion.Statements(
     """
     INSERT INTO notification_log
@@ -40,12 +47,12 @@ struct NotificationLogTable {
     """, argumentsEach: 8
   ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
 
-  /// Appends the arguments of ``insertion``.
+  /// Appends the arguments of ``insertion`` for one entry.
   ///
   /// - Parameters:
   ///   - row: the entry's row in the index by subscriber.
   ///   - content: the encoded notification.
-  ///   - unsent: the reasons why devices have no delivery.
+  ///   - unsent: the reasons why some devices have no delivery; empty if there are none.
   static func append(
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries,
     to arguments: inout SQLArguments
@@ -62,10 +69,10 @@ struct NotificationLogTable {
 
   // MARK: Reading
 
-  /// Returns an entry of a user's log, with the size of its stored content in bytes.
+  /// Returns an entry of a user's log that an index names, with the size of the stored content in
+  /// bytes.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` if there is none, since an index has no entry that does
-  ///   not exist.
+  /// - Throws: ``StoreError/Code/corrupt`` if there is no such entry.
   func entry(
     _ sequence: Int64, of subscriber: String, in database: DatabaseID
   ) throws -> (entry: LogEntry, size: Int) {
@@ -92,7 +99,7 @@ struct NotificationLogTable {
     return entry
   }
 
-  /// Returns an entry of any user; nil if it was trimmed.
+  /// Returns an entry of any user; nil if the entry was deleted.
   func entry(_ sequence: Int64, in database: DatabaseID) throws -> LogEntry? {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     return try connection.first(
@@ -103,7 +110,7 @@ struct NotificationLogTable {
     ) { try LogEntry(row: $0, database: database, address: address) }
   }
 
-  /// Returns the entry of a delivery; nil if one of them does not exist any more.
+  /// Returns the entry of a delivery; nil if the delivery or the entry was deleted.
   func entry(ofDelivery id: Delivery.ID) throws -> LogEntry? {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     return try connection.first(
@@ -116,7 +123,8 @@ struct NotificationLogTable {
     ) { try LogEntry(row: $0, database: id.database, address: address) }
   }
 
-  /// Returns the newest entries of all users before `sequence`, newest first, at most `limit`.
+  /// Returns the last entries of all users before the number `sequence`, newest first, at most
+  /// `limit`.
   func entries(
     of database: DatabaseID, before sequence: Int64, limit: Int
   ) throws -> [LogEntry] {
@@ -129,7 +137,7 @@ struct NotificationLogTable {
     ) { try LogEntry(row: $0, database: database, address: address) }
   }
 
-  /// Returns the sequence of the next entry of any user; nil if there is none.
+  /// Returns the number of the next entry of any user after `sequence`; nil if there is none.
   func sequence(after sequence: Int64, in database: DatabaseID) throws -> Int64? {
     try connection.first(
       """
@@ -139,12 +147,14 @@ struct NotificationLogTable {
     ) { $0.integer(0) }
   }
 
-  /// Returns the entries of a change, whose sequences follow it. There may be a million.
+  /// Returns the numbers of a change's entries of all users, in order. The method scans the log
+  /// from the change's number on, until it finds `limit` entries or an entry that was logged after
+  /// the change was dispatched.
   ///
   /// - Parameters:
-  ///   - notificationID: the ID of the change's notification.
-  ///   - change: the dispatched change.
-  ///   - limit: the most entries.
+  ///   - notificationID: the notification ID, which all entries of the change have.
+  ///   - change: the dispatched change. It may have a million entries.
+  ///   - limit: the most entries returned.
   func sequences(
     of notificationID: UUID, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -164,7 +174,7 @@ struct NotificationLogTable {
         )
       }
       for row in rows {
-        // After the last entry of this change, the log continues with those of other changes.
+        // An entry that was logged later than this change's dispatch belongs to another change.
         guard row.logged <= change.dispatched.milliseconds, found.count < limit else {
           return found
         }
@@ -175,8 +185,8 @@ struct NotificationLogTable {
     }
   }
 
-  /// Returns why some devices of an entry have no delivery; empty if all have one, or if there is
-  /// no such entry.
+  /// Returns the reasons why some of the subscriber's devices have no delivery of an entry; empty
+  /// if there is no reason, or if there is no such entry.
   func unsentDeliveries(
     ofEntry sequence: Int64, in database: DatabaseID
   ) throws -> UnsentDeliveries {
@@ -186,12 +196,14 @@ struct NotificationLogTable {
     ) { UnsentDeliveries(rawValue: $0.optionalInteger(0) ?? 0) } ?? []
   }
 
-  /// Returns the next entries that belong to a user or name the user, for the deletion of the user.
+  /// Searches the next entries for those that belong to a user or contain the user's record name.
+  /// The deletion of the user needs them.
   ///
   /// - Parameters:
-  ///   - sequence: the entry after which the scan begins.
-  ///   - count: the most entries to scan.
-  /// - Returns: the entries found, and the last entry scanned; nil if no entries are left.
+  ///   - sequence: the number of the entry after which the search begins.
+  ///   - count: the most entries examined.
+  /// - Returns: the numbers of the entries found, and the number of the last examined entry; nil if
+  ///   there are no entries after `sequence`.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -202,7 +214,7 @@ struct NotificationLogTable {
 
   // MARK: Changing
 
-  /// Replaces the content of an entry, from which a deleted user's name was removed.
+  /// Replaces the content of an entry. The caller has removed the name of a deleted user from it.
   func setContent(_ content: [UInt8], ofEntry sequence: Int64, in database: DatabaseID) throws {
     try connection.run(
       "UPDATE notification_log SET content = $3 WHERE database_id = $1 AND sequence = $2",
@@ -216,16 +228,16 @@ struct NotificationLogTable {
       [.integer(database.rawValue), .integer(sequence)])
   }
 
-  /// Deletes entries by their sequences.
+  /// Deletes the entries of a database with these numbers.
   func drop(_ sequences: [Int64], in database: DatabaseID) throws {
     try transaction.delete(
       "DELETE FROM notification_log WHERE database_id = $1 AND sequence IN",
       [.integer(database.rawValue)], numbers: sequences)
   }
 
-  /// Returns a batch of old entries of all databases.
+  /// Returns a batch of old entries of all databases, at most ``Retention/batch``.
   ///
-  /// - Parameter horizon: the time before which an entry is old, in milliseconds since 1970.
+  /// - Parameter horizon: a time in milliseconds since 1970. Entries logged before it are old.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -236,8 +248,8 @@ struct NotificationLogTable {
 
   // MARK: Entries trimmed before they were read
 
-  /// Returns the position of the newest unread entry in a user's log that was trimmed; 0 if there
-  /// is none.
+  /// Returns the position of the newest change that was trimmed from a user's log; 0 if there is
+  /// none. Trimmed entries that had a mark do not count.
   func trimmedThrough(of subscriber: String, in database: DatabaseID) throws -> Int64 {
     try connection.first(
       "SELECT trimmed_through FROM trimmed_logs WHERE database_id = $1 AND subscriber = $2",
@@ -245,7 +257,8 @@ struct NotificationLogTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Records how far a user's log was trimmed. An older position changes nothing.
+  /// Stores the position up to which a user's log was trimmed. A lower position than the stored one
+  /// changes nothing.
   func noteTrimmed(
     through position: Int64, of subscriber: String, in database: DatabaseID
   ) throws {
@@ -260,7 +273,7 @@ struct NotificationLogTable {
 }
 
 extension LogEntry {
-  /// Reads sequence, subscriber, time, and content.
+  /// Reads an entry from a row with the columns `sequence`, `subscriber`, `logged` and `content`.
   fileprivate init(row: any SQLRow, database: DatabaseID, address: DatabaseAddress) throws {
     self.init(
       database: database, sequence: row.integer(0),

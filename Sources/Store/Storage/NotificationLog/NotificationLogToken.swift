@@ -2,25 +2,26 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// A reader's position in a user's notification log: a position in each database.
+/// A reader's position in a user's notification log, which consists of a position in each database.
 ///
-/// Clients get it as a sealed text. Only this store can read it.
+/// Clients get the token as an encrypted text, which only this store can read.
 struct NotificationLogToken: Equatable {
   /// A reader's position in the log of one database.
   struct Place: Equatable {
-    /// The position of the last change read.
+    /// The position of the last change that the reader got; 0 before the first one.
     var position: Int64
-    /// The position up to which changes were trimmed before the reader began. The reader misses
-    /// none of them.
+    /// The position up to which the log was already trimmed (its oldest changes deleted) when the
+    /// reader got its last page. Only changes that are trimmed later can be missed by the reader.
     var floor: Int64
   }
 
   /// The user and the container whose log the token belongs to.
   var recipient: Recipient
-  /// The positions by databases. A database that notified the user later is missing.
+  /// The position in each database. A database in which the user had no subscriptions when the
+  /// token was made is missing.
   var places: [DatabaseID: Place] = [:]
 
-  /// The first text of a token, which distinguishes it from those of other feeds.
+  /// The first text in a token. It distinguishes the token from those of other feeds.
   private static let mark = "notifications"
 
   /// Creates a token without positions.
@@ -28,9 +29,10 @@ struct NotificationLogToken: Equatable {
     self.recipient = recipient
   }
 
-  /// Reads a token's text.
+  /// Decrypts and decodes the text of a token.
   ///
-  /// - Throws: ``StoreError/Code/badContinuation`` for any other text.
+  /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a notification
+  ///   log.
   init(_ text: String, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .badContinuation,
@@ -58,7 +60,7 @@ struct NotificationLogToken: Equatable {
     }
   }
 
-  /// Returns the token as a text for clients, sealed by the store's key.
+  /// Returns the token as a text for clients, encrypted with the store's key.
   func text(sealedBy tokens: TokenCipher) throws -> String {
     var encoder = RowEncoder()
     encoder.encode(Self.mark)

@@ -3,17 +3,19 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The marks of read entries of the notification log.
+/// The marks of the notification log. A mark says that a user has read the entries with one
+/// notification ID in one database.
 ///
-/// Marks and entries draw their positions from the same sequence of the database, so that they have
-/// one order. A mark stands for all entries of the user with its notification ID.
+/// The positions of marks and the numbers of entries come from the same sequence of the database,
+/// so marks and entries have one order.
 struct NotificationMarkTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// The table of marks, with the index by which readers find them. `position` is a number of the
-  /// database. `marked` is the time of the mark in milliseconds since 1970.
+  /// The table of marks, with the index by which readers find a user's marks in order. `position`
+  /// is a number of the database's sequence. `marked` is the time of the mark, in milliseconds
+  /// since 1970.
   static let definition = [
     """
     CREATE TABLE notification_marks (
@@ -27,9 +29,9 @@ struct NotificationMarkTable {
     """,
   ]
 
-  /// Returns an SQL condition for entries that are marked as read.
+  /// Returns the SQL condition for entries that are marked as read.
   ///
-  /// - Parameter entries: the statement's name for its table of entries.
+  /// - Parameter entries: the name of the table of entries in the statement.
   static func isMarked(_ entries: String) -> String {
     """
     EXISTS (
@@ -40,7 +42,7 @@ struct NotificationMarkTable {
     """
   }
 
-  /// Whether a user's notification is marked as read.
+  /// Returns whether a user's notification is marked as read.
   func isMarked(
     _ notificationID: UUID, of subscriber: String, in database: DatabaseID
   ) throws -> Bool {
@@ -53,7 +55,8 @@ struct NotificationMarkTable {
     ) { _ in true } ?? false
   }
 
-  /// Returns a user's marks after a position, in order, at most `limit`.
+  /// Returns a user's marks in a database after a position, in the order of positions, at most
+  /// `limit`.
   func marks(
     of subscriber: String, in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [(position: Int64, marked: Timestamp, notificationID: UUID)] {
@@ -76,8 +79,8 @@ struct NotificationMarkTable {
 
   /// Marks notifications as read. A notification that is already marked stays as it is.
   ///
-  /// - Throws: the errors of ``DatabaseTable/draw(_:from:)``, for example if the write has no lock
-  ///   of the database.
+  /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
+  ///   and other errors of ``DatabaseTable/draw(_:from:)``.
   func mark(
     _ notificationIDs: [UUID], of subscriber: String, in database: DatabaseID, at time: Timestamp
   ) throws {
@@ -100,9 +103,9 @@ struct NotificationMarkTable {
 
   // MARK: Retention
 
-  /// Returns a batch of old marks of all databases.
+  /// Returns a batch of old marks of all databases, at most ``Retention/batch``.
   ///
-  /// - Parameter horizon: the time before which a mark is old, in milliseconds since 1970.
+  /// - Parameter horizon: a time in milliseconds since 1970. Marks made before it are old.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -111,9 +114,9 @@ struct NotificationMarkTable {
       """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
   }
 
-  /// Returns the subscribers with too many marks, each with the newest mark to trim.
+  /// Returns the subscribers with too many marks, each with the newest mark to delete (``LogCut``).
   ///
-  /// - Parameter count: the most marks of a subscriber, over all databases.
+  /// - Parameter count: the most marks of a subscriber in all databases.
   func overfull(keeping count: Int) throws -> [LogCut] {
     let overfull = try connection.rows(
       "SELECT subscriber FROM notification_marks GROUP BY subscriber HAVING COUNT(*) > $1",
@@ -129,7 +132,8 @@ struct NotificationMarkTable {
     }
   }
 
-  /// Returns a batch of a subscriber's marks to trim: those up to the cut.
+  /// Returns a batch of a subscriber's marks to delete: those up to the cut, at most
+  /// ``Retention/batch``, in no order.
   func marks(through cut: LogCut) throws -> [TrimmedChange] {
     try connection.rows(
       """
@@ -138,7 +142,7 @@ struct NotificationMarkTable {
       """, cut.arguments, TrimmedChange.init(mark:))
   }
 
-  /// Deletes a mark. Its entries become unread, unless the caller deletes them too.
+  /// Deletes a mark. The marked entries become unread, unless the caller deletes them, too.
   func drop(_ mark: TrimmedChange) throws {
     try connection.run(
       """

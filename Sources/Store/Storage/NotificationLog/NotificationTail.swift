@@ -1,53 +1,62 @@
 import StoreModel
 import Synchronization
 
-/// The newest entries of the notification log that are not yet in its index by subscriber.
+/// The entries of the notification log that are not yet in its index by subscriber
+/// (``NotificationIndexTable``). They wait in memory.
 ///
-/// Consecutive entries belong to unrelated subscribers, so each would change another page of the
-/// index. Here they wait in memory. When there are enough, a run of the index is made of them in
-/// the order of subscribers, a part with each commit. They stay in memory until the run is
-/// complete.
+/// Consecutive entries belong to unrelated subscribers, so each entry would change another page of
+/// the index. The tail therefore collects entries. When enough entries wait, a *run* is begun: a
+/// sorted piece of the index. Each commit then *files* some of these entries, that is, inserts
+/// their rows into the run in the order of subscribers. The entries stay in the tail until the run
+/// is complete.
 ///
-/// The tail need not be durable: after a crash, unfiled entries are read from the log again, from
-/// the sequences in `unfiled_notifications` on. Only the writer's thread changes it, after commits.
-/// Readers on other threads read it; a mutex guards its state.
+/// A crash loses nothing: the next process reads the entries from the log again. The table
+/// `unfiled_notifications` has the number of each database's first unfiled entry.
 ///
-/// Waiting entries have a generation, a number that rises when a run is begun. So at most two
-/// generations are unfiled: the one whose run is being made, and the one that waits.
+/// The entries that wait for the same run are a *generation*. Its number rises when a run is begun.
+/// So at most two generations are in the tail: one whose run is being made, and one that waits.
+///
+/// Only the writing thread changes the tail, after commits. Reading threads read it; a mutex guards
+/// the state.
 final class NotificationTail: Sendable {
-  /// The changes of one transaction to the tail, applied after its commit.
+  /// The changes of one transaction to the tail. ``NotificationTail/apply(_:)`` makes them after
+  /// the commit.
   struct Change {
-    /// The entries that were logged and not filed.
+    /// The entries that were logged, and that wait to be filed.
     var added: [NotificationIndexRow] = []
-    /// The databases whose first entry of the generation is in ``added``.
+    /// The databases for which the transaction has added a row to `unfiled_notifications`.
     var marked: [DatabaseID] = []
-    /// The run that was begun with all waiting entries.
+    /// The number of the run that was begun for all entries that waited before; nil if none was.
     var begun: Int64?
-    /// The number of subscribers whose entries were filed in the current run.
+    /// The number of subscribers whose entries the transaction has inserted into the current run.
     var filedSubscribers = 0
-    /// Whether the current run is complete.
+    /// Whether the current run is now complete.
     var isWhole = false
-    /// The run into which others are merged from now on.
+    /// The number of the run into which other runs are merged from now on; nil if no merge was
+    /// begun.
     var merging: Int64?
-    /// Whether the merge under way has ended.
+    /// Whether the transaction has ended a merge.
     var endsMerging = false
   }
 
-  /// A run that is being made of all entries that waited when it was begun.
+  /// A run that is being made, with the entries that waited when the run was begun.
   struct Filing {
     /// The number of the run.
     let run: Int64
-    /// The generation of its entries.
+    /// The generation of the run's entries.
     let generation: Int64
-    /// The entries by subscriber.
+    /// The entries by the record names of subscribers.
     fileprivate let entries: [String: [NotificationIndexRow]]
-    /// The subscribers, sorted: the order of filing.
+    /// The record names of the subscribers, sorted. The entries are filed in this order.
     fileprivate let subscribers: [String]
-    /// The number of subscribers whose entries are in the run.
+    /// The number of subscribers whose entries are in the run already.
     fileprivate var filedSubscribers = 0
 
-    /// Returns the entries of the next subscribers: at least `count`, unless they are the last. The
-    /// entries of one subscriber stay together.
+    /// Returns the next entries to file, with all entries of each subscriber.
+    ///
+    /// - Parameter count: the least number of entries, if as many are left.
+    /// - Returns: `rows`: the entries; `subscribers`: the number of their subscribers; `isLast`:
+    ///   true if no entries of the run are left after these.
     func next(_ count: Int) -> (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool) {
       var rows: [NotificationIndexRow] = []
       var taken = 0
@@ -68,16 +77,17 @@ final class NotificationTail: Sendable {
     var waiting: [String: [NotificationIndexRow]] = [:]
     /// The number of waiting entries.
     var waitingCount = 0
-    /// The databases in `unfiled_notifications` for this generation.
+    /// The databases with a row in `unfiled_notifications` for the generation of the waiting
+    /// entries.
     var marked: Set<DatabaseID> = []
     /// The generation of the waiting entries.
     var generation: Int64
-    /// The run that is being made.
+    /// The run that is being made; nil if there is none.
     var filing: Filing?
-    /// The run into which others are being merged.
+    /// The number of the run into which other runs are being merged; nil if there is none.
     var merging: Int64?
-    /// The number of completed runs. Each completion removes entries from the tail, after which
-    /// only the index has them.
+    /// The number of runs completed since the store was opened. When a run is complete, the tail
+    /// drops its entries: only the index has them then.
     var wholeRuns = 0
   }
 
@@ -85,14 +95,15 @@ final class NotificationTail: Sendable {
   /// The number of waiting entries at which a run is begun.
   let capacity: Int
 
-  /// Creates the tail that an earlier process left.
+  /// Creates a tail with the entries that a former process left unfiled.
   ///
   /// - Parameters:
   ///   - capacity: the number of waiting entries at which a run is begun.
-  ///   - rows: the entries of all generations that are in no run.
-  ///   - marked: the databases that are stored as having such entries.
-  ///   - generation: the latest generation.
-  ///   - merging: the run into which others are being merged.
+  ///   - rows: the entries of all generations that are in no run. They wait for the next run.
+  ///   - marked: the databases with rows in `unfiled_notifications`.
+  ///   - generation: the latest generation in `unfiled_notifications`; 1 if the table is empty.
+  ///   - merging: the number of the run into which other runs are being merged; nil if there is
+  ///     none.
   init(
     capacity: Int, rows: [NotificationIndexRow], marked: Set<DatabaseID>, generation: Int64,
     merging: Int64?
@@ -111,15 +122,15 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// The number of runs completed since the store was opened. It changes when entries leave the
-  /// tail.
+  /// The number of runs completed since the store was opened. The number changes exactly when the
+  /// tail drops entries, because the index has them.
   var wholeRuns: Int { state.withLock { $0.wholeRuns } }
 
-  /// Returns a subscriber's entries. A run that is being made may have some of them too.
+  /// Returns a subscriber's entries. The run that is being made may have some of them, too.
   ///
   /// - Parameter wholeRuns: the value of ``wholeRuns`` before the reader's transaction began.
-  /// - Returns: nil if entries have left since. The transaction's snapshot of the index may not
-  ///   have those.
+  /// - Returns: the entries; nil if a run was completed since. The tail has then dropped entries
+  ///   that the transaction's snapshot of the index may not have.
   func rows(of subscriber: String, since wholeRuns: Int) -> [NotificationIndexRow]? {
     state.withLock { state in
       guard state.wholeRuns == wholeRuns else { return nil }
@@ -129,16 +140,16 @@ final class NotificationTail: Sendable {
 
   // MARK: For the writer's thread
 
-  /// The run that is being made; nil if there is none.
+  /// The run that is being made, with its entries; nil if there is none.
   var filing: Filing? { state.withLock { $0.filing } }
-  /// The run into which others are being merged; nil if there is none.
+  /// The number of the run into which other runs are being merged; nil if there is none.
   var merging: Int64? { state.withLock { $0.merging } }
   /// The number of entries that wait for the next run.
   var waitingCount: Int { state.withLock { $0.waitingCount } }
   /// The generation of the waiting entries.
   var generation: Int64 { state.withLock { $0.generation } }
 
-  /// Returns whether entries of this generation or an earlier one wait or are being filed.
+  /// Returns whether the tail has entries of `generation` or of an earlier generation.
   func hasUnfiled(through generation: Int64) -> Bool {
     state.withLock { state in
       if let filing = state.filing, filing.generation <= generation { return true }
@@ -146,12 +157,13 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// Returns whether `unfiled_notifications` has a row of the database for the waiting generation.
+  /// Returns whether `unfiled_notifications` has a row of the database for the generation of the
+  /// waiting entries.
   func isMarked(_ database: DatabaseID) -> Bool {
     state.withLock { $0.marked.contains(database) }
   }
 
-  /// Applies the changes of a committed transaction.
+  /// Makes the changes of a committed transaction. Call the method on the writing thread.
   func apply(_ change: Change) {
     let begun = change.begun.map { begin($0) }
     state.withLock { state in
@@ -175,8 +187,10 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// Returns the filing of all waiting entries, in order. They are sorted outside of the lock, so
-  /// that others can read meanwhile.
+  /// Returns a run to be made of all waiting entries. The method sorts the subscribers without the
+  /// mutex, so that other threads can read the tail meanwhile.
+  ///
+  /// - Parameter run: the number of the run.
   private func begin(_ run: Int64) -> Filing {
     let (waiting, generation) = state.withLock { ($0.waiting, $0.generation) }
     return Filing(

@@ -3,11 +3,11 @@ import Foundation
 import StoreModel
 
 extension SQLStore: StoreHealth {
-  /// The store's metrics, gathered from counters in memory. Reading them neither waits nor queries
-  /// the engine.
+  /// The store's metrics, from counters in memory. Reading the property neither waits for a thread
+  /// nor runs a statement.
   ///
-  /// The read counts are 0 for a store without readers: there the writer's queue has the reads. The
-  /// values of parts that the store does not have are 0.
+  /// `waitingReads` is 0 for a store without reading threads, because `waitingWrites` then counts
+  /// its waiting reads, too. Values that the store does not measure are 0 or nil.
   public var metrics: StoreMetrics {
     var metrics = transactions.writer.tally.metrics
     if let damage { metrics.fault = damage }
@@ -25,11 +25,11 @@ extension SQLStore: StoreHealth {
 
   /// Returns the sizes of the store in bytes.
   ///
-  /// - A file: the sizes of the file and of its log, and the free bytes of its file system. Each
-  ///   call asks the kernel.
-  /// - PostgreSQL: the size of the tables, as of the last lookup (``TableSizes``). It is nil until
-  ///   the first lookup has succeeded.
-  /// - Memory: nil.
+  /// - For a store in a file: the present sizes of the file and of its write-ahead log, and the
+  ///   free bytes of the file system.
+  /// - For PostgreSQL: the size of the tables at the last lookup (``TableSizes``); nil before the
+  ///   first lookup ends, and after a failed one.
+  /// - For a store in memory: nil.
   public func fileSizes() async -> StoreFileSizes? {
     if let tableSizes {
       return tableSizes.current {
@@ -40,7 +40,7 @@ extension SQLStore: StoreHealth {
     }
     guard let path else { return nil }
     return await withCheckedContinuation { continuation in
-      // A separate queue, since a disk that hangs would block it.
+      // A queue of its own, because a disk that hangs blocks the queue.
       DispatchQueue(label: "petrel.store.sizes").async {
         var sizes = StoreFileSizes()
         sizes.database = Self.size(of: path)
@@ -54,12 +54,13 @@ extension SQLStore: StoreHealth {
     }
   }
 
-  /// Commits a transaction that writes the schema version again, which changes nothing.
+  /// Checks that the store can write: commits a transaction that writes the present schema version
+  /// again.
   ///
-  /// The write waits in the queue like any other. It takes no lock besides the row's.
+  /// The write waits in the queue like other writes. It locks only the row of the schema version.
   ///
-  /// - Throws: ``StoreError`` if the store cannot write, ``StoreError/Code/overloaded`` if too many
-  ///   writes wait.
+  /// - Throws: ``StoreError`` if the store cannot write, for example ``StoreError/Code/overloaded``
+  ///   if too many writes wait.
   public func checkWriting() async throws {
     try await transactions.write(locking: .rows) { transaction in
       try Migration.writeVersionAgain(over: transaction.connection)

@@ -2,22 +2,29 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// Starts the threads of an open store. A connection belongs to one thread.
+/// Starts the threads of an open store. Each connection belongs to one thread. The names of the
+/// threads are:
 ///
-/// - `petrel.store.writer`, `petrel.store.writer.N`: the writers. There is one, or
-///   ``StoreConfiguration/writers`` for a server on PostgreSQL. Without readers, they also read.
-/// - `petrel.store.reader.N`: the readers, ``StoreConfiguration/readers`` in number; none for a
-///   store in memory.
-/// - `petrel.store.cache`: fills the search cache, if the store is in a file and has readers.
-/// - `petrel.store.checkpoints`: copies the log into a server's file.
-/// - `petrel.store.inspection`: checks the pages of a server's file that were not checked before.
-///   It ends when that is done.
-/// - `petrel.store.cluster`: heartbeat and leases, on PostgreSQL.
-/// - `petrel.store.limits`: limits that servers count together, for a server on PostgreSQL.
+/// - `petrel.store.writer`, `petrel.store.writer.N`: the writing threads. A server on PostgreSQL
+///   has ``StoreConfiguration/writers`` of them, and every other store has one. In a store without
+///   reading threads, the writing thread also reads.
+/// - `petrel.store.reader.N`: the reading threads. Their number is ``StoreConfiguration/readers``;
+///   a store in memory has none.
+/// - `petrel.store.cache`: the thread that fills the search cache, if the store is in a file and
+///   has reading threads.
+/// - `petrel.store.checkpoints`: the thread that copies the write-ahead log into the file of a
+///   server.
+/// - `petrel.store.inspection`: the thread that checks the pages of a server's file that were not
+///   checked when the store was opened. The thread ends after the last page.
+/// - `petrel.store.cluster`: the thread of cluster membership, on PostgreSQL: heartbeats and
+///   leases.
+/// - `petrel.store.limits`: the thread for the limits that servers count together. Only a server on
+///   PostgreSQL has it.
 extension SQLStore {
-  /// Starts all threads. The writers start last, because they take the first connection.
+  /// Starts all threads. The writing threads start last.
   ///
-  /// - Parameter first: the connection over which the store was opened; the first writer takes it.
+  /// - Parameter first: the connection over which the store was opened. The first writing thread
+  ///   uses it from then on.
   /// - Throws: ``StoreError`` if one of the connections cannot be opened.
   func startThreads(_ opening: StoreOpening, first: sending any SQLConnection) throws {
     try startCluster(opening)
@@ -28,8 +35,8 @@ extension SQLStore {
     try startWriters(opening, first: first)
   }
 
-  /// Starts the writing threads, numbered from 0. The first one uses the connection over which the
-  /// store was opened.
+  /// Starts the writing threads, which are numbered from 0. The first one uses the connection over
+  /// which the store was opened.
   private func startWriters(
     _ opening: StoreOpening, first: sending any SQLConnection
   ) throws {
@@ -65,14 +72,14 @@ extension SQLStore {
 
   /// Opens a connection that only reads, with the caches of readers.
   ///
-  /// - Parameter tail: the unfiled log entries; nil for the thread that fills the search cache,
-  ///   which reads no log.
+  /// - Parameter tail: the log entries that wait in memory for the log's index. Nil if there are
+  ///   none, and for the thread that fills the search cache, which does not read the log.
   private func readingConnection(
     _ opening: StoreOpening, tail: NotificationTail? = nil
   ) throws -> sending StoreConnection {
     let engine = try opening.connect(isReader: true, locksRows: false)
     var caches = StoreCaches(tail: tail)
-    // Other processes also write to a shared store, so its index is not cached.
+    // Other processes also write to a store on PostgreSQL, so its value index is not cached.
     if !opening.location.isShared {
       caches.searchCache = searchCache
       caches.fillSearchCache = { [searchCache, fills] in
@@ -82,7 +89,8 @@ extension SQLStore {
     return StoreConnection(over: engine, context, caches: caches)
   }
 
-  /// Starts the thread that copies the write-ahead log into the file of a server.
+  /// Starts the thread that copies the write-ahead log into the file of a server. The method does
+  /// nothing for other stores.
   private func startCheckpointer(_ opening: StoreOpening) throws {
     guard let checkpointer else { return }
     threads.start(
@@ -90,23 +98,26 @@ extension SQLStore {
     ) { checkpointer.work(over: $0.engine) }
   }
 
-  /// Starts the thread that checks the rest of the store's file while the store is served.
+  /// Starts the thread that checks the remaining pages of the store's file while the store is in
+  /// use. The method does nothing if no pages remain.
   ///
-  /// The thread pauses between its reads (`StoreConfiguration.Tuning.inspectionPause`). It ends
-  /// when the store is closed or damage is found.
+  /// The thread pauses between its reads (``StoreConfiguration/Tuning/inspectionPause``). It ends
+  /// after the last page, or earlier if the store is closed or damage is found.
   private func startInspection(_ opening: StoreOpening) {
     guard let inspection = opening.inspection, let damage = opening.damage else { return }
     let pause = configuration.tuning.inspectionPause
     threads.start(named: "petrel.store.inspection") { [queue = transactions.writer.queue] in
       var inspection = inspection
-      // An unreadable page is found by the reads that need it.
+      // If a page cannot be read, the error is ignored here. A request that needs the page reports
+      // it.
       let found = try? inspection.checkRest(
         pausing: pause, unless: { queue.isOver || damage.reason != nil })
       if let found { damage.note("\(found): \(PageDamage.advice)") }
     }
   }
 
-  /// Starts the thread of cluster membership, after a first comparison of the clocks.
+  /// Starts the thread of cluster membership on PostgreSQL. Before that, the method compares this
+  /// machine's clock with PostgreSQL's clock.
   private func startCluster(_ opening: StoreOpening) throws {
     guard let cluster else { return }
     let engine = try opening.connect(isReader: true)
@@ -116,10 +127,10 @@ extension SQLStore {
     }
   }
 
-  /// Starts the thread of the limits that servers count together.
+  /// Starts the thread for the limits that servers count together, for a server on PostgreSQL.
   private func startLimits(_ opening: StoreOpening) throws {
     guard let limits else { return }
-    // Other connections report the damage that PostgreSQL finds.
+    // This connection has no object that records damage, because the other connections report it.
     let engine = try opening.location.connect(
       configuration.tuning, locksRows: true, serves: false, checkpointPages: nil)
     threads.start(named: "petrel.store.limits", over: StoreConnection(over: engine, context)) {
@@ -127,7 +138,8 @@ extension SQLStore {
     }
   }
 
-  /// Checks that a shared folder of assets is this store's. Other asset stores need no check.
+  /// Binds a folder of assets that several servers share to this store. The method does nothing for
+  /// other stores of assets.
   ///
   /// - Throws: ``StoreError`` if the folder belongs to another store.
   func bindAssets(over connection: any SQLConnection) throws {

@@ -5,9 +5,9 @@ import StoreModel
 
 /// The durable store on an SQL engine.
 ///
-/// One thread writes, or a few on PostgreSQL. Each commits waiting writes together in one
-/// transaction. A few threads read. Each thread has its own connection. Callers wait in
-/// continuations, never on a thread.
+/// One thread writes, or a few threads on PostgreSQL. A writing thread commits many waiting writes
+/// together in one transaction. Other threads read. Each thread has its own connection. A caller's
+/// task is suspended until its job is done, so callers block no thread.
 ///
 /// ```swift
 /// let store = try await SQLStore.open(at: "/var/lib/petrel/petrel.sqlite")
@@ -15,8 +15,9 @@ import StoreModel
 /// await store.close()
 /// ```
 ///
-/// The properties of this type are the store's services, one for each subject. Each service opens
-/// its own transactions, so two calls are never in one transaction.
+/// The properties of this type are the store's services, one for each subject. A call of a service
+/// runs in transactions of its own. Two calls of a caller do not form one atomic change, even if
+/// the writing thread commits them together.
 public final class SQLStore: Store, Sendable {
   /// The databases of containers and users, created when they are first used.
   public let databases: any DatabaseStore
@@ -28,12 +29,14 @@ public final class SQLStore: Store, Sendable {
   public let changeFeeds: any ChangeFeedStore
   /// The assets of records: uploads, receipts and files.
   ///
-  /// For a store in a file, the bytes are beside it, in the folder with its name and `-assets`. For
-  /// a store in memory, they are in memory. For PostgreSQL, ``StoreLocation`` names the folder.
+  /// For a store in a file, the bytes of assets are in a folder beside the file. The folder's name
+  /// is the file's name with `-assets`. For a store in memory, they are in memory. For PostgreSQL,
+  /// ``StoreLocation/postgreSQL(_:assets:)`` names the folder.
   public let assets: any AssetRegistry
   /// The schemas of containers, with their roles.
   public let schemas: any SchemaStore & RoleStore
-  /// The subscriptions of users, and the feed from which the matching index follows them.
+  /// The subscriptions of users, and the feed of their changes. The index that matches changes with
+  /// subscriptions reads this feed to stay current.
   public let subscriptions: any SubscriptionStore & SubscriptionFeed
   /// The committed changes that wait to be matched against subscriptions.
   public let outbox: any OutboxStore
@@ -43,7 +46,7 @@ public final class SQLStore: Store, Sendable {
   public let deliveries: any DeliveryQueue
   /// The log of each user's notifications, as CloudKit's clients fetch it.
   public let notificationLog: any NotificationLogStore
-  /// The notification log as readers of the web courier get it.
+  /// The notification log for readers of the web courier: clients that poll the server.
   public let courier: any CourierStore
   /// The dispatched changes and their notifications, to explain why a push was or was not sent.
   public let changeHistory: any ChangeHistoryStore
@@ -51,7 +54,7 @@ public final class SQLStore: Store, Sendable {
   public let accounts: any AccountStore & SignInStore & SessionStore & DiscoveryStore
   /// The API tokens and server-to-server keys of containers.
   public let credentials: any CredentialStore & SignatureStore
-  /// The secrets that the server made for itself.
+  /// The secrets that the server has created for its own use.
   public let secrets: any SecretStore
   /// The deletion of users with their data, and the list of data that the store has of a user.
   public let userDeletion: any UserDeletionStore & UserHoldingsStore
@@ -61,18 +64,19 @@ public final class SQLStore: Store, Sendable {
   public let administration: any AdministrationStore
   /// The background work of a server: retention, index building, user deletion.
   public let maintenance: any Maintenance
-  /// The limits of the store's contents. A change takes effect with the next write.
+  /// The limits on the store's contents, which can be changed. A change applies to later writes.
   public let quotas = StoreQuotas()
 
   /// The configuration with which the store was opened. It never changes.
   let configuration: StoreConfiguration
-  /// The store's SQLite file, if it is one.
+  /// The path of the store's SQLite file; nil for a store in memory or on PostgreSQL.
   let path: String?
-  /// The damage found in that file.
+  /// The record of damage found in that file; nil if the store is not in a file.
   let fileDamage: StoreDamage?
-  /// The damage that PostgreSQL found in its own files. Undamaged data is still served.
+  /// The record of damage that PostgreSQL found in its own files. The server still serves undamaged
+  /// data. Nil if the store is in a file.
   let serverDamage: StoreDamage?
-  /// The constants that all transactions use.
+  /// The values that all transactions use, and that do not change while the store is open.
   let context: StoreContext
   /// The store's threads, and the lock on its file.
   let threads: ThreadGroup
@@ -80,48 +84,57 @@ public final class SQLStore: Store, Sendable {
   let transactions: Transactions
   /// The counts of cancelled reads, for metrics.
   let readTally = ReadTally()
-  /// The log entries that wait in memory to be filed; nil if each is filed at once, as on
-  /// PostgreSQL.
+  /// The entries of the notification log that wait in memory for the log's index. Nil if each entry
+  /// is inserted into the index at once: on PostgreSQL, and for a tool.
   let tail: NotificationTail?
   /// The cached parts of the value index; always empty on PostgreSQL.
   let searchCache: SearchCache
-  /// The requested entries of the search cache. At most 64 wait. A further request is refused, like
-  /// an entry that could not be read.
+  /// The queue of requests to make entries of the search cache. At most 64 requests wait; a further
+  /// one is refused, and the entry is not made then.
   let fills = JobQueue(limit: 64, role: "entries of the search cache")
-  /// The part that copies the log of a server's file; nil elsewhere, where commits copy it.
+  /// The part that copies the write-ahead log into the file of a server. Nil for other stores:
+  /// SQLite copies the log when it commits, and PostgreSQL has its own log.
   let checkpointer: Checkpointer?
   /// The limits that servers count together; nil unless this is a server on PostgreSQL.
   let limits: StoreLimits?
-  /// The storage used by a store that is not in a file.
+  /// The lookup of the storage that the tables use on PostgreSQL; nil for other engines.
   let tableSizes: TableSizes?
-  /// The service of cluster membership; nil unless several servers may have the store open.
+  /// The service of cluster membership; nil unless the store is on PostgreSQL.
   let cluster: ClusterService?
 
   /// The cluster's membership and leases; nil if one server uses the store alone.
   public var servers: (any ClusterStore)? { cluster }
-  /// The seconds by which the store's clock is ahead of this machine's.
+  /// The seconds by which the store's clock is ahead of this machine's clock: PostgreSQL's clock,
+  /// or 0 for other engines. A negative number means that the store's clock is behind.
   public var clockOffset: Double { cluster?.clock.offset ?? 0 }
-  /// The limits that servers count together; nil if one server uses the store alone and counts in
-  /// memory.
+  /// The limits that servers count together. Nil if one server uses the store alone: it counts in
+  /// its memory.
   public var sharedLimits: (any SharedLimits)? { limits }
 
-  /// Opens the store in this file, and creates it if there is none.
+  /// Opens the store in a file. If there is no file, the method creates an empty store.
   ///
-  /// A server locks the file against other servers, checks the checksums of its pages and applies
-  /// missing migrations. This takes up to `StoreConfiguration.Tuning.inspectionSeconds` for the
-  /// checksums, and the time of the migrations.
+  /// A server locks the file against other servers and checks the checksums of the file's pages,
+  /// for at most ``StoreConfiguration/Tuning/inspectionSeconds``. Then servers and tools apply
+  /// missing migrations of the schema.
   ///
-  /// - Parameter path: the path of the SQLite file. The folder is created too.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be opened, is not a store, or (for
-  ///   a server) is open in another server; ``StoreError/Code/newerSchema`` if a newer Petrel wrote
-  ///   it; ``StoreError/Code/corrupt`` if it is damaged.
+  /// - Parameters:
+  ///   - path: the path of the SQLite file. The method also creates the file's folder if necessary.
+  ///   - configuration: the settings of the open store.
+  /// - Throws:
+  ///   - ``StoreError/Code/cannotOpen`` if the file cannot be opened or is not a store, or if
+  ///     another server has it open and this process is a server.
+  ///   - ``StoreError/Code/newerSchema`` if a newer Petrel has changed the store so that this one
+  ///     cannot use it.
+  ///   - ``StoreError/Code/olderSchema`` if a Petrel from before the first release created the
+  ///     store.
+  ///   - ``StoreError/Code/corrupt`` if the file is damaged.
   public static func open(
     at path: String, configuration: StoreConfiguration = StoreConfiguration()
   ) async throws -> SQLStore {
     try await open(at: .file(path: path), configuration: configuration)
   }
 
-  /// Opens a store, and creates it if there is none.
+  /// Opens the store at a location. If there is no store, the method creates an empty one.
   ///
   /// - Throws: the errors of ``open(at:configuration:)-(String,_)``, and
   ///   ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached.
@@ -131,14 +144,16 @@ public final class SQLStore: Store, Sendable {
     try await open(at: location, configuration: configuration, migrations: Schema.migrations)
   }
 
-  /// Creates an empty store in memory. It is lost when it is closed.
+  /// Creates an empty store in memory. Its contents are lost when the store is closed.
   public static func inMemory(
     configuration: StoreConfiguration = StoreConfiguration()
   ) async throws -> SQLStore {
     try await open(at: .memory, configuration: configuration)
   }
 
-  /// Opens the store in a file, or in memory without a path, for tests of migrations.
+  /// Opens a store with these migrations, for tests of migrations.
+  ///
+  /// - Parameter path: the path of the SQLite file; nil for a store in memory.
   static func open(
     path: String?, configuration: StoreConfiguration, migrations: [Migration]
   ) async throws -> SQLStore {
@@ -147,7 +162,7 @@ public final class SQLStore: Store, Sendable {
       migrations: migrations)
   }
 
-  /// Opens a store with these migrations.
+  /// Opens a store, and applies those of these migrations that it lacks.
   static func open(
     at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
   ) async throws -> SQLStore {
@@ -156,7 +171,7 @@ public final class SQLStore: Store, Sendable {
     }
   }
 
-  /// Runs a blocking `body` on a thread of its own.
+  /// Runs `body` on a new thread, and returns its result. `body` may block.
   package static func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
@@ -166,10 +181,12 @@ public final class SQLStore: Store, Sendable {
     }
   }
 
-  /// Opens the store on the calling thread, which blocks meanwhile.
+  /// Opens the store on the calling thread, which blocks meanwhile. The order matters:
   ///
-  /// The order matters: the file is locked and checked first, then migrated over the first
-  /// connection. The services are created next, and the threads start last.
+  /// 1. The file is locked and checked.
+  /// 2. The store is migrated over the first connection.
+  /// 3. The services are created.
+  /// 4. The threads start.
   private init(
     at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
   ) throws {
@@ -184,7 +201,7 @@ public final class SQLStore: Store, Sendable {
     context = try opening.context(over: first, quotas: quotas)
     threads = ThreadGroup(keeping: opening.lock)
     tail = try opening.tail(over: first)
-    // The search cache follows the writer of this process only.
+    // The search cache learns only of writes by this process, so it is off on PostgreSQL.
     searchCache = SearchCache(limit: location.isShared ? 0 : configuration.tuning.searchCacheBytes)
     checkpointer = opening.checkpointer()
     limits = opening.isSharedServer ? StoreLimits(waiting: configuration.waitingReads) : nil
@@ -230,7 +247,7 @@ public final class SQLStore: Store, Sendable {
     closeQueues()
   }
 
-  /// Closes all queues, so that the threads end after the jobs that already wait.
+  /// Closes all queues. The threads still do the waiting jobs, and then end.
   private func closeQueues() {
     transactions.writer.queue.close()
     transactions.reads.close()
@@ -240,26 +257,28 @@ public final class SQLStore: Store, Sendable {
     checkpointer?.close()
   }
 
-  /// The search cache's contents and turnover.
+  /// The counts of the search cache, for metrics: its entries, their memory, and the entries made
+  /// and removed.
   public var searchCacheCounts: SearchCacheCounts { searchCache.counts }
 
-  /// The number of log entries in memory that wait to be filed in the index; see
-  /// ``StoreConfiguration/Tuning/unfiledNotifications``.
+  /// The number of entries of the notification log that wait in memory for the log's index; see
+  /// ``StoreConfiguration/Tuning/unfiledNotifications``. It is 0 on PostgreSQL.
   public var unfiledNotificationCount: Int { tail?.count ?? 0 }
 
-  /// Whether a server has the store in this file open.
+  /// Returns whether a server has the store in this file open.
   public static func isServed(at path: String) -> Bool {
     ServerLock.isHeld(forStoreAt: path)
   }
 
-  /// Whether no server uses the store in this file, and it has no log with contents.
+  /// Returns whether no server uses the store in this file, and the file has no write-ahead log or
+  /// an empty one.
   package static func isUnused(at path: String) -> Bool {
-    // Without a log, there is no size to read.
+    // Without a log file, reading its size fails. The size then counts as 0.
     let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
     return (log?[.size] as? Int ?? 0) == 0 && !isServed(at: path)
   }
 
-  /// Whether a server has the store open.
+  /// Returns whether a server has the store open; false for a store in memory.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached.
   public static func isServed(at location: StoreLocation) async throws -> Bool {
@@ -275,31 +294,38 @@ public final class SQLStore: Store, Sendable {
     }
   }
 
-  /// The damage found in the store's file; nil if none was found, and always nil for a store that
-  /// is not in a file.
+  /// The description of the damage found in the store's file, or of a failed `fsync` of it. It is
+  /// nil if there is none, and for a store that is not in a file.
   ///
-  /// Once it is set, every call throws ``StoreError/Code/corrupt``, or
-  /// ``StoreError/Code/diskFailed`` after a failed `fsync`.
+  /// After damage was found, every later transaction throws ``StoreError/Code/corrupt``. After a
+  /// failed `fsync`, it throws ``StoreError/Code/diskFailed``.
   public var damage: String? { fileDamage?.reason }
 
-  /// Sets the handler that is called once when damage is found, in the file or by PostgreSQL. The
-  /// argument describes the damage.
+  /// Sets the handler that is called once when damage is found in the store's file or by
+  /// PostgreSQL; nil removes it. If damage was found already, the method calls the handler at once.
+  ///
+  /// - Parameter handler: gets the description of the damage. The thread that finds the damage
+  ///   calls it.
   public func setDamageHandler(_ handler: (@Sendable (String) -> Void)?) {
     (fileDamage ?? serverDamage)?.setHandler(handler)
   }
 
-  /// Sets the handler that is called once when an `fsync` of the store's file fails. A store on
-  /// PostgreSQL never calls it.
+  /// Sets the handler that is called once when an `fsync` of the store's file fails; nil removes
+  /// it. If an `fsync` has failed already, the method calls the handler at once. Stores that are
+  /// not in a file never call it.
   ///
-  /// The store then refuses all requests. Restart the process to recover from the log.
+  /// After the failure, the store refuses all requests with ``StoreError/Code/diskFailed``. Restart
+  /// the process to recover from the log.
+  ///
+  /// - Parameter handler: gets the description of the failure.
   public func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {
     fileDamage?.setUnsyncedHandler(handler)
   }
 
-  /// Finishes the jobs that wait, and closes all connections. It returns when the last thread has
-  /// ended.
+  /// Closes the store: the threads do the waiting jobs and close all connections. The method
+  /// returns when the last thread has ended.
   ///
-  /// Later calls of the services throw ``StoreError/Code/closed``.
+  /// Later reads and writes throw ``StoreError/Code/closed``.
   public func close() async {
     closeQueues()
     await threads.ended()

@@ -1,26 +1,29 @@
 import SQLEngine
 import StoreModel
 
-/// The location of a store in PostgreSQL, which a copy of its tables does not share.
+/// The location of a store's tables in PostgreSQL, as three identifiers. A copy of the tables has
+/// other identifiers.
 ///
-/// It is stored in the comment of a table, which a dump includes. If a store's tables differ from
-/// its comment, it came from a copy, which may be older than the state that devices know. A base
-/// backup and a promoted standby keep the location, so this check does not detect them.
+/// A server stores the location in the comment of the table `schema_version`. A dump (`pg_dump`)
+/// includes the comment. So if the actual location differs from the stored one, the store is a
+/// restored copy. The copy may be older than the state that devices know.
+///
+/// A base backup and a promoted standby keep the identifiers, so this check does not detect them.
 package struct ServedLocation: Hashable, Sendable {
-  /// The system identifier that `initdb` gave the cluster; nil if this user may not read it.
+  /// The system identifier that `initdb` gave the PostgreSQL cluster; nil if this user may not read
+  /// it.
   var cluster: Int64?
-  /// The object identifier of the database, which each cluster numbers.
+  /// The object identifier of PostgreSQL's database, which is unique in its cluster only.
   var database: Int64
-  /// The object identifier of the table with the comment.
+  /// The object identifier of the table with the comment, `schema_version`.
   var table: Int64
 
-  /// The beginning of a comment that has a location. Other comments of the table are ignored.
+  /// The beginning of a comment with a location. A comment that begins otherwise is ignored.
   private static let prefix = "Petrel serves the store from here:"
 
-  /// Returns the store's present location.
+  /// Returns the actual location of the store's tables.
   ///
-  /// The identifier of the cluster needs the right to run `pg_control_system()`. Without it, the
-  /// location has the two object identifiers only.
+  /// Without the right to run `pg_control_system()`, ``cluster`` is nil.
   static func actual(_ connection: any SQLConnection) throws -> ServedLocation {
     let canReadCluster = try connection.first(
       "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')", []
@@ -41,25 +44,24 @@ package struct ServedLocation: Hashable, Sendable {
     return place
   }
 
-  /// Returns the location where the store was last served; nil if none is stored.
+  /// Returns the stored location, where a server last served the store; nil if none is stored.
   static func noted(_ connection: any SQLConnection) throws -> ServedLocation? {
     try connection.first(
       "SELECT COALESCE(obj_description(to_regclass('schema_version'), 'pg_class'), '')", []
     ) { ServedLocation(comment: $0.text(0)) } ?? nil
   }
 
-  /// Whether both may be the same location.
-  ///
-  /// An unknown cluster matches every cluster.
+  /// Returns whether two locations may be the same. A ``cluster`` of nil matches every cluster.
   func matches(_ other: ServedLocation) -> Bool {
     (database, table) == (other.database, other.table)
       && (cluster == nil || other.cluster == nil || cluster == other.cluster)
   }
 
-  /// Checks that a store is where it was last served. A store without a noted location passes: no
-  /// server has served it yet.
+  /// Checks that a store's tables are where a server last served them. The check succeeds if no
+  /// location is stored, because no server has served the store yet.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if it is elsewhere, because it came from a copy.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the tables are elsewhere, because they were
+  ///   copied.
   package static func check(_ connection: any SQLConnection) throws {
     guard let noted = try noted(connection) else { return }
     let actual = try actual(connection)
@@ -72,10 +74,13 @@ package struct ServedLocation: Hashable, Sendable {
         + "'petrel store restored --nothing-lost'")
   }
 
-  /// Stores the present location as the one where the store is served. Without the right to do so
-  /// it does nothing, unless another location is stored.
+  /// Stores the actual location as the one where the store is served.
   ///
-  /// - Throws: ``StoreError``.
+  /// Only the owner of the table may do so. For another user, the method does nothing if no
+  /// location or a matching one is stored.
+  ///
+  /// - Throws: ``StoreError`` if another location is stored and this user may not replace it; also
+  ///   the errors of the statements.
   package static func note(_ connection: any SQLConnection) throws {
     let (noted, actual) = (try noted(connection), try actual(connection))
     guard noted != actual else { return }
@@ -85,7 +90,7 @@ package struct ServedLocation: Hashable, Sendable {
     ) { $0.integer(0) != 0 }
     let isElsewhere = noted.map { !actual.matches($0) } ?? false
     guard isOwner == true || isElsewhere else { return }
-    // A definition takes no arguments; this one contains only numbers.
+    // This kind of statement takes no arguments. The text contains only fixed words and numbers.
     try connection.execute("COMMENT ON TABLE schema_version IS '\(actual.comment)'")
   }
 }
@@ -98,12 +103,10 @@ extension ServedLocation: CustomStringConvertible {
       .joined(separator: ", ")
   }
 
-  /// The stored text.
+  /// The text that is stored as the table's comment.
   var comment: String { "\(Self.prefix) \(self)" }
 
-  /// Reads the stored text.
-  ///
-  /// - Returns: nil if the text is not a location.
+  /// Reads a location from the table's comment; nil if the comment has no location.
   init?(comment: String) {
     guard comment.hasPrefix(Self.prefix + " ") else { return nil }
     var numbers: [Substring: Int64] = [:]

@@ -1,19 +1,22 @@
 import Foundation
 import StoreModel
 
-/// The lock of a server on its store: an advisory lock (`flock`) on a file beside the store's.
+/// The lock by which only one server opens a store in a file: an advisory lock (`flock`) on a
+/// second file beside the store's file.
 ///
-/// The file has the store's name and `.lock`. It stays when the lock is released. The kernel
-/// releases the lock when the process ends in any way.
+/// The name of the lock file is the name of the store's file with `.lock`. The lock file is not
+/// deleted when the lock is released. The kernel releases the lock when the process ends, even
+/// after a crash.
 package final class ServerLock: @unchecked Sendable {
-  // Immutable after init and closed once, in deinit.
+  // The descriptor does not change after `init`, and only `deinit` closes it.
   private let descriptor: Int32
 
-  /// Takes the lock, and creates its file if there is none.
+  /// Acquires the lock, and creates the lock file if there is none. The call may block for a tenth
+  /// of a second.
   ///
   /// - Parameter path: the path of the store's file.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if another server holds the lock or the file cannot
-  ///   be created.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if another server has the lock, or if the lock file
+  ///   cannot be opened or created.
   package init(forStoreAt path: String) throws {
     let lockPath = path + ".lock"
     descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -33,10 +36,12 @@ package final class ServerLock: @unchecked Sendable {
 
   deinit { close(descriptor) }
 
-  /// Whether a server holds the lock.
+  /// Returns whether a server has the lock. To test it, the method acquires a shared lock for a
+  /// moment.
   ///
-  /// The test takes a shared lock for a moment. It is false if there is no lock file, or if this
-  /// process cannot read it.
+  /// The result is false if there is no lock file, or if this process cannot read the file.
+  ///
+  /// - Parameter path: the path of the store's file.
   package static func isHeld(forStoreAt path: String) -> Bool {
     let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
@@ -44,11 +49,13 @@ package final class ServerLock: @unchecked Sendable {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 
-  /// Tries for a tenth of a second: another process may be testing the lock.
+  /// Tries to acquire the lock for a tenth of a second, and returns whether it succeeded. One
+  /// attempt is not enough, because another process may be testing the lock
+  /// (``isHeld(forStoreAt:)``).
   private static func lock(_ descriptor: Int32) -> Bool {
     for _ in 0..<10 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
-      // Before the server starts, on the thread that opens the store.
+      // The thread that opens the store may block: the server has not started yet.
       usleep(10_000)
     }
     return false

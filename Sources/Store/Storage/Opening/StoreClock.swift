@@ -2,21 +2,22 @@ import CloudKitModel
 import SQLEngine
 import Synchronization
 
-/// The offset of the engine's clock from this machine's.
+/// The difference between PostgreSQL's clock and this machine's clock.
 ///
-/// Servers that share a store decide by the store's clock only, so that their own clocks do not
-/// matter.
+/// Servers that share a store compare times by PostgreSQL's clock only. So a wrong clock of a
+/// server does no harm.
 final class StoreClock: Sendable {
-  /// The offset in milliseconds; positive if the engine's clock is ahead.
+  /// The difference in milliseconds; positive if PostgreSQL's clock is ahead.
   private let milliseconds = Mutex(Int64(0))
 
-  /// The seconds by which the engine's clock is ahead.
+  /// The seconds by which PostgreSQL's clock is ahead; negative if it is behind, and 0 before the
+  /// first comparison.
   var offset: Double { Double(milliseconds.withLock { $0 }) / 1_000 }
 
-  /// Compares the clocks, as precisely as one round trip permits.
+  /// Reads PostgreSQL's time, and stores the difference to this machine's time.
   ///
-  /// The engine's time is compared with the middle of the round trip. So the error is at most half
-  /// of the round trip.
+  /// The method compares PostgreSQL's time with the middle between the start and the end of the
+  /// statement. So the error is at most half of the statement's duration.
   func follow(_ connection: any SQLConnection) throws {
     let before = Timestamp.now.milliseconds
     let time = try connection.first("SELECT \(Self.expression)", []) { $0.integer(0) }
@@ -25,11 +26,10 @@ final class StoreClock: Sendable {
     milliseconds.withLock { $0 = time - (before + after) / 2 }
   }
 
-  /// The SQL expression for PostgreSQL's time when a statement reached it, in milliseconds since
+  /// The SQL expression for the time at which a statement reached PostgreSQL, in milliseconds since
   /// 1970.
   ///
-  /// The time is the same everywhere in the statement, as a distributed store needs. It is before
-  /// the time of any commit. A server that waited for its row thus assumes too early a time rather
-  /// than too late a one.
+  /// The time is the same everywhere in the statement, as a distributed store needs. If the
+  /// statement waits for a lock, the time is earlier than the present time, never later.
   static let expression = "(EXTRACT(EPOCH FROM statement_timestamp()) * 1000)::int8"
 }

@@ -11,93 +11,105 @@ import StoreModel
 /// let store = try await SQLStore.open(at: path, configuration: configuration)
 /// ```
 public struct StoreConfiguration: Sendable {
-  /// The role of the process that opens the store. A tool does not lock the file. Its commits copy
-  /// the log only when it has ``StoreConfiguration/Tuning/logPages`` pages.
+  /// The role of the process that opens the store.
   public enum Role: Sendable, Hashable {
-    /// The server: only one may have the store open.
+    /// A server. It locks a store in a file, so that only one server has the file open. Several
+    /// servers may have a store on PostgreSQL open.
     case server
-    /// A tool that runs beside the server, such as `petrel users add`.
+    /// A tool that may run beside a server, such as `petrel users add`. It does not lock the file.
+    /// Its commits copy SQLite's write-ahead log into the database when the log has
+    /// ``StoreConfiguration/Tuning/logPages`` pages.
     case tool
   }
 
-  /// The engine's own settings.
+  /// The settings of the engine and of memory, which rarely need a change.
   public struct Tuning: Sendable, Hashable {
-    /// The page cache of each SQLite connection, in KiB.
+    /// The size of the page cache of each SQLite connection, in KiB.
     public var cacheKilobytes = 256 * 1024
-    /// The time in seconds in which a server checks the checksums of its store's pages before it
-    /// serves the store. The server checks the rest while it serves.
+    /// The most seconds for which a server checks the checksums of a file's pages before it serves
+    /// the store. The server checks the remaining pages while it serves.
     public var inspectionSeconds = 5.0
-    /// The pause between two later checks of some 30 pages, in microseconds.
+    /// The pause between two checks while the store is served, in microseconds. Each check reads
+    /// about 30 pages.
     var inspectionPause: UInt32 = 8_000
     /// The memory of the search cache in bytes. 0 disables it.
     ///
-    /// The cache holds the keys of fields that are often sorted by: eight bytes for each record. It
-    /// also holds the records of frequently searched keys: an eighth of a byte for each record of
-    /// the database.
+    /// The cache has two kinds of entries. For a field by which searches often sort, an entry has
+    /// the field's keys: eight bytes for each record. For a frequently searched key, an entry has
+    /// the set of records with this key: an eighth of a byte for each record of the database. A
+    /// store on PostgreSQL has no such cache.
     public var searchCacheBytes = 128 << 20
-    /// The size of the write-ahead log, in pages of 4 KiB, at which a thread begins to copy it into
-    /// the database. Writes continue meanwhile.
+    /// The size of SQLite's write-ahead log, in pages of 4 KiB, at which a server's thread begins
+    /// to copy the log into the database file. Writes continue meanwhile.
     public var checkpointPages = 20_000
-    /// The size of the write-ahead log, in pages, at which writes wait until it is copied. It still
-    /// grows beyond that while a connection reads from it.
+    /// The size of SQLite's write-ahead log, in pages of 4 KiB, at which a server's writes wait
+    /// until the log is copied. The log can still become larger while a connection reads from it.
     public var logPages = 80_000
-    /// The number of log entries, some 200 bytes each, that wait in memory to be filed together in
-    /// the log's index by subscriber. Up to half as many arrive while they are filed.
+    /// The number of entries of the notification log that are collected in memory, to insert them
+    /// together into the log's index by subscriber. An entry has about 200 bytes. While these
+    /// entries are inserted, about half as many new ones arrive. A store on PostgreSQL collects no
+    /// entries.
     public var unfiledNotifications = 65_536
-    /// The time in milliseconds that a connection waits for another process that is writing. On
-    /// PostgreSQL it limits the wait for a lock.
+    /// The most milliseconds that an SQLite connection waits for another process that is writing.
+    /// On PostgreSQL, the most milliseconds that a statement waits for a lock.
     public var busyTimeoutMilliseconds = 10_000
     /// PostgreSQL's time limit for a statement, in milliseconds.
     public var statementTimeoutMilliseconds = 60_000
-    /// The time in milliseconds that a writer's transaction may be idle before PostgreSQL ends it.
-    /// A server that hangs thus does not block the others for longer.
+    /// The most milliseconds between two statements of a writing transaction, after which
+    /// PostgreSQL ends the transaction. So a server that hangs blocks other servers only for this
+    /// time.
     public var idleTimeoutMilliseconds = 5_000
 
     /// Creates the default settings.
     public init() {}
   }
 
-  /// The role of this process. It decides on the lock, the checks and the threads.
+  /// The role of this process. The lock, the checks and the threads of the store depend on it.
   public var role: Role
   /// The most waiting writes; further ones fail with ``StoreError/Code/overloaded``.
   public var waitingWrites = 10_000
-  /// The writing connections of a server on PostgreSQL, each with its own thread. A tool has one,
-  /// and so has a store in a file.
+  /// The number of writing connections of a server on PostgreSQL, each with its own thread; a
+  /// number below 1 counts as 1. A tool and a store on SQLite have one writing connection.
   public var writers = 4
 
-  /// The most writes that share a commit.
+  /// The most writes that one transaction commits together; a number below 1 counts as 1.
   public var writesPerCommit = 512
   /// The most waiting reads; further ones fail with ``StoreError/Code/overloaded``.
   public var waitingReads = 10_000
-  /// The read-only connections, each with its own thread. A store in memory has none: its reads
-  /// share the writer's thread.
+  /// The number of connections that only read, each with its own thread. With 0, and for a store in
+  /// memory, the writing thread also reads.
   public var readers = 2
-  /// The time in seconds for which tombstones of records and zones are kept for change feeds; 90
-  /// days by default. A change token from before a deleted tombstone has expired.
+  /// The seconds for which tombstones are kept, 90 days by default. A tombstone is the record that
+  /// a record or a zone was deleted; change feeds report deletions by it. If a tombstone is deleted
+  /// before a client has got it, the client's change token expires.
   public var deletionRetention = 90.0 * 24 * 60 * 60
   /// The retention of users' notifications.
   public var notificationLog = NotificationLogLimits()
   /// The retention of dispatched changes.
   public var changeHistory = ChangeHistoryLimits()
-  /// The engine's own settings.
+  /// The settings of the engine and of memory.
   public var tuning = Tuning()
-  /// The costs by which searches are planned.
+  /// The estimated costs of the steps of a search, by which searches are planned.
   var searchEffort = SearchEffort()
-  /// Whether each transaction concerns one database, as in a distributed store.
+  /// Whether each transaction concerns only one database, as in a distributed store. Tests set it
+  /// for stores that are not distributed.
   var separatesDatabases = false
-  /// A cipher in place of the store's own, for tests that compare the texts that two stores give to
-  /// clients.
+  /// The cipher that replaces the store's own cipher in tests. Some tests compare the encrypted
+  /// texts of two stores. Nil uses the store's own cipher.
   var tokens: TokenCipher?
-  /// A clock in place of the database's, in nanoseconds since 1970, for tests that move time.
+  /// The clock that replaces the database's clock in tests, in nanoseconds since 1970. Nil uses the
+  /// database's clock.
   var steeredTime: (@Sendable () -> Int64)?
-  /// The environments with a fixed schema: undeployed record types, fields and subscription types
-  /// are refused there. In other environments they are created when they are first saved.
+  /// The environments with a fixed schema. There the store refuses record types, fields and
+  /// subscription types that the schema does not have. In other environments, saving a new one adds
+  /// it to the schema.
   public var fixedEnvironments: Set<ContainerEnvironment> = [.production]
-  /// The handler that is called for each table without statistics that PostgreSQL could not
-  /// analyze, with the reason. Queries of the table may be slow until PostgreSQL analyzes it by
-  /// itself.
+  /// The handler that is called when PostgreSQL has no statistics of a table and could not collect
+  /// them. It gets the table's name and the error. Statements about the table may be slow until
+  /// PostgreSQL collects the statistics by itself.
   public var onUnknownTable: @Sendable (_ table: String, any Error) -> Void = { _, _ in }
-  /// The source of identifiers of changes and users. A test may use a seeded generator.
+  /// The source of the identifiers of changes and users: random by default. A test may use a
+  /// generator with a seed.
   public var makeUUID: @Sendable () -> UUID = { RandomUUID.make() }
 
   /// Creates the default configuration for a role.

@@ -1,14 +1,15 @@
 import SQLEngine
 
-/// The engine of a store and its location.
+/// The engine of a store, with the location of the store's data.
 public enum StoreLocation: Sendable, Hashable {
-  /// An empty store in memory, which is lost when it is closed.
+  /// An empty store in memory. Its contents are lost when the store is closed.
   case memory
-  /// An SQLite file, created if there is none.
+  /// An SQLite file, which is created if there is none.
   case file(path: String)
   /// A database of a PostgreSQL server.
   ///
-  /// - Parameter assets: the folder of the assets' bytes; nil keeps them in memory.
+  /// - Parameter assets: the path of the folder for the bytes of assets; nil keeps the bytes in
+  ///   memory.
   case postgreSQL(PostgreSQLAddress, assets: String?)
 }
 
@@ -18,14 +19,12 @@ extension StoreLocation {
     if case .file(let path) = self { path } else { nil }
   }
 
-  /// The address of PostgreSQL, if it is used.
+  /// The address of the PostgreSQL server; nil for other engines.
   var address: PostgreSQLAddress? {
     if case .postgreSQL(let address, _) = self { address } else { nil }
   }
 
-  /// The folder of the assets' bytes.
-  ///
-  /// It is nil if the bytes are kept in memory.
+  /// The path of the folder for the bytes of assets; nil if the bytes are kept in memory.
   package var assets: String? {
     switch self {
     case .memory: nil
@@ -34,16 +33,20 @@ extension StoreLocation {
     }
   }
 
-  /// Whether other processes may write to the store while this one serves it: true for PostgreSQL.
-  /// A process may then cache only data that never changes or that it checks again.
+  /// Whether several servers may use the store at the same time: true for PostgreSQL. If so, a
+  /// process may cache only data that never changes, or data whose version it checks before each
+  /// use.
   var isShared: Bool {
     if case .postgreSQL = self { true } else { false }
   }
 
-  /// Returns a connection for an inspection ("look") of a store that a server may have open; nil
-  /// for a store in memory. The caller must only read.
+  /// Opens a connection over which a tool reads a store that a server may have open. The caller
+  /// must not write.
   ///
   /// PostgreSQL cancels a statement that runs longer than 10 seconds.
+  ///
+  /// - Returns: the connection; nil for a store in memory.
+  /// - Throws: ``StoreError`` if the store cannot be opened.
   func connectToLook() throws -> (any SQLConnection)? {
     switch self {
     case .memory: return nil
@@ -60,15 +63,17 @@ extension StoreLocation {
   ///
   /// - Parameters:
   ///   - tuning: the engine's settings.
-  ///   - damage: the object that notes damage that the engine finds; nil for none.
+  ///   - damage: the object that records damage found by the engine; nil if damage is not recorded.
   ///   - locksRows: whether the connection's transactions lock rows, so that other connections may
-  ///     have to wait. If true, `idleTimeoutMilliseconds` limits an idle transaction on PostgreSQL,
-  ///     otherwise `statementTimeoutMilliseconds`. SQLite ignores it.
-  ///   - serves: whether the connection writes for a server. Other processes see such a connection
-  ///     of PostgreSQL, so they know that the store is served. SQLite ignores it.
-  ///   - checkpointPages: the size of SQLite's write-ahead log in pages. When the log has this many
-  ///     pages, a commit copies it into the database file; nil if commits never do. PostgreSQL
-  ///     ignores it.
+  ///     have to wait. It also decides how long a transaction may be idle before PostgreSQL ends
+  ///     it: `idleTimeoutMilliseconds` if true, `statementTimeoutMilliseconds` if false. SQLite
+  ///     ignores this parameter.
+  ///   - serves: whether the connection takes the lock that shows other processes that a server has
+  ///     the PostgreSQL store open. The connections of a server's writing threads take it. SQLite
+  ///     ignores this parameter.
+  ///   - checkpointPages: the number of pages in SQLite's write-ahead log at which a commit copies
+  ///     the log into the database file; nil if commits never do so. PostgreSQL ignores this
+  ///     parameter.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the engine cannot open the store.
   package func connect(
     _ tuning: StoreConfiguration.Tuning, damage: StoreDamage? = nil, locksRows: Bool, serves: Bool,

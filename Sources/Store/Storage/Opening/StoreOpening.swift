@@ -2,27 +2,29 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The checks and preparations before a store is opened, and the parts of which it is assembled.
+/// The checks before a store is opened, and the creation of the store's parts.
 ///
-/// `SQLStore` creates one, takes the parts from it in order, and drops it when the threads have
-/// started.
+/// The initializer of ``SQLStore`` creates this value, calls its methods in order, and discards it
+/// when the threads have started.
 struct StoreOpening {
-  /// The place of the store.
+  /// The engine and the location of the store.
   let location: StoreLocation
   /// The configuration of the store to open.
   let configuration: StoreConfiguration
-  /// The lock of the only server that has the store's file open; nil for a tool, and for other
-  /// locations.
+  /// The lock that keeps other servers from opening the store's file; nil for a tool, and for a
+  /// store that is not in a file.
   let lock: ServerLock?
-  /// The record of damage to the files; nil for a store in memory.
+  /// The object that records damage to the store's files; nil for a store in memory.
   let damage: StoreDamage?
-  /// The part of the file that remains to be checked while the store is served.
+  /// The check of the pages that remain to be checked while the store is served; nil if none
+  /// remain.
   let inspection: StoreInspection?
 
-  /// Locks the store's file for a server, and checks the file.
+  /// Locks the store's file for a server, and checks the file. For other locations than a file,
+  /// there is nothing to lock or check.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if another server has it open,
-  ///   ``StoreError/Code/corrupt`` if it is damaged.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if another server has the file open,
+  ///   ``StoreError/Code/corrupt`` if the file is damaged.
   init(of location: StoreLocation, by configuration: StoreConfiguration) throws {
     self.location = location
     self.configuration = configuration
@@ -32,7 +34,8 @@ struct StoreOpening {
     damage = location == .memory ? nil : StoreDamage()
     inspection =
       if let path = location.file, FileManager.default.fileExists(atPath: path),
-        // Opening an unused store would truncate its log where it is damaged.
+        // A file that no server uses is checked also for a tool: opening it would cut off the log
+        // at the first damaged place.
         isServer || !SQLStore.isServed(at: path)
       {
         try Self.inspect(path, forServing: isServer, by: configuration)
@@ -41,11 +44,12 @@ struct StoreOpening {
       }
   }
 
-  /// Checks the file's pages against their checksums. The check ends after `inspectionSeconds` for
-  /// a server, and at once for a tool.
+  /// Checks the log and the pages of a file by their checksums. For a server, the check of the
+  /// pages ends after ``StoreConfiguration/Tuning/inspectionSeconds``. For a tool, only the log is
+  /// checked.
   ///
-  /// - Returns: the part that remains to be checked; nil if there is none, and for a tool.
-  /// - Throws: ``StoreError/Code/corrupt`` if a page is damaged.
+  /// - Returns: the check of the remaining pages; nil if none remain, and for a tool.
+  /// - Throws: ``StoreError/Code/corrupt`` if damage is found.
   private static func inspect(
     _ path: String, forServing isServer: Bool, by configuration: StoreConfiguration
   ) throws -> StoreInspection? {
@@ -56,13 +60,14 @@ struct StoreOpening {
     return inspection.isComplete || !isServer ? nil : inspection
   }
 
-  /// Whether other servers may serve the store beside this one.
+  /// Whether this is a server whose store other servers may serve, too: a server on PostgreSQL.
   var isSharedServer: Bool { location.isShared && configuration.role == .server }
 
   /// The number of writing threads: several for a server on PostgreSQL, otherwise 1.
   var writerCount: Int { isSharedServer ? max(1, configuration.writers) : 1 }
 
-  /// Whether the store has reading threads. A store in memory has only the writer's connection.
+  /// Whether the store has reading threads. A store in memory has none, because it has only one
+  /// connection.
   var hasReaders: Bool { location != .memory && configuration.readers > 0 }
 
   // MARK: Connections
@@ -71,33 +76,40 @@ struct StoreOpening {
   ///
   /// - Parameters:
   ///   - isReader: whether the connection only reads.
-  ///   - locksRows: whether other connections may have to wait for its transactions.
+  ///   - locksRows: whether other connections may have to wait for the connection's transactions.
   func connect(isReader: Bool = false, locksRows: Bool = true) throws -> any SQLConnection {
     try location.connect(
       configuration.tuning, damage: damage, locksRows: locksRows,
       serves: !isReader && configuration.role == .server,
-      // A tool's copying would only interfere with the server's own.
+      // A server's own thread copies the log. A tool copies only a very large log, so as not to
+      // disturb the server.
       checkpointPages: configuration.role == .tool ? configuration.tuning.logPages : nil)
   }
 
-  /// Opens the connection over which the store is migrated; the first writer takes it later.
+  /// Opens the first connection, and prepares the store over it. The first writing thread uses the
+  /// connection later.
   ///
-  /// It also renews the log of a file that no server uses. On PostgreSQL it checks and notes the
-  /// store's location (``ServedLocation``).
+  /// 1. If no other server uses the file, the method writes the write-ahead log to the disk again:
+  ///    an earlier process may have failed to sync it.
+  /// 2. On PostgreSQL, the method checks the location of the tables (``ServedLocation``).
+  /// 3. The method applies missing migrations.
+  /// 4. For a server on PostgreSQL, the method stores the location of the tables.
+  /// 5. The method collects the statistics of tables that have none, if the engine uses statistics.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` for a store that came from a copy;
-  ///   ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` for a schema that this
-  ///   program cannot migrate.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the store is a restored copy;
+  ///   ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` if this program cannot
+  ///   use or migrate the schema.
   func firstConnection(applying migrations: [Migration]) throws -> any SQLConnection {
     let first = try connect()
-    // If a server is running, it has already renewed the log.
+    // If another server is running, it has already written the log again.
     if let path = location.file, lock != nil || !SQLStore.isServed(at: path) {
       try first.renewLog()
     }
     if first.isShared { try ServedLocation.check(first) }
     try Migration.apply(migrations, to: first)
     if isSharedServer { try ServedLocation.note(first) }
-    // A failure is reported and ignored: the store works without statistics, only slower.
+    // A failure is reported to the handler, but not thrown: without statistics, the store is only
+    // slower.
     first.analyzeUnknownTables(
       besides: ["notification_runs"], configuration.onUnknownTable)
     return first
@@ -105,7 +117,8 @@ struct StoreOpening {
 
   // MARK: Parts
 
-  /// Returns the store of the assets' bytes: a folder, or the memory if the location names none.
+  /// Returns the store for the bytes of assets: a folder, or the memory if the location has no
+  /// folder.
   func assetFiles() throws -> any AssetStore {
     guard let directory = location.assets else { return MemoryAssetStore() }
     return try FileAssetStore(
@@ -113,8 +126,8 @@ struct StoreOpening {
       use: configuration.role == .tool ? .tool : location.isShared ? .shared : .alone)
   }
 
-  /// Returns the constants of the store's transactions. It reads the key of clients' tokens from
-  /// the store.
+  /// Returns the values that all transactions of the store use. The method reads the key with which
+  /// clients' tokens are encrypted from the store.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if the store has no such key.
   func context(
@@ -129,16 +142,17 @@ struct StoreOpening {
       quotas: quotas)
   }
 
-  /// Returns the entries that an earlier process left unfiled in the notification log's index; nil
-  /// if all entries are filed at once.
+  /// Returns the memory for entries of the notification log that are not in the log's index yet,
+  /// with the entries that a former process left. The result is nil on PostgreSQL and for a tool,
+  /// which insert each entry into the index at once.
   func tail(over connection: any SQLConnection) throws -> NotificationTail? {
     guard configuration.role == .server, !location.isShared else { return nil }
     return try NotificationIndexTable.recoverTail(
       over: connection, capacity: configuration.tuning.unfiledNotifications)
   }
 
-  /// Returns the part that copies the log into the file; nil unless this is the server of a file.
-  /// Otherwise commits copy the log.
+  /// Returns the part that copies the write-ahead log into the file of a server; nil for other
+  /// stores.
   func checkpointer() -> Checkpointer? {
     guard lock != nil else { return nil }
     return Checkpointer(
@@ -146,7 +160,8 @@ struct StoreOpening {
         start: configuration.tuning.checkpointPages, limit: configuration.tuning.logPages))
   }
 
-  /// Returns the queues of reads and writes. A store without readers has one queue for both.
+  /// Returns the queues of reads and writes. A store without reading threads has one queue for
+  /// reads and writes.
   func transactions(
     _ context: StoreContext, checkpointer: Checkpointer?, channel: ServerChannel?
   ) -> Transactions {

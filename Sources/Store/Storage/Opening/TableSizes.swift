@@ -3,26 +3,28 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// The storage used by the tables of a store in PostgreSQL, looked up in the background, at most
-/// twice a minute.
+/// The storage that the tables of a store on PostgreSQL use. A background task looks the size up,
+/// at most every 30 seconds.
 package final class TableSizes: Sendable {
-  /// The seconds for which a result is valid.
+  /// The least number of seconds between two lookups.
   static let age = 30.0
 
-  /// The last result and the time of its lookup.
+  /// The last result, and the time of the last lookup.
   private struct State {
-    /// The last result; nil if there is none or the last lookup failed.
+    /// The last result; nil before the first lookup ends, and after a failed lookup.
     var known: StoreFileSizes?
-    /// The time at which the last lookup began.
+    /// The time at which the last lookup began; nil before the first lookup.
     var looked: ContinuousClock.Instant?
   }
 
   private let state = Mutex(State())
 
-  /// Returns the last result; nil before the first lookup ends, and after a failed one.
+  /// Returns the last result; nil before the first lookup ends, and after a failed lookup.
   ///
-  /// - Parameter look: looks the sizes up. It is started if the last result is too old, and not
-  ///   waited for.
+  /// If the last lookup began at least ``age`` seconds ago, the method starts a new one. It does
+  /// not wait for the new result.
+  ///
+  /// - Parameter look: looks the sizes up.
   func current(
     _ look: @escaping @Sendable () async throws -> StoreFileSizes
   ) -> StoreFileSizes? {
@@ -42,16 +44,15 @@ package final class TableSizes: Sendable {
     return state.withLock { $0.known }
   }
 
-  /// Returns the storage used by all tables with their indexes, on all nodes.
-  ///
-  /// `pg_total_relation_size` includes indexes and large values. On Citus, a function of the
-  /// coordinator adds up the sizes of all nodes.
+  /// Looks up the storage that all tables use, with their indexes and large values. On a store that
+  /// Citus distributes, the result is the sum over all nodes.
   ///
   /// - Parameter isDistributed: whether Citus distributes the tables.
   package static func look(
     over connection: any SQLConnection, isDistributed: Bool
   ) throws -> StoreFileSizes {
-    // On the coordinator, a distributed table is empty.
+    // A distributed table is empty on the node that runs the statement, so PostgreSQL's function
+    // would return too little.
     let size =
       isDistributed ? "citus_total_relation_size(oid, false)" : "pg_total_relation_size(oid)"
     let bytes = try connection.first(

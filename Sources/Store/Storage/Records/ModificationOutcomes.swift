@@ -3,30 +3,32 @@ import StoreModel
 
 /// The outcomes of the operations of one modification, in their order.
 ///
-/// For records that were prepared outside of the transaction only the versions are stored here, so
-/// that the single writer copies no record; ``recordOutcomes(for:in:tags:)`` combines them.
+/// For a record that was prepared outside of the transaction (``RecordCreation``), only the version
+/// is stored here, so that the single writer need not copy the record. The method
+/// ``recordOutcomes(for:in:tags:)`` makes the complete outcomes.
 struct ModificationOutcomes: Sendable {
   /// The number of operations.
   private let count: Int
-  /// The versions of the prepared records that were written, 0 for all other operations; empty
-  /// before the first.
+  /// For each operation the version of its prepared record, if it was written; 0 for all other
+  /// operations. The array is empty until the first prepared record is written.
   private var versions: [Int64] = []
-  /// The outcomes of the other operations; empty before the first.
+  /// For each operation its outcome, unless ``versions`` has it. The array is empty until the first
+  /// such outcome is noted.
   private var others: [RecordOutcome] = []
 
-  /// Creates the outcomes of operations that were not reached yet. An operation without a later
-  /// outcome counts as failed.
+  /// Creates outcomes for `count` operations, none of which has been carried out. An operation that
+  /// never gets an outcome counts as failed.
   init(count: Int) {
     self.count = count
   }
 
-  /// Creates outcomes that are complete.
+  /// Creates complete outcomes, one for each operation.
   init(_ outcomes: [RecordOutcome]) {
     count = outcomes.count
     others = outcomes
   }
 
-  /// Notes that the operation's ``RecordCreation`` was written.
+  /// Notes that the prepared record of an operation was written.
   ///
   /// - Parameters:
   ///   - version: the version of the new record, above 0.
@@ -36,8 +38,8 @@ struct ModificationOutcomes: Sendable {
     versions[index] = version
   }
 
-  /// Notes the outcome of an operation. It replaces an earlier outcome, also that of a written
-  /// ``RecordCreation``.
+  /// Notes the outcome of an operation. A later outcome replaces an earlier one of the same
+  /// operation, even if a prepared record was written.
   mutating func note(_ outcome: RecordOutcome, at index: Int) {
     if others.isEmpty {
       others = [RecordOutcome](repeating: Self.notReached, count: count)
@@ -52,11 +54,12 @@ struct ModificationOutcomes: Sendable {
     return others.isEmpty || others[index].isFailure
   }
 
-  /// Returns the outcomes for the caller, in the order of the operations. It runs outside of the
-  /// transaction.
+  /// Returns the outcomes for the caller, in the order of the operations. ``RecordService`` calls
+  /// the method outside of the transaction; for a request with an ID, ``RepeatableModification``
+  /// calls it inside.
   ///
   /// - Parameters:
-  ///   - creations: the prepared records of the modification.
+  ///   - creations: the prepared record of each operation; nil for an operation without one.
   ///   - database: the database of the records.
   ///   - tags: makes the records' change tags from their versions.
   func recordOutcomes(

@@ -1,8 +1,8 @@
 import CloudKitModel
 
 extension Record {
-  /// The names of the records whose deletion deletes this one: the targets of its `deleteSelf`
-  /// references.
+  /// The names of the targets of the record's `deleteSelf` references. If one of these targets is
+  /// deleted, this record is deleted with it.
   var deleteSelfTargets: Set<String> {
     var targets: Set<String> = []
     for value in fields.values {
@@ -15,7 +15,8 @@ extension Record {
 }
 
 extension RecordValue {
-  /// The references of a reference field or a list of references.
+  /// The reference or references in the value: one for a reference, all elements for a list of
+  /// references, none for any other value.
   var references: [Reference] {
     switch self {
     case .reference(let reference): [reference]

@@ -1,32 +1,36 @@
 import CloudKitModel
 import StoreModel
 
-/// A record that an operation creates, checked and encoded outside of the transaction by the cached
-/// schema.
+/// A record that an operation creates, checked and encoded before the transaction. The cached
+/// schema decides (``SchemaCache``), which may be outdated.
 ///
-/// The transaction uses it only if the catalog version is still that of ``type``. Otherwise, and
-/// for operations that cannot be prepared, ``RecordModifier`` takes the full path through the
-/// schema. It is a class, so that the writer copies a reference instead of the record.
+/// The *catalog version* is a number that rises when schemas change. The transaction uses the
+/// prepared record only if the catalog version is still that of ``type``. Otherwise, and for
+/// operations that cannot be prepared, ``RecordModifier`` reads the schema and does all checks
+/// itself: the *full path*.
+///
+/// The type is a class, so that the writer copies a reference instead of the record.
 final class RecordCreation: Sendable {
-  /// The record without its change tag, in its zone as the database names it.
+  /// The record without its change tag. Its zone ID is in the database's own form
+  /// (`DatabaseAddress.canonical`).
   private let record: Record
   /// The name of the new record.
   var recordName: String { record.recordID.recordName }
-  /// The record type by which the record was checked.
+  /// The record type, as it was when the record was checked.
   let type: SchemaCache.RecordType
-  /// The bytes for the column `content`.
+  /// The encoded record, for the column `content` of ``RecordTable``.
   let content: [UInt8]
   /// The record's entries in the value index.
   let entries: IndexEntries
 
   /// Prepares a `create` operation.
   ///
-  /// It is nil if the operation cannot succeed; the transaction then reports the reason. It is also
-  /// nil if the transaction must check more: the target of a reference, the receipt of an asset, a
-  /// new field.
+  /// The result is nil if the operation cannot succeed; the transaction then reports the reason. It
+  /// is also nil if the record has a parent, a share, a reference, an asset, an encrypted field or
+  /// a field that `type` lacks: only the transaction can check these.
   ///
   /// - Parameters:
-  ///   - operation: the operation; of another kind it gives nil.
+  ///   - operation: the operation. For another kind than `create` the result is nil.
   ///   - modification: the request, for its user and time.
   ///   - type: the cached record type.
   ///   - address: the address of the database.
@@ -59,7 +63,7 @@ final class RecordCreation: Sendable {
     self.type = type
   }
 
-  /// Returns the record as saved.
+  /// Returns the record as it was saved, with its change tag.
   func record(taggedWith changeTag: String) -> Record {
     var record = record
     record.recordChangeTag = changeTag
@@ -70,8 +74,9 @@ final class RecordCreation: Sendable {
 extension RecordModifier {
   /// Writes the prepared record of an operation.
   ///
-  /// - Returns: the version of the new record. It is nil, and nothing is written, if none was
-  ///   prepared, if a record of its name exists, or if the full path is needed for another reason.
+  /// - Returns: the version of the new record. The result is nil, and nothing is written, in four
+  ///   cases: no record was prepared, the schema has changed since, the database is near its quota,
+  ///   or the zone has a record of this name. ``RecordModifier`` then takes the full path.
   /// - Throws: ``ItemFailure/Code/accessDenied`` if the requester may not create records of the
   ///   type.
   mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {

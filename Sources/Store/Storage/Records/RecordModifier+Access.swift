@@ -2,10 +2,12 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModifier {
-  /// Checks that the requester may carry out an operation on a record, or create one if there is
-  /// none.
+  /// Checks that the requester may carry out an operation: create a record if there is none,
+  /// otherwise change or delete the stored one.
   ///
-  /// - Throws: ``ItemFailure/Code/accessDenied``, with the reason.
+  /// - Parameter current: the stored record; nil if there is none.
+  ///
+  /// - Throws: ``ItemFailure/Code/accessDenied``, with the reason as text.
   func checkAccess(of operation: RecordOperation, to current: Record?) throws {
     if operation.kind == .create || current == nil {
       guard operation.kind.mayCreate, let type = operation.recordType,
@@ -22,7 +24,8 @@ extension RecordModifier {
       "record '\(operation.recordID)' cannot be changed or deleted: \(refusal.reason())")
   }
 
-  /// Returns the failure, without its record if the requester may not read that record.
+  /// Returns the failure. If it carries a record that the requester may not read, the record is
+  /// removed.
   func veiled(_ failure: ItemFailure) throws -> ItemFailure {
     guard let record = failure.serverRecord,
       try access(toType: record.recordType).refusal(ofReading: record) != nil
@@ -32,14 +35,14 @@ extension RecordModifier {
     return failure
   }
 
-  /// Returns the requester's access to records of a type.
+  /// Returns the rights of the requester for records of a type.
   private func access(toType name: String) throws -> RecordAccess {
     try AccessPolicy.access(of: modification.caller, toType: name, at: address, in: transaction)
   }
 }
 
 extension RecordOperation.Kind {
-  /// Whether the operation creates a missing record.
+  /// Whether the operation creates the record if there is none.
   fileprivate var mayCreate: Bool {
     switch self {
     case .create, .forceUpdate, .forceReplace: true

@@ -2,18 +2,19 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModifier {
-  /// Checks that the user may save the assets in the named fields, and reduces them to what is
-  /// stored: checksum and size.
+  /// Checks that the user may save the assets in the named fields. Then it reduces each asset to
+  /// the parts that are stored: checksum and size.
   ///
-  /// An asset needs a receipt: of an upload that the same user made for the field, or from
-  /// `assets/rereference`. An asset that the field already holds needs none.
+  /// A *receipt* is a text that proves an upload. An asset needs a receipt that the same user got
+  /// for an upload or from `assets/rereference`. An asset needs none if the stored record has the
+  /// same file in the same field.
   ///
   /// - Parameters:
-  ///   - record: the record to be saved. Its assets are replaced by what is stored.
+  ///   - record: the record to be saved. The method replaces its assets by the reduced ones.
   ///   - named: the fields that the operation sets.
   ///   - current: the stored record; nil for a new one.
-  /// - Throws: ``ItemFailure/Code/invalid`` for an asset without a valid receipt, or whose file is
-  ///   gone.
+  /// - Throws: ``ItemFailure/Code/invalid`` for an asset without a valid receipt, or whose file the
+  ///   database no longer has.
   func settleAssets(
     of record: inout Record, named: [String], over current: StoredRecord?
   ) throws {
@@ -36,7 +37,10 @@ extension RecordModifier {
     }
   }
 
-  /// Returns the failure of an asset, from the rest of its sentence.
+  /// Returns the failure of an asset in a field of a record.
+  ///
+  /// - Parameter text: the end of a sentence that begins with the field and the record, such as
+  ///   `has no receipt`.
   private func failure(_ field: String, _ record: Record, _ text: String) -> ItemFailure {
     ItemFailure(
       .invalid, field: field, "the asset in field '\(field)' of record '\(record.recordID)' \(text)"
@@ -46,11 +50,12 @@ extension RecordModifier {
   /// Checks that a receipt fits the asset, and returns the checksum of the file uploaded under the
   /// receipt.
   ///
-  /// The receipt must belong to the same user. If the upload named a field, a record type or a
-  /// record, these must be the same.
+  /// The receipt must belong to the same user. If it was issued for a field, a record type or a
+  /// record, the asset must be in that field, type or record.
   ///
-  /// - Throws: ``ItemFailure/Code/invalid`` for another receipt, or one that has expired after a
-  ///   day.
+  /// - Throws: ``ItemFailure/Code/invalid`` if the receipt is unknown, expired or another user's;
+  ///   if it is for another field, type or record; if its upload was not finished; or if the asset
+  ///   names another checksum.
   private func checkReceipt(
     _ receipt: String, of asset: Asset, field: String, of record: Record
   ) throws -> String {

@@ -2,16 +2,17 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModifier {
-  /// Saves a record, unless that makes the database larger and exceeds its quota.
+  /// Saves a record. A save that makes the database larger and larger than its quota is refused.
   ///
-  /// The size of a record and its assets is known only after they are written. Near the quota they
-  /// are therefore written under a savepoint, which is rolled back if they are too large.
+  /// The size of a record and its assets is known only after they are written. If the database is
+  /// near its quota or the record has assets, they are therefore written under a savepoint. If they
+  /// are too large, the transaction is rolled back to the savepoint.
   ///
-  /// A save that leaves the database smaller is accepted even above the quota. A modification
-  /// without a quota is not limited.
+  /// A save that does not make the database larger is accepted even above the quota. A modification
+  /// without a quota, and a save in a shared database, are not limited.
   ///
-  /// - Throws: ``ItemFailure/Code/quotaExceeded`` with the quota as its limit, after rolling the
-  ///   save back.
+  /// - Throws: ``ItemFailure/Code/quotaExceeded``, with the quota in bytes as its limit; the errors
+  ///   of ``save(_:named:over:in:)``.
   mutating func saveWithinQuota(
     _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws -> Record {
@@ -46,31 +47,34 @@ extension RecordModifier {
     }
   }
 
-  /// An upper bound of the stored size of any record that fits into a request.
+  /// An upper bound, in bytes, of the stored size of a record without its assets: twice the size of
+  /// the largest request.
   ///
-  /// It is in bytes. Below the quota by this much, a record without assets needs no savepoint.
+  /// While the database is at least this much below its quota, a record without assets is saved
+  /// without a savepoint.
   static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
 }
 
-/// The state of a modification when a savepoint was set.
+/// The state of a modification just before a savepoint was set.
 struct WriteMark {
   /// The state of the transaction.
   private let written: StoreTransaction.Mark
-  /// The numbers that were not used.
+  /// The numbers that were drawn and not yet used.
   private let numbers: NumberSupply
-  /// The number of the latest change.
+  /// The number of the modification's latest change.
   private let latest: Int64
 
-  /// Takes the present state. Call it before the savepoint is set.
+  /// Copies the present state. Call it before the savepoint is set.
   init(_ modifier: RecordModifier) {
     written = modifier.transaction.mark
     numbers = modifier.numbers
     latest = modifier.latest
   }
 
-  /// Resets the modification to the mark, after its savepoint was rolled back.
+  /// Resets the modification to this state. Call it after the rollback to the savepoint.
   ///
-  /// The rollback also returned the numbers drawn since.
+  /// The rollback also undoes the draws of numbers since the savepoint, so these numbers are drawn
+  /// again.
   func restore(_ modifier: inout RecordModifier) {
     modifier.transaction.restore(written)
     modifier.numbers = numbers
@@ -79,7 +83,8 @@ struct WriteMark {
 }
 
 extension DatabaseScope {
-  /// The limit that counts the bytes of such a database; nil for a database that stores nothing.
+  /// The quota that limits the bytes of a database of this scope; nil for a shared database, which
+  /// stores nothing.
   fileprivate var bytesQuota: StoreQuotas.Subject? {
     switch self {
     case .private: .privateDatabaseBytes

@@ -3,14 +3,18 @@ import SQLEngine
 import StoreModel
 
 extension RecordModifier {
-  /// Checks a record and writes it with all consequences: schema, assets, references, index,
-  /// tombstone and change.
+  /// Checks a record, then writes the record and all that depends on it: new types and fields, rows
+  /// for references and assets, and index entries.
+  ///
+  /// If a record of the same name was deleted before, the method removes the row that shows the
+  /// deletion, the *tombstone*. At the end it adds the change to the outbox, from which the
+  /// dispatcher reads changes.
   ///
   /// All checks come before the first write.
   ///
   /// - Parameters:
   ///   - record: the record to save, without its new change tag.
-  ///   - named: the fields that the operation sets, in order. The other fields were checked when
+  ///   - named: the names of the fields that the operation sets. The other fields were checked when
   ///     they were saved.
   ///   - current: the stored record; nil to create one.
   ///   - zone: the zone of the record.
@@ -68,10 +72,12 @@ extension RecordModifier {
     return record
   }
 
-  /// Deletes a record and, recursively, the holders of `deleteSelf` references to it.
+  /// Deletes a record, then the records that have a `deleteSelf` reference to it, then those that
+  /// refer to these, and so on.
   ///
-  /// Each deleted record gets a tombstone and a change of its own. A record that is already deleted
-  /// is skipped, so cycles of references end. The share of a deleted root is deleted with it.
+  /// Each deleted record gets a change and a tombstone of its own. A tombstone is a row that shows
+  /// the deletion in change feeds. A record that is already deleted is skipped, so the method ends
+  /// also when references form a cycle. The share of a deleted root is deleted with the root.
   ///
   /// - Throws: ``BlockedOperation`` if a record would be left that has a deleted one as its parent.
   mutating func delete(_ stored: StoredRecord) throws {
@@ -107,15 +113,16 @@ extension RecordModifier {
     for (share, version) in ended { try endShare(share, at: version) }
   }
 
-  /// Converts the named fields to the schema's types.
+  /// Converts the values of the named fields to the types in the schema.
   ///
   /// - Parameters:
   ///   - record: the record, whose fields are converted.
   ///   - named: the fields that the operation sets.
   ///   - type: the record type; nil if the schema does not have it yet.
   /// - Returns: the fields that the schema does not have yet, with their types.
-  /// - Throws: ``ItemFailure/Code/invalid`` for a value of another type, or if the encryption
-  ///   differs from the schema's.
+  /// - Throws: ``ItemFailure/Code/invalid`` for a value of another type, or an encrypted value in a
+  ///   public database. A value that is encrypted while the field in the schema is not, or the
+  ///   reverse, is invalid too.
   private func fit(
     _ record: inout Record, named: [String], to type: RecordTypeEntry?
   ) throws -> [(String, FieldType)] {
@@ -157,9 +164,12 @@ extension RecordModifier {
 
   /// Checks the targets of a record's references.
   ///
-  /// A new parent, and the target of a `validate` reference, must exist in the record's zone. The
-  /// target of a `deleteSelf` reference need not exist, but must be in the zone. Other references
-  /// are not checked.
+  /// A new parent must exist in the zone of the record, and so must the target of a `validate`
+  /// reference. The target of a `deleteSelf` reference must be in the zone, but need not exist; the
+  /// number of such references to it is limited. Other references are not checked.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` for a target in another zone; ``MissingTarget``;
+  ///   ``ItemFailure/Code/limitExceeded``.
   private func checkReferences(
     of record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws {
@@ -193,7 +203,7 @@ extension RecordModifier {
     }
   }
 
-  /// Checks that a reference stays in the zone of its record.
+  /// Checks that the target of a reference is in the zone of the record.
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` for a reference to another zone.
   private func checkZone(
@@ -209,7 +219,8 @@ extension RecordModifier {
 
   /// Checks that the target of a reference exists.
   ///
-  /// - Throws: ``BlockedOperation`` if it does not. A later operation of the request may create it.
+  /// - Throws: ``BlockedOperation`` if the target does not exist. A later operation of the request
+  ///   may create the target.
   private func require(
     _ reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
@@ -224,10 +235,10 @@ extension RecordModifier {
           + "which does not exist; save it first or in the same request"))
   }
 
-  /// Checks that a record has not reached the limit of `deleteSelf` references to it
-  /// (`ServiceLimits.deleteSelfReferencesPerTarget`).
+  /// Checks that one more record may refer to a target with `deleteSelf`. The limit is
+  /// `ServiceLimits.deleteSelfReferencesPerTarget` records for each target.
   ///
-  /// - Throws: ``ItemFailure/Code/limitExceeded``.
+  /// - Throws: ``ItemFailure/Code/limitExceeded`` if the limit is reached.
   private func checkEdgeCount(
     of reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
@@ -242,14 +253,14 @@ extension RecordModifier {
       limit: limit)
   }
 
-  /// Writes a record's row, and counts its bytes. For a new record it removes the tombstone of its
-  /// name.
+  /// Writes the row of a record, and adds the change in size to the bytes of the database. For a
+  /// new record, the method also removes the tombstone of its name.
   ///
   /// - Parameters:
   ///   - stored: the record to write.
   ///   - type: its record type.
   ///   - version: the number of this change.
-  ///   - current: the row to replace; nil to insert one.
+  ///   - current: the stored record, whose row is replaced; nil to insert a row.
   func write(
     _ stored: StoredRecord, type: RecordTypeEntry, version: Int64, over current: StoredRecord?
   ) throws {
@@ -269,12 +280,13 @@ extension RecordModifier {
       .remove(recordNamed: recordName, inZone: stored.zoneNumber, of: database)
   }
 
-  /// Writes the change to the outbox, unless the database has no subscription.
+  /// Writes a change to the outbox, the table from which the dispatcher reads changes. Without a
+  /// subscription in the database, nothing is written.
   ///
   /// - Parameters:
   ///   - event: the kind of the change.
-  ///   - record: the record after the change, or before its deletion. It is evaluated only if the
-  ///     change is written.
+  ///   - record: the record as the change has saved it, or as it was before its deletion. The
+  ///     argument is evaluated only if the change is written.
   ///   - sequence: the number of the change.
   func post(
     _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64

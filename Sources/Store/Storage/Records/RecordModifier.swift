@@ -1,27 +1,31 @@
 import CloudKitModel
 import StoreModel
 
-/// One ``RecordModification`` in the writer's transaction: it carries out the operations of a
-/// request.
+/// The execution of one request (`RecordModification`) in the writer's transaction.
 ///
-/// Each operation is checked in full before it writes, so that a failed operation has written
-/// nothing. Operations are grouped by zone; within a zone they run in their order. In an atomic
-/// request, a failure in a custom zone undoes the zone's other operations by a savepoint, or by
-/// ``SavepointNeeded``.
+/// A failed operation leaves nothing written: it is checked before it writes, and a save that
+/// exceeds the quota is rolled back. Operations are grouped by zone; within a zone they run in
+/// their order.
+///
+/// In an atomic request, a failed operation in a custom zone undoes the other operations on that
+/// zone. If a savepoint was set, the transaction is rolled back to it. Otherwise
+/// ``SavepointNeeded`` is thrown.
 struct RecordModifier {
   /// The request.
   let modification: RecordModification
-  /// The prepared records of the operations; empty if there are none.
+  /// The prepared record of each operation; nil for an operation without one. The array is empty if
+  /// nothing was prepared.
   let creations: [RecordCreation?]
-  /// The zone of all operations, if preparing found that each names another record there.
+  /// The zone that all operations name, if no two operations name the same record; nil if that was
+  /// not checked before the transaction (``PreparedModification/onlyZone``).
   private let onlyZone: ZoneID?
   let transaction: StoreTransaction
   /// The address of the request's database.
   let address: DatabaseAddress
-  /// The numbers for versions and changes. What is left goes to the next modification of the
-  /// transaction.
+  /// The supply of numbers for versions and changes. The next modification of the database in the
+  /// same transaction uses the numbers that are left.
   var numbers: NumberSupply
-  /// The number of the latest change; 0 before the first.
+  /// The number of the latest change of this modification; 0 before the first.
   var latest: Int64 = 0
   /// The outcomes so far.
   private var outcomes: ModificationOutcomes
@@ -29,10 +33,10 @@ struct RecordModifier {
   /// The request's database.
   var database: DatabaseID { modification.database }
 
-  /// Begins a modification, and draws a number for each operation.
+  /// Begins a modification, and reserves a number for each operation.
   ///
-  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted;
-  ///   ``StoreError/Code/notFound`` if there is no such database.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted, or was a short time
+  ///   ago; ``StoreError/Code/notFound`` if there is no such database.
   init(_ prepared: PreparedModification, transaction: StoreTransaction) throws {
     let modification = prepared.request
     try UserDeletionTable(transaction: transaction).refuseDeleted(
@@ -47,10 +51,11 @@ struct RecordModifier {
     outcomes = ModificationOutcomes(count: modification.operations.count)
   }
 
-  /// Carries out the operations. Failures of single operations are in the outcomes.
+  /// Carries out the operations. A failed operation does not throw: its outcome has the failure.
   ///
-  /// - Returns: an outcome for each operation.
-  /// - Throws: ``SavepointNeeded`` if changes must be undone for which no savepoint was set.
+  /// - Returns: an outcome for each operation, in the order of the request.
+  /// - Throws: ``SavepointNeeded`` if an atomic request fails after changes that cannot be undone
+  ///   alone, because no savepoint was set.
   mutating func run() throws -> ModificationOutcomes {
     for batch in batches() {
       let failure = "there is no zone '\(batch.zoneID)'; create it first"
@@ -71,13 +76,14 @@ struct RecordModifier {
     var zoneID: ZoneID
     /// The indexes of the operations in the request.
     var indexes: [Int] = []
+    /// The names of the operations' records, to find repeated names.
     var recordNames: Set<String> = []
-    /// Whether one of the zone's operations was already refused.
+    /// Whether an operation on the zone was refused, because an earlier operation names its record.
     var hasFailure = false
   }
 
-  /// Groups the operations by zone, in order. An operation on a record that an earlier operation
-  /// names is refused.
+  /// Groups the operations by zone, in the order in which the zones first occur. If two operations
+  /// name one record, the later one is refused.
   private mutating func batches() -> [Batch] {
     if let zoneID = onlyZone {
       return [
@@ -114,11 +120,13 @@ struct RecordModifier {
     return batches
   }
 
-  /// Carries out the operations on one zone, and raises the zone's version to the latest change.
+  /// Carries out the operations on one zone. If they changed something, the zone gets the number of
+  /// the latest change as its version before the commit.
   ///
-  /// - Throws: ``SavepointNeeded`` if an atomic batch without a savepoint fails.
+  /// - Throws: ``SavepointNeeded`` if an operation fails, the operations are atomic, and no
+  ///   savepoint was set.
   private mutating func run(_ batch: Batch, zoneNumber: Int64) throws {
-    // A failed operation has written nothing, so one alone needs no savepoint.
+    // A failed operation has written nothing, so a single operation needs no savepoint.
     let isAtomic =
       modification.isAtomic && !batch.zoneID.isDefaultZone
       && (batch.indexes.count > 1 || batch.hasFailure)
@@ -156,8 +164,8 @@ struct RecordModifier {
   /// Returns whether an operation has failed so far.
   private func failed(_ index: Int) -> Bool { outcomes.isFailure(at: index) }
 
-  /// Carries out the zone's operations in order. An operation that a later one may make possible
-  /// waits for that one.
+  /// Carries out the zone's operations in order. A later operation may make an earlier one possible.
+  /// The method then tries the earlier one again after the later one.
   ///
   /// For example, a record may refer to a parent that a later operation of the request creates, and
   /// a parent may be deleted before its children.
@@ -184,7 +192,7 @@ struct RecordModifier {
             next += dependants.reversed()
           }
         } catch let blocked as BlockedOperation {
-          // This outcome stays unless the operation is tried again.
+          // A second try of the operation replaces this outcome.
           outcomes.note(.failed(try veiled(blocked.failure)), at: current)
           zone.hasFailure = true
           if isAhead(blocked.recordName, in: zone) {
@@ -241,7 +249,8 @@ struct RecordModifier {
     outcomes.note(.saved(record), at: index)
   }
 
-  /// Returns whether a later or waiting operation is on this record.
+  /// Returns whether an operation on this record is still to be tried: one that is later in the
+  /// order, or one that waits for another operation.
   private func isAhead(_ recordName: String, in zone: ZoneModification) -> Bool {
     let index = zone.indexes.first {
       modification.operations[$0].recordID.recordName == recordName
@@ -249,10 +258,11 @@ struct RecordModifier {
     return index.map { $0 > zone.reached || zone.waits($0) } ?? false
   }
 
-  /// Carries out one operation by the full path, which reads the stored record and the schema.
+  /// Carries out one operation without a prepared record: it reads the stored record and the
+  /// schema.
   ///
   /// - Returns: the outcome of an operation that succeeded.
-  /// - Throws: ``ItemFailure`` or ``BlockedOperation`` for an operation that failed.
+  /// - Throws: ``ItemFailure`` or ``BlockedOperation`` if the operation fails.
   private mutating func perform(
     at index: Int, in zone: ZoneModification
   ) throws -> RecordOutcome {
@@ -278,28 +288,31 @@ struct RecordModifier {
   }
 }
 
-/// The state of one zone's share of a request.
+/// The operations of a request on one zone, and how far they have been carried out.
 struct ZoneModification {
-  /// The zone's name, as the database names it.
+  /// The zone's ID in the database's own form (`DatabaseAddress.canonical`).
   let zoneID: ZoneID
   /// The zone's number in its database.
   let zoneNumber: Int64
   /// The indexes of the operations in the request, in order.
   let indexes: [Int]
-  /// The last operation that was tried in order.
+  /// The index of the latest operation that was tried for the first time.
   var reached = 0
-  /// Whether an operation failed, even if it has succeeded since.
+  /// Whether an attempt at an operation failed, even if a later attempt at the same operation
+  /// succeeded.
   var hasFailure: Bool
   /// The root records that the request shares, with the names of their new shares.
   private(set) var sharedRoots: [String: String] = [:]
   /// The operations on such a root and on its share, by the index of each.
   private(set) var pairs: [Int: Pair] = [:]
-  /// The operations that wait for another operation, by the name of that one's record.
+  /// The indexes of the operations that wait for another operation, by the name of the record of
+  /// that operation.
   var waiting: [String: [Int]] = [:]
 
   /// Creates the state before the first operation.
   ///
-  /// - Parameter hasFailure: whether one of the zone's operations was already refused.
+  /// - Parameter hasFailure: whether an operation on the zone was refused, because an earlier
+  ///   operation names its record.
   init(zoneID: ZoneID, zoneNumber: Int64, indexes: [Int], hasFailure: Bool) {
     self.zoneID = zoneID
     self.zoneNumber = zoneNumber
@@ -337,17 +350,17 @@ struct ZoneModification {
     }
   }
 
-  /// Returns whether an operation waits for a record.
+  /// Returns whether the operation with this index waits for another operation.
   func waits(_ index: Int) -> Bool {
     waiting.values.contains { $0.contains(index) }
   }
 }
 
-/// An error of an atomic request whose changes must be undone, though no savepoint was set. The
-/// writer repeats the transaction with savepoints.
+/// The error of an atomic request that fails in a transaction without savepoints. The writer rolls
+/// the transaction back, and repeats it with savepoints.
 struct SavepointNeeded: Error {}
 
-/// An error of an operation that another operation of the request may make possible.
+/// The error of an operation that another operation of the request may make possible.
 ///
 /// For example, the record's parent does not exist yet, or the record to delete is still the parent
 /// of another one.
@@ -355,7 +368,7 @@ struct BlockedOperation: Error {
   /// The name of the record that another operation must create, delete or change. It is in the zone
   /// of the operation.
   var recordName: String
-  /// The operation's failure, if no other operation does that.
+  /// The failure that the operation gets if no other operation does that.
   var failure: ItemFailure
 }
 

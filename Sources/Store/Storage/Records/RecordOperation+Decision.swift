@@ -7,12 +7,12 @@ enum RecordDecision: Equatable {
   case save(Record)
   /// The stored record is to be deleted.
   case delete
-  /// Nothing is to be done: there is no record to delete, and the operation permits that.
+  /// Nothing is to be done: there is no record to delete, and the operation is a `forceDelete`.
   case nothing
 }
 
 extension RecordOperation {
-  /// Decides by the stored record with the operation's record ID.
+  /// Decides what the operation does, by the stored record with the operation's record ID.
   ///
   /// | kind | no record | a record |
   /// | --- | --- | --- |
@@ -22,14 +22,16 @@ extension RecordOperation {
   /// | `delete` | fails: `notFound` | delete, if the change tag is the record's |
   /// | `forceDelete` | nothing | delete |
   ///
-  /// An update keeps the fields that it does not name. A replacement removes them. The record to
-  /// save has no change tag yet.
+  /// An update keeps the fields that the operation does not name; a replacement removes them. The
+  /// record to save has no change tag yet.
   ///
   /// - Parameters:
   ///   - current: the stored record; nil if there is none.
   ///   - modification: the request, for its user and time.
-  /// - Throws: ``ItemFailure/Code/conflict`` with the stored record if the change tag is another
-  ///   one; also the failures of the table, and those of an invalid operation.
+  /// - Throws: the failures in the table; ``ItemFailure/Code/conflict`` if the operation has
+  ///   another change tag than the record, or none; ``ItemFailure/Code/invalid`` for another or no
+  ///   record type, or a name that a new record may not have. `exists` and `conflict` carry the
+  ///   stored record.
   func decision(
     on current: Record?, in modification: RecordModification
   ) throws(ItemFailure) -> RecordDecision {
@@ -65,7 +67,7 @@ extension RecordOperation {
     return current
   }
 
-  /// Checks that the operation has the stored record's change tag.
+  /// Checks that the operation has the change tag of the stored record.
   ///
   /// - Throws: ``ItemFailure/Code/conflict`` with the stored record.
   private func checkTag(of current: Record) throws(ItemFailure) {
@@ -78,7 +80,7 @@ extension RecordOperation {
       serverRecord: current)
   }
 
-  /// Returns the record that the operation creates. Fields without a value are left out.
+  /// Returns the record that the operation creates. Fields whose value is nil are left out.
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` without a record type, or if the name is not permitted.
   private func created(in modification: RecordModification) throws(ItemFailure) -> Record {
@@ -100,10 +102,10 @@ extension RecordOperation {
     return record
   }
 
-  /// Checks the name of a new record. Names that begin with `_` are the system's, except the name
-  /// of the user's own record.
+  /// Checks the name of a new record. Names that begin with `_` are reserved for the system. The
+  /// exception is the user's own record of the type `Users`.
   ///
-  /// - Throws: ``ItemFailure`` for a name that is not permitted.
+  /// - Throws: ``ItemFailure/Code/invalid`` for a name that is not permitted.
   private func checkName(
     forType recordType: String, in modification: RecordModification
   ) throws(ItemFailure) {

@@ -2,19 +2,20 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// The service for records: saving, fetching and queries.
+/// The service that saves, deletes, fetches and searches records.
 ///
-/// A modification is prepared on the caller's side of the queue, and written under the lock of its
-/// database.
+/// A *modification* is a request to change records. The caller's task prepares it: it checks and
+/// encodes new records as far as the cached schema allows. The writer's thread then writes it under
+/// the lock of its database (``WriteLocks``).
 struct RecordService: RecordReading, RecordWriting {
   let transactions: Transactions
-  /// The costs by which queries are planned.
+  /// The costs of the steps of a search. A query chooses the cheapest way by these costs.
   let searchEffort: SearchEffort
 
   /// Carries out the operations of a request in one write, and returns an outcome for each.
   ///
-  /// Records to be created are checked and encoded before the write. A repeated request is
-  /// recognized by its ID (``RepeatableModification``).
+  /// ``PreparedModification`` says what is done before the write. ``RepeatableModification``
+  /// recognizes a repeated request by its ID.
   func modifyRecords(
     _ modification: RecordModification
   ) async throws -> [RecordOutcome] {
@@ -28,8 +29,13 @@ struct RecordService: RecordReading, RecordWriting {
       for: prepared.creations, in: modification.database, tags: transactions.context.changeTags)
   }
 
-  /// Returns the records with these IDs in the order of the IDs; nil for a record or zone that does
-  /// not exist. All records are from one snapshot.
+  /// Returns the records with these IDs in the order of the IDs. An element is nil if its record or
+  /// zone does not exist.
+  ///
+  /// One read transaction reads all of them, so a write in between is either in all of them or in
+  /// none.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func records(
     _ recordIDs: [RecordID], in database: DatabaseID
   ) async throws -> [Record?] {
@@ -49,7 +55,8 @@ struct RecordService: RecordReading, RecordWriting {
     }
   }
 
-  /// Returns the access of a caller to records of these types, by the current grants.
+  /// Returns the rights of a caller for records of these types, by the names of the types. The
+  /// grants and roles that the store has now decide.
   func access(
     of caller: Caller, toTypes names: Set<String>, in database: DatabaseID
   ) async throws -> [String: RecordAccess] {

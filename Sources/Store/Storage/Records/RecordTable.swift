@@ -2,19 +2,20 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The records of databases, by their numbers.
+/// The table of the records of all databases, in the order of the records' numbers.
 ///
-/// A record's number is that of the change that created it. The number identifies the record in the
-/// value index. It never changes and is never reused.
+/// A record has the number of the change that created it. The record's number identifies the record
+/// in the value index (``ValueIndexTable``). The number never changes, and no other record of the
+/// database ever gets it.
 struct RecordTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// The table of records, with the index by which a save finds a name.
+  /// The table of records, with the index by which a save finds a record by its name.
   ///
-  /// `version` is the number of the record's latest change. `content` has everything else of the
-  /// record but its name, its type and its zone (``RowEncoder/encodeContent(of:)``). A save reads
-  /// and replaces it as a whole.
+  /// `version` is the number of the record's latest change. `content` has the encoded record
+  /// without its name, zone, type and change tag (``RowEncoder/encodeContent(of:)``). A save
+  /// replaces the content as a whole.
   static let definition = [
     """
     CREATE TABLE records (
@@ -27,8 +28,9 @@ struct RecordTable {
     """,
   ]
 
-  /// The index by which change feeds read a zone. It is created after other tables. It has the
-  /// type, so a feed that wants some types only skips other records without reading them.
+  /// The index by which change feeds read a zone. The index contains the record type, so a feed of
+  /// certain types skips other records without reading them. `Schema.swift` creates the index after
+  /// other tables.
   static let versionIndex = [
     """
     CREATE INDEX records_by_version
@@ -42,10 +44,10 @@ struct RecordTable {
 
   // MARK: Reading
 
-  /// Decodes the record of a row.
+  /// Returns the record of a row, with its content decoded.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` if the content is damaged, or its type or zone is
-  ///   unknown.
+  /// - Throws: ``StoreError/Code/corrupt`` if the content is damaged, or the record's type or zone
+  ///   is unknown.
   func record(_ row: StoredRecord.Row, in database: DatabaseID) throws -> StoredRecord {
     let recordID = RecordID(
       recordName: row.recordName,
@@ -67,7 +69,7 @@ struct RecordTable {
       contentSize: row.content.count)
   }
 
-  /// Returns the record with a number from an index.
+  /// Returns the record with a number that an index contains.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func record(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord {
@@ -77,7 +79,7 @@ struct RecordTable {
     return record
   }
 
-  /// Returns the record with a number; nil if it was deleted.
+  /// Returns the record with this number; nil if there is none.
   func existingRecord(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord? {
     try connection.first(
       StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
@@ -93,7 +95,8 @@ struct RecordTable {
   ///   - number: the record number after which the scan begins.
   ///   - count: the most records to scan.
   ///   - limit: the most records to return.
-  /// - Returns: the records found, and the last number scanned; nil if no records are left.
+  /// - Returns: the numbers of the records found, and the number of the last record scanned; nil if
+  ///   no records follow.
   func naming(
     _ user: String, after number: Int64, examining count: Int64, limit: Int64 = .max,
     in database: DatabaseID
@@ -103,7 +106,7 @@ struct RecordTable {
       limit: limit, in: database)
   }
 
-  /// Returns the record of a name in a zone; nil if there is none.
+  /// Returns the record with this name in a zone; nil if there is none.
   func record(
     named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> StoredRecord? {
@@ -114,7 +117,7 @@ struct RecordTable {
     ).map { try record($0, in: database) }
   }
 
-  /// Returns whether a zone has a record of a name. It reads no content.
+  /// Returns whether a zone has a record with this name. The method reads no content.
   func contains(
     _ recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Bool {
@@ -141,8 +144,8 @@ struct RecordTable {
     ) { $0.text(0) }
   }
 
-  /// Returns the records with a `deleteSelf` reference to the one of this name
-  /// (``ReferenceTable``), the newest first.
+  /// Returns the records of a zone that have a `deleteSelf` reference to the record of this name
+  /// (``ReferenceTable``). The last created record is first.
   func holders(
     ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> [StoredRecord] {
@@ -174,7 +177,8 @@ struct RecordTable {
     ) { ($0.integer(0), $0.text(1)) }
   }
 
-  /// Returns the next 500 records of a zone after a name, in the order of their names.
+  /// Returns the records of a zone whose names come after `recordName`, in the order of their
+  /// names, at most 500.
   func records(
     inZone zoneNumber: Int64, of database: DatabaseID, after recordName: String
   ) throws -> [StoredRecord] {
@@ -187,13 +191,14 @@ struct RecordTable {
     ).map { try record($0, in: database) }
   }
 
-  /// Returns the changes between two versions, both exclusive, for a change feed.
+  /// Returns the records of a zone whose versions are between two versions, both exclusive, for a
+  /// change feed.
   ///
   /// - Parameters:
-  ///   - low: the version after which changes are wanted.
-  ///   - high: the version before which changes are wanted.
+  ///   - low: the version above which records are wanted.
+  ///   - high: the version below which records are wanted.
   ///   - order: `ASC` or `DESC`, by version.
-  ///   - limit: the most changes.
+  ///   - limit: the most records.
   func candidates(
     inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
     order: String, limit: Int
@@ -214,8 +219,8 @@ struct RecordTable {
     }
   }
 
-  /// Returns the records of a zone that were saved after a version, in the order of their versions.
-  /// They are of all types.
+  /// Returns the records of a zone with a version above `version`, in the order of their versions,
+  /// at most `limit`. The records may be of any type.
   func rows(
     changedAfter version: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> [StoredRecord.Row] {
@@ -230,11 +235,12 @@ struct RecordTable {
       ], StoredRecord.Row.init)
   }
 
-  /// Returns the records of a field in the value index, in its order, with their keys.
+  /// Returns records that have a value in a field, each with the key of that value, in the order of
+  /// the value index (``ValueIndexTable``). A key is the value as bytes (``ValueKey``).
   ///
   /// - Parameters:
-  ///   - field: the number of the field.
-  ///   - position: the entry after which the rows begin.
+  ///   - field: the number of the field in the value index.
+  ///   - position: the entry of the index after which the result begins.
   ///   - limit: the most rows.
   func rows(
     indexedBy field: Int64, after position: TypeScan.Position, limit: Int
@@ -257,9 +263,9 @@ struct RecordTable {
 
   // MARK: Writing
 
-  /// Inserts a prepared record. Its number is its version.
+  /// Inserts a prepared record. The record's number is `version`.
   ///
-  /// - Returns: false if the zone has a record of its name.
+  /// - Returns: false if the zone has a record with the same name; nothing is then inserted.
   func insert(
     _ creation: RecordCreation, version: Int64, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Bool {
@@ -281,7 +287,7 @@ struct RecordTable {
       """, transaction.arguments) == 1
   }
 
-  /// Inserts a record whose name is not in use.
+  /// Inserts a record, whose name no record of the zone may have.
   ///
   /// - Parameters:
   ///   - stored: the record with its number and zone.

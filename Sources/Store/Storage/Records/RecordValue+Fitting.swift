@@ -1,10 +1,10 @@
 import CloudKitModel
 
 extension RecordValue {
-  /// Returns the value converted to a field of this type; nil if the types are incompatible.
+  /// Returns the value converted to this field type; nil if no conversion is possible.
   ///
-  /// Integers become doubles in a double field, and an empty list becomes a list of the field's
-  /// type.
+  /// For a field of doubles, an integer becomes a double, and a list of integers a list of doubles.
+  /// An empty list becomes an empty list of the field's type.
   func fitted(to fieldType: FieldType) -> RecordValue? {
     if type == fieldType { return self }
     switch self {

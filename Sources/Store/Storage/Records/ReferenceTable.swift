@@ -2,12 +2,14 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The `deleteSelf` references, by their targets. A deletion finds the records to delete with its
-/// record here (``RecordTable/holders(ofReferencesTo:inZone:of:)``).
+/// The table of `deleteSelf` references, in the order of their targets. When a record is deleted,
+/// the records that refer to it are found here and deleted too
+/// (``RecordTable/holders(ofReferencesTo:inZone:of:)``).
 ///
-/// `target_name` is the name of the target, which need not exist. `holder_number` is the number of
-/// the record with the reference. Both are in the same zone. A record with several references to
-/// one target has one row.
+/// `target_name` is the name of the record that the reference points to; this record need not
+/// exist. The *holder* is the record that has the reference, and `holder_number` is its number.
+/// Target and holder are in the same zone. A holder with several references to one target has one
+/// row.
 struct ReferenceTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -22,7 +24,7 @@ struct ReferenceTable {
     """
   ]
 
-  /// Adds a record's reference.
+  /// Adds the row for a reference from the record `stored` to the record with the name `target`.
   func add(to target: String, of stored: StoredRecord, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -31,7 +33,8 @@ struct ReferenceTable {
       """, edge(to: target, of: stored, in: database))
   }
 
-  /// Removes a record's reference.
+  /// Removes the row for the references from the record `stored` to the record with the name
+  /// `target`.
   func remove(
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) throws {
@@ -42,9 +45,9 @@ struct ReferenceTable {
       """, edge(to: target, of: stored, in: database))
   }
 
-  /// Returns the number of references to the record of this name.
+  /// Returns the number of records that have a `deleteSelf` reference to the record of this name.
   ///
-  /// It counts the records that refer to the target.
+  /// The result is never nil, because the statement always returns one row.
   func count(to target: String, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
     try connection.first(
       """
@@ -54,14 +57,14 @@ struct ReferenceTable {
     ) { $0.integer(0) }
   }
 
-  /// Removes all references of a zone that is deleted.
+  /// Removes all references of a zone, when the zone is being deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
     try connection.run(
       "DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2",
       [.integer(database.rawValue), .integer(zone)])
   }
 
-  /// Returns the arguments of a row: its primary key.
+  /// Returns the arguments `$1` to `$4` of a statement on one row: the columns of the primary key.
   private func edge(
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) -> [SQLValue] {

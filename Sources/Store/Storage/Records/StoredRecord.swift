@@ -2,26 +2,28 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A record with the numbers that the store gives it.
+/// A record with the numbers by which the store finds it.
 struct StoredRecord {
-  /// The record's number: it identifies the record in the value index. It never changes and is
-  /// never reused.
+  /// The record's number, which identifies the record in the value index: the index of field values
+  /// (``ValueIndexTable``). A record's number never changes, and no other record of the database
+  /// ever gets it.
   var number: Int64
   /// The number of the record's zone in its database.
   var zoneNumber: Int64
   /// The record as clients see it, with its change tag.
   var record: Record
-  /// The size of the stored content in bytes; 0 before it is written.
+  /// The size in bytes of the row's content, from which the record was decoded; 0 for a record that
+  /// is still to be written.
   var contentSize = 0
 
-  /// The columns of ``Row``, in its order.
+  /// The columns of ``Row``, in the order of its properties.
   static let columns = """
     records.record_number, records.zone_number, records.record_name, records.type_number, \
     records.version, records.content
     """
 
-  /// A row of a record, whose content is not decoded. A search decodes only the fields that it
-  /// needs.
+  /// The row of a record, with the content still encoded. A search decodes only the fields that the
+  /// query needs.
   struct Row {
     var number: Int64
     var zoneNumber: Int64

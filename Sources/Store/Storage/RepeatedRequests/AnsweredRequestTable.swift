@@ -2,13 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The operations of named requests that were carried out.
+/// The table of named requests, with the operations that were carried out. A *named* request is one
+/// with an ID, which the client chose.
 ///
 /// A client that gets no answer sends its request again, with the same ID. The table shows which
-/// operations the first attempt carried out. Rows are kept for ``Retention/answeredRequests``.
+/// operations earlier attempts carried out. Rows are kept for ``Retention/answeredRequests``.
 ///
-/// `answered` is the time of the latest attempt, in milliseconds since 1970. `done` has a byte for
-/// each operation.
+/// `answered` is the time of the latest attempt that still had operations to carry out, in
+/// milliseconds since 1970. `done` has a byte for each operation: 1 if it was carried out,
+/// otherwise 0.
 struct AnsweredRequestTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -24,8 +26,8 @@ struct AnsweredRequestTable {
     "CREATE INDEX answered_requests_by_age ON answered_requests (answered)",
   ]
 
-  /// Returns a byte for each operation of a request: 1 if it was carried out and 0 if not. It is
-  /// nil if the request was not answered.
+  /// Returns the column `done` of a request: 1 for each operation that was carried out, 0 for the
+  /// others. The result is nil if no operation of the request was carried out yet.
   func done(in request: AnsweredRequest) throws -> [UInt8]? {
     try connection.first(
       """
@@ -35,8 +37,10 @@ struct AnsweredRequestTable {
     ) { $0.bytes(0) }
   }
 
-  /// Stores which operations of a request were carried out. It replaces what an earlier attempt
-  /// stored.
+  /// Stores which operations of a request were carried out, and when. A row of an earlier attempt
+  /// is replaced.
+  ///
+  /// - Parameter done: 1 for each operation that any attempt carried out, 0 for the others.
   func keep(_ done: [UInt8], of request: AnsweredRequest, at timestamp: Timestamp) throws {
     try connection.run(
       """
@@ -59,7 +63,7 @@ struct AnsweredRequestTable {
       """, [.integer(horizon), .integer(Retention.batch)], AnsweredRequest.init(row:))
   }
 
-  /// Deletes answered requests, and returns their number.
+  /// Deletes the rows of these requests, and returns the number of requests.
   func forget(_ requests: [AnsweredRequest]) throws -> Int {
     for request in requests {
       try connection.run(
@@ -73,7 +77,7 @@ struct AnsweredRequestTable {
   }
 }
 
-/// The identity of an answered request. Users choose their request IDs independently.
+/// The key of a request in ``AnsweredRequestTable``. Two users may choose the same request ID.
 struct AnsweredRequest: InDatabase {
   var database: DatabaseID
   /// The record name of the user who made the request.
@@ -88,7 +92,7 @@ struct AnsweredRequest: InDatabase {
 }
 
 extension AnsweredRequest {
-  /// Reads database, requester and request ID.
+  /// Reads the columns of the key: database, requester and request ID.
   fileprivate init(row: any SQLRow) {
     self.init(
       database: DatabaseID(rawValue: row.integer(0)), requester: row.text(1),

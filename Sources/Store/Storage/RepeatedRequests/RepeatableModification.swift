@@ -2,30 +2,29 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A modification that may have a request ID, in the writer's transaction.
+/// The execution of a request to change records, with or without a request ID, in the writer's
+/// transaction.
 ///
-/// The request ID makes a request safe to repeat after a lost answer: no operation is carried out
-/// twice.
+/// If the answer to a request is lost, the client sends the request again with the same ID. No
+/// operation that succeeded is then carried out again.
 struct RepeatableModification {
   private let prepared: PreparedModification
   private let transaction: StoreTransaction
 
-  /// Creates a modification of a request, which ``run()`` carries out.
+  /// Creates the execution of a request. Nothing is written before ``run()``.
   init(_ prepared: PreparedModification, transaction: StoreTransaction) {
     self.prepared = prepared
     self.transaction = transaction
   }
 
-  /// Carries out a modification. If its request ID was used before, only the operations that did
-  /// not succeed then are carried out.
+  /// Carries out the request. If its ID was used before, only the operations that have not
+  /// succeeded yet are carried out. A request without an ID is carried out as a whole.
   ///
-  /// The transaction of the change stores which operations succeeded; the records of a repeated
-  /// answer are read again.
+  /// The same transaction stores which operations succeeded. The outcomes themselves are not
+  /// stored: for a repeated request, the saved records are read again.
   ///
-  /// Operations that failed are tried again. A request without an ID is carried out as it is.
-  ///
-  /// - Returns: an outcome for each operation. All are ``ItemFailure/Code/invalid`` if the ID was
-  ///   used for a request with another number of operations.
+  /// - Returns: an outcome for each operation. If the ID was used for a request with another number
+  ///   of operations, nothing is carried out and each outcome is ``ItemFailure/Code/invalid``.
   func run() throws -> ModificationOutcomes {
     let modification = prepared.request
     guard let requestID = modification.requestID else { return try modify(prepared) }
@@ -66,17 +65,17 @@ struct RepeatableModification {
     return ModificationOutcomes(outcomes)
   }
 
-  /// Carries out a modification.
+  /// Carries out all operations of a modification.
   private func modify(_ modification: PreparedModification) throws -> ModificationOutcomes {
     var change = try RecordModifier(modification, transaction: transaction)
     return try change.run()
   }
 
-  /// Returns the outcome of an operation that an earlier attempt carried out. For a save it has the
-  /// record as it is now.
+  /// Returns the outcome of an operation that an earlier attempt carried out. The outcome of a save
+  /// has the record as it is now.
   ///
-  /// The outcome is ``ItemFailure/Code/notFound`` if the record was deleted since, and
-  /// ``ItemFailure/Code/accessDenied`` if the caller may no longer read it.
+  /// The outcome of a save is ``ItemFailure/Code/notFound`` if the record was deleted since, and
+  /// ``ItemFailure/Code/accessDenied`` if the caller may no longer read the record.
   private func repeatedOutcome(
     of operation: RecordOperation, in modification: RecordModification
   ) throws -> RecordOutcome {

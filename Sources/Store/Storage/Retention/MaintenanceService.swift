@@ -2,19 +2,24 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The times of retention that are not configurable.
+/// The retention times that are not configurable, in milliseconds. A row's retention is the time
+/// for which the store keeps the row.
 enum Retention {
-  /// The retention of deletions of subscriptions: 30 days. It is also that of finished deliveries,
-  /// refused pushes and former devices, unless the notification log is kept for longer.
+  /// The retention of rows of deleted subscriptions, finished deliveries, refused pushes and former
+  /// devices: 30 days. All but the rows of deleted subscriptions are kept longer if the
+  /// notification log is kept longer.
   static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1000
-  /// The retention of named requests: 8 days, one more than clients repeat a request.
+  /// The retention of named requests (``AnsweredRequestTable``): 8 days, one more than clients
+  /// repeat a request.
   static let answeredRequests: Int64 = 8 * 24 * 60 * 60 * 1000
-  /// The most rows deleted in one write, so that other writes do not wait long.
+  /// The most rows that one write of the maintenance finds and deletes, so that other writes do not
+  /// wait long. Rows of other tables that belong to the found rows may be deleted in the same
+  /// write.
   static let batch: Int64 = 500
 }
 
-/// The background work of a server: it deletes rows that have passed their retention, builds
-/// indexes and deletes users.
+/// The service for the background work of a server: the service deletes rows that have passed their
+/// retention, builds and removes indexes, and continues the deletion of users.
 struct MaintenanceService: Maintenance {
   let transactions: Transactions
   let configuration: StoreConfiguration
@@ -23,28 +28,35 @@ struct MaintenanceService: Maintenance {
   let changeHistory: ChangeHistoryService
   let assets: AssetService
   let userDeletion: UserDeletionService
-  /// The limits that servers count together; nil if one server uses the store alone.
+  /// The limits that all servers of a shared store count together; nil if one server uses the store
+  /// alone.
   let limits: StoreLimits?
 
-  /// Deletes what has passed its retention, in this order:
+  /// Deletes rows and files that have passed their retention, in this order:
   ///
-  /// 1. log entries and their marks beyond ``StoreConfiguration/notificationLog``
-  /// 2. finished deliveries, refused pushes and former devices, after 30 days or with the log
+  /// 1. entries of the notification log, and marks of read entries, beyond the limits of
+  ///    ``StoreConfiguration/notificationLog``
+  /// 2. finished deliveries, refused pushes and former devices, after 30 days or after the age
+  ///    limit of the log, whichever is longer
   /// 3. dispatched changes beyond ``StoreConfiguration/changeHistory``
-  /// 4. named requests, deletions of subscriptions, expired tokens and sessions
-  /// 5. tombstones beyond ``StoreConfiguration/deletionRetention``
-  /// 6. assets that no record holds, hashes of deleted users, and shared limits
+  /// 4. named requests, rows of deleted subscriptions, expired tokens, sessions and request
+  ///    signatures
+  /// 5. tombstones (rows of deleted records and zones) beyond
+  ///    ``StoreConfiguration/deletionRetention``
+  /// 6. expired uploads, assets that no record has, hashes of deleted users, and rows of shared
+  ///    limits that are no longer needed
   ///
-  /// It works in small writes of up to ``Retention/batch`` rows, so that other writes do not wait.
-  /// Deletions stay when a later one fails. A delivery is deleted with its log entry, finished or
-  /// not.
+  /// Each step writes in batches of up to ``Retention/batch`` rows, so that other writes do not
+  /// wait long. One write deletes all expired tokens and sessions. If a step fails, the earlier
+  /// deletions stay, and the later steps do not run. A delivery is deleted with its log entry,
+  /// finished or not.
   ///
-  /// - Parameter timestamp: the present time.
+  /// - Parameter timestamp: the present time, from which all ages are counted.
   func trim(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - Retention.milliseconds
     let limits = configuration.notificationLog
     let oldestEntry = timestamp.advanced(bySeconds: -limits.age).milliseconds
-    // Deliveries are kept as long as their log entries.
+    // Deliveries are kept at least as long as their log entries.
     let oldestOutcome = min(horizon, oldestEntry)
     try await notificationLog.fileNotifications()
     try await dropEntries { try NotificationLogTable(transaction: $0).old(before: oldestEntry) }
@@ -95,28 +107,31 @@ struct MaintenanceService: Maintenance {
     try await self.limits?.sweep()
   }
 
-  /// Takes the next step of the user deletions under way; see ``UserDeletionService``.
+  /// Does the next step of a user deletion that has not ended; see ``UserDeletionService``.
+  ///
+  /// - Returns: the state of the deletion after the step; nil if no deletion is to be continued.
   func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
     try await userDeletion.continueUserDeletion(at: timestamp)
   }
 }
 
 extension MaintenanceService {
-  /// Deletes log entries in batches, until `find` finds no more.
+  /// Deletes log entries in batches, until `find` returns no more.
   private func dropEntries(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
   ) async throws {
     try await transactions.inBatches(find, drop: { try LogTrimming(in: $0).drop(entries: $1) })
   }
 
-  /// Deletes marks in batches, until `find` finds no more.
+  /// Deletes marks in batches, until `find` returns no more.
   private func dropMarks(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
   ) async throws {
     try await transactions.inBatches(find, drop: { try LogTrimming(in: $0).drop(marks: $1) })
   }
 
-  /// Deletes expired device tokens, web auth tokens and console sessions, in one write.
+  /// Deletes expired device tokens, web auth tokens and console sessions in one write, however many
+  /// there are.
   ///
   /// - Parameter now: the present time in milliseconds since 1970.
   private func dropExpiredTokens(at now: Int64) async throws {
@@ -128,13 +143,14 @@ extension MaintenanceService {
   }
 }
 
-/// The version of the newest forgotten change in a database. A reader with an older position starts
-/// from the beginning.
+/// A database, with a version. A deletion is *forgotten* when the store has removed its row after
+/// its retention. The version is that of the newest forgotten deletion. A client whose position is
+/// older must read from the beginning.
 struct ForgottenVersion: InDatabase {
   var database: DatabaseID
   var version: Int64
 
-  /// Reads database and version.
+  /// Reads the first two columns of a row: database and version.
   init(row: any SQLRow) {
     database = DatabaseID(rawValue: row.integer(0))
     version = row.integer(1)

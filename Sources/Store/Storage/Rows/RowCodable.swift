@@ -1,13 +1,17 @@
 import CloudKitModel
 import StoreModel
 
-/// A value encoded as tagged fields, from one description of them: ``code(_:)``.
+/// A type whose values are stored as tagged fields. The method ``code(_:)`` describes the fields,
+/// for encoding and decoding alike.
 ///
-/// Each field is a key, then its content. The key is the field's tag, shifted by two bits, and the
-/// ``RowWire`` of the content. A reader skips unknown fields. A field with its default value is not
-/// written, and a row without the field has the default. Fields are in the order of their tags.
+/// Each field is a key, then its content. The key is the field's tag, shifted left by two bits,
+/// plus the ``RowWire`` of the content in the lowest two bits. Fields are in the order of their
+/// tags.
 ///
-/// Encoding, decoding and reading a part of a row follow from the description:
+/// The decoder skips fields that it does not know. A field with its default value is not written;
+/// the decoder then uses the default.
+///
+/// The description serves to encode a row, to decode it, and to decode some of its fields:
 ///
 /// ```swift
 /// extension Query: RowCodable {
@@ -22,64 +26,68 @@ import StoreModel
 /// }
 /// ```
 ///
-/// A new field is one more line, with a tag above all earlier ones. The tag, the type and the
-/// default of a field never change after a release.
+/// A new field needs one more line, with a tag above all earlier ones. The tag, the type and the
+/// default of a field must not change after a release.
 protocol RowCodable: RowPart {
-  /// The value's name in errors.
+  /// The name of the type in errors.
   static var rowName: StaticString { get }
 
-  /// Passes each field to the coder, in the order of tags. A coder that encodes changes nothing.
+  /// Calls a method of the coder for each field, in the order of the tags. A coder that encodes
+  /// leaves the value as it is; one that decodes sets the fields.
   mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure)
 }
 
-/// A coder of the fields of a ``RowCodable``: it encodes or decodes them one by one.
+/// A coder that either encodes or decodes the fields of a ``RowCodable``, one by one.
 ///
 /// ``RowEncoder`` never fails: its `Failure` is `Never`. ``RowDecoder`` throws
 /// ``StoreError/Code/corrupt`` for damaged bytes.
 protocol RowCoder {
-  /// The error of a coder; `Never` for one that encodes.
+  /// The error that the coder throws; `Never` for ``RowEncoder``.
   associatedtype Failure: Error
 
-  /// Codes a part that every row has. A row without it is damaged.
+  /// Encodes or decodes a field that every row has. Decoding a row without the field throws
+  /// ``StoreError/Code/corrupt``.
   ///
   /// - Parameters:
   ///   - tag: 1 to 63; those up to 31 take one byte.
   ///   - name: the field's name in errors.
-  ///   - part: the part to encode, or the place for the decoded one.
+  ///   - part: the content to encode, or the variable for the decoded content.
   mutating func required<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: inout Part
   ) throws(Failure)
 
-  /// Codes an optional part. A nil part is not written, and a row without the field has nil.
+  /// Encodes or decodes an optional field. For nil, no field is written; decoding a row without the
+  /// field keeps the value that `part` has.
   mutating func field<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: inout Part?
   ) throws(Failure)
 
-  /// Codes a part that is omitted if it has the default value. A row without the field has the
-  /// default.
+  /// Encodes or decodes a field with a default. The field is not written if it has the default
+  /// value; decoding a row without the field sets the default.
   mutating func field<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: inout Part, default: Part
   ) throws(Failure)
 
-  /// Codes one case of an enum, by its associated value.
+  /// Encodes or decodes one case of an enum, by its associated value.
   ///
   /// - Parameters:
   ///   - tag: the tag of the case.
   ///   - name: the case's name in errors.
   ///   - part: the associated value; nil if the enum has another case.
-  ///   - set: makes the enum this case, with a decoded value.
+  ///   - set: sets the enum to this case, with the decoded associated value. Encoding does not call
+  ///     it.
   mutating func choice<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: @autoclosure () -> Part?, set: (Part) -> Void
   ) throws(Failure)
 
-  /// Ends the cases of an enum, of which each row has exactly one. A row of an unknown case is
-  /// refused as damaged.
+  /// Ends the cases of an enum. Decoding a row with none or several of the cases throws
+  /// ``StoreError/Code/corrupt``.
   mutating func endChoice() throws(Failure)
 }
 
-/// A set of fields of a row.
+/// A set of the fields of a row, by their tags.
 struct RowTags: Sendable, Equatable {
-  /// A bit for each tag, 0 to 63.
+  /// The bits of the tags in the set: bit *n* for the tag *n*, 0 to 63.
   private var bits: UInt64
 
   /// All fields.
@@ -104,8 +112,8 @@ struct RowTags: Sendable, Equatable {
 // MARK: Rows
 
 extension RowCodable {
-  /// Returns the value encoded as the whole content of a column: the format's version, the fields,
-  /// the end key.
+  /// Returns the value as the whole content of a column: the version of the format
+  /// (``RowEncoder/version``), the fields, and the end key (``RowDecoder/endKey``).
   ///
   /// - Parameter capacity: the expected size in bytes.
   func row(reserving capacity: Int = 192) -> [UInt8] {
@@ -120,8 +128,9 @@ extension RowCodable {
   ///
   /// - Parameters:
   ///   - bytes: the content of the column.
-  ///   - tags: the fields to decode; the others are skipped, and have the values of ``blank``.
-  ///   - name: the name of the row, if it has one, for errors.
+  ///   - tags: the fields to decode. The others are skipped, and have the values of
+  ///     ``RowPart/blank``.
+  ///   - name: the name of the stored item in errors; nil if it has none.
   /// - Throws: ``StoreError/Code/corrupt`` for damaged bytes.
   init(row bytes: [UInt8], only tags: RowTags = .all, named name: String? = nil) throws {
     var decoder = try RowDecoder(bytes, of: "\(Self.rowName)", named: name)
@@ -131,7 +140,7 @@ extension RowCodable {
   }
 }
 
-// A row in a field of another one.
+// The following members store a value in a field of another row.
 extension RowCodable {
   static var wire: RowWire { .bytes }
 

@@ -1,21 +1,23 @@
 import CloudKitModel
 
-// A row of the notification log contains everything but the database and the subscriber, which have
-// columns: the ID of the subscription, its other fields, the change, and `NotificationMarks`. The
-// first three are encoded by position: tags for them cost more than 5 % (docs/internals/store.md).
+// The content of a row of the notification log has four parts: the ID of the subscription, the
+// other fields of the subscription, the change, and `NotificationMarks`. Database and subscriber
+// are columns of their own. The four parts have no tags, because tags for them cost more than 5 %
+// (docs/internals/store.md).
 
 extension RowEncoder {
-  /// Encodes the ID of the subscription. It is the only part that differs between the notifications
-  /// of one change to subscriptions that differ only in their IDs. So the dispatcher encodes the
-  /// rest once for all of them.
+  /// Encodes the first part of a notification: the ID of the subscription.
+  ///
+  /// Many subscriptions differ only in their IDs. The notifications of one change then differ only
+  /// in this part, so the dispatcher encodes the other parts once for all of them.
   mutating func encodeNotificationHead(of subscriptionID: String) {
     encode(subscriptionID)
   }
 
-  /// Encodes everything of a notification but the ID of its subscription.
+  /// Encodes the other parts of a notification: everything but the ID of its subscription.
   ///
-  /// - Parameter carriesLastValues: whether the notification of a deletion carries the last values
-  ///   of the desired keys.
+  /// - Parameter carriesLastValues: whether the notification of a deleted record has the last
+  ///   values of the fields that the subscription names in its desired keys.
   mutating func encodeNotificationRest(
     of subscription: inout Subscription, _ change: Change, carriesLastValues: Bool
   ) {

@@ -36,8 +36,8 @@ extension SortKey: RowCodable {
 }
 
 extension FieldKey {
-  /// Codes the key as the first three fields of a row that has one. Tags from 4 on are the row's
-  /// own.
+  /// Encodes or decodes the key as one of three fields, with the tags 1 to 3. The tags from 4 on
+  /// are for the other fields of the row.
   fileprivate mutating func codeCases<Coder: RowCoder>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -47,12 +47,12 @@ extension FieldKey {
     try coder.endChoice()
   }
 
-  /// The name of a field of records; nil for another key.
+  /// The name of the record field that the key names; nil for another key.
   private var fieldName: String? {
     if case .field(let name) = self { name } else { nil }
   }
 
-  /// The system field; nil for another key.
+  /// The system field that the key names; nil for another key.
   private var systemField: SystemField? {
     if case .system(let field) = self { field } else { nil }
   }
@@ -82,9 +82,10 @@ extension SystemField: RowName {
   static var blank: SystemField { .recordName }
 }
 
-/// A value that is one of several names, stored as its name. An unknown name is refused as damaged.
+/// A type whose values have names, and are stored as these names. Decoding an unknown name throws
+/// ``StoreError/Code/corrupt``.
 protocol RowName: RowPart, RawRepresentable where RawValue == String {
-  /// The value's name in errors.
+  /// The name of the type in errors.
   static var rowName: StaticString { get }
 }
 
@@ -102,7 +103,7 @@ extension RowName {
 }
 
 extension RowEncoder {
-  /// Encodes a query inside a value that is encoded by position.
+  /// Encodes a query, with its length, inside a value without tags.
   mutating func encode(_ query: Query) {
     var query = query
     query.write(to: &self)

@@ -1,10 +1,12 @@
 import CloudKitModel
 
-// Records and changes are encoded by position: with tags for stamps and references it took 34 %
-// more instructions to write a record (docs/internals/store.md).
+// The parts of records and changes have no tags: they follow one another in a fixed order. With
+// tags for stamps and references, writing a record took 34 % more instructions
+// (docs/internals/store.md).
 
 extension RowEncoder {
-  /// Encodes a record's content: everything but its ID, type and change tag, which have columns.
+  /// Encodes a record's content: everything but its ID, type and change tag, which other columns of
+  /// the row determine.
   mutating func encodeContent(of record: Record) {
     encode(optional: record.created) { $0.encode($1) }
     encode(optional: record.modified) { $0.encode($1) }
@@ -16,7 +18,7 @@ extension RowEncoder {
     }
   }
 
-  /// Encodes a whole record inside a change.
+  /// Encodes a whole record, as a part of a change.
   mutating func encode(_ record: Record) {
     encode(record.recordID.recordName)
     encode(record.recordID.zoneID)
@@ -45,13 +47,13 @@ extension RowEncoder {
 }
 
 extension RowDecoder {
-  /// Decodes the result of ``RowEncoder/encodeContent(of:)`` into a record that has its ID and
-  /// type.
+  /// Decodes the result of ``RowEncoder/encodeContent(of:)`` into a record. ID, type and change tag
+  /// of the record stay as they are.
   mutating func decodeContent(into record: inout Record) throws {
     try decode(.everything, into: &record)
   }
 
-  /// Decodes a whole record inside a change.
+  /// Decodes a whole record, as a part of a change.
   mutating func decodeRecord() throws -> Record {
     let recordName = try decodeText()
     let zoneID = try decodeZoneID()

@@ -4,9 +4,9 @@ extension Subscription: RowCodable {
   static let rowName: StaticString = "subscription"
   static let blank = Subscription(subscriptionID: "", kind: .database(recordType: nil))
 
-  /// The field with the ID of the subscription.
+  /// The tag of the field with the ID of the subscription.
   static let idTag = RowTags(1)
-  /// The fields with the kind, of which a row has one.
+  /// The tags of the fields for the three kinds of subscriptions. A row has one of these fields.
   static let kindTags = RowTags(2, 3, 4)
 
   mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -70,7 +70,7 @@ private struct DatabaseKind: RowCodable {
 }
 
 extension QueryKind {
-  /// Takes the values of a kind; nil for another kind.
+  /// Copies the values of a query subscription; nil for another kind.
   init?(_ kind: Subscription.Kind) {
     guard case .query(let query, let zoneID, let options) = kind else { return nil }
     self.init(query: query, zoneID: zoneID, options: options)
@@ -78,7 +78,7 @@ extension QueryKind {
 }
 
 extension ZoneKind {
-  /// Takes the values of a kind; nil for another kind.
+  /// Copies the values of a zone subscription; nil for another kind.
   init?(_ kind: Subscription.Kind) {
     guard case .recordZone(let zoneID, let recordType) = kind else { return nil }
     self.init(zoneID: zoneID, recordType: recordType)
@@ -86,7 +86,7 @@ extension ZoneKind {
 }
 
 extension DatabaseKind {
-  /// Takes the values of a kind; nil for another kind.
+  /// Copies the values of a database subscription; nil for another kind.
   init?(_ kind: Subscription.Kind) {
     guard case .database(let recordType) = kind else { return nil }
     self.init(recordType: recordType)

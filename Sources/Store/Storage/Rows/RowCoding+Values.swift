@@ -2,16 +2,16 @@ import CloudKitModel
 import Foundation
 
 extension RowEncoder {
-  /// Encodes a type as a byte: its code, with the highest bit for a list.
+  /// Encodes a type as one byte: its code, with the highest bit set for a list.
   mutating func encode(_ type: ValueType, isList: Bool = false) {
     encode(byte: type.rowCode | (isList ? 0x80 : 0))
   }
 
-  /// Encodes a value: a byte with its type, then its content. A list has the number of its elements
-  /// and their contents.
+  /// Encodes a value: a byte with its type, then its content. The content of a list is the number
+  /// of its elements, then the content of each element.
   ///
-  /// - Parameter isEncrypted: whether the client encrypted the value. The mark is in the byte of
-  ///   the type.
+  /// - Parameter isEncrypted: whether the client encrypted the value. The byte of the type has a
+  ///   bit for that.
   mutating func encode(_ value: RecordValue, isEncrypted: Bool = false) {
     let type = value.type
     encode(
@@ -24,7 +24,7 @@ extension RowEncoder {
     }
   }
 
-  /// Encodes a single value without its type.
+  /// Encodes a value without its type. The value must not be a list.
   private mutating func encodeContent(of value: RecordValue) {
     switch value {
     case .string(let text): encode(text)
@@ -35,7 +35,7 @@ extension RowEncoder {
     case .location(let location): encode(location)
     case .reference(let reference): encode(reference)
     case .asset(let asset): encode(asset)
-    case .list: break  // Lists hold no lists: `RecordValue.validate` checks it.
+    case .list: break  // A list has no lists as elements: `RecordValue.validate` checks that.
     }
   }
 
@@ -58,14 +58,15 @@ extension RowEncoder {
     encode(zoneID.ownerName)
   }
 
-  /// Encodes a reference: the record name, an optional zone, the action.
+  /// Encodes a reference: the record name, the zone if the reference has one, the action.
   mutating func encode(_ reference: Reference) {
     encode(reference.recordName)
     encode(optional: reference.zoneID) { $0.encode($1) }
     encode(byte: reference.action.rowCode)
   }
 
-  /// Encodes an asset. Stored records have the checksum and the size only.
+  /// Encodes an asset. In stored records, an asset has a checksum and a size, and nil for the other
+  /// parts.
   private mutating func encode(_ asset: Asset) {
     encode(asset.fileChecksum)
     encode(asset.size)
@@ -77,7 +78,7 @@ extension RowEncoder {
 }
 
 extension RowDecoder {
-  /// Decodes the byte of a type.
+  /// Decodes a type, which is one byte.
   mutating func decodeType() throws -> FieldType {
     try decodeType(code: try decodeByte())
   }
@@ -104,12 +105,13 @@ extension RowDecoder {
     return (try decodeValue(of: type), code & encryptionMark != 0)
   }
 
-  /// Decodes the type of a field's value that may be marked as encrypted. The content follows.
+  /// Decodes the type of a field's value, with or without the mark of an encrypted value. The
+  /// content of the value follows in the row.
   mutating func decodeMarkedType() throws -> FieldType {
     try decodeType(code: try decodeByte() & ~encryptionMark)
   }
 
-  /// Decodes the content of a value or a list.
+  /// Decodes the content of a value of any type.
   private mutating func decodeValue(of type: FieldType) throws -> RecordValue {
     if type.isList {
       return .list(of: type.element, try decodeEach { try $0.decodeContent(of: type.element) })
@@ -117,7 +119,7 @@ extension RowDecoder {
     return try decodeContent(of: type.element)
   }
 
-  /// Decodes the content of a single value.
+  /// Decodes the content of a value that is not a list.
   private mutating func decodeContent(of type: ValueType) throws -> RecordValue {
     switch type {
     case .string: .string(try decodeText())
@@ -172,10 +174,12 @@ extension RowDecoder {
   }
 }
 
-/// The bit of an encrypted value in the byte of its type. The codes of types are below it.
+/// The bit that marks an encrypted value, in the byte of its type. The codes of types are below
+/// this bit.
 private let encryptionMark: UInt8 = 0x40
 
-// The stored codes must not change when a case is moved, so they are explicit.
+// The stored codes are written out here, so that they stay the same when the order of the cases
+// changes.
 extension ValueType {
   /// The stored code of the type.
   fileprivate var rowCode: UInt8 {

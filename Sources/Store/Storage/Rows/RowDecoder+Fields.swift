@@ -1,23 +1,26 @@
 import CloudKitModel
 
 extension RowDecoder: RowCoder {
-  /// The key after the last field of a row that is not nested in another one.
+  /// The key after the last field of a row. A row that is the content of a field of another row has
+  /// no end key: it ends with that field.
   static var endKey: UInt8 { 0 }
 
-  /// The state of ``RowDecoder`` for the row whose fields it reads. A nested row has a state of its
-  /// own.
+  /// The state of ``RowDecoder`` while it reads the fields of one row. For a row inside a field of
+  /// another row, the decoder uses a second state.
   struct Fields {
-    /// The next field; ``end`` after the last.
+    /// The tag of the next field; ``end`` after the last field.
     var tag: UInt64 = 0
     /// The kind of the next field's content.
     var wire = RowWire.number
-    /// Whether the row ends with the field that contains it, instead of the end key.
+    /// Whether the row is the content of a field of another row. Such a row ends with that field,
+    /// without an end key.
     var isNested = false
-    /// The fields to decode.
+    /// The fields to decode; the decoder skips the others.
     var tags = RowTags.all
-    /// The numbers of cases of the current enum that were requested, and that were found.
+    /// The cases of the current enum: how many ``RowCodable/code(_:)`` has asked for, and how many
+    /// of them the row has.
     var choices = (asked: 0, found: 0)
-    /// The name of the row, for errors.
+    /// The name of the row's type, for errors.
     var row: StaticString?
     /// The name of the row's current field, for errors.
     var field: StaticString?
@@ -26,13 +29,13 @@ extension RowDecoder: RowCoder {
     static let end = UInt64.max
   }
 
-  /// Decodes fields into a value, which keeps its values for missing fields. Unknown fields are
-  /// skipped.
+  /// Decodes the fields of a row into a value, and skips unknown fields. If an optional field is
+  /// missing in the row, or its tag is not in `tags`, the value keeps what it has.
   ///
   /// - Parameters:
-  ///   - value: the place for the fields.
+  ///   - value: the value whose fields are set.
   ///   - tags: the fields to decode; the others are skipped.
-  ///   - isNested: whether the row is the content of a field of another row, and ends with it.
+  ///   - isNested: whether the row is the content of a field of another row, and so has no end key.
   mutating func decodeFields<Value: RowCodable>(
     into value: inout Value, only tags: RowTags = .all, isNested: Bool
   ) throws {
@@ -87,9 +90,9 @@ extension RowDecoder: RowCoder {
     fields.choices = (0, 0)
   }
 
-  /// Decodes the bytes of a field by `decode`, which must use all of them.
+  /// Decodes a content with a length: it calls `decode`, which must read exactly that many bytes.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` if bytes are left over.
+  /// - Throws: ``StoreError/Code/corrupt`` if `decode` reads fewer bytes, or needs more.
   mutating func decodeNested<Value>(
     _ decode: (inout RowDecoder) throws -> Value
   ) throws -> Value {
@@ -102,9 +105,9 @@ extension RowDecoder: RowCoder {
 
   // MARK: Keys
 
-  /// Decodes a field.
+  /// Decodes a field, and moves to the next one.
   ///
-  /// - Returns: false if the row has no field of that tag.
+  /// - Returns: false if the row has no field with this tag; `part` then stays as it is.
   private mutating func decode<Part: RowPart>(
     _ tag: UInt8, _ name: StaticString, _ part: inout Part
   ) throws -> Bool {
@@ -115,9 +118,9 @@ extension RowDecoder: RowCoder {
     return true
   }
 
-  /// Skips the fields before a tag.
+  /// Skips the fields with lower tags.
   ///
-  /// - Returns: false if the row has no field of that tag.
+  /// - Returns: false if the row has no field with this tag.
   private mutating func seek(_ tag: UInt8) throws -> Bool {
     while fields.tag < tag { try skipField() }
     return fields.tag == tag
@@ -141,9 +144,11 @@ extension RowDecoder: RowCoder {
     try advance()
   }
 
-  /// Reads the next key. Tags must rise, so a damaged row is found early.
+  /// Reads the next key. Each tag must be above the one before, so most damaged rows are found
+  /// here.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` for a key that cannot be there.
+  /// - Throws: ``StoreError/Code/corrupt`` for a tag that is not above the one before, or an
+  ///   unknown kind of content.
   private mutating func advance() throws {
     if fields.isNested, isAtEnd {
       fields.tag = Fields.end

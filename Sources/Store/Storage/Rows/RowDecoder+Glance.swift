@@ -1,25 +1,27 @@
 import CloudKitModel
 
-/// The parts of a record that a query's filters and sort keys need.
+/// A selection of the parts of a record: those that the filters and sort keys of a query need.
 ///
-/// A search decodes only these parts of each candidate. It decodes the whole record later, for the
-/// page.
+/// A search decodes only these parts of each *candidate*: a record that may match the query. It
+/// decodes the whole record later, if the record is on the page.
 struct RecordGlance {
-  /// The fields; nil means all.
+  /// The names of the needed fields; nil for all fields.
   private(set) var fields: Set<String>? = []
-  /// The same names as bytes, which are compared without making a `String` of each name.
+  /// The same names as UTF-8 bytes, with which names in a row are compared without making a
+  /// `String` of each; nil for all fields.
   private let names: [(bytes: [UInt8], name: String)]?
   /// Whether times, users and devices of creation and modification are needed.
   var hasStamps = false
   /// Whether the parent and the share are needed.
   var hasReferences = false
-  /// Whether the change tag is needed, which costs an encryption.
+  /// Whether the change tag is needed. The store computes it from the record's version by an
+  /// encryption.
   var hasChangeTag = false
 
-  /// All of a record's content.
+  /// The selection of all parts.
   static let everything = RecordGlance()
 
-  /// Creates the glance at everything.
+  /// Creates the selection of all parts.
   private init() {
     fields = nil
     names = nil
@@ -28,7 +30,7 @@ struct RecordGlance {
     hasChangeTag = true
   }
 
-  /// Finds the parts that a query's filters and sort keys need.
+  /// Creates the selection of the parts that a query's filters and sort keys need.
   init(for query: Query) {
     for key in query.filters.map(\.key) + query.sortKeys.map(\.key) {
       switch key {
@@ -43,7 +45,7 @@ struct RecordGlance {
     names = fields?.map { (Array($0.utf8), $0) }
   }
 
-  /// Decodes the name of a field; nil for one that is not needed.
+  /// Decodes the name of a field; nil for a field that is not needed.
   fileprivate func decodeName(_ decoder: inout RowDecoder) throws -> String? {
     guard let names else { return try decoder.decodeText() }
     let bytes = try decoder.take(try decoder.decodeCount())
@@ -52,8 +54,8 @@ struct RecordGlance {
 }
 
 extension RowDecoder {
-  /// Decodes these parts of a record that ``RowEncoder/encodeContent(of:)`` encoded, and skips the
-  /// others. It does not set the change tag, which has a column.
+  /// Decodes the selected parts from the result of ``RowEncoder/encodeContent(of:)``, and skips the
+  /// others. The change tag is not in these bytes, and stays as it is.
   mutating func decode(_ glance: RecordGlance, into record: inout Record) throws {
     if glance.hasStamps {
       record.created = try decodeOptional { try $0.decodeStamp() }
@@ -80,7 +82,7 @@ extension RowDecoder {
     }
   }
 
-  /// Skips a length and as many bytes: a text or data.
+  /// Skips a text or data: a length, then as many bytes.
   private mutating func skipBytes() throws {
     _ = try take(try decodeCount())
   }
@@ -108,7 +110,7 @@ extension RowDecoder {
     for _ in 0..<(type.isList ? try decodeCount() : 1) { try skipContent(of: type.element) }
   }
 
-  /// Skips the content of a single value.
+  /// Skips the content of a value that is not a list.
   private mutating func skipContent(of type: ValueType) throws {
     switch type {
     case .string, .bytes: try skipBytes()

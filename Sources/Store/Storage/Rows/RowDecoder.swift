@@ -2,11 +2,12 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// A decoder for the output of ``RowEncoder``, from the first byte to the last.
+/// A decoder that reads the output of ``RowEncoder``, called a *blob*, from the first byte to the
+/// last.
 ///
-/// A damaged blob throws ``StoreError/Code/corrupt``, whatever its bytes are. It never makes the
-/// decoder allocate more than a small multiple of its size. The methods read in the order in which
-/// the encoder wrote:
+/// The methods throw ``StoreError/Code/corrupt`` for bytes that they cannot decode. No bytes make
+/// the decoder allocate more than a small multiple of the blob's size. The caller decodes the parts
+/// in the order in which the encoder wrote them:
 ///
 /// ```swift
 /// var decoder = try RowDecoder(content, of: "record", named: "apple")
@@ -18,21 +19,21 @@ struct RowDecoder {
   private let bytes: [UInt8]
   /// The index of the next byte.
   private var position = 0
-  /// The end of the part being decoded: the end of the blob, or of a field.
+  /// The index after the last byte of the part that is being decoded: the whole blob, or a field.
   private var end: Int
-  /// The tagged fields being decoded.
+  /// The state of decoding tagged fields.
   var fields = Fields()
-  /// The kind of the blob, for errors.
+  /// The kind of the stored item, for errors.
   private let role: String
-  /// The name of the blob, for errors.
+  /// The name of the stored item, for errors; nil if it has none.
   private let name: String?
 
-  /// Begins to decode a blob, and checks its version.
+  /// Creates a decoder of a blob, and checks the version.
   ///
   /// - Parameters:
   ///   - bytes: the blob.
-  ///   - role: the kind of the blob, for errors.
-  ///   - name: the name of the blob, if it has one.
+  ///   - role: the kind of the stored item, such as `record`, for errors.
+  ///   - name: the name of the stored item, for errors; nil if it has none.
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown version.
   init(_ bytes: [UInt8], of role: String, named name: String? = nil) throws {
     self.bytes = bytes
@@ -45,9 +46,10 @@ struct RowDecoder {
     }
   }
 
-  /// Returns the error of a damaged blob, with the blob's name and the position.
+  /// Returns the error ``StoreError/Code/corrupt``. Its text names the stored item, the field and
+  /// the position.
   ///
-  /// - Parameter what: the rest of the sentence, such as `ends too early`.
+  /// - Parameter what: the damage, as the end of a sentence, such as `ends too early`.
   func damaged(_ what: String) -> StoreError {
     let name = name.map { " '\($0)'" } ?? ""
     let row = fields.row.map { " (\($0))" } ?? ""
@@ -58,12 +60,13 @@ struct RowDecoder {
     )
   }
 
-  /// Whether all bytes of the present part are decoded.
+  /// Whether all bytes of the present part have been decoded: of the whole blob, or of the field
+  /// that ``enter(_:)`` began.
   var isAtEnd: Bool { position == end }
 
-  /// Checks that no bytes are left over.
+  /// Checks that all bytes of the present part have been decoded.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` if there are some.
+  /// - Throws: ``StoreError/Code/corrupt`` if bytes are left.
   func finish() throws {
     guard isAtEnd else { throw damaged("is longer than its content") }
   }
@@ -90,8 +93,8 @@ struct RowDecoder {
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  /// Decodes the number of elements or bytes to come, each of which takes at least one byte. So a
-  /// number above the remaining bytes is refused before anything is allocated.
+  /// Decodes the number of the elements or bytes that follow. Each element takes at least one byte.
+  /// So a number above that of the remaining bytes is refused before anything is allocated.
   mutating func decodeCount() throws -> Int {
     let value = try decodeUnsigned()
     guard value <= UInt64(end - position) else {
@@ -157,14 +160,15 @@ struct RowDecoder {
     return values
   }
 
-  /// Returns the next bytes without copying them.
+  /// Returns the next `count` bytes without copying them, and moves past them.
   mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {
     guard count <= end - position else { throw damaged("ends too early") }
     defer { position += count }
     return bytes[position..<position + count]
   }
 
-  /// Limits decoding to the next `count` bytes, which must be there.
+  /// Begins a part of `count` bytes: the decoder then reads no further. The caller must have
+  /// checked that the bytes exist, as ``decodeCount()`` does.
   ///
   /// - Returns: the previous end, for ``leave(to:)``.
   mutating func enter(_ count: Int) -> Int {
@@ -172,12 +176,14 @@ struct RowDecoder {
     return end
   }
 
-  /// Ends the limit of ``enter(_:)``.
+  /// Ends the part that ``enter(_:)`` began.
+  ///
+  /// - Parameter end: the result of ``enter(_:)``.
   mutating func leave(to end: Int) {
     self.end = end
   }
 
-  /// Skips the content of a field.
+  /// Skips the content of a field, by its kind.
   mutating func skip(_ wire: RowWire) throws {
     switch wire {
     case .number: _ = try decodeUnsigned()

@@ -1,8 +1,8 @@
 import CloudKitModel
 
 extension RowEncoder: RowCoder {
-  /// Encodes fields of a value, in the order of their tags. The value stays as it is: it is `inout`
-  /// because decoding uses the same description.
+  /// Encodes the fields of a value whose tags are in `tags`, in the order of the tags. The value
+  /// stays as it is; the parameter is `inout` because ``RowCodable/code(_:)`` is mutating.
   mutating func encodeFields<Value: RowCodable>(of value: inout Value, only tags: RowTags = .all) {
     let outer = self.tags
     self.tags = tags
@@ -10,7 +10,7 @@ extension RowEncoder: RowCoder {
     self.tags = outer
   }
 
-  /// Ends a row. The end key shows that a row is complete.
+  /// Appends the end key, which shows that a row is complete.
   mutating func endFields() {
     encode(byte: RowDecoder.endKey)
   }

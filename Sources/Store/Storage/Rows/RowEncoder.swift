@@ -1,26 +1,29 @@
 import CloudKitModel
 import Foundation
 
-/// An encoder of records, subscriptions and changes in the store's compact binary format.
+/// An encoder for records, subscriptions and changes in the store's compact binary format. The
+/// result is called a *blob*.
 ///
-/// - Integer: variable length, seven bits a byte, zigzag.
+/// - Integer: one to ten bytes, with seven bits each, the lowest first. The highest bit shows that
+///   another byte follows. Zigzag encoding makes small negative numbers as short as positive ones.
 /// - Double: eight bytes, little-endian.
 /// - Text or data: its length in bytes, then the bytes.
 /// - Optional: a flag byte, 0 or 1, then the value.
 /// - List: the number of elements, then each element.
 ///
-/// The first byte of a blob is the format's version. ``RowCodable`` adds tagged fields to this
-/// format; other values are encoded by position. ``RowDecoder`` reads the format.
+/// The first byte of a blob is the version of the format. The parts of a ``RowCodable`` have tags;
+/// the parts of other values have none, and follow one another in a fixed order. ``RowDecoder``
+/// reads the format.
 struct RowEncoder {
   /// The version of the format, the first byte of each blob.
   static let version: UInt8 = 1
 
   /// The blob so far.
   private(set) var bytes: [UInt8]
-  /// The fields of a ``RowCodable`` to encode.
+  /// The fields to encode of the ``RowCodable`` that is being encoded; the others are left out.
   var tags = RowTags.all
 
-  /// Begins a blob with its version.
+  /// Creates an encoder whose blob has the version byte only.
   ///
   /// - Parameter capacity: the expected size in bytes.
   init(reserving capacity: Int = 192) {
@@ -39,12 +42,12 @@ struct RowEncoder {
     bytes.append(flag ? 1 : 0)
   }
 
-  /// Encodes a signed integer. Numbers near 0 take one byte, whatever their sign.
+  /// Encodes a signed integer. Numbers from -64 to 63 take one byte.
   mutating func encode(_ integer: Int64) {
     encodeUnsigned(UInt64(bitPattern: (integer << 1) ^ (integer >> 63)))
   }
 
-  /// Encodes a number that is not negative.
+  /// Encodes a number of bytes or elements, which must not be negative.
   mutating func encode(count: Int) {
     encodeUnsigned(UInt64(count))
   }
@@ -102,7 +105,7 @@ struct RowEncoder {
     for element in elements { encode(&self, element) }
   }
 
-  /// Reserves a byte for the length of the following content.
+  /// Appends a byte for the length of the content that follows.
   ///
   /// - Returns: the index of the byte, for ``fillLength(at:)``.
   mutating func reserveLength() -> Int {
@@ -110,15 +113,14 @@ struct RowEncoder {
     return bytes.count - 1
   }
 
-  /// Writes the length of the content since ``reserveLength()``. A content of 128 bytes or more is
-  /// moved, because its length takes more than one byte.
+  /// Writes the length of the content that was appended since ``reserveLength()``. Content of 128
+  /// bytes or more is moved, because its length takes more than one byte.
   mutating func fillLength(at place: Int) {
     let count = bytes.count - place - 1
     guard count >= 0x80 else {
       bytes[place] = UInt8(count)
       return
     }
-    // A longer length moves the content to make space.
     var length = RowEncoder(reserving: 16)
     length.encode(count: count)
     bytes.replaceSubrange(place...place, with: length.bytes.dropFirst())

@@ -1,9 +1,9 @@
 import CloudKitModel
 
-/// The kind of a field's content, which determines where the content ends. A reader skips unknown
-/// fields by it. The raw values are stored.
+/// The kind of a field's content, by which a decoder finds the end of the content. So it can skip a
+/// field that it does not know. The raw values are stored, and must not change.
 enum RowWire: UInt8 {
-  /// An integer of variable length, or a flag.
+  /// An integer of variable length, or a flag byte.
   case number = 0
   /// The eight bytes of a double.
   case eightBytes = 1
@@ -13,14 +13,15 @@ enum RowWire: UInt8 {
 
 /// A type that can be the content of a field of a ``RowCodable``.
 protocol RowPart: Sendable, Equatable {
-  /// The kind of the content. It never changes after a release.
+  /// The kind of the content. The kind must not change after a release.
   static var wire: RowWire { get }
-  /// A value into which the content is decoded.
+  /// A value that decoding starts from.
   static var blank: Self { get }
-  /// Encodes the content; for ``RowWire/bytes`` with its length. It changes nothing: it is mutating
-  /// because decoding uses the same description.
+  /// Encodes the content. Content of the kind ``RowWire/bytes`` begins with its length.
+  ///
+  /// The method leaves the value as it is, but is mutating because ``RowCodable/code(_:)`` is.
   mutating func write(to encoder: inout RowEncoder)
-  /// Decodes the content, for ``RowWire/bytes`` with its length.
+  /// Decodes the content. Content of the kind ``RowWire/bytes`` begins with its length.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` for damaged bytes.
   mutating func read(from decoder: inout RowDecoder) throws
@@ -54,7 +55,8 @@ extension String: RowPart {
   mutating func read(from decoder: inout RowDecoder) throws { self = try decoder.decodeText() }
 }
 
-/// Encodes the elements one after the other; the length of the whole implies their number.
+/// An array is stored as its length in bytes, then its elements. The number of elements is not
+/// stored: the decoder reads elements until the bytes end.
 extension Array: RowPart where Element: RowPart {
   static var wire: RowWire { .bytes }
   static var blank: [Element] { [] }
@@ -78,7 +80,8 @@ extension Array: RowPart where Element: RowPart {
 
 // MARK: By position
 
-// Values of nearly every record: they have no keys inside, and never get another part.
+// The following types occur in nearly every record. Their parts have no keys, but a fixed order. So
+// no part can be added to these types.
 
 extension ZoneID: RowPart {
   static var wire: RowWire { .bytes }

@@ -15,7 +15,7 @@ extension SQLRow {
 }
 
 extension ContainerPlace {
-  /// Reads the row's first columns: container and environment.
+  /// Reads the first two columns of a row: container and environment.
   init(row: any SQLRow) throws {
     self.init(container: row.text(0), environment: try row.environment(1))
   }

@@ -9,18 +9,19 @@ extension StoreTransaction {
   /// The most rows that one statement deletes.
   private static let deletedAtOnce = 100
 
-  /// Deletes rows by their numbers, many with each statement. On PostgreSQL each statement is a
-  /// round trip, and tens of thousands of rows may have passed their retention.
+  /// Deletes rows by their numbers, up to 100 with each statement. On PostgreSQL each statement is
+  /// a round trip, and tens of thousands of rows may have to be deleted.
   ///
   /// - Parameters:
-  ///   - statement: ends where the list of the numbers begins: `… AND sequence IN`.
-  ///   - arguments: the arguments before the numbers.
+  ///   - statement: the text of the statement before the list of the numbers, such as `… AND
+  ///     sequence IN`.
+  ///   - arguments: the arguments of that text.
   ///   - numbers: the numbers of the rows, any count. A number without a row is ignored.
   func delete(_ statement: String, _ arguments: [SQLValue], numbers: [Int64]) throws {
     var rest = numbers[...]
     while let last = rest.last {
-      // Two statement texts in all, so that each is prepared once: the last number fills up short
-      // lists.
+      // There are two texts, for 1 and for 100 numbers, so that each is prepared once. A shorter
+      // list is filled up with its last number.
       let size = rest.count == 1 ? 1 : Self.deletedAtOnce
       let part = Array(rest.prefix(size))
       rest = rest.dropFirst(size)
@@ -30,13 +31,14 @@ extension StoreTransaction {
     }
   }
 
-  /// Deletes a batch of a database's rows.
+  /// Deletes a batch of the rows of one database.
   ///
   /// - Parameters:
-  ///   - table: the table and its primary key.
+  ///   - table: the table, with the columns of its primary key after `database_id`.
   ///   - database: the database of the rows.
-  ///   - owner: a column, and the user whose name the rows have there; nil for all rows.
-  ///   - limit: the most rows.
+  ///   - owner: a column and a user record name: only rows with this name in this column are
+  ///     deleted; nil for all rows.
+  ///   - limit: the most rows to delete.
   /// - Returns: the number of deleted rows; below the limit if no rows are left.
   func delete(
     from table: UserTraces.KeyedTable, in database: DatabaseID,
@@ -52,9 +54,9 @@ extension StoreTransaction {
       [.integer(database.rawValue), .integer(limit)] + (owner.map { [.text($0.name)] } ?? []))
   }
 
-  /// Deletes the rows that have a user's name in a column, and returns their number.
+  /// Deletes the rows that have a user record name in a column, and returns their number.
   ///
-  /// It is for tables outside of databases. The count of rows is not limited.
+  /// The method deletes any number of rows. It is for tables whose rows belong to no database.
   @discardableResult
   func delete(from table: String, where column: String, is user: String) throws -> Int {
     try connection.run("DELETE FROM \(table) WHERE \(column) = $1", [.text(user)])
@@ -62,18 +64,20 @@ extension StoreTransaction {
 
   // MARK: Reading
 
-  /// Finds a user's name in the `content` of a database's rows. There is no index for that, so a
-  /// batch of rows is scanned.
+  /// Finds the rows of a database that have a user record name in their `content`. No index
+  /// contains these names, so the method scans a batch of rows.
   ///
   /// - Parameters:
   ///   - table: the table to scan.
-  ///   - number: the rest of the table's primary key.
+  ///   - number: the numeric column that follows `database_id` in the table's primary key.
   ///   - user: the user's record name.
-  ///   - owner: a column in which the user's name also selects a row.
-  ///   - last: the number after which the batch begins.
-  ///   - count: the most rows scanned.
-  ///   - limit: the most rows returned.
-  /// - Returns: the numbers of the rows, and the last number scanned; nil if no rows are left.
+  ///   - owner: a column; rows with the user's name in this column are found too. With nil, only
+  ///     the content is searched.
+  ///   - last: the number after which the batch begins, exclusive.
+  ///   - count: the most rows to scan.
+  ///   - limit: the most rows to return.
+  /// - Returns: the numbers of the rows found, and the last number scanned, after which the next
+  ///   batch begins; nil if no rows follow.
   func rows(
     of table: String, by number: String, naming user: String, orOf owner: String? = nil,
     after last: Int64, examining count: Int64, limit: Int64 = .max, in database: DatabaseID
@@ -101,16 +105,16 @@ extension StoreTransaction {
     return (found, found.count == limit ? found.last ?? end : end)
   }
 
-  /// Returns the next container and environment, in order, that rows of a table have; nil if there
-  /// is none.
+  /// Returns the next pair of container and environment that a row of a table has, in the order of
+  /// containers, then environments; nil if there is none.
   ///
   /// - Parameters:
-  ///   - last: the place after which the next is wanted; nil for the first.
+  ///   - last: the pair before the wanted one; nil for the first pair.
   ///   - table: a table with the columns `container` and `environment`.
   /// - Complexity: O(log *n*) for *n* rows, if an index begins with `container, environment`.
   func place(after last: ContainerPlace?, in table: String) throws -> ContainerPlace? {
-    // First the container's other environments: with both columns in one range, SQLite would scan
-    // all rows of the container.
+    // The first statement finds the next environment of the same container, the second one the next
+    // container. With one condition on both columns, SQLite would scan all rows of the container.
     for range in ["container = $1 AND environment > $2", "container > $1 AND $2 = $2"] {
       let found = try connection.first(
         "SELECT container, environment FROM \(table) WHERE \(range) "

@@ -2,23 +2,22 @@ import CloudKitModel
 import StoreModel
 
 extension AccessPolicy {
-  /// Returns a caller's access to the records of a type, by the grants and roles in this
-  /// transaction.
+  /// Returns the rights of a caller for the records of a type. The grants of the type and the roles
+  /// of the caller decide, as the transaction sees them.
   ///
-  /// A type that the schema does not have yet gets the standard grants, because saving its first
-  /// record creates it with these.
+  /// For a type that the schema does not have yet, the standard grants decide: saving the first
+  /// record of the type creates the type with these grants.
   ///
   /// - Parameters:
   ///   - caller: the user or administrator, or the anonymous caller.
   ///   - name: the name of the record type.
   ///   - address: the address of the database.
-  /// - Complexity: O(roles of the user) once type and roles are cached.
+  /// - Complexity: O(*r*) for *r* roles of the user, once type and roles are cached.
   static func access(
     of caller: Caller, toType name: String, at address: DatabaseAddress,
     in transaction: StoreTransaction
   ) throws -> RecordAccess {
     if let access = access(of: caller, in: address.scope) { return access }
-    // Saving the first record of a type creates it, with the standard grants.
     let grants =
       try RecordTypeTable(transaction: transaction).type(named: name, at: address)?.grants
       ?? .standard

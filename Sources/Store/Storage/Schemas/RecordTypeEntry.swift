@@ -2,60 +2,67 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A cached record type of the schema. Fields are added as they are created.
+/// A record type of a schema, in the cache of a connection (``Catalog``). A new field is added to
+/// the entry when a record with this field is saved.
 ///
-/// Each connection has entries of its own (``Catalog``), so one thread at a time uses an entry. A
-/// new catalog version drops it.
+/// Each connection has entries of its own, so only one thread at a time uses an entry. When the
+/// catalog version rises (``CounterTable/raiseCatalogVersion()``), the connection removes its
+/// entries.
 final class RecordTypeEntry {
-  /// The system fields that the value index has for every record type.
+  /// The system fields that have a field number in the value index, for every record type.
   static let indexedSystemFields: [SystemField] = [
     .createdTimestamp, .modifiedTimestamp, .createdUserRecordName, .parent,
   ]
 
-  /// The system fields that are indexed only if the schema or the grants require it. Creation times
-  /// are always indexed, to find all records of a type, and so are parents, to walk down a
-  /// hierarchy.
+  /// The system fields whose values are indexed only if the schema or the grants require that.
+  ///
+  /// Creation times are always indexed, to find all records of a type. Parents are always indexed,
+  /// to find the children of a record.
   static let systemFieldsIndexedByOption: Set<SystemField> = [
     .modifiedTimestamp, .createdUserRecordName,
   ]
 
-  /// A field of a record type, as the value index needs it.
+  /// The type, the options and the number in the value index of one field.
   struct Field {
     /// The field's number in the value index, from 1 on. Numbers are unique in the store and never
     /// reused.
     var number: Int64
     /// The type of all values of the field.
     var type: FieldType
-    /// Whether its values are marked as encrypted, which excludes searches.
+    /// Whether clients encrypt the values. Queries cannot search or sort by an encrypted field.
     var isEncrypted = false
     /// The field's search and sort options.
     var indexes: FieldIndexes = []
-    /// The remaining work until the index has the values required by `indexes`; nil if it has them.
+    /// The phase of the work on the index entries of the field's values; nil if there is no work,
+    /// so that the index has what `indexes` requires.
     var indexWork: IndexWork.Phase?
-    /// The remaining work for the words in the values.
+    /// The phase of the work on the index entries of the words in the field's texts; nil if there
+    /// is no work.
     var wordIndexWork: IndexWork.Phase?
 
-    /// Whether the index gets entries of values; not while old entries are being removed.
+    /// Whether saving a record adds its value in this field to the index. The result is false while
+    /// old entries are being removed.
     var hasValueEntries: Bool { indexes.usesValues && indexWork != .clearing }
-    /// Whether the index gets entries of words; not while old entries are being removed.
+    /// Whether saving a record adds the words of its text in this field to the index. The result is
+    /// false while old entries are being removed.
     var hasTokenEntries: Bool {
       indexes.contains(.searchable) && type.element == .string && wordIndexWork != .clearing
     }
-    /// The number of the field's words in the index.
+    /// The number under which the index has the words of the field's texts.
     ///
     /// It is the negative number of the field.
     var tokenNumber: Int64 { -number }
   }
 
-  /// The number of the type. It is unique in the store and never reused.
+  /// The number of the type, which is unique in the store and never reused.
   let number: Int64
-  /// The name of the type in its container.
+  /// The name of the type, which is unique in a container's environment.
   let name: String
   /// The fields by their names. Indexed system fields are here too, under their names in schemas.
   var fields: [String: Field] = [:]
   /// The search and sort options of system fields.
   var systemIndexes: [SystemField: FieldIndexes] = [:]
-  /// The grants for the type's records in the public database.
+  /// The rights that roles have for the type's records in the public database.
   var grants = RecordGrants()
 
   /// Creates an entry without fields, options and grants.
@@ -64,8 +71,8 @@ final class RecordTypeEntry {
     self.name = name
   }
 
-  /// Returns the indexed field for a key; nil for a key without a field in the index, and for all
-  /// text.
+  /// Returns the field with this key; nil for a system field without a number in the index, for an
+  /// unknown field, and for all text.
   func field(for key: FieldKey) -> Field? {
     switch key {
     case .field(let name): fields[name]
@@ -76,8 +83,9 @@ final class RecordTypeEntry {
 }
 
 extension ContainerSchema.RecordType {
-  /// Returns the options for which the value index has a system field: those of the schema. If
-  /// callers find only records that they created, creators are indexed too.
+  /// Returns the options for which the value index must have a system field. These are the options
+  /// in the schema. For the creator, `.queryable` is added if the grants let some users read only
+  /// the records that they created.
   func valueIndexes(of field: SystemField) -> FieldIndexes {
     let options = systemIndexes[field] ?? []
     return field == .createdUserRecordName && grants.limitsReadersToOwn
@@ -86,10 +94,11 @@ extension ContainerSchema.RecordType {
 }
 
 extension RecordTypeEntry {
-  /// Returns the entries of the type's records that a user created.
+  /// Returns the range of the value index with the records of the type that a user created.
   ///
-  /// It is nil if creators are not indexed in the database, or not completely, or if the name is so
-  /// long that its key is truncated.
+  /// The result is nil if the database has an owner, or if the index of creators is missing or
+  /// incomplete. The result is also nil for a name so long that its key is truncated
+  /// (``ValueKey/textLimit``).
   func indexOfRecords(
     madeBy userRecordName: String?, at address: DatabaseAddress
   ) -> IndexStretch? {
@@ -99,7 +108,7 @@ extension RecordTypeEntry {
       field.indexWork == nil
     else { return nil }
     let key = ValueKey.key(of: userRecordName)
-    // A truncated key may also be another user's.
+    // Another user's name may have the same truncated key.
     guard key.count < ValueKey.textLimit else { return nil }
     return IndexStretch(field: field.number, range: KeyRange(key))
   }
@@ -124,6 +133,6 @@ extension SystemField {
 }
 
 extension ContainerSchema {
-  /// The system's record type of shares, which schemas cannot name.
+  /// The name of the system's record type for shares. A schema file cannot name this type.
   static let shareType = "cloudkit.share"
 }

@@ -2,15 +2,15 @@ import CloudKitModel
 import StoreModel
 
 extension RecordTypeTable {
-  /// Creates a record type, or creates a dropped one again under its old number. It also adds the
-  /// indexed system fields.
+  /// Creates a record type, with its fields and with ``RecordTypeEntry/indexedSystemFields``. A
+  /// type that was dropped gets its old number again.
   ///
   /// - Parameters:
   ///   - name: the name of the type.
-  ///   - definition: its fields, options and grants.
+  ///   - definition: the fields, options and grants of the type.
   ///   - container: the container of the schema.
   ///   - environment: the environment of the schema.
-  /// - Returns: the new entry, which is in the catalog, too.
+  /// - Returns: the new entry, which is also in the connection's ``Catalog``.
   /// - Throws: ``LocksNeeded`` without the reference lock.
   func add(
     named name: String, _ definition: ContainerSchema.RecordType, container: String,
@@ -50,13 +50,14 @@ extension RecordTypeTable {
     return entry
   }
 
-  /// Adds a field, with the implicit indexes of its type unless others are given.
+  /// Adds a field to a type. No record may have a value in the field.
   ///
   /// - Parameters:
   ///   - name: the name of the field.
-  ///   - fieldType: the type of its values.
-  ///   - isEncrypted: whether clients encrypt its values.
-  ///   - indexes: its search and sort options; nil for the implicit ones.
+  ///   - fieldType: the type of the values.
+  ///   - isEncrypted: whether clients encrypt the values.
+  ///   - indexes: the search and sort options; nil for those that the development environment gives
+  ///     to a field of this type.
   ///   - type: the record type, whose entry gets the field.
   /// - Throws: ``LocksNeeded`` without the reference lock.
   func addField(
@@ -79,8 +80,8 @@ extension RecordTypeTable {
       number: number, type: fieldType, isEncrypted: isEncrypted, indexes: indexes)
   }
 
-  /// Drops a type with its fields, options and grants. Its number stays, since tombstones in change
-  /// feeds may have it.
+  /// Drops a type: deletes its fields, options and grants, and marks its row as dropped. The type
+  /// keeps its number, because tombstones in change feeds may have the number.
   func drop(_ number: Int64) throws {
     for statement in [
       "DELETE FROM record_fields WHERE type_number = $1",
@@ -92,20 +93,20 @@ extension RecordTypeTable {
     }
   }
 
-  /// Removes a field. The caller has checked that no record has a value in it.
+  /// Removes a field. The caller must have checked that no record has a value in the field.
   func removeField(_ number: Int64) throws {
     try transaction.connection.run(
       "DELETE FROM record_fields WHERE field_number = $1", [.integer(number)])
   }
 
-  /// Stores a field's search and sort options. The caller starts the work on the index.
+  /// Stores a field's search and sort options. The caller registers the work on the index.
   func setIndexes(_ indexes: FieldIndexes, ofField number: Int64) throws {
     try transaction.connection.run(
       "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
       [.integer(number), .integer(Int64(indexes.rawValue))])
   }
 
-  /// Stores a system field's search and sort options.
+  /// Replaces the search and sort options of a system field.
   func replace(
     _ field: SystemField, with indexes: FieldIndexes, ofType number: Int64
   ) throws {
@@ -115,7 +116,7 @@ extension RecordTypeTable {
     try insert([field: indexes], ofType: number)
   }
 
-  /// Stores the grants for the records of a type.
+  /// Replaces the grants for the records of a type.
   func replace(_ grants: RecordGrants, ofType number: Int64) throws {
     try transaction.connection.run(
       "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(number)])

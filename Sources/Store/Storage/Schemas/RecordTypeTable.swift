@@ -2,21 +2,24 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The record types of containers, with their fields, indexes and grants: small tables, replicated
-/// to every node.
+/// The tables of record types, with their fields, indexes and grants. In a distributed store, these
+/// small tables are replicated to every node.
 ///
-/// A dropped type keeps its row and number, because tombstones in change feeds may have the number.
-/// Saving a record adds types and fields without raising the catalog version. So a process that
-/// does not know one reads it from the tables. Other changes raise the version
-/// (``CounterTable/raiseCatalogVersion()``).
+/// A *dropped* type is one that was removed from the schema. A dropped type keeps its row and
+/// number, because the rows of deleted records (tombstones) may have the number.
+///
+/// The catalog version is a number that rises when schemas change, so that processes read them
+/// again (``CounterTable/raiseCatalogVersion()``). Saving a record can add a type or fields, which
+/// does not raise the version. So a process looks in the tables for a type or field that it does
+/// not know.
 struct RecordTypeTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// The tables of types, fields, options and grants. `dropped` is 1 for a dropped type.
-  /// `value_type` is the name of a field's type, with ``encryptionPrefix`` for an encrypted field.
-  /// `indexes` has the bits of the search and sort options, and `permissions` those of a role's
-  /// rights.
+  /// The tables of types, fields, options of system fields, and grants. `dropped` is 1 for a
+  /// dropped type, otherwise 0. `value_type` is the name of a field's type, after
+  /// ``encryptionPrefix`` for an encrypted field. `indexes` has the bits of the search and sort
+  /// options (`FieldIndexes`). `permissions` has the bits of a role's rights (`RecordPermissions`).
   static let definition = [
     """
     CREATE TABLE record_types (
@@ -41,7 +44,7 @@ struct RecordTypeTable {
     """,
   ]
 
-  /// The prefix of an encrypted field's type name in the table.
+  /// The text before the type name of an encrypted field, in the column `value_type`.
   static let encryptionPrefix = "ENCRYPTED "
 
   // MARK: Reading
@@ -52,10 +55,11 @@ struct RecordTypeTable {
     try transaction.place(after: last, in: "record_types")
   }
 
-  /// Returns the record type of this name in the database's container; nil if none was saved or
-  /// imported, or if it was dropped.
+  /// Returns the record type with this name in the schema for the database; nil if the schema has
+  /// none, or has dropped it.
   ///
-  /// - Complexity: O(1) once the type is cached. A missing type is looked up each time.
+  /// - Complexity: O(1) once the type is cached. A missing type is not cached, and is looked up
+  ///   each time.
   func type(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry? {
     let key = Catalog.RecordTypeKey(
       container: address.container, environment: address.environment, name: name)
@@ -92,15 +96,16 @@ struct RecordTypeTable {
     return name
   }
 
-  /// Returns a field of the type; nil if it has none of this name. A field that the entry does not
-  /// have is looked up in the store.
+  /// Returns the field of the type with this name; nil if there is none. If the entry does not have
+  /// the field, the method reads all fields of the type again.
   func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field? {
     if let known = type.fields[name] { return known }
     try loadFields(of: type)
     return type.fields[name]
   }
 
-  /// Returns a container's whole schema in this transaction, without the system's type of shares.
+  /// Returns a container's whole schema, as the transaction sees it, without the system's type for
+  /// shares.
   func schema(
     of container: String, in environment: ContainerEnvironment
   ) throws -> ContainerSchema {
@@ -117,7 +122,7 @@ struct RecordTypeTable {
     return schema
   }
 
-  /// Returns the names of a container's record types, in their order.
+  /// Returns the names of a container's record types in their order, without dropped types.
   func names(
     of container: String, in environment: ContainerEnvironment
   ) throws -> [String] {
@@ -129,7 +134,7 @@ struct RecordTypeTable {
     ) { $0.text(0) }
   }
 
-  /// Reads the fields, options and grants of a type.
+  /// Reads the fields, the options of system fields and the grants of a type into its entry.
   private func load(_ entry: RecordTypeEntry) throws {
     try loadFields(of: entry)
     let number = SQLValue.integer(entry.number)
@@ -146,8 +151,8 @@ struct RecordTypeTable {
     entry.grants = grants
   }
 
-  /// Reads the fields of a type, since other processes add fields without raising the catalog
-  /// version.
+  /// Reads the fields of a type into its entry. Call it to see fields that other processes may have
+  /// added by saving records.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` for a field of an unknown type.
   func loadFields(of entry: RecordTypeEntry) throws {
@@ -176,21 +181,22 @@ struct RecordTypeTable {
 
   // MARK: Types created by saving records
 
-  /// Creates a record type when a record of it is saved, with the implicit options and grants.
+  /// Creates a record type, when its first record is saved. The type gets the options and grants
+  /// that a type has without a schema file.
   func add(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry {
     try add(
       named: name, .implicit, container: address.container, environment: address.environment)
   }
 
-  /// Refuses a record that would create too many record types or fields. Imported and deployed
-  /// schemas are the administrator's, and are not limited.
+  /// Refuses a record that would create too many record types or fields. Schemas that an
+  /// administrator imports or deploys are not limited.
   ///
   /// - Parameters:
-  ///   - record: the record, for the message.
-  ///   - type: its type; nil if it would be created.
-  ///   - newFields: the names of the fields that would be created.
+  ///   - record: the record to be saved.
+  ///   - type: the type of the record; nil if the save would create the type.
+  ///   - newFields: the names of the fields that the save would create.
   ///   - address: the address of the database.
-  /// - Throws: ``ItemFailure/Code/quotaExceeded`` with the limit.
+  /// - Throws: ``ItemFailure/Code/quotaExceeded`` with the limit: a number of types or of fields.
   func checkLimit(
     for record: Record, in type: RecordTypeEntry?, newFields: [String], at address: DatabaseAddress
   ) throws {
@@ -216,7 +222,8 @@ struct RecordTypeTable {
         + "creates is \(fieldLimit)")
   }
 
-  /// Returns the number of a container's record types, without dropped ones.
+  /// Returns the number of a container's record types, without dropped ones. The result is never
+  /// nil, because the statement always returns one row.
   private func count(of container: String, in environment: ContainerEnvironment) throws -> Int? {
     try connection.first(
       """
@@ -226,8 +233,9 @@ struct RecordTypeTable {
     ) { Int($0.integer(0)) }
   }
 
-  /// Adds the type to the ``SchemaCache`` after the commit. A type that was noted last, with as
-  /// many fields, is not added again.
+  /// Notes that the transaction uses a type. The writer adds noted types to the ``SchemaCache``
+  /// after the commit. The method does nothing if the type was noted last for the same database,
+  /// with as many fields.
   func noteUse(
     of type: RecordTypeEntry, in database: DatabaseID, at address: DatabaseAddress
   ) {

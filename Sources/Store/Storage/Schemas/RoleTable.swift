@@ -2,10 +2,11 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The custom roles in the schemas of containers, and their members.
+/// The custom roles in the schemas of containers, and the users who are their members. A custom
+/// role is one that the schema creates, unlike the system's roles such as `_world`.
 ///
-/// The callers raise the catalog version after a change, because connections cache the roles of
-/// users.
+/// After a change, the caller must raise the catalog version
+/// (``CounterTable/raiseCatalogVersion()``), because connections cache the roles of users.
 struct RoleTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -43,7 +44,7 @@ struct RoleTable {
       [.text(container), .text(environment.rawValue), .text(role)])
   }
 
-  /// Removes a role with its members.
+  /// Removes a role from the schema, and from all its members.
   func remove(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
     for statement in [
       "DELETE FROM role_members WHERE container = $1 AND environment = $2 AND role = $3",
@@ -56,10 +57,11 @@ struct RoleTable {
 
   // MARK: Members
 
-  /// Returns the roles of a user in a container: `_world`, `_icloud` if signed in, and those
-  /// granted to the user. `_creator` depends on the record.
+  /// Returns the roles of a user in a container: `_world`, `_icloud` for a signed-in user, and
+  /// those granted to the user. The role `_creator` is not among them, because it depends on the
+  /// record.
   ///
-  /// The catalog keeps the roles of up to 50,000 users; at the limit it drops all.
+  /// The connection's ``Catalog`` caches the roles of up to 50,000 users; a full cache is emptied.
   ///
   /// - Parameters:
   ///   - userRecordName: the user; nil for an anonymous caller.
@@ -94,7 +96,7 @@ struct RoleTable {
     ) { UserHoldings.Role(place: try ContainerPlace(row: $0), role: $0.text(2)) }
   }
 
-  /// Returns the users who were granted a role, in order.
+  /// Returns the users who were granted a role, in the order of their record names.
   func members(
     of role: String, in container: String, _ environment: ContainerEnvironment
   ) throws -> [String] {
@@ -106,7 +108,10 @@ struct RoleTable {
     ) { $0.text(0) }
   }
 
-  /// Grants a role to a user, or revokes it. It does nothing if that is so already.
+  /// Grants a role to a user, or revokes it. The method does nothing if the user has the role
+  /// already, or does not have the role to be revoked.
+  ///
+  /// - Parameter isMember: true to grant the role, false to revoke it.
   func setMembership(
     _ isMember: Bool, of userRecordName: String, in role: String, of container: String,
     _ environment: ContainerEnvironment

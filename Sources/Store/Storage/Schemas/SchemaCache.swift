@@ -2,29 +2,32 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// The writers' knowledge of databases and record types, for preparing records outside of
-/// transactions.
+/// A cache of the record types and database addresses that recent writes have used. With it,
+/// records are prepared outside of transactions (``RecordCreation``).
 ///
-/// It may be outdated. A prepared record has the schema's version, and is used only in a
-/// transaction that finds the same version. Any thread may call the methods: a lock guards the
-/// state.
+/// The cache may be outdated. A prepared record therefore has the catalog version of its type: a
+/// number that rises when schemas change. A transaction uses the prepared record only if it finds
+/// the same catalog version.
+///
+/// Any thread may call the methods: a lock guards the state.
 final class SchemaCache: @unchecked Sendable {
-  /// A record type at a version of the schema. Fields that were since added by saving records are
-  /// missing.
+  /// A record type as one transaction has seen it. Fields that later saves of records have added
+  /// may be missing: such a save does not raise the catalog version.
   struct RecordType: Sendable {
     /// The catalog version at which the type was read.
     var catalogVersion: Int64
-    /// The number of the type.
+    /// The number of the type in ``RecordTypeTable``.
     var number: Int64
     /// The known fields by their names.
     var fields: [String: RecordTypeEntry.Field]
   }
 
-  /// The use of a record type in a database by a committed transaction.
+  /// An addition to the cache: a record type that a committed transaction has used, and the
+  /// database in which it was used.
   struct Update {
     var database: DatabaseID
     var address: DatabaseAddress
-    /// The name of the type.
+    /// The name of the record type.
     var name: String
     var type: RecordType
   }
@@ -34,10 +37,11 @@ final class SchemaCache: @unchecked Sendable {
   private var addresses: [DatabaseID: DatabaseAddress] = [:]
   private var types: [Catalog.RecordTypeKey: RecordType] = [:]
 
-  /// The most databases, and the most types, that are cached. At the limit, all are dropped.
+  /// The number of cached databases at which all are removed before the next are added. The same
+  /// limit holds for types.
   private static let limit = 50_000
 
-  /// Adds the types that a committed transaction used.
+  /// Adds the types that a committed transaction has used.
   func add(_ updates: [Update]) {
     guard !updates.isEmpty else { return }
     lock.withLock {
@@ -52,8 +56,8 @@ final class SchemaCache: @unchecked Sendable {
 
   /// Prepares the records of the operations, on the caller's thread.
   ///
-  /// - Returns: for each operation its record, or nil if it was not prepared; empty if none can be
-  ///   prepared.
+  /// - Returns: for each operation its prepared record, or nil if none was prepared. The array is
+  ///   empty if no operation is a `create`, or if the database is not in the cache.
   func creations(for modification: RecordModification) -> [RecordCreation?] {
     guard modification.operations.contains(where: { $0.kind == .create }),
       let address = lock.withLock({ addresses[modification.database] })
@@ -72,7 +76,7 @@ final class SchemaCache: @unchecked Sendable {
 }
 
 extension Catalog.RecordTypeKey {
-  /// Creates the key of a type in the schema of a database's container.
+  /// Creates the key of a type in the schema for the database at this address.
   init(_ name: String, at address: DatabaseAddress) {
     self.init(container: address.container, environment: address.environment, name: name)
   }

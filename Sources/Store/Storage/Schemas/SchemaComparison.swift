@@ -1,12 +1,13 @@
 import CloudKitModel
 import StoreModel
 
-/// The schema changes of a deployment or an import, without carrying them out.
+/// The computation of the changes that a deployment or an import makes to a schema. The comparison
+/// only reads; ``SchemaModifier`` makes the changes.
 struct SchemaComparison {
   let transaction: StoreTransaction
 
-  /// Returns the changes that add the development schema to the production schema, and the
-  /// refusals. A change of a field's type is refused.
+  /// Returns the changes that add the development schema to the production schema, and the refused
+  /// ones among them. A change to the type or the encryption of a field is refused.
   func deployment(of container: String) throws -> SchemaOutcome {
     let development = try RecordTypeTable(transaction: transaction).schema(
       of: container, in: .development)
@@ -29,8 +30,8 @@ struct SchemaComparison {
     return SchemaOutcome(changes: changes, refusals: refusals)
   }
 
-  /// Returns the changes that make a schema the development schema. The system's record types, such
-  /// as that of users, stay if the schema does not name them.
+  /// Returns the changes that turn the development schema into `schema`. The system's record types,
+  /// such as `Users`, stay even if `schema` does not have them.
   func importChanges(
     _ schema: ContainerSchema, of container: String
   ) throws -> [SchemaChange] {

@@ -2,20 +2,22 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The changes of a container's schema in an environment, in the writer's transaction.
+/// The execution of changes to a container's schema in one environment, in the writer's
+/// transaction.
 ///
-/// The transaction has all locks, so no record is saved meanwhile. ``SchemaComparison`` makes the
-/// changes.
+/// The transaction has all locks, so no other transaction saves a record at the same time.
+/// ``SchemaComparison`` computes the changes.
 struct SchemaModifier {
   let transaction: StoreTransaction
   /// The container whose schema is changed.
   let container: String
   let environment: ContainerEnvironment
 
-  /// Carries out changes in their order, and raises the catalog version once. It does nothing
-  /// without changes.
+  /// Carries out changes in their order, then raises the catalog version, so that all processes
+  /// read the schema again. The method does nothing if there are no changes.
   ///
-  /// - Throws: ``StoreError/Code/notFound`` if a type or field of a change does not exist any more.
+  /// - Throws: ``StoreError/Code/notFound`` if the schema no longer has the type or field of a
+  ///   change.
   func apply(_ changes: [SchemaChange]) throws {
     guard !changes.isEmpty else { return }
     for change in changes { try apply(change) }
@@ -25,7 +27,7 @@ struct SchemaModifier {
   /// The table of record types.
   private var types: RecordTypeTable { RecordTypeTable(transaction: transaction) }
 
-  /// Carries out one change. A field of another type is removed and added again, under a new
+  /// Carries out one change. A field whose type changes is removed, and added again under a new
   /// number.
   private func apply(_ change: SchemaChange) throws {
     switch change {
@@ -88,15 +90,15 @@ struct SchemaModifier {
     return field
   }
 
-  /// Removes a type, with the subscription types that name it. Its number stays, since tombstones
-  /// in change feeds may have it.
+  /// Removes a type, and the subscription types with this record type. The type keeps its number,
+  /// because tombstones in change feeds may have the number.
   private func remove(_ type: RecordTypeEntry) throws {
     try types.drop(type.number)
     try SubscriptionTypeTable(transaction: transaction).remove(
       withType: type.name, at: ContainerPlace(container: container, environment: environment))
   }
 
-  /// Adds a field to a type. Its index is complete at once, since no record has a value in it.
+  /// Adds a field to a type. No index must be built, because no record has a value in the field.
   private func add(
     _ name: String, _ field: ContainerSchema.Field, to type: RecordTypeEntry
   ) throws {
@@ -112,7 +114,8 @@ struct SchemaModifier {
 
   // MARK: Indexes
 
-  /// Starts or ends the indexing of a system field, by the type's present options and grants.
+  /// Starts or ends the indexing of a system field, if the type's options and grants now require
+  /// another index than before.
   private func updateIndex(of field: SystemField, in type: RecordTypeEntry) throws {
     let name = field.schemaName
     let old = try self.field(name, of: type).indexes
@@ -122,8 +125,9 @@ struct SchemaModifier {
     type.fields[name]?.indexes = new
   }
 
-  /// Stores a field's options, and starts building or removing the index of its values or of its
-  /// words, if they change. ``IndexWorker`` does the work in later transactions.
+  /// Stores the options of a field. If the new options need an index that the old ones did not
+  /// need, or the reverse, the method registers work on the index. ``IndexWorker`` does the work in
+  /// later transactions.
   private func changeIndexes(
     of name: String, in type: RecordTypeEntry, from old: FieldIndexes, to new: FieldIndexes
   ) throws {

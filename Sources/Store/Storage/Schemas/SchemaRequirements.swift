@@ -1,27 +1,30 @@
 import CloudKitModel
 import StoreModel
 
-/// The checks that refuse requests which need more than the schema has.
+/// The checks that refuse a request which needs a type, a field or an index that the schema does
+/// not have.
 ///
-/// A fixed environment (``StoreConfiguration/fixedEnvironments``) has only the types and fields
-/// that were deployed to it. These checks run only when something new would be created.
+/// In a fixed environment (``StoreConfiguration/fixedEnvironments``), saving a record creates no
+/// type or field, except for the system's types. An administrator must deploy all others. The
+/// checks of types and fields refuse nothing in other environments; those of indexes apply in each
+/// environment.
 ///
-/// Each refusal is an ``ItemFailure``. It names the field, and the command that repairs the schema
-/// if there is one.
+/// Each refusal is an ``ItemFailure`` that names the field. If a command repairs the schema, the
+/// reason in the failure names the command.
 struct SchemaRequirements {
   let transaction: StoreTransaction
 
-  /// Returns whether the schema at an address is fixed.
+  /// Returns whether the environment of an address is fixed.
   func isFixed(_ address: DatabaseAddress) -> Bool {
     transaction.context.fixedEnvironments.contains(address.environment)
   }
 
-  /// Refuses a record whose type or fields a fixed schema lacks. The users' own record type and
-  /// shares need no deployment.
+  /// Refuses a record whose type or fields are missing in a fixed environment. Shares are never
+  /// refused. The type `Users` needs no deployment, but its fields do.
   ///
   /// - Parameters:
   ///   - record: the record to be saved.
-  ///   - hasType: whether the schema has its type.
+  ///   - hasType: whether the schema has the type of the record.
   ///   - newFields: the fields that the schema lacks.
   ///   - address: the address of the database.
   /// - Throws: ``ItemFailure/Code/invalid``.
@@ -41,12 +44,13 @@ struct SchemaRequirements {
       at: address, field: name, "record '\(record.recordID)' cannot be saved")
   }
 
-  /// Refuses a record type that a fixed schema lacks.
+  /// Refuses a record type that is missing in a fixed environment. The system's types are never
+  /// refused.
   ///
   /// - Parameters:
-  ///   - name: the name of the type, which the schema lacks.
+  ///   - name: the name of the missing type.
   ///   - address: the address of the database.
-  ///   - consequence: the end of the sentence, such as `a query cannot search it`.
+  ///   - consequence: the end of the failure's sentence, such as `a query cannot search it`.
   /// - Throws: ``ItemFailure/Code/invalid``.
   func requireType(
     named name: String, at address: DatabaseAddress, _ consequence: String
@@ -55,12 +59,12 @@ struct SchemaRequirements {
     throw missing("record type '\(name)'", at: address, field: "recordType", consequence)
   }
 
-  /// Returns the refusal of an item that a fixed schema lacks.
+  /// Returns the failure for a type or field that is missing in a fixed environment.
   ///
   /// - Parameters:
-  ///   - what: the missing item, with which the sentence begins.
+  ///   - what: the missing type or field, with which the failure's sentence begins.
   ///   - address: the address of the database.
-  ///   - field: the field of the failure.
+  ///   - field: the name for ``ItemFailure/field``.
   ///   - consequence: the end of the sentence.
   func missing(
     _ what: String, at address: DatabaseAddress, field: String, _ consequence: String
@@ -72,11 +76,11 @@ struct SchemaRequirements {
         + "create it in development and run: petrel schema deploy --container \(address.container)")
   }
 
-  /// Refuses a search whose filters and sort keys need an index that the schema does not have. A
-  /// search without filters needs the index of the record name.
+  /// Refuses a search by a filter or sort key that needs an index which the schema does not have.
+  /// For a search without filters, the record name must have the option `.queryable`.
   ///
-  /// - Throws: ``ItemFailure/Code/invalid``, or ``ItemFailure/Code/notReady`` while the index is
-  ///   being built.
+  /// - Throws: ``ItemFailure/Code/invalid`` without the index, ``ItemFailure/Code/notReady`` while
+  ///   the index is being built.
   func requireIndexes(
     forSearch query: Query, in type: RecordTypeEntry, at address: DatabaseAddress
   ) throws {
@@ -85,11 +89,13 @@ struct SchemaRequirements {
     try require(.system(.recordName), oneOf: [.queryable], in: type, at: address)
   }
 
-  /// Refuses filters and sorts on fields without the index for them. An operation that no field of
-  /// the type can support is left to the type checks.
+  /// Refuses a filter or sort key on a field without the index that it needs.
   ///
-  /// - Throws: ``ItemFailure/Code/invalid``, or ``ItemFailure/Code/notReady`` while the index is
-  ///   being built.
+  /// Some filters need an option that a field of this type can never have. This method accepts such
+  /// a filter, because the caller's check of the field's type refuses it.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` without the index, ``ItemFailure/Code/notReady`` while
+  ///   the index is being built.
   func requireIndexes(
     for query: Query, in type: RecordTypeEntry, at address: DatabaseAddress
   ) throws {
@@ -102,8 +108,8 @@ struct SchemaRequirements {
     }
   }
 
-  /// Returns whether a schema could mark the field for such an operation. An unknown field counts
-  /// as one that could be.
+  /// Returns whether a schema can give one of these options to the field. The result is true for an
+  /// unknown field.
   private func canMark(
     _ key: FieldKey, _ usable: FieldIndexes, in type: RecordTypeEntry
   ) -> Bool {
@@ -111,10 +117,11 @@ struct SchemaRequirements {
     return !field.isEncrypted && !FieldIndexes.allowed(for: field.type).isDisjoint(with: usable)
   }
 
-  /// Refuses a filter or sort on a field of the type that has none of these options, or whose index
-  /// is still being built.
+  /// Refuses a filter or sort key on a field that has none of these options, or whose index is
+  /// still being built. Parents and shares are never refused.
   ///
-  /// An unknown field is refused in fixed environments; elsewhere it has no values yet.
+  /// An unknown field is refused in a fixed environment only. In other environments no record has a
+  /// value in the field yet.
   private func require(
     _ key: FieldKey, oneOf usable: FieldIndexes, in type: RecordTypeEntry,
     at address: DatabaseAddress
@@ -182,7 +189,7 @@ extension RecordTypeEntry.Field {
 }
 
 extension FieldIndexes {
-  /// The name of the option to request first.
+  /// The name of the option that the failure recommends.
   fileprivate var optionName: String {
     contains(.queryable) ? "queryable" : contains(.sortable) ? "sortable" : "searchable"
   }

@@ -2,16 +2,18 @@ import CloudKitModel
 import StoreModel
 
 extension SchemaService {
-  /// Makes a schema the development schema of a container, unless a change would lose data.
+  /// Replaces the development schema of a container, unless a change would lose data.
   ///
-  /// The checks read all records of a changed type in small reads, without locks. The write then
-  /// makes the changes only if they are still the same.
+  /// Before the write, checks without locks find out whether data would be lost. To remove or
+  /// change a field, the checks read all records of the field's type in small reads. The write then
+  /// compares the schemas again, and makes the changes only if the comparison has the same result.
   ///
   /// - Parameters:
   ///   - schema: the new development schema.
   ///   - container: the container.
-  ///   - isDryRun: whether to return the changes and refusals only.
-  /// - Returns: the changes, and the refusals. With a refusal nothing was changed.
+  ///   - isDryRun: true to return the changes and refusals without making the changes.
+  /// - Returns: the changes, and the refused ones with their reasons. If one is refused, none is
+  ///   made.
   /// - Throws: ``StoreError/Code/overloaded`` if the schema was changed during the checks; try
   ///   again.
   func importSchema(
@@ -47,8 +49,12 @@ extension SchemaService {
     return outcome
   }
 
-  /// Adds a container's development schema to its production schema. With a refusal nothing is
-  /// changed.
+  /// Adds the types, fields and options of a container's development schema to its production
+  /// schema. If one change is refused, none is made.
+  ///
+  /// - Parameters:
+  ///   - container: the container.
+  ///   - isDryRun: true to return the changes and refusals without making the changes.
   func deploySchema(of container: String, isDryRun: Bool) async throws -> SchemaOutcome {
     // A dry run waits neither for writers nor for the disk.
     if isDryRun {
@@ -66,10 +72,11 @@ extension SchemaService {
     }
   }
 
-  /// Returns the reason why a change to the development schema is refused; nil if it is not.
+  /// Returns the reason why a change to the development schema is refused; nil if it is permitted.
   ///
   /// A type or field is removed only if production does not have it, no development record uses it,
-  /// and no work on its indexes is under way.
+  /// and none of its indexes is being built or removed. The same rule holds for a field whose type
+  /// changes. All other changes are permitted.
   private func loss(
     of change: SchemaChange, container: String, production: ContainerSchema
   ) async throws -> String? {
@@ -104,8 +111,8 @@ extension SchemaService {
     }
   }
 
-  /// Returns whether a development record has a value in a field. It reads all records of the type,
-  /// 500 in each read.
+  /// Returns whether a development record has a value in a field. The method reads the records of
+  /// the type, 500 in each read, until it finds a value.
   private func hasValues(
     of field: String, inType type: String, of container: String
   ) async throws -> Bool {

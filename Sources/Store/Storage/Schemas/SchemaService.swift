@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The service for schemas, roles and their members.
+/// The service for the schemas of containers, their roles, and the members of roles.
 struct SchemaService: SchemaStore, RoleStore {
   let transactions: Transactions
 
@@ -26,6 +26,7 @@ struct SchemaService: SchemaStore, RoleStore {
   }
 
   /// Returns the roles of a user in a container: `_world`, `_icloud` and those granted to the user.
+  /// An anonymous caller, whose name is nil, has `_world` only.
   func roles(
     of userRecordName: String?, container: String, environment: ContainerEnvironment
   ) async throws -> Set<String> {
@@ -45,11 +46,13 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
-  /// Grants a role of the container to a user, or revokes it. The grant takes effect with the next
-  /// transaction of each process.
+  /// Grants a role of the container to a user, or revokes it. Each process uses the new roles from
+  /// its next transaction on.
+  ///
+  /// - Parameter isMember: true to grant the role, false to revoke it.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if the schema has no such role;
-  ///   ``StoreError/Code/userDeleted`` if the user is being deleted.
+  ///   ``StoreError/Code/userDeleted`` if the user is being deleted, or was a short time ago.
   func setMembership(
     _ isMember: Bool, of userRecordName: String, in role: String, container: String,
     environment: ContainerEnvironment
@@ -69,8 +72,10 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
-  /// Returns the indexes that are being built or removed. For an index being built it counts the
-  /// records to be read, which takes long for many records.
+  /// Returns the indexes that are being built or removed. For an index that is being built, the
+  /// method also counts the records of the type.
+  ///
+  /// - Complexity: linear in the number of these records.
   func indexWork() async throws -> [IndexWork] {
     try await transactions.read { transaction in
       try IndexWorkTable(transaction: transaction).pending().map { pending in

@@ -2,17 +2,20 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The subscription types in the schemas of containers.
+/// The table of the subscription types in the schemas of containers.
 ///
-/// A subscription type is the part of a subscription that a schema knows: the record type, the
-/// events and the fields of its filters. Saving a subscription in development adds its type. A
-/// deployment copies it.
+/// A subscription type is the part of a subscription that a schema knows. For a query subscription
+/// it is the record type, the events and the fields of the filters. All zone subscriptions have one
+/// type, and all database subscriptions have another one.
+///
+/// Saving a subscription in development adds its type to the schema. A deployment copies the types
+/// to production.
 struct SubscriptionTypeTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// The table of subscription types. `events` has the bits of the subscription's options. `fields`
-  /// has the names of the filters' fields, separated by spaces.
+  /// The table of subscription types. `events` has the bits of the events on which the
+  /// subscriptions fire. `fields` has the names of the filters' fields, separated by spaces.
   static let definition = [
     """
     CREATE TABLE subscription_types (
@@ -22,7 +25,7 @@ struct SubscriptionTypeTable {
     """
   ]
 
-  /// Adds a type to a schema. It does nothing if the type is there already.
+  /// Adds a type to a schema. The method does nothing if the schema has the type already.
   func insert(_ type: SubscriptionType, at place: ContainerPlace) throws {
     try connection.run(
       """
@@ -32,7 +35,7 @@ struct SubscriptionTypeTable {
       """, type.columns(at: place))
   }
 
-  /// Returns whether a schema has a type.
+  /// Returns whether a schema has this subscription type.
   func contains(_ type: SubscriptionType, at place: ContainerPlace) throws -> Bool {
     try connection.first(
       """
@@ -54,7 +57,7 @@ struct SubscriptionTypeTable {
     ) { SubscriptionType($0) }.sorted { $0.description < $1.description }
   }
 
-  /// Removes the types with this record type.
+  /// Removes the types of query subscriptions on this record type from a schema.
   func remove(withType recordType: String, at place: ContainerPlace) throws {
     try connection.run(
       """

@@ -1,20 +1,22 @@
 import CloudKitModel
 import StoreModel
 
-/// A scan of all records of a type in all databases of a container, in batches.
+/// A scan of all records of a type in all databases of a container's environment, in batches.
 ///
-/// The order is that of the databases, and within a database that of the records' creation, which
-/// never changes: a record that is saved meanwhile stays at its position.
+/// The scan reads one database after the other, in the order of their numbers. Within a database it
+/// follows the creation times of the records. A creation time never changes, so a record that is
+/// saved between two batches keeps its position.
 ///
-/// The scan follows the index of creation times, which every record type has.
+/// Every record type has the index of creation times that the scan reads.
 struct TypeScan {
-  /// The entry of the index of creation times after which the scan continues.
+  /// A position of the scan: an entry of the index of creation times, after which the next batch
+  /// begins.
   struct Position: Sendable {
     /// The number of the database; 0 before the first.
     var database: Int64 = 0
-    /// The key of the entry; empty before the first of the database.
+    /// The key of the entry; empty before the first entry of the database.
     var key: [UInt8] = []
-    /// The record number of the entry; -1 before the first of the database.
+    /// The record number of the entry; -1 before the first entry of the database.
     var number: Int64 = -1
   }
 
@@ -24,12 +26,14 @@ struct TypeScan {
   let environment: ContainerEnvironment
   let transaction: StoreTransaction
 
-  /// Returns the next records, all of one database and possibly none, and the position after them;
-  /// nil at the end.
+  /// Returns the next records, all of one database.
   ///
   /// - Parameters:
-  ///   - position: the position that the previous call returned; a new one to begin.
-  ///   - limit: the most records.
+  ///   - position: the position that the previous call returned; `Position()` to begin.
+  ///   - limit: the most records to return.
+  ///
+  ///   - Returns: the database, its next records (possibly none), and the position after them. The
+  ///     position is nil at the end of the scan.
   func records(
     after position: Position, limit: Int
   ) throws -> (database: DatabaseID, records: [StoredRecord], next: Position?) {
@@ -81,13 +85,16 @@ struct TypeScan {
     return count
   }
 
-  /// Returns the next database of the container, by number; nil if there is none.
+  /// Returns the number of the container's next database, in the order of numbers; nil if there is
+  /// none.
+  ///
+  /// - Parameter database: the number before the wanted one; 0 for the first database.
   func nextDatabase(after database: Int64) throws -> Int64? {
     try DatabaseTable(transaction: transaction).next(
       after: database, of: container, in: environment)
   }
 
-  /// The field number of the creation time, which the index has for every record.
+  /// The number of the creation time in the value index, which has an entry for every record.
   private var creationNumber: Int64 {
     type.field(for: .system(.createdTimestamp))?.number ?? 0
   }

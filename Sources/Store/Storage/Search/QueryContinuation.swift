@@ -3,26 +3,27 @@ import Cryptography
 import Foundation
 import StoreModel
 
-/// The position after a page of a query.
+/// A position in the results of a query: the end of one page, after which the next page begins.
 ///
-/// Clients get it as a sealed text, the continuation marker. It is bound to its ``Scope``, so
-/// another query or another user cannot use it.
+/// A client gets the position as an encrypted text, the *continuation marker*, and sends the marker
+/// to get the next page. The marker is valid for one ``Scope`` only, so it cannot be used for
+/// another query or by another user.
 enum QueryContinuation: Equatable {
-  /// A position in the order of the value index.
+  /// A position in the order of the value index, for a query without sort keys.
   ///
-  /// - path: the index of the path among those of the query's filters; nil for the path to all
-  ///   records.
+  /// - path: the index of the path that the query follows (``AccessPath``), among the paths of the
+  ///   query's filters; nil for the path to all records of the type.
   case scan(path: Int?, AccessPath.Position)
-  /// A position in the order of the query's sort keys.
+  /// A position in the order of the query's sort keys, or of the record numbers.
   case sorted(RecordOrder.Place)
 
-  /// The scope of a continuation: one query of one caller in one database, while the caller's read
-  /// access stays the same.
+  /// The scope in which a continuation is valid: one query of one caller in one database. If the
+  /// caller may read more or fewer records than before, the scope is another one.
   struct Scope {
     /// The query, its zone and its caller.
     private let query: RecordQuery
     private let database: DatabaseID
-    /// The records that the caller may read: all, or only their own.
+    /// The records that the caller may read: all, or only those that the caller created.
     private let reach: RecordAccess.Reach
 
     /// Creates the scope of a query.
@@ -48,15 +49,16 @@ enum QueryContinuation: Equatable {
     }
   }
 
-  /// The failure of a continuation of another scope, or of a text that the server never gave out.
+  /// The error for a continuation marker of another scope, or for a text that is no marker of this
+  /// store.
   static let foreign = StoreError(
     .badContinuation,
     "continuationMarker: the marker does not belong to this query of this caller in this database; "
       + "send the query that returned the marker, or start again without a marker")
 
-  /// Reads a continuation marker.
+  /// Decrypts a continuation marker.
   ///
-  /// - Throws: ``StoreError/Code/badContinuation`` unless the marker was given for this scope.
+  /// - Throws: ``StoreError/Code/badContinuation`` unless the store made the marker for this scope.
   init(_ text: String, of scope: Scope, sealedBy tokens: TokenCipher) throws {
     let digest = scope.digest
     let tailSize = Self.numberSize + digest.count
@@ -73,7 +75,7 @@ enum QueryContinuation: Equatable {
       } else {
         let path = try decoder.decodeInteger()
         let stretch = try decoder.decodeInteger()
-        // The caller, which knows the path, checks the upper bound.
+        // The caller checks the upper bound, because only the caller knows the path.
         guard stretch >= 0 else { throw Self.foreign }
         self = .scan(
           path: path < 0 ? nil : Int(path),
@@ -86,8 +88,7 @@ enum QueryContinuation: Equatable {
     }
   }
 
-  /// Returns the continuation marker: the position, the record number and the scope's digest,
-  /// sealed.
+  /// Returns the continuation marker: position, record number and the scope's digest, encrypted.
   func text(of scope: Scope, sealedBy tokens: TokenCipher) throws -> String {
     var encoder = RowEncoder()
     let number: Int64
@@ -107,7 +108,7 @@ enum QueryContinuation: Equatable {
     return try tokens.seal(encoder.bytes + tail, as: .continuation)
   }
 
-  /// The bytes of a record's number, always the same. The number reveals the activity in the
-  /// database, and a varying length would reveal its size.
+  /// The size of an encoded record number in bytes. The size is fixed: otherwise the length of a
+  /// marker would show how large the record numbers of the database are.
   private static let numberSize = 8
 }

@@ -1,25 +1,27 @@
 import CloudKitModel
 
-/// A collection that keeps the first records of an order out of any number: one page and one more.
+/// A collection that keeps the first records, in the order of the query, of all that are added: a
+/// page and one record more. The additional record shows that another page follows.
 ///
-/// Records may be added in any order. Those up to ``start`` are ignored.
+/// Records may be added in any order. Records up to ``start`` are ignored.
 struct RecordCollector {
-  /// The order of the page.
+  /// The order of the query's results.
   let order: RecordOrder
   /// The number of records of a page.
   let limit: Int
-  /// The last place of the earlier pages; nil for the first page.
+  /// The place of the last record of the previous page; nil for the first page.
   var start: RecordOrder.Place?
-  /// The kept records: fewer than twice a page and one record more.
+  /// The places of the kept records: fewer than 2 × (``limit`` + 1).
   private var kept: [Kept] = []
-  /// The rows of the kept records.
+  /// The rows of the kept records, by ``Kept/row``.
   private var rows: [StoredRecord.Row] = []
-  /// Whether the kept records are sorted and within the limit.
+  /// Whether the kept records are sorted, and are at most ``limit`` + 1.
   private var isTrimmed = true
-  /// The last place within the limit, once there were more records.
+  /// The place of the last of ``limit`` + 1 kept records, when they were last sorted; nil before
+  /// there were as many. Records after this place are ignored.
   private var end: RecordOrder.Place?
 
-  /// A place and the index of its row, since places are moved often before they are sorted.
+  /// A place, with the index of its row. Sorting moves places only, because rows are large.
   private struct Kept {
     var place: RecordOrder.Place
     var row: Int
@@ -31,14 +33,14 @@ struct RecordCollector {
     self.limit = limit
   }
 
-  /// Whether a page and one more record are kept. If records come in order, the rest need not be
-  /// read.
+  /// Whether a page and one record more are kept. If records are added in order, no more are
+  /// needed.
   var isFull: Bool { kept.count > limit }
 
-  /// The number of records that would fill the page, with the one after it.
+  /// The number of records that are missing until ``isFull``.
   var missing: Int { max(0, limit + 1 - kept.count) }
 
-  /// Adds a record, unless it was on an earlier page or is known to be after this page.
+  /// Adds a record. A record of an earlier page, or one known to come after this page, is ignored.
   mutating func add(_ row: StoredRecord.Row, at place: RecordOrder.Place) {
     if let start, !order.precedes(start, place) { return }
     if let end, order.precedes(end, place) { return }
@@ -48,21 +50,22 @@ struct RecordCollector {
     if kept.count >= 2 * (limit + 1) { trim() }
   }
 
-  /// Returns the page, and its last place if there are more records.
+  /// Returns the rows of the page, and the place of its last record; the place is nil if no more
+  /// records were added.
   mutating func page() -> ([StoredRecord.Row], RecordOrder.Place?) {
     trim()
     return (Array(rows.prefix(limit)), kept.count > limit ? kept[limit - 1].place : nil)
   }
 
-  /// Returns the place of the first record after the page, as known so far; nil if there is none
-  /// yet. Records after this place cannot be on the page.
+  /// Returns the place of the first record after the page, of those added so far; nil before
+  /// ``isFull``. Records after this place cannot be on the page.
   mutating func bound() -> RecordOrder.Place? {
     guard isFull else { return nil }
     trim()
     return kept[limit].place
   }
 
-  /// Sorts the kept records, and drops those after the first record behind the page.
+  /// Sorts the kept records, and removes all but the first ``limit`` + 1.
   private mutating func trim() {
     guard !isTrimmed else { return }
     isTrimmed = true

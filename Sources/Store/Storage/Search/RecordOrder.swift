@@ -1,19 +1,21 @@
 import CloudKitModel
 
-/// The order of a sorted query: by its sort keys from first to last, then by record number.
+/// The order of a query's results: by the sort keys from the first to the last, then by record
+/// number.
 ///
-/// - Records without a value for a key come after the others in either direction. A NaN counts as
-///   no value.
-/// - Record numbers of equal records have the direction of the last key.
-/// - A key with a place sorts by the distance from it.
+/// - Records without a value for a sort key come after the others, in ascending and in descending
+///   order. A NaN counts as no value.
+/// - Records that are equal in all sort keys come in the order of their numbers. The order of the
+///   numbers is descending if the last sort key is.
+/// - A sort key with a location sorts by the distance from that location.
 struct RecordOrder {
   /// The sort keys of the query; empty for the order of record numbers.
   var sortKeys: [SortKey]
 
-  /// A record's place in the order.
+  /// The place of a record in the order.
   struct Place: Equatable {
-    /// The values by which the record is sorted, one for each sort key. The value of a sort by
-    /// distance is the distance in metres.
+    /// The values by which the record is sorted, one for each sort key; nil for a missing value.
+    /// For a sort by distance, the value is the distance in metres.
     var values: [RecordValue?]
     /// The number of the record.
     var number: Int64
@@ -24,7 +26,7 @@ struct RecordOrder {
     Place(values: sortKeys.map { Self.value(of: record, for: $0) }, number: number)
   }
 
-  /// Returns the value by which a record is sorted; nil if it has none.
+  /// Returns the value by which a sort key sorts a record; nil if the record has none.
   static func value(of record: Record, for sortKey: SortKey) -> RecordValue? {
     guard let value = record.value(for: sortKey.key) else { return nil }
     if let center = sortKey.relativeLocation {

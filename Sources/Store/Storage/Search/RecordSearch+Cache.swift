@@ -1,8 +1,11 @@
 import CloudKitModel
 
-// The search cache's entries for the search's order and conditions.
+// The use of the search cache by a search. An entry of the cache is a *column* (the keys of one
+// field, by record numbers) or a *list* (the numbers of the records with one key); see
+// ``SearchCacheEntry``.
 extension RecordSearch {
-  /// Returns the order of candidates by cached columns; nil if the first key has none.
+  /// Returns the order of candidates by the cached columns of the first two sort keys; nil if the
+  /// first sort key has no cached column.
   func ranking() throws -> CandidateRanking? {
     let sortKeys = query.query.sortKeys
     guard let first = sortKeys.first, let column = try column(along: first.key) else { return nil }
@@ -15,10 +18,10 @@ extension RecordSearch {
     return ranking
   }
 
-  /// Returns the condition of a path, with its cached entries: a column, or else lists of its
-  /// ranges.
+  /// Returns the condition that a path gives (``SearchCondition``), with the cached entries for it:
+  /// the column of its field, or without a column the lists of its ranges.
   ///
-  /// - Parameter excludes: whether records on the path cannot match.
+  /// - Parameter excludes: true if the records on the path cannot match; false if only they can.
   func condition(of path: AccessPath, excludes: Bool = false) throws -> SearchCondition {
     let column = try key(of: path).flatMap { try self.column(along: $0) }
     var lists: [Int: RecordNumberSet] = [:]
@@ -32,11 +35,13 @@ extension RecordSearch {
     return SearchCondition(path, excludes: excludes, column: column, lists: lists)
   }
 
-  /// Reports the cost of missing cache entries, and requests those that are worth their memory.
+  /// Reports to the cache how much this search has spent because entries are missing. Then it
+  /// requests the entries for which all searches together have spent enough.
   ///
   /// - Parameters:
-  ///   - effort: the cost that columns would have saved, besides that of the conditions.
-  ///   - conditions: the conditions of the search.
+  ///   - effort: the cost, in index entries, that columns of the sort keys and paths would have
+  ///     saved; 0 or less for none. The costs of the conditions are not included.
+  ///   - conditions: the conditions of the search, which know what they have spent.
   func reportMissingEntries(spending effort: Double, conditions: [SearchCondition]) throws {
     guard let cache = transaction.searchCache else { return }
     let conditions = conditions.filter { $0.spent >= Double(self.effort.listThreshold) }
@@ -63,13 +68,19 @@ extension RecordSearch {
     }
   }
 
-  /// The cost of making and keeping a column, as a multiple of a list's.
+  /// The cost of making and keeping a column, as a multiple of the cost of a list.
   private static let columnPerList = 8.0
-  /// The most ranges of a path that can have lists.
+  /// The most ranges of a path for which lists are used.
   private static let listedStretches = 8
 
-  /// Reports the cost of a missing entry. If the sum is worth the entry, requests it from the
-  /// thread that fills the cache.
+  /// Reports a cost to a missing entry. If the sum of the reported costs has reached `worth`, the
+  /// method requests the entry from the thread that fills the cache.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the missing entry.
+  ///   - effort: the cost in index entries.
+  ///   - worth: the sum of costs from which on the entry is made, in index entries.
+  ///   - cache: the search cache.
   private func want(
     _ name: SearchCacheEntry.Name, spending effort: Double, worth: Double, from cache: SearchCache
   ) {
@@ -79,12 +90,13 @@ extension RecordSearch {
     }
   }
 
-  /// Returns the field whose values or words a path follows; nil for a path without ranges.
+  /// Returns the field whose values or words are on a path; nil for a path without ranges.
   private func key(of path: AccessPath) -> FieldKey? {
     path.stretches.first.flatMap { key(ofField: $0.field) }
   }
 
-  /// Returns the field of a number in the index, which may be that of its words.
+  /// Returns the field with this number in the value index, or whose words have this number; nil if
+  /// the type has no such field.
   private func key(ofField number: Int64) -> FieldKey? {
     guard
       let name = type.fields.first(where: {
@@ -94,8 +106,9 @@ extension RecordSearch {
     return SystemField.allCases.first { $0.schemaName == name }.map { .system($0) } ?? .field(name)
   }
 
-  /// Returns the name of the column of a field whose keys are eight bytes and all in the index; nil
-  /// for another field.
+  /// Returns the name that the column of a field has in the cache. The result is nil for a field
+  /// that cannot have a column: its keys must be eight bytes long, and all of them must be in the
+  /// index.
   private func columnName(along key: FieldKey) -> SearchCacheEntry.Name? {
     guard path(along: key) != nil, let field = type.field(for: key) else { return nil }
     switch field.type.element {
@@ -106,16 +119,16 @@ extension RecordSearch {
     }
   }
 
-  /// Returns the name of the list of a range with one key, on a path of few ranges; nil for another
-  /// range.
+  /// Returns the name that the list of a range has in the cache. The result is nil for a range of
+  /// several keys, and on a path with more than `listedStretches` ranges.
   private func listName(of stretch: IndexStretch, on path: AccessPath) -> SearchCacheEntry.Name? {
     guard path.stretches.count <= Self.listedStretches, stretch.range.lower == stretch.range.upper
     else { return nil }
     return SearchCacheEntry.Name(database: database, field: stretch.field, key: stretch.range.lower)
   }
 
-  /// Returns the cached column of a field. A query without sort keys uses a column only if it
-  /// exists already.
+  /// Returns the cached column of a field; nil if there is none. For a query without sort keys, the
+  /// method never makes a missing column.
   private func column(along key: FieldKey) throws -> KeyColumn? {
     guard let name = columnName(along: key) else { return nil }
     let isKnown = transaction.searchCache?.entry(name) != nil
@@ -123,11 +136,11 @@ extension RecordSearch {
     return try entry(name, along: key)?.column
   }
 
-  /// Returns an entry as this search's transaction sees the index; nil if there is none, or if it
-  /// cannot be used.
+  /// Returns an entry with the state of the index that this search's transaction sees. The result
+  /// is nil if the entry is missing, newer than that state, or too old.
   ///
-  /// An older entry is updated by the records that were saved since. If they are too many, it is
-  /// dropped.
+  /// An older entry is updated with the records that were saved since. If there are too many of
+  /// these, the method removes the entry from the cache.
   private func entry(_ name: SearchCacheEntry.Name, along key: FieldKey) throws -> SearchCacheEntry?
   {
     guard let cache = transaction.searchCache else { return nil }
@@ -138,7 +151,7 @@ extension RecordSearch {
     else {
       return nil
     }
-    // An entry newer than this transaction is of no use to it.
+    // A newer entry has changes that this transaction must not see.
     guard entry.version < version else { return entry.version == version ? entry : nil }
     guard let entry = try entry.followed(by: version, name, along: key, in: self) else {
       cache.giveUp(name)

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// A record that may match, with the fields that the query needs.
+/// A record that matches the query, decoded as far as the query needs it.
 struct SearchCandidate {
   /// The record's row, with its whole content.
   var row: StoredRecord.Row
@@ -10,30 +10,30 @@ struct SearchCandidate {
 }
 
 extension RecordSearch {
-  /// Reads the record with this number, and checks all filters on it.
+  /// Reads the record with this number, and checks whether it matches.
   ///
   /// - Returns: the record with the fields that the query needs; nil if it does not match.
-  /// - Throws: ``StoreError/Code/corrupt`` if the record does not exist, though no cache can have
-  ///   named it.
+  /// - Throws: ``StoreError/Code/corrupt`` if the record does not exist, on a store without a
+  ///   search cache.
   func match(_ number: Int64) throws -> SearchCandidate? {
     let row = try transaction.connection.first(
       StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
       [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
     guard let row else {
-      // Cached lists keep deleted records.
+      // The numbers of deleted records stay in cached lists and columns.
       if transaction.searchCache != nil { return nil }
       throw StoreError(.corrupt, "the value index names a record that does not exist")
     }
     return try match(row)
   }
 
-  /// Checks a record: its type, its zone, the caller's access, and all filters.
+  /// Checks whether a record matches: its type, its zone, the caller's rights, and all filters.
   ///
   /// - Returns: the record with the fields that the query needs; nil if it does not match.
   func match(_ row: StoredRecord.Row) throws -> SearchCandidate? {
-    // A named record may be of another type.
+    // A path of record names can lead to records of another type.
     guard row.typeNumber == type.number else { return nil }
-    // Cached lists contain all zones.
+    // Cached lists and columns contain records of all zones.
     if let zoneNumber, row.zoneNumber != zoneNumber { return nil }
     var record = Record(
       recordID: RecordID(recordName: row.recordName), recordType: type.name,
@@ -42,7 +42,7 @@ extension RecordSearch {
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decode(glance, into: &record)
     guard access.reach == .all || access.mayRead(record) else { return nil }
-    // Fields that are not searchable for words are not part of all text.
+    // A search in all text must not find words in fields without the option `searchable`.
     let seen = glance.fields == nil ? withoutHiddenText(record) : record
     for filter in query.query.filters {
       guard filter.matches(filter.key == .allText ? seen : record) else { return nil }
@@ -50,7 +50,7 @@ extension RecordSearch {
     return SearchCandidate(row: row, record: record)
   }
 
-  /// Returns the record without the texts that are not searchable for words.
+  /// Returns the record without the texts of the fields that do not have the option `searchable`.
   private func withoutHiddenText(_ record: Record) -> Record {
     var record = record
     for (name, field) in type.fields
@@ -60,12 +60,12 @@ extension RecordSearch {
     return record
   }
 
-  /// Returns the complete records of a page.
+  /// Returns the complete records of these rows.
   func records(_ rows: [StoredRecord.Row]) throws -> [Record] {
     try rows.map { try RecordTable(transaction: transaction).record($0, in: database).record }
   }
 
-  /// Returns the numbers of the records with these names in the searched zones, in order.
+  /// Returns the numbers of the records with these names in the searched zones, in ascending order.
   func numbers(ofRecordsNamed names: [String]) throws -> [Int64] {
     try Set(names).flatMap { name in
       try transaction.connection.rows(
@@ -79,8 +79,9 @@ extension RecordSearch {
     }.sorted()
   }
 
-  /// Returns the conditions of matches known to the index: first those of the paths, in their
-  /// order. Then come that of the zone, and those that exclude records.
+  /// Returns the conditions that the index can check for matches: first those of ``paths``, in the
+  /// same order, without paths of record names. The next ones are the condition of the searched
+  /// zone, if there is one, and those of negated filters.
   func conditions() throws -> [SearchCondition] {
     var conditions = try paths.filter { if case .names = $0.source { false } else { true } }
       .map { try condition(of: $0) }
@@ -89,7 +90,8 @@ extension RecordSearch {
       + makeExcludedPaths().map { try condition(of: $0, excludes: true) }
   }
 
-  /// Returns the highest record number in the database, an upper bound of its number of records.
+  /// Returns the highest record number in the database, which is an upper bound of the number of
+  /// records; 0 for a database without records.
   func highestNumber() throws -> Int64 {
     try transaction.connection.first(
       """

@@ -1,17 +1,21 @@
 import CloudKitModel
 
 extension RecordSearch {
-  /// Returns the paths of the filters, always in the same order. Each leads to all matches.
+  /// Returns the paths of the filters (``AccessPath``). Each of them leads to all matches. The
+  /// order of the paths is always the same, because a continuation marker contains the index of a
+  /// path.
   ///
-  /// A caller who may read only records of their own gets only paths to those. The length of
-  /// another path depends on other users' values, and would reveal them.
+  /// For a caller who may read only their own records, the only paths are those of record names and
+  /// the one to the caller's records. The length of any other path depends on other users' values,
+  /// and would reveal them.
   func makePaths() -> [AccessPath] {
     if access.reach == .own {
       let own = type.indexOfRecords(madeBy: query.caller.userRecordName, at: address)
       return namedPaths + (own.map { [AccessPath(source: .stretches([$0]))] } ?? [])
     }
     var paths = namedPaths
-    // A record has one value of such a field, so several ranges intersect.
+    // A record has one value in a field that is no list. So the ranges of several filters on one
+    // field are intersected.
     var ranges: [(field: RecordTypeEntry.Field, ranges: [KeyRange], circle: AccessPath.Circle?)] =
       []
     for filter in query.query.filters where filter.key != .system(.recordName) {
@@ -52,8 +56,8 @@ extension RecordSearch {
     }
   }
 
-  /// Returns the paths to records that cannot match, from negated filters. A caller who may read
-  /// only records of their own gets none.
+  /// Returns the paths of negated filters, which lead to records that cannot match. For a caller
+  /// who may read only their own records, there are none.
   func makeExcludedPaths() -> [AccessPath] {
     guard access.reach == .all else { return [] }
     return query.query.filters.compactMap { filter in
@@ -67,15 +71,16 @@ extension RecordSearch {
     }
   }
 
-  /// The path to every record of the type: each has a time of creation.
+  /// The path to every record of the type, through the index of creation times.
   var pathToAll: AccessPath {
     let field = type.field(for: .system(.createdTimestamp))
     return AccessPath(
       source: .stretches([IndexStretch(field: field?.number ?? 0, range: .everything)]))
   }
 
-  /// Returns the path through the values of one field; nil if the index lacks some values. If
-  /// filters restrict the field, it is their path.
+  /// Returns the path through the values of one field. If filters restrict the field, the path is
+  /// that of the filters; otherwise it has all values. The result is nil for a field with lists,
+  /// and for a field of which the index does not have all values.
   func path(along key: FieldKey) -> AccessPath? {
     guard let field = type.field(for: key), isIndexed(field, key), !field.type.isList else {
       return nil
@@ -84,7 +89,8 @@ extension RecordSearch {
       ?? AccessPath(source: .stretches([IndexStretch(field: field.number, range: .everything)]))
   }
 
-  /// Returns the index of the filter path that follows a field's values; nil if there is none.
+  /// Returns the index in ``paths`` of the path through a field's values; nil if no filter gives
+  /// such a path.
   func indexOfPath(along key: FieldKey) -> Int? {
     guard let field = type.field(for: key) else { return nil }
     return paths.firstIndex { $0.stretches.first?.field == field.number }
@@ -106,8 +112,9 @@ extension RecordSearch {
     return AccessPath.Circle(center: center, radius: radius)
   }
 
-  /// Returns the paths of the words of a filter, one for each word that a record must have. There
-  /// are none if a field has no complete index of words.
+  /// Returns the paths of a filter that searches for words: one for each word that a record must
+  /// have, or a single one for a filter that needs any of its words. There are none if the index of
+  /// words is incomplete.
   private func tokenPaths(of filter: Filter) -> [AccessPath] {
     let fields: [RecordTypeEntry.Field]
     switch filter.key {
@@ -129,7 +136,7 @@ extension RecordSearch {
     }
   }
 
-  /// Returns the record names that a filter permits; nil if it does not list names.
+  /// Returns the record names that a filter permits; nil if the filter does not compare with names.
   private static func names(of filter: Filter) -> [String]? {
     guard filter.options.isEmpty else { return nil }
     switch (filter.comparator, filter.value) {

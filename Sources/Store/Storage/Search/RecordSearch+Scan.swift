@@ -1,16 +1,17 @@
 import CloudKitModel
 import StoreModel
 
-// Pages of queries without sort keys.
+// The search for a page of a query without sort keys.
 extension RecordSearch {
-  /// Returns a page in the order of the value index; nil for named records and for zones with few
-  /// records, whose order is that of the record numbers.
+  /// Returns a page in the order of the value index. The result is nil if the page has the order of
+  /// the record numbers instead. That is so for a filter on record names, and for a zone with few
+  /// records.
   ///
-  /// The scan follows the path with the fewest entries, or the creation times of all records. A
-  /// continuation stays on its path.
+  /// The scan follows the path with the fewest entries, called the *driver*. Without paths, it
+  /// follows the creation times of all records. All pages of a query follow the same path.
   ///
-  /// - Throws: ``StoreError/Code/badContinuation`` if the continuation's path no longer exists,
-  ///   because the schema was changed.
+  /// - Throws: ``StoreError/Code/badContinuation`` if the path of the previous page no longer
+  ///   exists, because the schema was changed.
   func scannedPage() throws -> RecordPage? {
     if case .sorted = continuation { return nil }
     if paths.contains(where: { if case .names = $0.source { true } else { false } }) { return nil }
@@ -22,7 +23,7 @@ extension RecordSearch {
       driver = path
       start = position
     } else {
-      // A single path needs no comparison.
+      // If there is a single path, no estimates are needed.
       if paths.count > 1 { try sieve.prepare(in: self) }
       driver = sieve.fewest(ofFirst: paths.count)
     }
@@ -43,10 +44,10 @@ extension RecordSearch {
     return page
   }
 
-  /// Returns the records of the type in the searched zone; nil if there are more than the limit, or
-  /// if all zones are searched.
+  /// Returns the numbers of the type's records in the searched zone. The result is nil if all zones
+  /// are searched, or if the zone has more records than `limit`.
   ///
-  /// - Parameter limit: the most records of the zone, of all types.
+  /// - Parameter limit: the most records that the zone may have, of all types.
   func recordsOfZone(upTo limit: Int = .max) throws -> RecordNumberSet? {
     guard zoneNumber != nil else { return nil }
     var reader = EntryReader(AccessPath(source: .zone))
@@ -59,13 +60,14 @@ extension RecordSearch {
     return numbers
   }
 
-  /// Returns a page along a path.
+  /// Returns the next page of records on a path.
   ///
   /// - Parameters:
   ///   - path: the path to follow.
-  ///   - driver: its index among the paths of the filters; nil for the path to all records.
-  ///   - start: the entry after which the page begins.
-  ///   - sieve: excludes records by the other conditions.
+  ///   - driver: the index of the path among the paths of the filters; nil for the path to all
+  ///     records.
+  ///   - start: the entry after which the page begins; nil for the first page.
+  ///   - sieve: the conditions of the other filters, which exclude records before they are read.
   private func page(
     along path: AccessPath, _ driver: Int?, after start: AccessPath.Position?,
     _ sieve: inout CandidateSieve
@@ -73,7 +75,8 @@ extension RecordSearch {
     var reader = EntryReader(path, after: start)
     var rows: [StoredRecord.Row] = []
     var last: AccessPath.Position?
-    // Slightly more than a page, then ever larger steps.
+    // The number of entries to read in the next step: first slightly more than a page, then twice
+    // as many in each step.
     var size = query.limit + 24
     _ = try sieve.advise(wanted: query.limit + 1, sorting: nil, in: self)
     while !reader.isAtEnd {
@@ -100,8 +103,8 @@ extension RecordSearch {
     return RecordPage(records: try records(rows), continuation: nil)
   }
 
-  /// Returns whether an entry is the first of its record on the path, since a list can have
-  /// several. Only the first one counts.
+  /// Returns whether an entry is the first entry of its record on the path. A record with a list
+  /// can have several entries on a path; the scan uses the first one only.
   private func isFirst(_ entry: IndexEntryPlace, on path: AccessPath, _ record: Record) -> Bool {
     guard path.hasRepeats else { return true }
     let first = path.stretches[entry.stretch].range
@@ -125,7 +128,7 @@ extension RecordSearch {
     return keys[stretch.field]?.first { stretch.range.contains($0) } == entry.key.bytes
   }
 
-  /// Returns the number of entries of a path, or `limit` if there are as many or more.
+  /// Returns the number of index entries of a path, at most `limit`.
   func count(_ path: AccessPath, upTo limit: Int) throws -> Int {
     var count = 0
     for stretch in path.stretches where count < limit {

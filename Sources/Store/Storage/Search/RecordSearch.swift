@@ -1,10 +1,12 @@
 import CloudKitModel
 import StoreModel
 
-/// The search for one page of a query, in one read transaction.
+/// The search for one page of a query's results, in one read transaction.
 ///
-/// The search is correct without any planning: it reads each candidate and checks all filters on
-/// it. Paths, conditions and plans only spare reading records that cannot match.
+/// A *candidate* is a record that may match the query. The search reads each candidate, and checks
+/// all filters on it. So the result is correct whatever the plan of the search. Paths
+/// (``AccessPath``), conditions (``SearchCondition``) and plans (``SearchPlan``) only reduce the
+/// number of candidates.
 struct RecordSearch {
   /// The query, with its limit and its continuation.
   let query: RecordQuery
@@ -13,27 +15,28 @@ struct RecordSearch {
   /// The address of the searched database.
   let address: DatabaseAddress
   let transaction: StoreTransaction
-  /// The record type of the query.
+  /// The record type that the query searches.
   let type: RecordTypeEntry
-  /// The zone to search; nil for all zones, or if there is only one.
+  /// The number of the zone to search; nil to search all zones, and if the database has only one.
   let zoneNumber: Int64?
-  /// The scope of its continuations.
+  /// The scope in which this query's continuation markers are valid.
   let scope: QueryContinuation.Scope
-  /// The position after the previous page; nil for the first page.
+  /// The end of the previous page; nil for the first page.
   let continuation: QueryContinuation?
-  /// The records of the type that the caller may read. Other records are invisible.
+  /// The caller's rights for records of the type. Records that the caller may not read are not in
+  /// the results.
   let access: RecordAccess
-  /// The fields that decide whether and where a record is on the page.
+  /// The parts of a record by which the search decides whether and where it is on the page.
   let glance: RecordGlance
-  /// The costs of steps, and the limits.
+  /// The costs of the steps, and the limits of the search.
   let effort: SearchEffort
-  /// The paths of the filters, each to all matches, always in the same order.
+  /// The paths of the filters (``makePaths()``). Each of them leads to all matches.
   private(set) var paths: [AccessPath] = []
 
   /// Prepares the search and checks the query.
   ///
-  /// It is nil if nothing can match: the schema does not have the type, or a field that must have a
-  /// value.
+  /// The result is nil if no record can match. That is so if the schema does not have the type, or
+  /// a field in which a match must have a value.
   ///
   /// - Throws: ``ItemFailure`` if the zone does not exist, the caller may read no records of the
   ///   type, or a filter does not fit the schema; ``StoreError/Code/badContinuation`` for a
@@ -83,7 +86,7 @@ struct RecordSearch {
     paths = makePaths()
   }
 
-  /// Returns the page, with a continuation if there are more records.
+  /// Executes the search, and returns the page, with a continuation marker if more records follow.
   func run() throws -> RecordPage {
     if query.query.sortKeys.isEmpty, let page = try scannedPage() { return page }
     var search = try SortedSearch(self)
@@ -99,9 +102,9 @@ struct RecordSearch {
       })
   }
 
-  /// Returns the caller's access to records of the query's type.
+  /// Returns the caller's rights for records of the query's type.
   ///
-  /// - Throws: ``ItemFailure/Code/accessDenied`` if the caller may read none of them.
+  /// - Throws: ``ItemFailure/Code/accessDenied`` if the caller may read no record of the type.
   private static func access(
     of query: RecordQuery, at address: DatabaseAddress, transaction: StoreTransaction
   ) throws -> RecordAccess {
@@ -118,16 +121,16 @@ struct RecordSearch {
 
   /// Checks that a filter fits the type of its field.
   ///
-  /// - Returns: false if no record can pass: the filter needs a value of a field that was never
-  ///   saved.
-  /// - Throws: ``ItemFailure`` if it does not fit, or if the field is encrypted.
+  /// - Returns: false if no record can match, because the filter needs a value in a field that no
+  ///   record has.
+  /// - Throws: ``ItemFailure`` if the filter does not fit the type, or if the field is encrypted.
   private static func check(
     _ filter: Filter, against type: RecordTypeEntry, transaction: StoreTransaction
   ) throws -> Bool {
     let fieldType: FieldType
     switch filter.key {
     case .allText:
-      // Other connections may have added fields.
+      // Writes on other connections may have added fields.
       try RecordTypeTable(transaction: transaction).loadFields(of: type)
       return true
     case .field(let name):
@@ -137,7 +140,7 @@ struct RecordSearch {
       try checkIsPlain(field, name)
       fieldType = field.type
     case .system(let system):
-      // Names of records and users may be given as references.
+      // A filter may compare the name of a record or user with a reference.
       if system.type == .string, filter.value?.type.element == .reference { return true }
       fieldType = FieldType(system.type)
     }
@@ -159,7 +162,7 @@ struct RecordSearch {
       "field '\(name)' is encrypted: a query cannot search or sort by it")
   }
 
-  /// Checks that a sort key fits its field. A field that was never saved fits.
+  /// Checks that a sort key fits the type of its field. A field that no record has fits.
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` if the field has no order, or is encrypted.
   private static func check(

@@ -2,21 +2,24 @@ import CloudKitModel
 import StoreModel
 
 extension RecordService {
-  /// Searches through the indexes of the filters and sort keys, and checks all filters on each
-  /// candidate record.
+  /// Searches a database for one page of a query. The value index gives *candidates*: the records
+  /// that may match. The method then checks all filters on each candidate.
   ///
-  /// - Unsorted results come in the order of the index with the fewest entries for one of the
-  ///   filters. Sorted results come in the order of the first sort key's index, unless the filters
-  ///   leave so few records that sorting those is cheaper. Indexes of other filters exclude most
-  ///   records that cannot match before they are read.
-  /// - A filter without an index (folded strings) reads every record of the type, unless another
-  ///   filter has one.
-  /// - Complexity: for one filter and one independent sort key, about the square root of the number
-  ///   of records times that of a page in index entries. At worst, if the filter excludes the
-  ///   records that the sort key puts first, as many entries as there are records.
+  /// - Without sort keys, the method follows the index of the filter that has the fewest entries.
+  ///   The results are in the order of that index. The indexes of the other filters exclude most
+  ///   records that cannot match, before these records are read.
+  /// - With sort keys, the method follows the index of the first sort key. If the filters leave so
+  ///   few candidates that it costs less to read and sort them all, it does that instead.
+  /// - Some filters have no index, such as a comparison of texts without regard to case. If a query
+  ///   has only such filters, the method may have to read every record of the type.
+  ///
+  /// - Complexity: O(√(*n* · *p*)) index entries for *n* records of the type and *p* records of a
+  ///   page, with one filter and one sort key whose values are independent. At worst O(*n*): if the
+  ///   filter excludes the records that the sort key puts first.
   ///
   /// - Parameters:
-  ///   - query: the query. Its limit is brought to 1 to `ServiceLimits.recordsPerPage`.
+  ///   - query: the query. A limit below 1 counts as 1, a limit above
+  ///     `ServiceLimits.recordsPerPage` as that number.
   ///   - database: the database to search.
   /// - Returns: a page of complete records, with a continuation marker if there are more.
   /// - Throws: ``ItemFailure`` for a query that is invalid or does not fit the schema.

@@ -1,45 +1,55 @@
 import CloudKitModel
 
-/// A path through the index as a condition: records on the path meet it.
+/// A condition that each match meets: it is on a certain path (``AccessPath``). If ``excludes`` is
+/// true, the condition is the opposite: a match is not on the path.
 ///
-/// Membership is certain once all numbers on the path are gathered. Before that, the index can be
-/// asked about single records if the path has one value or two, and a cached column can be asked in
-/// any case. The number of members is estimated from the gathered part.
+/// The search checks the condition for a record number without reading the record. There are two
+/// ways:
+///
+/// - *Gathering* reads the entries of the path in parts, and collects the record numbers in a set.
+///   Once the set is complete, it decides about any number. Before, it serves to estimate the
+///   number of records on the path.
+/// - *Asking* looks up one record number. A path of one or two keys can be asked in the index. A
+///   path whose field has a cached column (``KeyColumn``) can be asked in the column.
 struct SearchCondition {
-  /// The gathered numbers of records on the path; all of them when ``isComplete``.
+  /// The gathered record numbers. If ``isComplete`` is true, they decide whether a record meets the
+  /// condition.
   private(set) var numbers = RecordNumberSet()
-  /// Whether records on the path cannot match, instead of the others.
+  /// True if the records on the path cannot match; false if only they can.
   let excludes: Bool
   /// The path of the condition.
   private let path: AccessPath
-  /// The path without the ranges that have cached lists.
+  /// The path without those ranges whose records came from cached lists (``PostingList``).
   let unlistedPath: AccessPath
-  /// The reader of the rest of ``unlistedPath``.
+  /// The reader of ``unlistedPath``, which has read the gathered part.
   private var reader: EntryReader
-  /// The windows on the path's keys, one for each; empty if there are many.
+  /// The readers with which the index is asked, one for each key of ``unlistedPath``. The array is
+  /// empty if the path has more than two keys, or a range of several keys.
   private var windows: [NumberWindow]
-  /// The test by the cached column of the path's field; nil if there is none.
+  /// The test by the cached column of the path's field; nil if the field has no cached column.
   private let column: ColumnCondition?
-  /// The numbers in ``numbers`` that came from cached lists.
+  /// The record numbers that came from cached lists; ``numbers`` contains them too.
   private let listed: RecordNumberSet
-  /// The number of gathered entries.
+  /// The number of index entries that gathering has read.
   private(set) var gathered = 0
-  /// The number of gathered entries, without those outside of the path's circle.
+  /// The number of these entries that count. On a path with a circle, entries inside the circle
+  /// count; on the path of a zone, records of the searched type; on other paths, all entries.
   private var met = 0
-  /// The estimated number of entries on the whole path.
+  /// The estimated number of entries of ``unlistedPath``.
   private var total = 0.0
-  /// The spans of the path's ranges, nil for ranges without entries; empty before they are needed.
+  /// The first and last entry of each range of ``unlistedPath``, nil for a range without entries.
+  /// The array is empty before it is needed.
   private var spans: [EntrySpan?] = []
-  /// The number of records asked about.
+  /// The number of records that were asked in the index.
   private var questions = 0.0
 
-  /// Creates the condition of a path. It reads nothing yet.
+  /// Creates the condition of a path, without reading anything.
   ///
   /// - Parameters:
   ///   - path: the path.
-  ///   - excludes: whether records on the path cannot match.
-  ///   - column: the keys of the path's field, if cached.
-  ///   - lists: the records of some of the path's ranges, if cached, by the indices of the ranges.
+  ///   - excludes: true if the records on the path cannot match; false if only they can.
+  ///   - column: the cached column of the path's field; nil if there is none.
+  ///   - lists: the cached lists of some ranges of the path, by the index of the range.
   init(
     _ path: AccessPath, excludes: Bool = false, column: KeyColumn? = nil,
     lists: [Int: RecordNumberSet] = [:]
@@ -64,25 +74,29 @@ struct SearchCondition {
       stretches.count <= Self.askable && windows.count == stretches.count ? windows : []
   }
 
-  /// The most keys of a path that can be asked.
+  /// The most keys of a path that is asked in the index.
   private static let askable = 2
-  /// The most ranges that are estimated by their spans; on paths with more, all ranges count the
-  /// same.
+  /// The most ranges of a path whose first and last entries are used for an estimate. On a path
+  /// with more ranges, each range counts the same.
   private static let fineStretches = 8
 
-  /// Whether ``numbers`` has all records on the path.
+  /// Whether the whole path is gathered.
   var isComplete: Bool { reader.isAtEnd }
-  /// Whether single records can be asked about.
+  /// Whether the condition can be asked about single records, and is not complete.
   var isAskable: Bool { !isComplete && (column != nil || !windows.isEmpty) }
 
-  /// Returns whether this is the condition of exactly this value.
+  /// Returns whether exactly the records with one value meet the condition.
+  ///
+  /// - Parameter stretch: the range with the key of the value.
   func isOf(_ stretch: IndexStretch) -> Bool {
     let stretches = path.stretches
     return !excludes && stretches.count == 1 && stretches[0].field == stretch.field
       && stretches[0].range == stretch.range
   }
 
-  /// Returns whether the condition excludes all records with this value.
+  /// Returns whether the condition excludes all records with a value.
+  ///
+  /// - Parameter stretch: the range with the key of the value.
   func rulesOut(_ stretch: IndexStretch) -> Bool {
     excludes
       && path.stretches.contains {
@@ -93,12 +107,14 @@ struct SearchCondition {
 
   // MARK: Gathering
 
-  /// Reads more of the path, and keeps the wanted numbers. If scanning a cached column costs less
-  /// than the rest, it reads the column instead, and is then complete.
+  /// Gathers more of the path, and adds the wanted numbers to the set.
+  ///
+  /// From the second call on, the method scans the cached column instead, if that costs less than
+  /// reading the rest of the path. The condition is then complete.
   ///
   /// - Parameters:
   ///   - limit: the most entries to read.
-  ///   - isWanted: decides by a record number.
+  ///   - isWanted: returns whether a record number is added to the set.
   mutating func gather(
     _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
   ) throws {
@@ -114,7 +130,7 @@ struct SearchCondition {
     if !isComplete { total = try estimate(in: search) }
   }
 
-  /// Takes all numbers from the cached column.
+  /// Gathers the whole path by a scan of the cached column.
   private mutating func gatherAll(
     from column: ColumnCondition, where isWanted: (Int64) -> Bool
   ) {
@@ -129,12 +145,13 @@ struct SearchCondition {
     reader.finish()
   }
 
-  /// Returns the estimated number of entries on the path, from how far the reader has come. Without
-  /// better knowledge it is four times the gathered ones.
+  /// Returns the estimated number of entries of ``unlistedPath``, from the position that the reader
+  /// has reached. If the position allows no estimate, the result is four times the gathered
+  /// entries.
   private mutating func estimate(in search: RecordSearch) throws -> Double {
     let unknown = Double(4 * gathered)
     let count = reader.path.stretches.count
-    // A zone's records have no ranges.
+    // The path of a zone has no ranges.
     guard count > 0, let position = reader.position else { return unknown }
     guard count <= Self.fineStretches else {
       let done = (Double(position.stretch) + 0.5) / Double(count)
@@ -151,22 +168,22 @@ struct SearchCondition {
     return Double(gathered) * Double(spans.count { $0 != nil }) / (Double(before) + share)
   }
 
-  /// The entries still to be gathered, or an equal cost.
+  /// The cost of gathering the rest of the path in the cheapest way, in index entries.
   var remaining: Double { min(unread, scanCost) }
 
-  /// The entries still to be read, or an equal cost.
+  /// The cost of reading the rest of the path from the index, in index entries.
   private var unread: Double {
     guard !isComplete else { return 0 }
     let entries = max(1, total - Double(gathered))
-    // Entries of a circle need a distance each, and seeks to many ranges.
+    // For a circle, a distance is computed for each entry, and many ranges are sought in the index.
     guard unlistedPath.circle != nil else { return entries }
     return entries * 1.5 + Double(unlistedPath.stretches.count * NumberWindow.seekCost)
   }
 
-  /// The cost of finding the records in the column instead.
+  /// The cost of scanning the cached column, in index entries; infinite without a column.
   private var scanCost: Double { column?.cost(ofVisiting: members) ?? .infinity }
 
-  /// The estimated number of records on the path.
+  /// The estimated number of records on the path; infinite before anything is gathered.
   var members: Double {
     let listed = Double(listed.count)
     if isComplete { return listed + Double(met) }
@@ -175,9 +192,9 @@ struct SearchCondition {
 
   // MARK: Asking
 
-  /// Returns whether a record meets the condition, and the cost of the answer in entries.
+  /// Returns whether a record meets the condition, and the cost of the answer in index entries.
   ///
-  /// The condition must be askable, and need not be complete.
+  /// Call the method only if ``isAskable``.
   mutating func ask(
     _ number: Int64, in search: RecordSearch
   ) throws -> (isMet: Bool, cost: Int) {
@@ -193,15 +210,17 @@ struct SearchCondition {
     return (holds != excludes, 1 + windowCost - before)
   }
 
-  /// The cost so far of asking the index, in entries.
+  /// The cost of asking the index so far, in index entries.
   private var windowCost: Int { windows.reduce(0) { $0 + $1.cost } }
 
-  /// The cost so far of gathering and asking, in entries.
+  /// The cost of gathering and asking so far, in index entries.
   var spent: Double { Double(gathered + windowCost) }
 
   // MARK: Planning
 
-  /// Returns the plan's view of the condition, among `population` records.
+  /// Returns the estimates of the condition for ``SearchPlan``.
+  ///
+  /// - Parameter population: the approximate number of records in the database.
   func forPlan(among population: Double) -> SearchPlan.Condition {
     let members = min(members, population)
     let share = (excludes ? population - members : members) / max(1, population)
@@ -210,8 +229,8 @@ struct SearchCondition {
       candidates: excludes ? nil : members)
   }
 
-  /// The expected cost of a question in entries. It is the mean of the past questions and of four
-  /// assumed ones with a seek for each key.
+  /// The expected cost of asking about one record, in index entries: the mean of the past questions
+  /// and of four assumed questions, each with a seek for each key.
   private var questionCost: Double {
     guard column == nil else { return ColumnCondition.cost }
     return Double(4 * NumberWindow.seekCost * windows.count + windowCost) / (4 + questions)

@@ -1,36 +1,43 @@
-/// The costs of a search's steps. Tests change them to force every way of searching.
+/// The costs of the steps of a search, and its limits. Tests change them to force a certain way of
+/// searching.
 ///
-/// Costs are in index entries: reading one in order takes about 80 nanoseconds.
+/// The unit of costs is an index entry: the time to read one entry of the value index in order,
+/// about 80 nanoseconds.
 ///
-/// A search adds up what it spends in the same unit, and compares it with the cost of cache
-/// entries.
+/// A search counts its own cost in the same unit, and compares it with the cost of making an entry
+/// of the search cache.
 struct SearchEffort: Sendable {
   /// The cost of reading a record by its number and checking it.
   var recordCost = 36.0
-  /// The cost of looking up a record's rank in cached columns.
+  /// The cost of looking up a record's place in the order in cached columns (``CandidateRanking``).
   var rankCost = 0.4
-  /// The fraction of an index that searches must have scanned before its column is cached (0–1); an
-  /// eighth of it for a list.
+  /// The cost that searches must have spent without a column before the column is cached. The
+  /// property is a fraction (0–1) of the highest record number in the database. For a list, an
+  /// eighth of that cost is enough.
   var columnShare = 0.1
-  /// The entries of one condition that a search reads before it requests a list of them.
+  /// The number of index entries that a search must have spent on one condition before the
+  /// condition's missing cache entries count.
   var listThreshold = 4_096
-  /// Whether a search makes a wanted entry itself, instead of requesting it for later searches.
+  /// Whether a search makes a missing cache entry itself, instead of requesting it for later
+  /// searches.
   var fillsCache = false
-  /// The most records changed between two uses of an entry; it is dropped beyond that.
+  /// The most records that may be saved between two uses of a cache entry. If more were saved, the
+  /// entry is removed from the cache.
   var changeLimit = 1_000
-  /// The entries gathered of each condition to estimate its members.
+  /// The number of index entries that a search reads of each condition, to estimate how many
+  /// records meet the condition.
   var peek = 2_048
-  /// The most records with one value that are sorted in memory; more are left to the index of the
-  /// next sort key.
+  /// The most records with the same value that are sorted in memory. If there are more, the search
+  /// follows the index of the next sort key.
   var groupLimit = 2_000
-  /// The most records of a zone that are sorted in memory.
+  /// The most records of a zone for which a query without sort keys reads the whole zone.
   var fewRecords = 2_000
-  /// The most records scanned for those without a value, before the others are excluded by the
-  /// index.
+  /// The most records that a search reads to find those without a value. If that is not enough, the
+  /// search excludes the records with a value by the index.
   var absenceLimit = 1_000
-  /// The handler that is called with each step of a plan, and whether it asks about records on the
-  /// way.
+  /// A handler that is called for each step of a plan, for tests. `asks` is true if the step looks
+  /// up single records in the index.
   var observe: (@Sendable (SearchPlan.Step, _ asks: Bool) -> Void)?
-  /// The handler that is called when candidates are ranked by columns.
+  /// A handler that is called when candidates are sorted by cached columns, for tests.
   var observeRanking: (@Sendable () -> Void)?
 }

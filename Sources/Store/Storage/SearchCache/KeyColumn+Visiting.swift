@@ -1,13 +1,14 @@
-// Visits of many keys of a column. Both first find the positions in a block without branching, and
-// then go to them: mispredicted branches would cost more than everything else.
+// Visits of many keys of a column. For each block, both methods first list the positions of the
+// keys to visit, without a branch for each key. Then they visit the listed positions. A branch for
+// each key would often be predicted wrongly, which would cost more than all other work.
 extension KeyColumn {
-  /// Visits the keys in a closed range with their numbers, in ascending order of the numbers.
+  /// Visits the records whose keys are in a range, in ascending order of their numbers.
   ///
   /// - Parameter visit: gets a record number and its key.
   func visitKeys(in range: ClosedRange<UInt64>, _ visit: (Int64, UInt64) -> Void) {
     let lowest = range.lowerBound
     let width = range.upperBound - lowest
-    // The positions are below the size of a block, which the buffer has.
+    // The buffer has space for each position of a block.
     withUnsafeTemporaryAllocation(of: UInt16.self, capacity: Self.blockSize) { places in
       visitBlocks { index, keys in
         var count = 0
@@ -24,9 +25,9 @@ extension KeyColumn {
     }
   }
 
-  /// Visits the keys of these numbers, in ascending order; nil for a number without a key.
+  /// Visits these records with their keys, in ascending order of the numbers.
   ///
-  /// - Parameter visit: gets a record number and its key.
+  /// - Parameter visit: gets a record number and its key; nil for a record without a key.
   func visitKeys(of numbers: RecordNumberSet, _ visit: (Int64, UInt64?) -> Void) {
     withUnsafeTemporaryAllocation(of: (place: UInt16, key: UInt64).self, capacity: Self.blockSize) {
       found in

@@ -2,58 +2,63 @@ import CloudKitModel
 import StoreModel
 import Synchronization
 
-/// A cache of parts of the value index for later searches, within a limit of memory.
+/// A cache of parts of the value index in memory. The parts are called *entries*
+/// (``SearchCacheEntry``). Their memory is limited.
 ///
-/// An entry is worth its memory, and the reading of a part of the index, if it saves searches time.
-/// So searches report the cost of a missing entry. An entry is made when the sum is a fair part of
-/// the cost of making it. An entry that changes faster than it is used is dropped, and so is the
-/// least recently used one when the memory is full. After each drop, twice the cost must be spent
-/// before the entry is made again.
+/// - Searches report what they have spent because an entry is missing. An entry is made when the
+///   sum of these costs is high enough.
+/// - If too many records change between two uses of an entry, the entry is removed. When the memory
+///   is full, the least recently used entry is removed.
+/// - After each removal, searches must spend twice as much as before until the entry is made again,
+///   but at most 64 times the first sum.
 ///
-/// The readers share it; a mutex guards its state. Entries are values, so a search keeps the entry
-/// that it got, whatever happens in the cache.
+/// All reading threads share the cache; a mutex guards its state. Entries are values, so a search
+/// can use an entry that has since been removed from the cache.
 final class SearchCache: Sendable {
   /// The name of an entry.
   typealias Name = SearchCacheEntry.Name
 
-  /// The demand for a missing entry.
+  /// The costs that searches have reported for a missing entry.
   fileprivate struct Demand {
-    /// The index entries that searches have read because the entry was missing.
+    /// The sum of the reported costs, in index entries: the time to read one entry of the index in
+    /// order.
     var spent = 0.0
-    /// The factor by which the usual cost must be spent before the entry is made.
+    /// The factor by which the usual cost is multiplied, before ``spent`` is compared with it.
     var costFactor = 1.0
-    /// Whether the entry is being made.
+    /// Whether the entry was requested and has not been received yet.
     var isOrdered = false
   }
 
   /// The state that the mutex guards.
   fileprivate struct State {
-    /// The entries, each with the value of ``uses`` at its last use.
+    /// The entries, each with the value that ``uses`` had at the entry's last use.
     var entries: [Name: (entry: SearchCacheEntry, lastUse: Int)] = [:]
-    /// The demands for missing entries.
+    /// The demands for missing entries, and the cost factors of entries that were removed before.
     var demands: [Name: Demand] = [:]
-    /// The number of uses so far: a clock for the last uses.
+    /// The number of uses of all entries so far, by which the last uses are ordered in time.
     var uses = 0
     /// The memory of all entries in bytes.
     var size = 0
-    /// The number of entries that were made or could not be made.
+    /// The number of requests for entries that were answered, with or without an entry.
     var made = 0
-    /// The number of entries that were dropped.
+    /// The number of entries that were removed.
     var givenUp = 0
   }
 
-  /// The memory for all entries in bytes. Beyond it, the least recently used entry is dropped.
+  /// The most bytes for all entries together. Beyond it, the least recently used entries are
+  /// removed.
   let limit: Int
   private let state = Mutex(State())
 
   /// Creates an empty cache.
   ///
-  /// - Parameter limit: the memory for all entries in bytes; 0 for a cache that keeps none.
+  /// - Parameter limit: the most bytes for all entries together; 0 for a cache that keeps no
+  ///   entries.
   init(limit: Int) {
     self.limit = limit
   }
 
-  /// The contents and the turnover, for metrics.
+  /// The numbers of entries, made entries and removed entries, and the memory, for metrics.
   var counts: SearchCacheCounts {
     state.withLock { state in
       let columns = state.entries.values.count { $0.entry.column != nil }
@@ -63,8 +68,8 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Returns an entry, and notes its use; nil if it is missing. The entry may be of another version
-  /// than the search sees.
+  /// Returns an entry, and notes its use; nil if the entry is missing. The entry may be older or
+  /// newer than the state of the store that the search sees.
   func entry(_ name: Name) -> SearchCacheEntry? {
     state.withLock { state in
       state.uses += 1
@@ -73,10 +78,10 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Adds a requested entry.
+  /// Adds an entry that was requested.
   ///
-  /// - Parameter entry: the entry; nil if it was too large or could not be read. Then twice the
-  ///   cost must be spent before it is requested again.
+  /// - Parameter entry: the entry; nil if it was too large or could not be read. In that case,
+  ///   searches must spend twice as much as before until the entry is requested again.
   func receive(_ entry: SearchCacheEntry?, as name: Name) {
     state.withLock { state in
       state.made += 1
@@ -86,8 +91,9 @@ final class SearchCache: Sendable {
     if let entry { keep(entry, as: name) }
   }
 
-  /// Adds an entry, or replaces an older one. If the memory exceeds the limit, the least recently
-  /// used entries are dropped, perhaps this one.
+  /// Adds an entry, or replaces an older version of the entry. If the memory then exceeds the
+  /// limit, the least recently used entries are removed. If the new entry alone exceeds the limit,
+  /// it is removed too.
   func keep(_ entry: SearchCacheEntry, as name: Name) {
     state.withLock { state in
       let known = state.entries[name]?.entry
@@ -103,14 +109,16 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Drops an entry of which too much was changed since its last use.
+  /// Removes an entry. Call it if too many records have changed since the entry's last use.
   func giveUp(_ name: Name) {
     state.withLock { $0.giveUp(name) }
   }
 
-  /// Adds the cost of a missing entry to a search. It does nothing if the entry is there meanwhile.
+  /// Adds a cost to the demand for a missing entry. The method does nothing if the cache now has
+  /// the entry.
   ///
-  /// - Parameter spent: the cost in index entries.
+  /// - Parameter spent: the cost in index entries that the search has spent because the entry was
+  ///   missing.
   func note(_ spent: Double, withoutEntry name: Name) {
     state.withLock { state in
       guard state.entries[name] == nil else { return }
@@ -120,11 +128,11 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Returns whether an entry of this cost is to be made. Only the first caller gets true until the
-  /// entry is there.
+  /// Returns whether a missing entry is to be made now, and notes it as requested. After a caller
+  /// got true, the others get false until the cache receives the entry.
   ///
   /// - Parameter effort: the cost in index entries that searches must have spent, before
-  ///   ``Demand/costFactor``.
+  ///   multiplication by ``Demand/costFactor``.
   func isWorthMaking(_ name: Name, for effort: Double) -> Bool {
     state.withLock { state in
       let demand = state.demands[name] ?? Demand()
@@ -138,12 +146,14 @@ final class SearchCache: Sendable {
 }
 
 extension SearchCache.State {
-  /// The most missing entries whose demand is counted; beyond it, all counts are dropped.
+  /// The most missing entries whose demand is stored. At the limit, all demands are removed before
+  /// the next is added.
   private static let demandLimit = 10_000
-  /// The limit of `costFactor`, so that an entry can be made again however often it was dropped.
+  /// The greatest cost factor. With a limit, an entry can be made again however often it was
+  /// removed.
   private static let greatestCostFactor = 64.0
 
-  /// Drops an entry, and doubles the cost of making it again.
+  /// Removes an entry if the cache has it, and doubles the cost factor for making it again.
   mutating func giveUp(_ name: SearchCacheEntry.Name) {
     if let entry = entries.removeValue(forKey: name)?.entry {
       size -= entry.size
@@ -153,7 +163,7 @@ extension SearchCache.State {
     set(SearchCache.Demand(costFactor: min(Self.greatestCostFactor, 2 * costFactor)), for: name)
   }
 
-  /// Sets the demand for an entry.
+  /// Stores the demand for an entry.
   mutating func set(_ demand: SearchCache.Demand, for name: SearchCacheEntry.Name) {
     if demands[name] == nil, demands.count >= Self.demandLimit { demands = [:] }
     demands[name] = demand

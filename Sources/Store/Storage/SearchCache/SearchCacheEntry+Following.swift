@@ -2,17 +2,19 @@ import CloudKitModel
 import SQLEngine
 
 extension SearchCacheEntry {
-  /// Returns the entry at a later version, which the search sees; nil if too much was changed to
-  /// follow.
+  /// Returns the entry with the state of a later version; nil if too many records were saved since.
   ///
-  /// Every save gives its record and zone a number greater than all before. Deleted records may
-  /// stay in the entry: reading their numbers finds no record, and numbers are never reused.
+  /// Each save gives a new number to the record and its zone, above all earlier ones. So the
+  /// records that were saved since the entry's version are those with higher numbers.
+  ///
+  /// Deleted records may stay in the entry. That is harmless: a search reads each candidate, finds
+  /// no record with the number, and no other record ever gets the number.
   ///
   /// - Parameters:
-  ///   - version: the version that the search sees.
+  ///   - version: the last number that the database has drawn, as the search's transaction sees it.
   ///   - name: the name of the entry.
   ///   - key: the field of the entry.
-  ///   - search: a search of the same record type.
+  ///   - search: a search of the record type that has the field.
   func followed(
     by version: Int64, _ name: Name, along key: FieldKey, in search: RecordSearch
   ) throws -> SearchCacheEntry? {
@@ -34,8 +36,9 @@ extension SearchCacheEntry {
     }
   }
 
-  /// Returns the present records of the search's type that were saved since; nil if more than
-  /// `SearchEffort.changeLimit` records were, of all types.
+  /// Returns the records of the search's type that were saved since the entry's version, without
+  /// deleted ones. The result is nil if more than `SearchEffort.changeLimit` records of all types
+  /// were saved.
   private func changes(in search: RecordSearch) throws -> [StoredRecord.Row]? {
     let zones = try ZoneTable(transaction: search.transaction).numbers(
       changedAfter: version, in: search.database)
@@ -50,7 +53,10 @@ extension SearchCacheEntry {
     return changes.filter { $0.typeNumber == search.type.number }
   }
 
-  /// Returns the index's keys of a record in a field, or for the field's words.
+  /// Returns the keys that a record has in the value index for a field, or for the words of a
+  /// field.
+  ///
+  /// - Parameter field: the number of the field, or of its words.
   private static func keys(
     of row: StoredRecord.Row, in field: Int64, _ glance: RecordGlance, _ search: RecordSearch
   ) throws -> [[UInt8]] {

@@ -1,24 +1,24 @@
 import CloudKitModel
 import StoreModel
 
-/// A cached part of the value index: the keys of a field by record numbers, or the numbers of the
-/// records with one key.
+/// A part of the value index in the search cache (``SearchCache``). A *column* has the keys of one
+/// field by record numbers. A *list* has the numbers of the records that have one key.
 enum SearchCacheEntry: Sendable {
-  /// The name of an entry: a field of a database, and a key for a list.
+  /// The name of an entry: the database, the field, and for a list the key.
   struct Name: Hashable, Sendable {
     var database: DatabaseID
-    /// The field's number, or that of its words.
+    /// The number of the field, or of its words (``RecordTypeEntry/Field/tokenNumber``).
     var field: Int64
-    /// The key of its records; nil for a column with the keys of all records.
+    /// The key that the records of a list have; nil for a column.
     var key: [UInt8]?
   }
 
-  /// The keys of a field.
+  /// A column: the keys of one field.
   case column(KeyColumn)
-  /// The records with one key.
+  /// A list: the records with one key.
   case list(PostingList)
 
-  /// The last number that the database had drawn at this state.
+  /// The last number that the database had drawn when the entry had this state (``NumberSupply``).
   var version: Int64 {
     switch self {
     case .column(let column): column.version
@@ -46,10 +46,10 @@ enum SearchCacheEntry: Sendable {
 }
 
 extension SearchCacheEntry {
-  /// Reads an entry as the transaction sees the index. It reads all entries of the field, or of the
-  /// key.
+  /// Reads an entry from the value index, as the transaction sees the index. All index entries of
+  /// the field, or of the key, are read.
   ///
-  /// It is nil if it would exceed `limit` bytes or the database is gone.
+  /// The result is nil if the entry would exceed `limit` bytes, or if the database does not exist.
   init?(reading name: Name, upTo limit: Int, in transaction: StoreTransaction) throws {
     guard
       let version = try DatabaseTable(transaction: transaction).lastNumber(drawnIn: name.database)
@@ -66,14 +66,14 @@ extension SearchCacheEntry {
     }
   }
 
-  /// An error of reading an entry that exceeds its limit.
+  /// The error of reading an entry that exceeds its limit.
   fileprivate struct TooLarge: Error {}
 }
 
 extension KeyColumn {
   /// Reads all keys of a field.
   ///
-  /// - Throws: ``SearchCacheEntry/TooLarge`` if they exceed `limit` bytes.
+  /// - Throws: ``SearchCacheEntry/TooLarge`` if the column exceeds `limit` bytes.
   fileprivate init(
     reading name: SearchCacheEntry.Name, version: Int64, upTo limit: Int,
     in transaction: StoreTransaction
@@ -91,7 +91,7 @@ extension KeyColumn {
 extension PostingList {
   /// Reads the numbers of all records with a key.
   ///
-  /// - Throws: ``SearchCacheEntry/TooLarge`` if they exceed `limit` bytes.
+  /// - Throws: ``SearchCacheEntry/TooLarge`` if the list exceeds `limit` bytes.
   fileprivate init(
     reading name: SearchCacheEntry.Name, _ key: [UInt8], version: Int64, upTo limit: Int,
     in transaction: StoreTransaction

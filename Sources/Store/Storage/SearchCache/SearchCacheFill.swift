@@ -1,11 +1,12 @@
 import Synchronization
 
-/// A job that makes an entry which searches want. The thread that fills the search cache runs it.
+/// A job that reads a requested entry of the search cache from the value index. The thread that
+/// fills the cache runs the job.
 final class SearchCacheFill: StoreJob {
   let gathersWrites = false
   private let name: SearchCacheEntry.Name
   private let cache: SearchCache
-  /// The entry, from ``run(in:)`` to ``finish(_:)``; nil if it was too large.
+  /// The entry that ``run(in:)`` has read, for ``finish(_:)``; nil if it was too large.
   private let made = Mutex<SearchCacheEntry?>(nil)
 
   /// Creates the job for an entry.
@@ -20,7 +21,7 @@ final class SearchCacheFill: StoreJob {
     made.withLock { $0 = entry }
   }
 
-  /// Gives the entry to the cache; nil if reading it failed.
+  /// Passes the entry to the cache, or nil if reading it failed.
   func finish(_ failure: (any Error)?) {
     cache.receive(failure == nil ? made.withLock { $0 } : nil, as: name)
   }

@@ -2,8 +2,9 @@ import CloudKitModel
 import StoreModel
 
 extension SubscriptionModifier {
-  /// Checks a query subscription against the schema: a fixed schema must have its type and fields,
-  /// and the fields must have the indexes that the filters need.
+  /// Checks a query subscription against the schema. The filters' fields must have the indexes that
+  /// the filters need. In a fixed environment (``StoreContext/fixedEnvironments``), the record type
+  /// and the fields must exist.
   ///
   /// - Throws: ``ItemFailure/Code/invalid``, or ``ItemFailure/Code/notReady`` while an index is
   ///   being built.
@@ -21,17 +22,20 @@ extension SubscriptionModifier {
       for: query, in: type, at: address)
   }
 
-  /// Adds the type of a subscription to the schema. A fixed environment must have it already.
+  /// Adds the subscription's type to the schema, if it is missing there. The type is the kind and,
+  /// for a query, the record type, the events and the filters' fields. A fixed environment
+  /// (``StoreContext/fixedEnvironments``) must have the type already.
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` if the type was not deployed to a fixed environment;
-  ///   ``LocksNeeded`` if it is new on a shared store.
+  ///   ``LocksNeeded`` if the type is new and the transaction of a shared store does not have the
+  ///   reference lock.
   func settleType(of subscription: Subscription) throws {
     let type = SubscriptionType(of: subscription)
     let types = SubscriptionTypeTable(transaction: transaction)
     let place = ContainerPlace(container: address.container, environment: address.environment)
     guard SchemaRequirements(transaction: transaction).isFixed(address) else {
       if transaction.connection.isShared {
-        // Checked first, since the type is almost always there.
+        // The lookup comes before the lock, since the type is almost always there.
         if try types.contains(type, at: place) { return }
         try transaction.require(.reference)
       }

@@ -4,25 +4,25 @@ import StoreModel
 
 /// The saves and deletions of one user's subscriptions, in the writer's transaction.
 ///
-/// All changes of a request have one version, the database's next subscription version. An item
-/// that is refused writes nothing.
+/// All changes of a request get one version: the database's next subscription version, a number
+/// that rises with each such request. A refused save or deletion writes nothing.
 struct SubscriptionModifier {
   /// The record name of the user.
   let subscriber: String
   let database: DatabaseID
-  /// Whether a subscription that watches the same as another one is refused.
+  /// Whether a subscription is refused if another one of the user fires on the same changes.
   let refusesEqualContent: Bool
-  /// The time of the request, for tombstones.
+  /// The time of the request. It is stored in tombstones, the rows that record deletions.
   let timestamp: Timestamp
   let transaction: StoreTransaction
   /// The address of the request's database.
   let address: DatabaseAddress
   /// The version of the request's changes; nil before the first change.
   private var raisedVersion: Int64?
-  /// Whether the database was added to the subscriber's databases in this request.
+  /// Whether this request has already called ``enterSubscriber()``.
   private var isEntered = false
-  /// The number of subscriptions that the request may still save before they are counted again; nil
-  /// before the first count.
+  /// The number of subscriptions that the request may still save before it counts the user's
+  /// subscriptions again; nil before the first count.
   private var remaining: Int?
 
   /// The table of subscriptions.
@@ -30,8 +30,8 @@ struct SubscriptionModifier {
 
   /// Begins a request.
   ///
-  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted;
-  ///   ``StoreError/Code/notFound`` if there is no such database.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
+  ///   recently; ``StoreError/Code/notFound`` if there is no such database.
   init(
     subscriber: String, database: DatabaseID, refusesEqualContent: Bool, timestamp: Timestamp,
     transaction: StoreTransaction
@@ -45,10 +45,10 @@ struct SubscriptionModifier {
     address = try DatabaseTable(transaction: transaction).address(of: database)
   }
 
-  /// Saves a subscription, in place of one with its ID.
+  /// Saves a subscription. It replaces the user's subscription with the same ID, if there is one.
   ///
-  /// - Returns: the saved subscription, with the kind of the replaced one if that differs; or the
-  ///   failure.
+  /// - Returns: the saved subscription and, if it replaced one of another kind, that kind; or the
+  ///   failure of a check.
   /// - Throws: errors of the store, and ``LocksNeeded``.
   mutating func save(_ subscription: Subscription) throws -> SubscriptionOutcome {
     let subscription = canonical(subscription)
@@ -76,8 +76,8 @@ struct SubscriptionModifier {
   /// with its ID is accepted at the limit.
   ///
   /// - Throws: ``ItemFailure/Code/quotaExceeded`` with the limit.
-  /// - Complexity: O(*n*) for *n* subscriptions of the user, once for a request; near the limit for
-  ///   each subscription.
+  /// - Complexity: O(*n*) for each count of the user's *n* subscriptions in the database. A request
+  ///   counts once; at the limit it counts for each save.
   private mutating func checkLimit(for subscription: Subscription) throws {
     let limit = transaction.context.quotas[.subscriptionsPerUser]
     guard limit < .max else { return }
@@ -98,8 +98,8 @@ struct SubscriptionModifier {
     )
   }
 
-  /// Adds the database to the subscriber's databases, if it is missing. Readers find the user's
-  /// notifications in these.
+  /// Adds the database to the subscriber's databases, if it is missing. A reader of the user's
+  /// notifications reads only these databases.
   private mutating func enterSubscriber() throws {
     guard !isEntered else { return }
     try SubscriberDatabaseTable(transaction: transaction).enter(database, of: subscriber)
@@ -134,7 +134,8 @@ struct SubscriptionModifier {
     SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
   }
 
-  /// Returns the subscription with its zone as the database names it.
+  /// Returns the subscription with its zone ID in the stored form: the owner of a private database
+  /// is named ``ZoneID/currentOwnerName``.
   private func canonical(_ subscription: Subscription) -> Subscription {
     var subscription = subscription
     switch subscription.kind {
@@ -150,8 +151,9 @@ struct SubscriptionModifier {
     return subscription
   }
 
-  /// Checks that the store has the zone, and that the schema permits the fields. Fields that the
-  /// schema does not have yet are not checked.
+  /// Checks that the database has the subscription's zone, and that the schema permits the fields
+  /// of its filters and of `desiredKeys`. It does not check the types of fields that the schema
+  /// does not have yet.
   ///
   /// - Throws: ``ItemFailure``.
   private func check(_ subscription: Subscription) throws {
@@ -188,8 +190,8 @@ struct SubscriptionModifier {
     }
   }
 
-  /// Checks that no other subscription of the user watches the same. The content of its pushes does
-  /// not count.
+  /// Checks that no other subscription of the user fires on the same changes. The check ignores the
+  /// content of their pushes (`notificationInfo`).
   ///
   /// - Throws: ``ItemFailure/Code/exists``, with the ID of the other subscription.
   private func checkIsDifferent(_ subscription: Subscription) throws {
@@ -247,8 +249,8 @@ struct SubscriptionModifier {
 }
 
 extension Subscription.Kind {
-  /// Returns whether both fire on the same changes and as often, whatever the order of their
-  /// filters.
+  /// Returns whether subscriptions of the two kinds fire on the same changes and equally often
+  /// (`firesOnce`). The order of their filters does not matter.
   fileprivate func watchesForSame(as other: Subscription.Kind) -> Bool {
     guard case .query(let query, let zoneID, let options) = self,
       case .query(let otherQuery, let otherZoneID, let otherOptions) = other

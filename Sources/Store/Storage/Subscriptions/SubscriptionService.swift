@@ -2,13 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The service for subscriptions and the feed of their changes.
+/// The service that saves and reads subscriptions. It also returns their changes to servers that
+/// keep subscriptions in memory.
 struct SubscriptionService: SubscriptionStore, SubscriptionFeed {
   let transactions: Transactions
 
   /// Saves and deletes subscriptions of one user, in one write under the lock of the database.
   ///
-  /// - Returns: an outcome for each operation. A failed one does not affect the others.
+  /// - Returns: an outcome for each operation, in the same order. A failed operation does not
+  ///   affect the others.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
+  ///   recently; ``StoreError/Code/notFound`` if there is no such database.
   func modifySubscriptions(
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
     refusesEqualContent: Bool, timestamp: Timestamp
@@ -39,8 +43,10 @@ struct SubscriptionService: SubscriptionStore, SubscriptionFeed {
     }
   }
 
-  /// Returns the changes of a part's subscriptions since a position, about `limit` of them. A limit
-  /// below 1 counts as 1.
+  /// Returns the subscriptions that were saved or deleted after a position, about `limit` of each.
+  /// A limit below 1 counts as 1.
+  ///
+  /// - Parameter part: the database, or a part of its subscribers.
   func subscriptionChanges(
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges {

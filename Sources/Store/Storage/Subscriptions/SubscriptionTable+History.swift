@@ -4,16 +4,19 @@ import StoreModel
 
 // Reads the changes and the present state of subscriptions.
 extension SubscriptionTable {
-  /// Returns the changes of a part's subscriptions since a position, in the order of their
-  /// versions.
+  /// Returns the subscriptions that were saved or deleted after a position, in the order of their
+  /// versions (subscription versions of the database).
   ///
-  /// All changes of a version are returned together, so there may be more than `limit`. The limit
-  /// counts the changes of the whole database. A reader without a valid position gets all
-  /// subscriptions and no deletions.
+  /// The limit applies separately to the saves and to the deletions of the whole database, also
+  /// those of other parts. All changes of one version are returned together, so there may be more
+  /// than `limit`. Some positions are not valid: the beginning, a version after the present one,
+  /// and a version before deletions whose tombstones the reader can no longer read. For these, the
+  /// changes start anew with the first subscription, and without deletions.
   ///
   /// - Parameters:
   ///   - part: the database, or a part of its subscribers.
-  ///   - position: the position of the previous changes.
+  ///   - position: the position that the previous call returned; `SubscriptionPosition.beginning`
+  ///     for the first call.
   ///   - limit: the approximate number of changes, at least 1.
   func changes(
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
@@ -25,7 +28,7 @@ extension SubscriptionTable {
       position: SubscriptionPosition(version: current, forgottenVersion: forgotten), saved: [],
       deleted: [], startsAnew: false, moreComing: false)
     if position.version == current, current > 0 { return changes }
-    // A version that is not reached yet is from before the store was reset.
+    // If the position is after the present version, it is from before the store was reset.
     changes.startsAnew =
       position.version <= 0 || position.version > current
       || forgotten > max(position.version, position.forgottenVersion)
@@ -63,8 +66,8 @@ extension SubscriptionTable {
     return changes
   }
 
-  /// Returns the version of the change with this number, counted from 1, after a version; nil if
-  /// there are fewer.
+  /// Returns the version of the `number`-th change after `version`, counted from 1; nil if there
+  /// are fewer changes.
   ///
   /// - Parameter table: `subscriptions` or `subscription_deletions`.
   private func version(
@@ -78,7 +81,7 @@ extension SubscriptionTable {
     ) { $0.integer(0) }
   }
 
-  /// Returns a subscription with its versions; nil if it does not exist.
+  /// Returns a subscription with the versions of its first and last save; nil if it does not exist.
   func state(of name: SubscriptionName, in database: DatabaseID) throws -> SubscriptionState? {
     try transaction.connection.first(
       """
@@ -89,8 +92,9 @@ extension SubscriptionTable {
       SubscriptionState.init(row:))
   }
 
-  /// Returns the deletion of a subscription; nil if it was not deleted, or so long ago that the
-  /// tombstone was forgotten.
+  /// Returns the version and time of a subscription's deletion. It is nil if the store has no
+  /// tombstone (the row of a deletion): the subscription was not deleted, was saved again, or
+  /// retention has deleted the tombstone.
   func deletion(
     of name: SubscriptionName, in database: DatabaseID
   ) throws -> SubscriptionDeletion? {
@@ -106,14 +110,16 @@ extension SubscriptionTable {
     }
   }
 
-  /// Returns a page of subscriptions with their versions, in the order of subscribers and IDs.
+  /// Returns a page of subscriptions with the versions of their first and last saves, in the order
+  /// of subscribers and IDs.
   ///
   /// - Parameters:
-  ///   - subscriptionID: the only ID wanted; nil for all. Without a subscriber, 50 times `limit`
-  ///     subscriptions are scanned for it, and the page may be empty.
-  ///   - subscriber: the only user wanted; nil for all.
+  ///   - subscriptionID: the ID of the subscriptions to return; nil for all IDs. With an ID but no
+  ///     subscriber, a call scans at most 50 times `limit` subscriptions. Its page may then be
+  ///     empty although others follow.
+  ///   - subscriber: the user whose subscriptions to return; nil for all users.
   ///   - name: the subscription after which the page begins; nil for the first page.
-  ///   - limit: the most subscriptions.
+  ///   - limit: the most subscriptions of the page.
   func states(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
@@ -121,7 +127,8 @@ extension SubscriptionTable {
     let end =
       subscriptionID != nil && subscriber == nil
       ? try self.name(50 * limit, behind: name, in: database) : nil
-    // For one subscriber only the ID has a range; otherwise SQLite would scan the whole index.
+    // For one subscriber, the condition compares only the ID. If it compared both columns, SQLite
+    // would scan the whole index.
     let range =
       subscriber == nil
       ? "(subscriber, subscription_id) > ($2, $3)" : "subscriber = $2 AND subscription_id > $3"
@@ -143,7 +150,8 @@ extension SubscriptionTable {
       states: states, next: states.count == limit ? states.last?.stored.name : end)
   }
 
-  /// Returns the name of the `count`-th subscription after `name`; nil if there are fewer.
+  /// Returns the name of the `count`-th subscription after `name`, or of the `count`-th of all if
+  /// `name` is nil. The result is nil if there are fewer.
   private func name(
     _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
   ) throws -> SubscriptionName? {

@@ -2,18 +2,21 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The subscriptions of users, and their tombstones for readers that keep subscriptions in memory.
+/// The table of users' subscriptions, and the table of their tombstones.
 ///
-/// ``SubscriptionTable/changes(in:since:limit:)`` uses the subscription version of the database.
-/// The version rises with each request that saves or deletes subscriptions.
+/// A tombstone is the row that records a deletion. Servers that keep subscriptions in memory read
+/// it.
+///
+/// ``SubscriptionTable/changes(in:since:limit:)`` uses the subscription version of the database: a
+/// number that rises with each transaction that saves or deletes subscriptions.
 struct SubscriptionTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
   /// The tables of subscriptions and of their tombstones. `first_version` is the subscription
-  /// version at which the subscription was first saved, and `version` that of its last save.
-  /// `deleted` is in milliseconds since 1970. `content` has the subscription with its ID
-  /// (``RowCodable``).
+  /// version at which the subscription was first saved. `version` is that of its last save, or of
+  /// its deletion. `deleted` is in milliseconds since 1970. `content` has the subscription with its
+  /// ID (``RowCodable``).
   static let definition = [
     """
     CREATE TABLE subscriptions (
@@ -79,13 +82,14 @@ struct SubscriptionTable {
     ) { _ in true } ?? false
   }
 
-  /// Whether the database has a subscription in this transaction. Drawing the numbers locked the
-  /// database's row, so no subscription is saved at the same time.
+  /// Returns whether the database has any subscription. The draw of the numbers has locked the
+  /// database's row, so no other transaction saves a subscription before this one ends.
   ///
-  /// The catalog keeps the answer for up to 50,000 databases, as long as their subscription
-  /// versions stay.
+  /// The ``Catalog`` caches the answer for up to 50,000 databases. An answer is valid until the
+  /// database's subscription version changes.
   ///
-  /// - Parameter numbers: the drawn numbers of the database, with its subscription version.
+  /// - Parameter numbers: the numbers that the transaction has drawn from the database's sequence,
+  ///   with the database's subscription version.
   func isSubscribed(_ numbers: NumberSupply) throws -> Bool {
     if let known = transaction.catalog.subscribed[numbers.database],
       known.version == numbers.subscriptionVersion
@@ -104,12 +108,13 @@ struct SubscriptionTable {
 
   // MARK: Writing
 
-  /// Saves a subscription, replacing one with its ID. A tombstone of that ID is deleted.
+  /// Saves a subscription. It replaces the user's subscription with the same ID, and deletes a
+  /// tombstone of that ID.
   ///
   /// - Parameters:
   ///   - subscription: the checked subscription.
   ///   - subscriber: the user.
-  ///   - version: the raised subscription version of the database.
+  ///   - version: the subscription version of the database, which the caller has raised.
   /// - Returns: the kind of the replaced subscription; nil if it is new.
   func save(
     _ subscription: Subscription, of subscriber: String, in database: DatabaseID, version: Int64
@@ -143,18 +148,20 @@ struct SubscriptionTable {
     return former
   }
 
-  /// Deletes a subscription and adds its tombstone, if it is still the expected one.
+  /// Deletes a subscription and adds its tombstone. With `expected`, it does so only if the stored
+  /// subscription equals `expected`.
   ///
-  /// The comparison uses the row as this program decodes it, which may have fields that only newer
-  /// programs know. The caller has raised the subscription version, so the row does not change
-  /// meanwhile.
+  /// The comparison ignores fields of the row that only newer programs know. The caller has raised
+  /// the subscription version, which locks the database's row. So no other transaction changes the
+  /// subscription meanwhile.
   ///
   /// - Parameters:
   ///   - name: the subscription.
-  ///   - expected: the subscription to delete; nil for any content.
-  ///   - version: the raised subscription version of the database.
+  ///   - expected: the content that the stored subscription must have; nil for any content.
+  ///   - version: the subscription version of the database, which the caller has raised.
   ///   - timestamp: the time of the deletion.
-  /// - Returns: false if there is none, or if it is not the expected one.
+  /// - Returns: true if the subscription was deleted; false if there is none, or if it differs from
+  ///   `expected`.
   func delete(
     _ name: SubscriptionName, expecting expected: Subscription? = nil, in database: DatabaseID,
     version: Int64, timestamp: Timestamp
@@ -192,7 +199,7 @@ struct SubscriptionTable {
 
   // MARK: Retention
 
-  /// Returns the newest old tombstone of each database that has any.
+  /// Returns the version of the newest old tombstone, for each database that has old tombstones.
   ///
   /// - Parameter horizon: the time before which a tombstone is old, in milliseconds since 1970.
   func oldDeletions(before horizon: Int64) throws -> [ForgottenVersion] {
@@ -203,8 +210,8 @@ struct SubscriptionTable {
       """, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
-  /// Records that a user's tombstones were deleted: a reader that has not read them starts from the
-  /// beginning.
+  /// Records that the caller is about to delete a user's tombstones. A reader that has not read
+  /// them yet then starts from the beginning.
   func noteForgottenDeletions(of subscriber: String, in database: DatabaseID) throws {
     let newest = try connection.first(
       """
@@ -215,8 +222,8 @@ struct SubscriptionTable {
     try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: newest)
   }
 
-  /// Deletes old tombstones of subscriptions. A reader with an older position starts from the
-  /// beginning.
+  /// Deletes the tombstones of each database up to a version, inclusive. A reader with an older
+  /// position then starts from the beginning.
   func forgetDeletions(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
       try connection.run(

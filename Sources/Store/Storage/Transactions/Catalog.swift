@@ -1,33 +1,37 @@
 import CloudKitModel
 import StoreModel
 
-/// A connection's cache of data that never changes once stored, and of schemas, which are read
-/// again when their version changes.
+/// A connection's cache of data that never changes once stored, and of data that is read again when
+/// a version has changed, such as schemas.
 ///
-/// It is filled while a transaction runs, so it is emptied when a transaction is rolled back. Each
-/// reading or writing thread has a catalog of its own, so it needs no lock.
+/// Transactions fill the cache while they run, so a rollback empties the cache. Each reading or
+/// writing thread has a catalog of its own, so the catalog needs no lock.
 final class Catalog {
   /// The addresses of databases by their numbers, at most 50,000; a full cache is emptied. An
   /// address never changes.
   var addresses: [DatabaseID: DatabaseAddress] = [:]
-  /// Whether databases have subscriptions, with the subscription versions at which that was read.
-  /// It has at most 50,000 databases; a full cache is emptied.
+  /// For each database: whether it has subscriptions, and the subscription version at which this
+  /// was read. The dictionary has at most 50,000 databases; a full one is emptied.
   var subscribed: [DatabaseID: (version: Int64, isSubscribed: Bool)] = [:]
   /// The names of zones by their numbers, at most 50,000; a full cache is emptied. A number is
   /// never given to another zone.
   var zoneIDs: [ZoneKey: ZoneID] = [:]
-  /// The record types by their names, without dropped ones.
+  /// The record types by their names, without those that were dropped from their schemas.
   var types: [RecordTypeKey: RecordTypeEntry] = [:]
-  /// The record types by their numbers, with dropped ones: records and tombstones have the numbers.
+  /// The record types by their numbers. Dropped types are among them, because tombstones (the rows
+  /// of deleted records) still have their numbers.
   var typesByNumber: [Int64: RecordTypeEntry] = [:]
-  /// The numbers of delivery routes.
+  /// The numbers of delivery routes (``PushRouteTable``). A number never changes.
   var routes: [DeliveryRoute: DeliveryRoute.ID] = [:]
-  /// The roles of users, those of the system included, for at most 50,000 users.
+  /// The roles of users, including the system's roles, for at most 50,000 users; a full cache is
+  /// emptied.
   var roles: [MemberKey: Set<String>] = [:]
   /// The hashes of users who are being deleted or were recently deleted, as of ``version``; nil
   /// before they are read.
   var deletedUsers: Set<[UInt8]>?
-  /// The catalog version at which types and roles were read; nil before the first read.
+  /// The catalog version at which types, roles and deleted users were read; nil before the first
+  /// read. The store raises the version when one of them changes
+  /// (``CounterTable/raiseCatalogVersion()``).
   var version: Int64?
 
   /// Empties the cache, which may contain rows that were rolled back.

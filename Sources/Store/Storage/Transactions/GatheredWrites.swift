@@ -1,12 +1,12 @@
 import CloudKitModel
 import StoreModel
 
-/// The writes that the record modifications of one transaction leave to be written once for all of
-/// them, and lookups that they share.
+/// The writes that the record modifications of one transaction collect here, to be written once for
+/// all of them. The value also keeps the results of lookups that the modifications share.
 ///
-/// Only such jobs run while it holds writes (``StoreJob/gathersWrites``). Before any other job, and
-/// before the commit, all of it is written and cleared. So no job reads a zone or the value index
-/// without these writes.
+/// The jobs of record modifications have ``StoreJob/gathersWrites``. Before any other job, and
+/// before the commit, the writer writes what was gathered and clears the value. So no other job
+/// reads zones or the value index without these writes.
 struct GatheredWrites {
   /// The name of a zone in a database: the key of a lookup that modifications share.
   struct ZonePlace: Hashable {
@@ -14,7 +14,7 @@ struct GatheredWrites {
     var database: DatabaseID
   }
 
-  /// The state when a savepoint was set.
+  /// The gathered writes at the time when a savepoint was set.
   struct Mark {
     fileprivate var index: IndexChanges.Mark
     fileprivate var zoneVersions: [Catalog.ZoneKey: Int64]
@@ -23,27 +23,29 @@ struct GatheredWrites {
 
   /// The rows of the value index to insert and delete.
   var index = IndexChanges()
-  /// The version of the latest change of each changed zone. The zone's row gets it before the
-  /// commit.
+  /// The version of the latest change of each changed zone. The zone's row gets this version before
+  /// the commit.
   var zoneVersions: [Catalog.ZoneKey: Int64] = [:]
-  /// The numbers that were drawn and not yet used.
+  /// The numbers that were drawn from each database's sequence and not yet used.
   var numbers: [DatabaseID: NumberSupply] = [:]
   /// The numbers of zones that were looked up. A missing zone is looked up again.
   var zoneNumbers: [ZonePlace: Int64] = [:]
-  /// The zones known to have no tombstones.
+  /// The zones known to have no tombstones (rows of deleted records).
   var zonesWithoutTombstones: Set<Catalog.ZoneKey> = []
 
-  /// The number of index changes at which they are written. It bounds the memory of a large commit.
+  /// The number of gathered index changes at which the writer writes them. The limit bounds the
+  /// memory of a large commit.
   private static let indexLimit = 100_000
 
-  /// Whether the changes must be written before the next job, because of the limit.
+  /// Whether so many index changes wait that the writer must write them before the next job.
   var isFull: Bool { index.count >= Self.indexLimit }
 
   /// The present state, for ``restore(_:)`` after a rollback to a savepoint.
   var mark: Mark { Mark(index: index.mark, zoneVersions: zoneVersions, numbers: numbers) }
 
-  /// Drops the writes gathered since the mark, after its savepoint was rolled back. The rollback
-  /// may have restored tombstones. Zones are neither created nor deleted under a savepoint.
+  /// Removes the writes gathered since the mark, after a rollback to the mark's savepoint. The
+  /// rollback may have restored tombstones, so ``zonesWithoutTombstones`` is emptied.
+  /// ``zoneNumbers`` stays, because record modifications neither create nor delete zones.
   mutating func restore(_ mark: Mark) {
     index.restore(mark.index)
     zoneVersions = mark.zoneVersions
@@ -51,7 +53,7 @@ struct GatheredWrites {
     zonesWithoutTombstones.removeAll(keepingCapacity: true)
   }
 
-  /// Drops everything, after it was written. The memory is kept for the next jobs.
+  /// Removes everything, after the writer has written it. The memory is kept for the next jobs.
   mutating func removeAll() {
     index.removeAll()
     zoneVersions.removeAll(keepingCapacity: true)
@@ -65,8 +67,8 @@ extension StoreTransaction {
   /// Writes the gathered changes: the versions of zones, then the value index. Then it clears the
   /// gathered state.
   ///
-  /// Do not call it under a savepoint that was set after gathering began: a rollback to it would
-  /// lose writes of earlier jobs.
+  /// Do not call it under a savepoint that was set after gathering began: a rollback to that
+  /// savepoint would lose writes of earlier jobs.
   func writeGathered() throws {
     try ZoneTable(transaction: self).raiseVersions(gathered.zoneVersions)
     try ValueIndexTable(transaction: self).apply(gathered.index)

@@ -1,8 +1,8 @@
 import SQLEngine
 
-/// A connection of an open store with its caches.
+/// A connection of an open store, with the connection's caches.
 ///
-/// One thread at a time uses it: the thread of ``SQLStore`` that it was opened for.
+/// Only one thread uses the connection: the thread of ``SQLStore`` for which it was opened.
 final class StoreConnection {
   /// The connection to SQLite or PostgreSQL.
   let engine: any SQLConnection
@@ -16,7 +16,8 @@ final class StoreConnection {
   /// - Parameters:
   ///   - engine: the open connection of the engine, which no other thread uses.
   ///   - context: the constants of the store.
-  ///   - caches: the caches; by default new ones, without the tail and the search cache.
+  ///   - caches: the caches; by default new ones, without the tail of the notification log and
+  ///     without the search cache.
   init(
     over engine: any SQLConnection, _ context: StoreContext, caches: StoreCaches = StoreCaches()
   ) {

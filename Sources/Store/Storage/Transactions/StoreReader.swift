@@ -4,14 +4,14 @@ import StoreModel
 struct StoreReader {
   /// The queue that the readers share.
   let queue: JobQueue
-  /// The counts of cancelled reads, for metrics. The thread that fills the search cache has counts
-  /// of its own, which are in no metric.
+  /// The counts of cancelled reads, and whether the last read reached the store, for metrics. The
+  /// thread that fills the search cache has a tally of its own, which no metric shows.
   var tally = ReadTally()
 
   /// Runs jobs one by one, until the queue is closed and empty.
   ///
-  /// A job whose caller has given up is finished with `CancellationError` and not run. A job that
-  /// fails because the connection was lost is run once more.
+  /// A job that was cancelled while it waited is not run; it is finished with `CancellationError`.
+  /// A job that fails because the connection was lost is run once more.
   func work(over connection: StoreConnection) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
@@ -38,8 +38,8 @@ struct StoreReader {
     }
   }
 
-  /// Runs a job in a transaction. The transaction first drops cached schemas if the catalog version
-  /// has changed.
+  /// Runs a job in a transaction. If the catalog version has changed, the transaction first clears
+  /// the cached schemas.
   ///
   /// - Throws: `CancellationError` if the job was cancelled while it ran; otherwise the job's
   ///   error, after a rollback.

@@ -4,61 +4,64 @@ import StoreModel
 
 /// One transaction of the store, with its unwritten changes.
 ///
-/// The object is created when a transaction begins and dropped when the transaction ends. So a
-/// rolled-back transaction leaves nothing behind, and a repeated one begins empty. Where statements
-/// run by themselves, each is a transaction of the engine, and this object stands for all of them.
+/// The object is created when a transaction begins and released when the transaction ends. So a
+/// rolled-back transaction leaves no state, and a repeated transaction begins with an empty object.
+/// Jobs outside of transactions (``StoreJob/isOutsideTransactions``) also get an object. The engine
+/// then runs each of their statements as a transaction by itself.
 ///
-/// Table types take the transaction, and have all statements:
+/// The types of tables contain all statements. Each is created with a transaction:
 ///
 /// ```swift
 /// let address = try DatabaseTable(transaction: transaction).address(of: database)
 /// ```
 ///
-/// One thread uses it, the thread of its connection.
+/// Only the thread of its connection uses the object.
 final class StoreTransaction {
   /// The engine's connection, on which the transaction is open.
   let connection: any SQLConnection
   /// The constants of the store.
   let context: StoreContext
-  /// The connection's cache of addresses, zones and schemas. ``StoreCaches`` says what a rollback
-  /// does to it.
+  /// The connection's cache of addresses, zones and schemas. A rollback empties the catalog.
   let catalog: Catalog
-  /// The log entries that wait to be filed; nil if each is filed at once, and for the thread that
-  /// fills the search cache.
+  /// The entries of the notification log that wait to be filed (added to the log's index by
+  /// subscriber). It is nil if each entry is filed at once, and on the thread that fills the search
+  /// cache.
   let tail: NotificationTail?
   /// The search cache; nil for a transaction that writes, and on PostgreSQL.
   let searchCache: SearchCache?
-  /// The request for an entry of the search cache; nil where ``searchCache`` is.
+  /// The function that asks another thread to make an entry of the search cache; nil if
+  /// ``searchCache`` is nil.
   let fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
-  /// The value of ``NotificationTail/wholeRuns`` before a reader's transaction began; nil for a
-  /// writer's.
+  /// The value of ``NotificationTail/wholeRuns`` before a reading transaction began; nil for a
+  /// writing transaction, and without a tail.
   let wholeRuns: Int?
   /// The transaction's locks; nil for a reading transaction, and on a store that is not shared.
   var locks: WriteLocks?
-  /// Whether atomic requests run without savepoints. If one fails, it throws ``SavepointNeeded``,
-  /// and the transaction is repeated with savepoints.
+  /// Whether atomic requests run without savepoints. An atomic request that fails then throws
+  /// ``SavepointNeeded``, and the writer repeats the transaction with savepoints.
   let omitsSavepoints: Bool
 
-  /// The changes written so far, in order. The writer gives them to the commit handler after the
-  /// commit.
+  /// The changes that the transaction has written to the outbox so far, in order. The writer passes
+  /// them to the commit handler after the commit.
   var outbox: [OutboxEntry] = []
   /// The servers to wake up after the commit.
   var serversToWake: Set<ServerID> = []
-  /// The bytes that the transaction has added and removed so far.
+  /// The bytes of records and assets that the transaction has added and removed so far.
   var storedBytes = StoredBytes()
   /// The writes of record modifications that remain to be written before the commit.
   var gathered = GatheredWrites()
-  /// The types of created records, for the ``SchemaCache``.
+  /// The record types of the records that the transaction has created, for the ``SchemaCache``.
   var usedTypes: [SchemaCache.Update] = []
   /// The transaction's changes to the tail of the notification log.
   var tailChange = NotificationTail.Change()
-  /// The number of entries to file before the commit, even if few are waiting.
+  /// The number of log entries to file before the commit, even if fewer than
+  /// ``NotificationTail/capacity`` wait; 0 for no request.
   var filingRequest = 0
   /// The memory for the arguments of statements that run for every record.
   var arguments = SQLArguments()
 
-  /// Creates a transaction that reads, or one for statements by themselves. It does not begin a
-  /// transaction of the engine.
+  /// Creates the object of a reading transaction, or of statements outside of transactions. The
+  /// initializer does not begin a transaction of the engine.
   ///
   /// - Parameter wholeRuns: the value of ``NotificationTail/wholeRuns`` before a reading
   ///   transaction; nil for other uses.
@@ -73,7 +76,8 @@ final class StoreTransaction {
     omitsSavepoints = false
   }
 
-  /// Creates a transaction that writes. The engine's transaction has begun, and has these locks.
+  /// Creates the object of a writing transaction. The engine's transaction has begun, and has these
+  /// locks.
   init(writingOver connection: StoreConnection, locks: WriteLocks, withoutSavepoints: Bool) {
     self.connection = connection.engine
     context = connection.context
@@ -86,8 +90,8 @@ final class StoreTransaction {
     omitsSavepoints = withoutSavepoints
   }
 
-  /// Runs `body` as one transaction of the engine, where statements would otherwise run by
-  /// themselves. If `body` or the commit throws, the transaction is rolled back.
+  /// Runs `body` as one transaction of the engine, in a job outside of transactions. If `body` or
+  /// the commit throws, the transaction is rolled back.
   ///
   /// - Parameter begin: the statement that begins the transaction.
   func committing<Value>(
@@ -122,8 +126,8 @@ final class StoreTransaction {
       usedTypeCount: usedTypes.count, loggedCount: tailChange.added.count)
   }
 
-  /// Drops the changes since a mark, after its savepoint was rolled back. It also empties the
-  /// catalog, which may have rows that were rolled back.
+  /// Removes the changes since a mark, after a rollback to the mark's savepoint. It also empties
+  /// the catalog, which may have rows that were rolled back.
   func restore(_ mark: Mark) {
     outbox.removeSubrange(mark.outboxCount...)
     storedBytes = mark.storedBytes

@@ -4,15 +4,16 @@ import SQLEngine
 import StoreModel
 
 /// The writing threads. Each takes waiting writes, runs them in one transaction, and commits once
-/// for all of them. A store in a file has one such thread, a server on PostgreSQL a few.
-/// ``WriteSchedule`` coordinates the threads, and ``WriteLocks`` the transactions of several
-/// processes.
+/// for all of them. A store in a file has one such thread; a server on PostgreSQL has a few.
+/// ``WriteSchedule`` coordinates the threads. ``WriteLocks`` coordinates the transactions of
+/// several processes.
 ///
-/// A failed job does not affect the others. Failures are rare, so a group first runs without the
-/// savepoints that this needs. If a job fails, the transaction is rolled back and the group runs
-/// again, each job under its own savepoint. The savepoints of atomic requests work the same way,
-/// but those requests fail more often, so ``SavepointPolicy`` decides when to omit them. A
-/// transaction that conflicts with another process is repeated after growing pauses.
+/// A failed job does not affect the others. To undo one job alone, the job needs a savepoint.
+/// Failures are rare, so a group of jobs first runs without savepoints. If a job fails, the
+/// transaction is rolled back and the group runs again, each job under its own savepoint. An atomic
+/// request needs a savepoint inside its job. Atomic requests fail more often, so
+/// ``SavepointPolicy`` decides when their savepoints are omitted. A transaction that conflicts with
+/// another process is repeated after growing pauses.
 ///
 /// The life of a group of jobs:
 ///
@@ -22,10 +23,11 @@ import StoreModel
 /// 4. It commits, and updates the caches.
 /// 5. It calls the commit handler, wakes other servers, and answers the callers.
 final class StoreWriter: @unchecked Sendable {
-  /// A handler of the changes of a commit. The writing thread calls it after the commit, before it
-  /// answers the callers. It must not block.
+  /// A handler of the changes of a commit. The writing thread calls the handler after the commit,
+  /// before the thread answers the callers. The handler must not block.
   typealias CommitHandler = @Sendable ([OutboxEntry]) -> Void
-  /// A handler that is called when the outcome of a lost transaction is settled.
+  /// A handler that a writing thread calls when the outcome of a lost transaction is settled: the
+  /// transaction can no longer become committed later.
   typealias DoubtHandler = @Sendable () -> Void
 
   /// The waiting writes; also the reads of a store without readers.
@@ -34,7 +36,8 @@ final class StoreWriter: @unchecked Sendable {
   let schemas = SchemaCache()
   /// The counts for metrics.
   let tally = WriterTally()
-  /// The part that copies the write-ahead log between commits; nil if commits do so.
+  /// The object that copies SQLite's write-ahead log into the database between commits; nil if
+  /// commits copy the log.
   private let checkpointer: Checkpointer?
   /// The channel that wakes up other servers; nil if the store is not shared.
   private let channel: ServerChannel?
@@ -53,9 +56,9 @@ final class StoreWriter: @unchecked Sendable {
   /// Creates the writer with an empty queue. It starts no thread.
   ///
   /// - Parameters:
-  ///   - configuration: its limits of waiting writes, and of writes in a commit.
+  ///   - configuration: gives the limits of waiting writes and of writes in a commit.
   ///   - threads: the number of writing threads.
-  ///   - checkpointer: copies the write-ahead log; nil if commits do so.
+  ///   - checkpointer: copies the write-ahead log between commits; nil if commits copy it.
   ///   - channel: wakes up other servers after commits; nil if there are none.
   ///   - isDistributed: whether the store's databases are distributed over nodes.
   init(
@@ -105,7 +108,7 @@ final class StoreWriter: @unchecked Sendable {
   /// A committed transaction.
   private struct Commit {
     let transaction: StoreTransaction
-    /// The error of each job that was rolled back; nil for a job that was committed.
+    /// The error of each job, in the order of the group; nil for a job that was committed.
     var failures: [(any Error)?]
   }
 
@@ -172,8 +175,8 @@ final class StoreWriter: @unchecked Sendable {
     for (job, failure) in zip(group, commit.failures) { job.finish(failure) }
   }
 
-  /// Begins a transaction only to settle the outcome of a lost one, and rolls it back. A failure is
-  /// ignored: the next call tries again.
+  /// Settles the outcome of a lost transaction: begins a new transaction, and rolls the new one
+  /// back. A failure is ignored, because the next call tries again.
   private func decide(on thread: WritingThread) {
     do {
       _ = try begin(on: thread, locking: .rows, withoutSavepoints: false)
@@ -184,8 +187,8 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Commits a group's writes. It repeats the transaction with further locks if a job needs them,
-  /// and up to five times after conflicts.
+  /// Commits a group's writes. It repeats the transaction with further locks whenever a job needs
+  /// them, and up to five times after conflicts with other processes.
   ///
   /// - Throws: an error that concerns the whole group, such as ``StoreError/Code/unreachable``.
   private func commit(_ group: [any StoreJob], on thread: WritingThread) throws -> Commit {
@@ -196,7 +199,8 @@ final class StoreWriter: @unchecked Sendable {
       do {
         return try tryCommitting(group, locking: locks, on: thread)
       } catch let needed as LocksNeeded {
-        // Locks are only added, except that a transaction of a distributed store has one database.
+        // Locks are only added, with one exception: a transaction of a distributed store locks one
+        // database, so the needed database replaces the present one.
         if thread.connection.context.isDistributed { locks.leaveDatabases(for: needed.locks) }
         locks.formUnion(needed.locks)
       } catch let error as StoreError where error.code == .serializationFailure {
@@ -207,10 +211,11 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// The pauses before repeating a conflicting transaction, in microseconds.
+  /// The longest pauses before the repetitions of a conflicting transaction, in microseconds.
   private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
 
-  /// Tries to commit a group's writes once, and once more with savepoints if a job fails.
+  /// Tries to commit a group's writes. If one of several jobs fails, or if an atomic request needs
+  /// its savepoint, it tries once more with savepoints.
   private func tryCommitting(
     _ group: [any StoreJob], locking locks: WriteLocks, on thread: WritingThread
   ) throws -> Commit {
@@ -246,13 +251,14 @@ final class StoreWriter: @unchecked Sendable {
     return Commit(transaction: transaction, failures: failures)
   }
 
-  /// Returns whether a failure concerns the whole transaction, whichever job met it. Then the group
-  /// is not run again job by job.
+  /// Returns whether an error concerns the whole transaction, whichever job threw it. The group is
+  /// then not run again under savepoints.
   private func concernsAll(_ error: any Error, on thread: WritingThread) -> Bool {
     if error is LocksNeeded { return true }
     return switch (error as? StoreError)?.code {
     case .unreachable?, .serializationFailure?: true
-    // Only this process writes to a file, and its next commit overwrites what a failed one left.
+    // Only this process writes to a file, and its next commit overwrites what a failed commit left
+    // in the log.
     case .outcomeUnknown?: thread.engine.isShared
     default: false
     }
@@ -274,16 +280,19 @@ final class StoreWriter: @unchecked Sendable {
     KillPoint.afterCommit.reach()
   }
 
-  /// Whether a failed commit has an unknown outcome: a lost connection to a server, or a disk error
-  /// for a file.
+  /// Returns whether the outcome of a failed commit is unknown. On a server it is unknown after a
+  /// lost connection. In a file it is unknown after an error of the disk or of the `COMMIT`
+  /// statement.
   private static func isDoubtful(_ code: StoreError.Code, over engine: any SQLConnection) -> Bool {
     engine.isShared ? code == .unreachable : code == .diskFailed || code == .statementFailed
   }
 
-  /// Runs `body` in a transaction and commits its writes, or rolls them back if something throws.
+  /// Runs `body` in a transaction and commits its writes, or rolls the transaction back if
+  /// something throws.
   ///
-  /// Before the commit it writes what `body` left: gathered writes, counts of bytes, due parts of
-  /// the notification index, and dispatch leases.
+  /// Before the commit it writes the rows that `body` has left in the transaction object: gathered
+  /// writes, sums of stored bytes, entries of the notification index that are due, and dispatch
+  /// leases.
   private func transaction(
     on thread: WritingThread, locking locks: WriteLocks, withoutSavepoints: Bool,
     _ body: (StoreTransaction) throws -> Void
@@ -307,8 +316,8 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Begins a transaction that writes, with its locks. If the thread is in doubt, it then calls the
-  /// doubt handler.
+  /// Begins a writing transaction with its locks. If ``WritingThread/isInDoubt`` is set, the method
+  /// then clears it and calls the doubt handler.
   ///
   /// - Throws: ``StoreError/Code/statementFailed`` if the locks name several databases of a
   ///   distributed store.
@@ -323,8 +332,8 @@ final class StoreWriter: @unchecked Sendable {
     }
     let catalogVersion = try locks.beginWriting(on: connection.engine)
     if thread.isInDoubt {
-      // This is a new connection, and the lost one's transaction has ended: its outcome is settled
-      // now.
+      // The session of the lost connection has ended before the new connection began a transaction.
+      // So the outcome of the lost transaction is settled now.
       thread.isInDoubt = false
       lock.withLock { doubtHandler }?()
     }
@@ -334,13 +343,13 @@ final class StoreWriter: @unchecked Sendable {
     return transaction
   }
 
-  /// Writes what earlier jobs gathered, if the next job may read it or the limit is reached. It
-  /// runs outside of the job's savepoint.
+  /// Writes what earlier jobs gathered, if the next job may read these rows or if the limit is
+  /// reached. Call the method before the job's savepoint is set.
   private func prepare(_ transaction: StoreTransaction, for job: any StoreJob) throws {
     if !job.gathersWrites || transaction.gathered.isFull { try transaction.writeGathered() }
   }
 
-  /// Runs one job under a savepoint, and rolls a failed one back.
+  /// Runs one job under a savepoint, and rolls back to the savepoint if the job fails.
   ///
   /// - Returns: the error of the failed job; nil if it succeeded.
   /// - Throws: the job's error if the engine has rolled back the whole transaction, and with it the

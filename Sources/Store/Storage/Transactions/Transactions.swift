@@ -17,16 +17,18 @@ struct Transactions: Sendable {
 
   /// Runs `body` on a writing thread, and returns when its writes are durable.
   ///
-  /// `body` may run several times, in transactions of which all but the last are rolled back. So it
-  /// must change nothing outside of the store.
+  /// `body` may run several times; only the last run is committed, and the others are rolled back.
+  /// So `body` must change nothing outside of the store.
   ///
   /// - Parameters:
   ///   - locks: the locks of the write, on a shared store. If `body` needs others, the transaction
   ///     is repeated with them.
-  ///   - gathersWrites: see ``StoreJob/gathersWrites``.
-  ///   - body: the write; it shares its transaction with other writes.
-  /// - Throws: the error of `body`, which is then rolled back; ``StoreError/Code/overloaded`` if
-  ///   too many writes wait; ``StoreError/Code/outcomeUnknown`` if the commit may have succeeded.
+  ///   - gathersWrites: whether `body` leaves writes in ``StoreTransaction/gathered`` (see
+  ///     ``StoreJob/gathersWrites``).
+  ///   - body: the write. It shares its transaction with other writes.
+  /// - Throws: the error of `body`, whose writes are then rolled back;
+  ///   ``StoreError/Code/overloaded`` if too many writes wait; ``StoreError/Code/outcomeUnknown``
+  ///   if the commit may have succeeded.
   func write<Value: Sendable>(
     locking locks: WriteLocks = .everything, gathersWrites: Bool = false,
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
@@ -39,14 +41,16 @@ struct Transactions: Sendable {
 
   /// Runs `body` on a reading thread, in a transaction with one snapshot of the store.
   ///
-  /// On PostgreSQL `body` may run twice, if the connection is lost.
+  /// `body` may run several times: twice on PostgreSQL if the connection is lost, and more often in
+  /// a store without reading threads, where a read shares its transaction with writes.
   ///
   /// - Throws: the error of `body`; ``StoreError/Code/overloaded`` if too many reads wait;
   ///   `CancellationError` if the read was cancelled (``AbandonableReads``).
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
-    // On the writer's thread, a read shares a transaction with other jobs.
+    // A read on the writer's thread is not cancelled, because it shares a transaction with other
+    // jobs.
     guard AbandonableReads.areOn, reads !== writer.queue else {
       return try await withCheckedThrowingContinuation { continuation in
         reads.add(ContinuationJob(continuation, body))

@@ -2,23 +2,25 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The locks of a write until its commit, on a shared store.
+/// The locks that a write holds until its commit, on a shared store (a store that several processes
+/// write to).
 ///
-/// The writer takes these locks before the write begins, always in the same order: reference, the
-/// databases by their numbers, users' devices by kind and token. All data of a database (its
-/// numbers, records, zones, subscriptions, outbox, log) is read for a write and written under its
-/// lock. A write that needs further locks throws ``LocksNeeded``.
+/// The writer takes these locks before the write begins, always in the same order: the reference
+/// lock, the databases by their numbers, users' devices by kind and token. A write reads and
+/// changes the data of a database (numbers, records, zones, subscriptions, outbox, log) under that
+/// database's lock. A write that needs further locks throws ``LocksNeeded``.
 ///
 /// A store in a file has one writer and needs no locks. Within a process, ``WriteSchedule`` uses
-/// the same values to decide which jobs may run side by side.
+/// the same values to decide which jobs may run at the same time.
 struct WriteLocks: Hashable, Sendable {
-  /// The locks besides those of databases.
+  /// The locks besides those of databases. Each case includes the locks of the cases before it.
   enum Reach: Int, Comparable, Sendable {
-    /// No lock: each statement decides by the rows that it changes.
+    /// No lock: the engine locks the rows that each statement changes.
     case rows
     /// The lock of data outside of databases: users, devices, sessions, keys, schemas, counters.
     case reference
-    /// All locks: the schema can change, since no save is under way.
+    /// All locks: the reference lock, and the locks of all databases. The schema can change, since
+    /// no save is under way.
     case everything
 
     static func < (one: Reach, other: Reach) -> Bool { one.rawValue < other.rawValue }
@@ -28,11 +30,11 @@ struct WriteLocks: Hashable, Sendable {
   private(set) var reach: Reach
   /// The locked databases, sorted by number, each once.
   private(set) var databases: [DatabaseID]
-  /// The users whose devices' badges are counted. Several transactions may count them, each the
-  /// badges of many users.
+  /// The users whose devices' badges (the numbers on an app's icon) the write counts. The
+  /// transaction locks these users' devices.
   private(set) var badgeOwners: Set<String>
-  /// Whether the write settles deliveries. Within a process such writes run one after the other;
-  /// between processes the rows decide.
+  /// Whether the write settles deliveries: it stores their outcomes. Within a process such writes
+  /// run one after the other; between processes the engine locks the rows.
   private(set) var settlesDeliveries: Bool
 
   /// Creates locks. The databases must be sorted.
@@ -46,14 +48,14 @@ struct WriteLocks: Hashable, Sendable {
     self.settlesDeliveries = settlesDeliveries
   }
 
-  /// No locks: each statement decides by the rows that it changes.
+  /// No locks: the engine locks the rows that each statement changes.
   static let rows = WriteLocks(.rows)
   /// The lock of data outside of databases.
   static let reference = WriteLocks(.reference)
   /// All locks. While such a write runs, no other write has the lock of a database or the reference
   /// lock.
   static let everything = WriteLocks(.everything)
-  /// The locks of a write that settles deliveries.
+  /// The locks of a write that settles deliveries (stores their outcomes).
   static let deliveries = WriteLocks(.rows, settlesDeliveries: true)
 
   /// Returns the lock of one database.
@@ -61,18 +63,19 @@ struct WriteLocks: Hashable, Sendable {
     WriteLocks(.rows, databases: [database])
   }
 
-  /// Returns the locks of several databases, in any order. A distributed store permits only one in
-  /// a transaction.
+  /// Returns the locks of several databases, in any order. A distributed store permits only one
+  /// database in a transaction.
   static func databases(_ databases: some Sequence<DatabaseID>) -> WriteLocks {
     WriteLocks(.rows, databases: Set(databases).sorted())
   }
 
-  /// Returns the locks of the devices of users whose badges are counted.
+  /// Returns the locks of a write that counts the badges of these users: the locks of their
+  /// devices.
   static func badges(of users: Set<String>) -> WriteLocks {
     WriteLocks(.rows, badgeOwners: users)
   }
 
-  /// Returns the locks of both.
+  /// Returns the locks of this value and of `other`.
   func union(_ other: WriteLocks) -> WriteLocks {
     var union = self
     union.formUnion(other)
@@ -88,14 +91,14 @@ struct WriteLocks: Hashable, Sendable {
     databases = databases.isEmpty ? other.databases : Set(databases + other.databases).sorted()
   }
 
-  /// Drops its databases if others are needed. A transaction of a distributed store can then be
-  /// repeated in another database.
+  /// Removes all databases from these locks, if `needed` names a database. A transaction of a
+  /// distributed store can then be repeated with the needed database alone.
   mutating func leaveDatabases(for needed: WriteLocks) {
     if !needed.databases.isEmpty { databases = [] }
   }
 
-  /// Returns whether these locks permit what the others permit. Badges and deliveries are not
-  /// compared.
+  /// Returns whether these locks permit everything that `other` permits. Badges and deliveries are
+  /// not compared.
   func cover(_ other: WriteLocks) -> Bool {
     if reach == .everything { return true }
     return reach >= other.reach && other.databases.allSatisfy(hasDatabase)
@@ -133,13 +136,13 @@ extension WriteLocks {
 }
 
 extension WriteLocks {
-  /// Begins a transaction that takes these locks before it reads anything. So it reads everything
-  /// that earlier holders committed.
+  /// Begins a transaction that takes these locks before it reads anything. So the transaction reads
+  /// everything that earlier holders of the locks committed.
   ///
-  /// On PostgreSQL all statements up to the catalog version take one round trip. The locks of
-  /// badges need another one.
+  /// On PostgreSQL one round trip begins the transaction, takes the reference lock and the locks of
+  /// databases, and reads the catalog version. The locks of badges need another round trip.
   ///
-  /// - Returns: the catalog version, if it comes at no cost; nil on SQLite.
+  /// - Returns: on PostgreSQL, the catalog version, which the same round trip reads; nil on SQLite.
   func beginWriting(on connection: any SQLConnection) throws -> Int64? {
     guard connection.isShared else {
       try connection.beginWriting()
@@ -161,16 +164,17 @@ extension WriteLocks {
   }
 }
 
-/// An error of a write that needs locks which it did not request. The writer repeats the
-/// transaction with them.
+/// The error of a write that needs more locks than it requested. The writer repeats the transaction
+/// with these locks too.
 struct LocksNeeded: Error {
   /// The missing locks.
   var locks: WriteLocks
 }
 
 extension StoreTransaction {
-  /// Checks that the transaction has these locks. Call it before the first statement whose result
-  /// depends on the rows that the locks protect.
+  /// Checks that the transaction has these locks. On a store that is not shared, the check always
+  /// succeeds. Call it before the first statement whose result depends on the rows that the locks
+  /// protect.
   ///
   /// - Throws: ``LocksNeeded``.
   func require(_ locks: WriteLocks) throws {
@@ -178,17 +182,18 @@ extension StoreTransaction {
     throw LocksNeeded(locks: locks)
   }
 
-  /// Adds the lock of a database that the transaction has created. No other transaction can see the
-  /// database yet.
+  /// Adds the lock of a database that the transaction has created. No statement is needed, since no
+  /// other transaction can see the database yet.
   func hold(made database: DatabaseID) {
     locks?.formUnion(.database(database))
   }
 
-  /// Checks that a write which draws numbers of a database has requested its lock. The lock cannot
-  /// be added later, because it decides the write's position among the process's writes to the
-  /// database.
+  /// Checks that a write has requested the lock of a database before it draws numbers from the
+  /// database's sequence. The lock cannot be added later, because it decides the order of this
+  /// write among the process's writes to the database.
   ///
-  /// - Throws: ``StoreError/Code/statementFailed`` if it has not: a mistake in the program.
+  /// - Throws: ``StoreError/Code/statementFailed`` if the write has not requested the lock, which
+  ///   is a mistake in the program.
   func checkLock(of database: DatabaseID) throws {
     guard let locks, !locks.covers(database) else { return }
     throw StoreError(

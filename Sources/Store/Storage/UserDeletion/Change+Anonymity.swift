@@ -12,9 +12,9 @@ extension Record {
     recordType == "Users" && recordID.recordName == user
   }
 
-  /// Replaces a user in the stamps by ``UserIdentity/deletedUserRecordName``.
-  ///
-  /// The times stay, and the device is removed with the user.
+  /// Replaces a user in the record's stamps by ``UserIdentity/deletedUserRecordName``, and removes
+  /// the user's device. The times stay. A stamp is the user, device and time of the creation or of
+  /// the last modification.
   mutating func makeAnonymous(_ user: String) {
     created?.makeAnonymous(user)
     modified?.makeAnonymous(user)
@@ -31,13 +31,15 @@ extension Record.Stamp {
 }
 
 extension Change {
-  /// Removes a user's name from a dispatched change.
+  /// Removes a user's name from a stored change: as the author, in the stamps of the record, and as
+  /// the name of the user's own record.
   ///
   /// - Parameters:
   ///   - user: the user's record name.
-  ///   - deletes: whether a record is deleted with its user; then its values are removed too.
-  /// - Returns: whether the change had the user's name. In the values of other users' records the
-  ///   name stays.
+  ///   - deletes: returns whether the user's deletion also deletes a record. If so, the record's
+  ///     values are removed too.
+  /// - Returns: whether the change was altered. A name in the values of another user's record
+  ///   stays, and does not count.
   mutating func makeAnonymous(_ user: String, deletes: (Record) -> Bool) -> Bool {
     let isUsers = userRecordName == user
     guard isUsers || record?.hasStamp(of: user) == true || record?.isUserRecord(of: user) == true
@@ -62,8 +64,8 @@ extension Change {
 }
 
 extension RecordModifier {
-  /// Removes a user's name from a record's stamps, by a change like any other except that the
-  /// stamps keep their times.
+  /// Removes a user's name from a record's stamps. The record is saved as by any update, with a new
+  /// version and a change for subscribers, but the stamps keep their times.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if the schema does not have the record's type.
   mutating func makeAnonymous(_ user: String, in current: StoredRecord) throws {
@@ -87,7 +89,8 @@ extension RecordModifier {
     try post(.recordUpdated, record: record, sequence: version)
   }
 
-  /// Raises the zone's version to the latest change, which was made outside of ``run()``.
+  /// Notes the latest change as the new version of the zone. Call it after changes that were not
+  /// made by ``run()``.
   func noteChange(inZone zoneNumber: Int64) {
     transaction.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] =
       latest

@@ -1,13 +1,14 @@
 import SQLEngine
 
 /// The erasure of deleted data from a store in a file. SQLite overwrites deleted data
-/// (`secure_delete`), and unused bytes of pages do not reach the file (`BTreePage`). So deleted
-/// data remains only in the log.
+/// (`secure_delete`), and the unused bytes of a page are cleared before the page is written
+/// (`BTreePage`). So deleted data remains only in the write-ahead log.
 ///
-/// PostgreSQL erases by itself: `VACUUM`, and the end of its archives of the write-ahead log.
+/// PostgreSQL needs no such step: `VACUUM` removes the deleted rows. Archives of its write-ahead
+/// log keep the rows until the archives expire.
 extension Transactions {
-  /// Copies the log into the file and truncates it, so that neither contains deleted data. It runs
-  /// on the writer's thread, outside of a transaction.
+  /// Copies the log into the file and truncates the log, so that neither contains deleted data. The
+  /// copy runs on the writer's thread, outside of a transaction.
   ///
   /// - Returns: false while a connection reads from the log; try again later.
   func eraseLog() async throws -> Bool {

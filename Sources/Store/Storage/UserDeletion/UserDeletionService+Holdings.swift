@@ -3,10 +3,10 @@ import SQLEngine
 import StoreModel
 
 extension UserDeletionService {
-  /// Returns the data that the store has of a user outside of databases, such as identities, tokens
+  /// Returns the data of a user that the store has outside of databases, such as identities, tokens
   /// and roles.
   ///
-  /// - Parameter timestamp: the present time, at which expired tokens are left out.
+  /// - Parameter timestamp: the present time. Tokens that have expired by then are left out.
   func holdings(
     of userRecordName: String, at timestamp: Timestamp
   ) async throws -> UserHoldings {
@@ -27,7 +27,8 @@ extension UserDeletionService {
   ///
   /// - Parameters:
   ///   - number: the record number after which the page begins; 0 for the first page.
-  ///   - limit: the most records that name the user in any way.
+  ///   - limit: the most records that a call examines more closely because they contain the user's
+  ///     name anywhere. The page has only those that the user created or modified last.
   /// - Returns: a page, and the number after which the next one begins; nil at the end.
   func records(
     stampedBy userRecordName: String, in database: DatabaseID, after number: Int64, limit: Int

@@ -5,19 +5,20 @@ import StoreModel
 
 /// The service for the deletion of users with all their data, step by step.
 ///
-/// A deletion may remove millions of rows. So it is a row of ``UserDeletionTable`` with a stage and
-/// a position, and each step is a small transaction. A server that is killed continues at the
-/// stored position. The deletion begins with the user's credentials, so the user can write nothing
-/// from then on.
+/// A deletion may remove millions of rows. So the store keeps its stage and position in a row of
+/// ``UserDeletionTable``, and each step is a small transaction. After a crash, the server continues
+/// at the stored position. The deletion first removes the user's credentials, so the user can write
+/// nothing from then on.
 struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
   let transactions: Transactions
-  /// The bytes of assets.
+  /// The storage of the assets' files.
   let files: any AssetStore
-  /// The service that files entries before they are removed from the index.
+  /// The service that adds waiting log entries to the notification index, before the user's entries
+  /// are removed from the index.
   let notificationLog: NotificationLogService
 
-  /// Begins the deletion of a user: removes all credentials, and adds the deletion. If one is under
-  /// way, it is returned unchanged.
+  /// Begins the deletion of a user: removes all credentials, and adds a row for the deletion. If a
+  /// deletion of the user is under way, the method returns it unchanged.
   ///
   /// - Parameters:
   ///   - name: the user's name.
@@ -56,10 +57,12 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     }
   }
 
-  /// Takes a step of the first deletion that does not wait, or erases the file when only that is
-  /// left.
+  /// Runs a step of the first unfinished deletion that does not wait for something. If all
+  /// deletions before the stage `erasure` wait, the method erases the deleted data of the deletions
+  /// at that stage.
   ///
-  /// - Returns: the deletion after the step; nil if there are none.
+  /// - Returns: the deletion after the step, or the first one that waits; nil if no deletion is
+  ///   unfinished.
   /// - Throws: ``StoreError/Code/assetFailed`` if files of assets cannot be removed.
   func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
     let pending = try await transactions.read { try UserDeletionTable(transaction: $0).deletions() }
@@ -76,8 +79,8 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     return try await erase(last, at: timestamp)
   }
 
-  /// Erases the data of all deletions so far from the store's file. It takes as long for many as
-  /// for one.
+  /// Erases the deleted data from the store's file, and ends these deletions. One erasure serves
+  /// all of them.
   ///
   /// - Returns: the first deletion: finished, or waiting while a connection reads from the log.
   private func erase(
@@ -96,7 +99,8 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     return deletion
   }
 
-  /// Takes a step of bounded size, after removing the files that earlier steps released.
+  /// Runs a step of bounded size. It first removes the asset files that earlier steps marked for
+  /// deletion.
   ///
   /// If another process has taken the step meanwhile, the step does nothing.
   ///
@@ -107,7 +111,8 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     let database = DatabaseID(rawValue: pending.database)
     if pending.database != 0 { try await removeAssetFiles(of: database) }
     if pending.deletion.stage == .notificationIndex {
-      // Entries that wait in memory would be filed after the user's rows in the index are removed.
+      // Otherwise, entries that wait in memory would be added to the index after the user's rows
+      // there are removed.
       try await notificationLog.fileNotifications()
     }
     let locks = pending.database == 0 ? WriteLocks.reference : .reference.union(.database(database))
@@ -116,7 +121,7 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
       let known = try UserDeletionTable(transaction: transaction).deletions()
         .first { $0.deletion.identifier == identifier }
       guard let row = known else {
-        // Another process has finished it.
+        // Another process has finished the deletion.
         return pending.deletion
       }
       guard row == pending, let user = row.user else { return row.deletion }
@@ -125,10 +130,10 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     }
   }
 
-  /// Removes the files of a database that its tables have released.
+  /// Removes the asset files of a database that are marked for deletion.
   ///
-  /// The files are removed before their names are forgotten. So a server that is killed in between
-  /// removes them again, which does no harm.
+  /// The method removes the files first, and then their marks. A server that is killed in between
+  /// removes the files again, which does no harm.
   private func removeAssetFiles(of database: DatabaseID) async throws {
     while true {
       let names = try await transactions.read {
@@ -142,8 +147,8 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     }
   }
 
-  /// Deletes the records of users who were deleted so long ago that none of their requests can be
-  /// under way.
+  /// Deletes the rows of deletions that ended more than ``UserTraces/refusalMilliseconds`` ago. By
+  /// then, no request of these users can be under way.
   func forgetDeletedUsers(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - UserTraces.refusalMilliseconds
     let isThere = try await transactions.read {
@@ -157,9 +162,11 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
 }
 
 extension User {
-  /// Removes all credentials of the user, and of the user's devices and programs.
+  /// Ends all access of the user: removes sessions, the devices that get pushes, passwords, roles
+  /// and the permissions of applications.
   ///
-  /// - Parameter orders: gets the deliveries that are abandoned with the devices.
+  /// - Parameter orders: collects orders about the deliveries that are abandoned, because their
+  ///   devices are removed.
   fileprivate func endAccess(
     at timestamp: Timestamp, ordering orders: inout [DeliveryOrder],
     in transaction: StoreTransaction

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-// No index leads to a user's name in other users' rows: they are scanned.
+// No index finds a user's name in other users' rows, so these steps scan all rows in batches.
 extension UserDeletionStep {
   /// The most rows that a step scans. A record may have a megabyte.
   private static let examined: Int64 = 200
@@ -25,7 +25,7 @@ extension UserDeletionStep {
           isByAdministrator: true, timestamp: timestamp)), transaction: transaction)
     let assets = AssetTable(transaction: transaction)
     for number in batch.found {
-      // It may have been deleted with a record that it refers to.
+      // The record may have been deleted in this loop, with a record that it refers to.
       guard let stored = try records.existingRecord(numbered: number, in: database),
         stored.record.hasStamp(of: user)
       else { continue }
@@ -51,13 +51,13 @@ extension UserDeletionStep {
     return row.deletion.publicRecords == .delete && record.created?.userRecordName == user
   }
 
-  /// Sets the state to waiting while changes of the records are not dispatched: subscribers must be
-  /// notified before the traces are removed.
+  /// Sets the deletion's state to `waiting` while changes up to `row.position` are not dispatched.
+  /// Subscribers must be notified before the next stages remove the user's name from the changes.
   ///
-  /// The first call notes the last number of the database as the position. Later changes need not
-  /// be waited for.
+  /// The first call stores the last number of the database as the position. The deletion does not
+  /// wait for later changes.
   ///
-  /// - Returns: true; the caller also checks the state.
+  /// - Returns: true, because nothing is removed; the caller also checks the state.
   mutating func checkDispatch() throws -> Bool {
     if row.position == 0 {
       row.position =
@@ -77,7 +77,8 @@ extension UserDeletionStep {
       .remove(recordNamed: user, inZone: zone, of: database)
   }
 
-  /// Removes the user's name from the dispatched changes of a database, in a batch.
+  /// Removes the user's name from a batch of a database's stored changes. The first call for a
+  /// database also deletes the tombstone of the user's own record.
   ///
   /// - Returns: whether all changes were scanned.
   mutating func changeHistory() throws -> Bool {
@@ -119,8 +120,8 @@ extension UserDeletionStep {
     return false
   }
 
-  /// Removes a notification with its deliveries, which are numbered after it and before the next
-  /// one.
+  /// Deletes a notification with its deliveries and refused pushes. Their numbers lie between the
+  /// sequence of this notification and that of the next one.
   private func remove(entry sequence: Int64) throws {
     let log = NotificationLogTable(transaction: transaction)
     let next = try log.sequence(after: sequence, in: database) ?? .max

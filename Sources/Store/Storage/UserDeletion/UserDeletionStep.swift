@@ -1,11 +1,11 @@
 import CloudKitModel
 import StoreModel
 
-/// A step of the deletion of a user: one transaction.
+/// One step of a user's deletion, in one transaction.
 ///
-/// Each step removes a batch of its stage's rows in one database, or, if there are no more,
-/// continues with the next database or stage. The transaction searches for the rows again, so that
-/// a step may be repeated.
+/// A step removes a batch of its stage's rows in one database. If it finds no further rows there,
+/// it sets the progress to the next database or stage. Each step searches for the rows again, so a
+/// step can be repeated.
 struct UserDeletionStep {
   /// The most rows that a step removes.
   static let batch = Retention.batch
@@ -32,13 +32,14 @@ struct UserDeletionStep {
   /// The present database of the stage.
   var database: DatabaseID { DatabaseID(rawValue: row.database) }
 
-  /// Takes the step and stores the deletion's progress.
+  /// Runs the step and stores the deletion's progress.
   ///
   /// The first step of a stage finds the first database, whose lock the transaction may not have.
   /// Then the step throws, and the writer repeats the transaction with the lock.
   ///
   /// - Returns: the deletion after the step.
-  /// - Throws: ``LocksNeeded``.
+  /// - Throws: ``LocksNeeded`` if the transaction does not have the lock of the stage's first
+  ///   database.
   mutating func run() throws -> UserDeletion {
     let before = row
     if row.deletion.stage != .account, row.database == 0 {
@@ -52,8 +53,8 @@ struct UserDeletionStep {
     return row.deletion
   }
 
-  /// Continues with the next database, or with the next stage if there is none. The next step does
-  /// so with the locks of that database.
+  /// Sets the progress to the next database, or to the next stage if there is no next database. The
+  /// next step then works there, with the lock of that database.
   private mutating func goOn() throws {
     row.position = 0
     row.database = row.database == 0 ? 0 : try nextDatabase() ?? 0
@@ -76,7 +77,7 @@ struct UserDeletionStep {
     }
   }
 
-  /// Removes a batch in the database, or the account.
+  /// Removes a batch of the stage's rows in the present database, or the account.
   ///
   /// - Returns: true if there is no more.
   private mutating func removeSome() throws -> Bool {
@@ -106,7 +107,8 @@ struct UserDeletionStep {
 // MARK: Rows by their keys
 
 extension UserDeletionStep {
-  /// Removes a batch of the user's rows in tables with the user's name.
+  /// Deletes a batch of the user's rows from the tables that ``UserTraces/publicColumns`` lists for
+  /// the stage.
   ///
   /// - Returns: true if there are no more.
   private mutating func removeRows() throws -> Bool {
@@ -144,7 +146,7 @@ extension UserDeletionStep {
     return page.states.count < Int(Self.batch)
   }
 
-  /// Deletes a batch of uploads and receipts.
+  /// Deletes a batch of asset uploads and of receipts (the proofs of finished uploads).
   ///
   /// - Parameter uploader: the user whose uploads are deleted; nil for all uploads of a database
   ///   that is deleted with its assets.
@@ -162,8 +164,8 @@ extension UserDeletionStep {
     return some.count < Int(Self.batch)
   }
 
-  /// Removes a batch of a private database's rows, and at the end the database. The files of assets
-  /// are removed between the steps.
+  /// Removes a batch of a private database's rows. When no rows are left, it removes the database.
+  /// Asset files are removed between the steps.
   ///
   /// - Returns: true if the database is gone.
   private mutating func removeDatabase() throws -> Bool {
@@ -196,8 +198,8 @@ extension UserDeletionStep {
     return removed < Int(Self.batch)
   }
 
-  /// Removes the account and the rest of the user's rows outside of databases. The deletion then
-  /// has no name of the user.
+  /// Removes the account and the user's remaining rows outside of databases. Afterwards the
+  /// deletion's row no longer names the user.
   private mutating func removeAccount() throws {
     let devices = DeviceTable(transaction: transaction)
     let tokens = try devices.forgetGone(of: user)

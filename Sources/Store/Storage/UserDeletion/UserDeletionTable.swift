@@ -3,11 +3,11 @@ import Cryptography
 import SQLEngine
 import StoreModel
 
-/// The users who are being deleted.
+/// The table of the users who are being deleted or were deleted recently.
 ///
-/// Their rows stay without the user's name for ``UserTraces/refusalMilliseconds`` after the
-/// deletion, to refuse requests that were under way. `user_hash` is the SHA-256 of the user record
-/// name. `stage` and the position in a database are the deletion's progress.
+/// A row stays, without the user's name, for ``UserTraces/refusalMilliseconds`` after the deletion.
+/// It lets the store refuse requests that were under way. `user_hash` is the SHA-256 of the user
+/// record name. `stage`, `database_number` and `position` are the deletion's progress.
 struct UserDeletionTable {
   let transaction: StoreTransaction
 
@@ -32,10 +32,10 @@ struct UserDeletionTable {
 
   // MARK: Refusal
 
-  /// Returns whether the user is being deleted, or was a short time ago.
+  /// Returns whether the user is being deleted, or was deleted recently (see the type).
   ///
-  /// The catalog keeps the hashes. The beginning of a deletion raises the catalog version, so each
-  /// transaction sees it.
+  /// The ``Catalog`` caches the hashes. The beginning of a deletion raises the catalog version, so
+  /// later transactions read the hashes again.
   ///
   /// - Complexity: O(1) once the hashes are cached.
   func isDeleted(_ userRecordName: String) throws -> Bool {
@@ -52,8 +52,8 @@ struct UserDeletionTable {
 
   /// Refuses a write of a deleted user.
   ///
-  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted, or was a short time
-  ///   ago.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted, or was deleted
+  ///   recently.
   func refuseDeleted(_ userRecordName: String) throws {
     guard try isDeleted(userRecordName) else { return }
     throw StoreError(
@@ -113,14 +113,14 @@ struct UserDeletionTable {
 
   // MARK: Retention
 
-  /// Returns whether a deletion ended before a moment, in milliseconds since 1970.
+  /// Returns whether any deletion ended before `horizon`, in milliseconds since 1970.
   func hasEnded(before horizon: Int64) throws -> Bool {
     try connection.first(
       "SELECT 1 FROM user_deletions WHERE ended < $1 LIMIT 1", [.integer(horizon)]
     ) { _ in true } ?? false
   }
 
-  /// Deletes the rows of deletions that ended before a moment, in milliseconds since 1970.
+  /// Deletes the rows of deletions that ended before `horizon`, in milliseconds since 1970.
   func forget(endedBefore horizon: Int64) throws {
     try connection.run("DELETE FROM user_deletions WHERE ended < $1", [.integer(horizon)])
   }
@@ -136,7 +136,7 @@ struct UserDeletionRow: Sendable, Equatable {
   var deletion: UserDeletion
   /// The stage's present database, or 0 before the first.
   var database: Int64
-  /// The position in that database.
+  /// The position of the deletion in ``database``.
   ///
   /// It is the last number that the present stage has scanned. For the stage `dispatch` it is the
   /// last number that must be dispatched. It is 0 at the beginning of each database.
@@ -144,7 +144,8 @@ struct UserDeletionRow: Sendable, Equatable {
 
   /// Reads a row of ``UserDeletionTable/deletions()``.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown stage.
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown stage or an unknown choice about public
+  ///   records.
   fileprivate init(row: any SQLRow) throws {
     guard let publicRecords = UserDeletion.PublicRecords(rawValue: row.text(2)),
       let stage = UserDeletion.Stage(rawValue: row.integer(3))

@@ -1,6 +1,7 @@
 import StoreModel
 
-/// The places in the store's tables that can have data of a user, for the deletion of users.
+/// The lists of tables and columns that can have data of a user. The deletion of users works
+/// through them.
 ///
 /// Every table is named here; a test compares them with the schema.
 enum UserTraces {
@@ -8,7 +9,7 @@ enum UserTraces {
   /// lasts.
   static let refusalMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
-  /// A table whose rows belong to databases.
+  /// A table whose rows belong to databases: its primary key begins with `database_id`.
   struct KeyedTable {
     /// The name of the table.
     var name: String
@@ -43,14 +44,15 @@ enum UserTraces {
     .init("trimmed_logs", "subscriber"), .init("courier_cursors", "token"),
   ]
 
-  /// The tables of private databases whose files must be removed too.
+  /// The tables with rows of asset files. When a private database is deleted, the files must be
+  /// removed too.
   static let assetTables: Set = ["asset_uploads", "assets", "asset_disposals"]
 
-  /// The tables of the databases themselves.
+  /// The tables that list the databases.
   static let databaseDirectories: Set = ["databases", "database_addresses"]
 
-  /// The columns with the user who owns the row, in public databases, with the stage that removes
-  /// the rows.
+  /// The columns that name the owner of a row, for rows of public databases, with the stage that
+  /// removes the rows.
   static let publicColumns: [(stage: UserDeletion.Stage, table: String, column: String)] = [
     (.publicRows, "client_change_tokens", "user_record_name"),
     (.publicRows, "answered_requests", "requester"),
@@ -59,15 +61,15 @@ enum UserTraces {
     (.notifications, "trimmed_logs", "subscriber"),
   ]
 
-  /// The columns with the user who owns the row, in tables outside of databases. These rows are
-  /// credentials or rights of the user, which are removed when the deletion begins.
+  /// The columns that name the owner of a row, for credentials and rights of the user. The
+  /// beginning of the deletion removes these rows.
   static let accessColumns: [(table: String, column: String)] = [
     ("user_passwords", "user_record_name"), ("role_members", "user_record_name"),
     ("application_permissions", "user_record_name"),
   ]
 
-  /// All columns outside of databases with the user who owns the row, in the order of their
-  /// deletion. The account is the last, since it reserves the name.
+  /// The columns that name the owner of a row, for all rows outside of databases, in the order of
+  /// their deletion. The account is the last, since it reserves the user's name.
   static let accountColumns =
     accessColumns + [
       ("user_identities", "user_record_name"), ("web_auth_tokens", "user_record_name"),
@@ -75,12 +77,13 @@ enum UserTraces {
       ("users", "user_record_name"),
     ]
 
-  /// The tables with a step of their own, for which no column is listed.
+  /// The tables that the deletion handles by code of its own, without a list of columns.
   static let otherTables: Set = [
     "notification_index", "gone_devices", "device_numbers", "user_deletions",
   ]
 
-  /// The tables without data of users, or without data that outlives the steps, and the reason.
+  /// The tables without data of users, or with data that is deleted soon anyway. The value says
+  /// what the table has.
   static let tablesWithoutTraces: [String: String] = [
     "counters": "numbers", "schema_version": "a number", "store_shards": "a number",
     "secrets": "the server's", "admin_keys": "the operators'", "console_sessions": "the operators'",

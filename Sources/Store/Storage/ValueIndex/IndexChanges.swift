@@ -2,7 +2,7 @@ import CloudKitModel
 import StoreModel
 
 /// The rows of the value index that a transaction adds and removes. They are written together in
-/// the order of the index, so that neighbours are on the same pages.
+/// the order of the index, so that successive rows are mostly on one page.
 ///
 /// All keys are in one array of bytes, because a commit has tens of thousands.
 struct IndexChanges {
@@ -10,9 +10,10 @@ struct IndexChanges {
   struct Change {
     /// The number of the database.
     var database: Int64
-    /// The number of the field, or of its words.
+    /// The number of the field; negative for the index of the field's words.
     var fieldNumber: Int64
-    /// The first eight bytes of the key, which nearly always decide the order.
+    /// The first eight bytes of the key as a big-endian number, padded with zeros. They nearly
+    /// always decide the order.
     var prefix: UInt64
     var recordNumber: Int64
     var zoneNumber: Int64
@@ -24,7 +25,7 @@ struct IndexChanges {
     var isAddition: Bool
   }
 
-  /// The size at some time, to return to it.
+  /// The size at some time, to which ``IndexChanges/restore(_:)`` returns.
   struct Mark {
     fileprivate var keys: Int
     fileprivate var changes: Int
@@ -41,19 +42,20 @@ struct IndexChanges {
   /// The present size, for ``restore(_:)``.
   var mark: Mark { Mark(keys: keys.count, changes: changes.count) }
 
-  /// Drops the changes since the mark.
+  /// Removes the changes noted since the mark.
   mutating func restore(_ mark: Mark) {
     keys.removeSubrange(mark.keys...)
     changes.removeSubrange(mark.changes...)
   }
 
-  /// Drops all changes. Small blocks of memory are kept for the next ones.
+  /// Removes all changes. Memory of less than 1 MiB for keys, and of fewer than 32,768 changes, is
+  /// kept for the next transaction.
   mutating func removeAll() {
     keys.removeAll(keepingCapacity: keys.count < 1 << 20)
     changes.removeAll(keepingCapacity: changes.count < 1 << 15)
   }
 
-  /// Adds rows of a new record.
+  /// Notes the additions of a new record's rows.
   ///
   /// - Parameters:
   ///   - entries: the record's entries.
@@ -74,7 +76,7 @@ struct IndexChanges {
     }
   }
 
-  /// Adds or removes a row of a record.
+  /// Notes the addition or the removal of one row of a record.
   mutating func note(
     _ entry: IndexEntry, of recordNumber: Int64, inZone zoneNumber: Int64,
     of database: DatabaseID, isAddition: Bool
@@ -86,7 +88,9 @@ struct IndexChanges {
       zone: zoneNumber, isAddition: isAddition)
   }
 
-  /// Adds a change, whose key is in ``keys`` already.
+  /// Appends a change whose key is already in ``keys``.
+  ///
+  /// - Parameter key: the range of the key in ``keys``.
   private mutating func append(
     _ key: Range<Int>, of fieldNumber: Int64, database: DatabaseID, record: Int64, zone: Int64,
     isAddition: Bool
@@ -101,12 +105,13 @@ struct IndexChanges {
         isAddition: isAddition))
   }
 
-  /// Visits the changes in the order of the index; of several changes of one row, only the last.
+  /// Visits the changes in the order of the index. If a row has several changes, only the last is
+  /// visited.
   ///
   /// - Complexity: O(*n* log *n*) for *n* changes.
   func forEachInOrder(_ visit: (Change) throws -> Void) rethrows {
-    // Small places are sorted instead of the changes, for each field separately: a commit has tens
-    // of thousands.
+    // A commit has tens of thousands of changes. So small ``Place`` values are sorted instead of
+    // changes, for each field separately.
     var fields: [Field: [Place]] = [:]
     for (index, change) in changes.enumerated() {
       fields[Field(change), default: []].append(
@@ -153,8 +158,9 @@ struct IndexChanges {
     var index: UInt32
   }
 
-  /// Returns a negative number, zero or a positive number if a row comes before, at or after
-  /// another row of its field with the same prefix.
+  /// Compares the rows of two changes of one field with the same prefix. Returns a negative number
+  /// if the row of `left` comes first, a positive number if that of `right` does, and 0 for the
+  /// same row.
   private func order(_ left: Place, _ right: Place, _ keys: UnsafeBufferPointer<UInt8>) -> Int {
     let left = changes[Int(left.index)]
     let right = changes[Int(right.index)]

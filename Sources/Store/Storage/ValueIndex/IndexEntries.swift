@@ -1,8 +1,8 @@
 import CloudKitModel
 
-/// A row of the value index, without its record: a field and a key.
+/// The part of a row of the value index that does not name the record: a field and a key.
 struct IndexEntry: Hashable {
-  /// The number of the field, or of its words.
+  /// The number of the field; negative for the index of the field's words.
   var fieldNumber: Int64
   /// The bytes of the key, as ``ValueKey`` makes them.
   var key: [UInt8]
@@ -12,9 +12,10 @@ struct IndexEntry: Hashable {
 struct IndexEntries: Sendable {
   /// An entry, with the position of its key.
   struct Place {
-    /// The number of the field, or of its words.
+    /// The number of the field; negative for the index of the field's words.
     var fieldNumber: Int64
-    /// The end of the key; it begins at the end of the previous one.
+    /// The end of the key in ``IndexEntries/keys``, exclusive. The key begins at the end of the
+    /// previous entry's key.
     var end: Int
   }
 
@@ -28,9 +29,10 @@ struct IndexEntries: Sendable {
   ///
   /// - Parameters:
   ///   - record: the record.
-  ///   - fields: the fields of its type, with indexed system fields.
-  ///   - hasOwner: whether the record's database has an owner, who creates nearly all records. Then
-  ///     creators are not indexed.
+  ///   - fields: the fields of the record's type by their names, including the indexed system
+  ///     fields.
+  ///   - hasOwner: whether the record's database has an owner. The owner creates nearly all
+  ///     records, so creators are then not indexed.
   init(of record: Record, fields: [String: RecordTypeEntry.Field], hasOwner: Bool) {
     for (name, value) in record.fields where !record.encryptedFields.contains(name) {
       guard let field = fields[name] else { continue }
@@ -101,11 +103,11 @@ struct IndexEntries: Sendable {
     return isPlain
   }
 
-  /// Returns whether a word was added since a position.
+  /// Returns whether an entry from `first` on has this word as its key.
   ///
   /// - Parameters:
   ///   - first: the index of the first entry to compare.
-  ///   - start: the start of its key.
+  ///   - start: the start of that entry's key in ``keys``.
   private func holds(_ word: some Collection<UInt8>, from first: Int, start: Int) -> Bool {
     var start = start
     for place in places[first...] {

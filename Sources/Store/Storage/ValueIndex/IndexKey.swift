@@ -1,7 +1,7 @@
 import SQLEngine
 
 /// The key of an entry of the value index, as ``ValueKey`` makes it. A key of at most eight bytes,
-/// such as a number or a place, needs no memory of its own.
+/// such as that of a number or a location, needs no memory of its own.
 struct IndexKey: Hashable {
   /// The first eight bytes in big-endian order, padded with zeros.
   let head: UInt64

@@ -2,18 +2,18 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The indexes that are being built or removed, with the progress of each.
+/// The table of the indexes that are being built or removed, with the progress of each.
 ///
-/// A row begins when a schema changes the options of a field, and ends with the work. While it
-/// exists, searches do not use the index.
+/// A row is added when a schema changes the options of a field, and deleted when the work ends.
+/// While the row exists, searches do not use the index.
 struct IndexWorkTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
   /// The table of work on indexes. `field_number` is negative for the index of a field's words.
   /// `phase` is the raw value of ``IndexWork/Phase``. `database_id`, `value_key` and
-  /// `record_number` are the position of the work. `done` is the number of records or entries so
-  /// far.
+  /// `record_number` are the position of the work. `done` is the number of records indexed or
+  /// entries removed so far.
   static let definition = [
     """
     CREATE TABLE index_work (
@@ -22,7 +22,8 @@ struct IndexWorkTable {
     """
   ]
 
-  /// Returns the pending work, in the order of the fields' numbers.
+  /// Returns the pending work, in the order of the fields' numbers. Work on a field that the schema
+  /// no longer has is not returned.
   func pending() throws -> [PendingIndex] {
     try connection.rows(
       """
@@ -49,12 +50,12 @@ struct IndexWorkTable {
     }
   }
 
-  /// Starts building or removing an index. If work on it is under way, it starts again with the
-  /// removal of the index's entries.
+  /// Starts building or removing an index. If work on the index is under way, the work starts again
+  /// with the removal of the index's entries.
   ///
   /// - Parameters:
   ///   - indexNumber: the number of the field; negative for the index of its words.
-  ///   - isWanted: whether the index is built.
+  ///   - isWanted: true to build the index, false to remove it.
   func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
     let isUnderWay = try connection.first(
       "SELECT 1 FROM index_work WHERE field_number = $1", [.integer(indexNumber)]
@@ -84,8 +85,8 @@ struct IndexWorkTable {
       ])
   }
 
-  /// Ends the work on an index. The caller raises the catalog version, so that searches use the
-  /// index.
+  /// Ends the work on an index, and sets `pending.work.phase` to nil. The caller raises the catalog
+  /// version, so that searches use the index.
   func remove(_ pending: inout PendingIndex) throws {
     pending.work.phase = nil
     try connection.run(
@@ -97,10 +98,10 @@ struct IndexWorkTable {
 struct PendingIndex {
   /// The field's number; negative for the index of words.
   var indexNumber: Int64
-  /// The position of the work. For a removal only its database counts.
+  /// The position of the work. A removal uses only the database of the position.
   var position: TypeScan.Position
-  /// Whether the index is to be built, by the present options of the field. If it is being cleared,
-  /// it is built afterwards.
+  /// Whether the present options of the field require the index. If so, an index whose entries are
+  /// being removed is built afterwards.
   var isWanted: Bool
   /// The progress as callers see it.
   var work: IndexWork

@@ -1,21 +1,25 @@
 import CloudKitModel
 import StoreModel
 
-/// A worker that builds and removes indexes in the writer's transactions, a step in each.
+/// A worker that builds and removes indexes in the writer's transactions, one step in each.
 ///
 /// A step has the reference lock and the lock of its database. When the work on an index ends, the
 /// catalog version rises, and searches use the index from then on.
 struct IndexWorker {
   let transaction: StoreTransaction
 
-  /// The most records that a building step reads: other writes wait only a few milliseconds.
+  /// The most records that a building step reads, so that other writes wait only a few
+  /// milliseconds.
   private static let recordsPerStep = 200
   /// The most entries that a removing step removes.
   private static let entriesPerStep = 2_000
 
-  /// Ensures that the work in a database runs under its lock. Earlier saves in the database used a
-  /// schema without the index's present options, so the work processes their records. Later saves
-  /// read the schema again.
+  /// Finds the first database if the work has none yet, and checks that the transaction has the
+  /// lock of the work's database.
+  ///
+  /// Saves before the lock may have used a schema without the index's present options; the work
+  /// processes their records. Saves after the lock read the schema again and add their entries
+  /// themselves.
   ///
   /// - Throws: ``LocksNeeded`` with the lock of the database.
   func lockPlace(of pending: inout PendingIndex) throws {
@@ -27,7 +31,8 @@ struct IndexWorker {
     try transaction.require(.database(DatabaseID(rawValue: pending.position.database)))
   }
 
-  /// Returns the scan of the index's records; nil if the record type was dropped.
+  /// Returns the scan of all records that the index concerns; nil if the record type was dropped
+  /// from the schema.
   func scan(for pending: PendingIndex) throws -> TypeScan? {
     let work = pending.work
     let address = DatabaseAddress(
@@ -40,8 +45,9 @@ struct IndexWorker {
       }
   }
 
-  /// Removes some entries of one database, and continues with the next database when there are no
-  /// more. After the last database, a wanted index is built.
+  /// Removes some of the index's entries in one database. When that database has no more, the next
+  /// step continues with the next database. After the last database, the work ends, or building
+  /// begins if the field's options require the index.
   func clearSome(_ pending: inout PendingIndex) throws {
     guard let scan = try scan(for: pending) else { return }
     if pending.position.database == 0 {
@@ -73,8 +79,8 @@ struct IndexWorker {
     try CounterTable(transaction: transaction).raiseCatalogVersion()
   }
 
-  /// Makes the entries of the next records. Records saved meanwhile get their entries when they are
-  /// saved, and an entry that exists already stays.
+  /// Adds the entries of the next records. A record that is saved while the index is built gets its
+  /// entries by the save. An entry that exists already stays.
   func buildSome(_ pending: inout PendingIndex) throws {
     guard let scan = try scan(for: pending) else { return }
     let (database, records, next) = try scan.records(

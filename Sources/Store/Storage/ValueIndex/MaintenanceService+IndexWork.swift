@@ -8,7 +8,8 @@ extension MaintenanceService {
   /// - Returns: the progress after the step, with a nil phase when the work has ended; nil if there
   ///   is no work.
   func continueIndexWork() async throws -> IndexWork? {
-    // There is almost never any work, and reading does not delay writers.
+    // The read comes first, because there is almost never any work, and a read does not delay
+    // writers.
     guard
       let place = try await transactions.read({
         try IndexWorkTable(transaction: $0).pending().first?.position.database

@@ -1,18 +1,18 @@
 import CloudKitModel
 import StoreModel
 
-/// The indexes of a record: the value index, its `deleteSelf` references, and the assets that it
-/// holds.
+/// The indexes of records: the value index, the `deleteSelf` references, and the references to
+/// assets.
 struct RecordIndexes {
   let transaction: StoreTransaction
 
-  /// Updates the value index, the asset references and the reference edges from `old` to `new`. The
-  /// value index changes when the gathered writes are written.
+  /// Updates the value index, the references to assets and the `deleteSelf` references from `old`
+  /// to `new`. The rows of the value index are written later, with the ``GatheredWrites``.
   ///
   /// - Parameters:
   ///   - old: the record before the change; nil for a new record.
   ///   - new: the record after the change.
-  ///   - type: its record type.
+  ///   - type: the record's type.
   ///   - database: the database of the record.
   func update(
     from old: StoredRecord?, to new: StoredRecord, type: RecordTypeEntry, in database: DatabaseID
@@ -45,8 +45,9 @@ struct RecordIndexes {
     }
   }
 
-  /// Removes a record's entries before it is deleted. The value index changes when the gathered
-  /// writes are written.
+  /// Removes a record from these indexes, before the record is deleted. The rows of the value index
+  /// are removed later, with the ``GatheredWrites``. The method does nothing if the schema does not
+  /// have the record's type.
   func remove(_ stored: StoredRecord, from database: DatabaseID) throws {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     guard

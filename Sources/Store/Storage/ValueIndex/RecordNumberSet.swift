@@ -1,17 +1,18 @@
 /// A set of record numbers, for very many insertions and lookups.
 ///
-/// It has a bit for each number, in blocks of 1,024 that exist if they contain a number. The
-/// numbers of one database begin with 1 and are close together.
+/// It has a bit for each number, in blocks of 1,024 numbers. A block gets memory when its first
+/// number is inserted. The numbers of one database begin with 1 and are close together.
 ///
-/// - Complexity: constant time for each operation. Four bytes for each 1,024 numbers up to the
-///   greatest, and 128 bytes for each block: from an eighth of a byte for each dense number to 132
-///   bytes for each isolated one.
+/// - Complexity: constant time for a lookup, an insertion or a removal. The memory is four bytes
+///   for each 1,024 numbers up to the greatest, and 128 bytes for each block with memory. That is
+///   an eighth of a byte for each number if all numbers are present, and more if few are.
 struct RecordNumberSet: Sendable {
-  /// The 64-bit words of a block: 1,024 bits.
+  /// The number of 64-bit words in a block, which have 1,024 bits.
   private static let wordsInBlock = 16
-  /// The start of each block of 1,024 numbers in `words`; 0 for a missing block.
+  /// The index in `words` of each block's first word; 0 for a block without memory.
   private var blocks: [UInt32] = []
-  /// The first block is always empty, so that a lookup in a missing block needs no test.
+  /// The words of all blocks. The first block is always empty, so that a lookup in a block without
+  /// memory needs no test.
   private var words = [UInt64](repeating: 0, count: wordsInBlock)
   /// The count of numbers in the set.
   private(set) var count = 0
@@ -21,7 +22,7 @@ struct RecordNumberSet: Sendable {
     blocks.count * MemoryLayout<UInt32>.size + words.count * MemoryLayout<UInt64>.size
   }
 
-  /// Returns whether a number is in the set.
+  /// Returns whether a number, which must not be negative, is in the set.
   func contains(_ number: Int64) -> Bool {
     let block = Int(truncatingIfNeeded: number >> 10)
     guard block < blocks.count else { return false }
@@ -30,7 +31,7 @@ struct RecordNumberSet: Sendable {
 
   /// Inserts a positive number.
   ///
-  /// - Returns: whether it is new.
+  /// - Returns: whether the number is new.
   @discardableResult
   mutating func insert(_ number: Int64) -> Bool {
     let block = Int(truncatingIfNeeded: number >> 10)
@@ -51,7 +52,7 @@ struct RecordNumberSet: Sendable {
 
   /// Removes a number. The memory of its block is kept.
   ///
-  /// - Returns: whether it was there.
+  /// - Returns: whether the number was in the set.
   @discardableResult
   mutating func remove(_ number: Int64) -> Bool {
     guard contains(number) else { return false }
@@ -93,14 +94,14 @@ struct RecordNumberSet: Sendable {
     return numbers
   }
 
-  /// The numbers of one block, the first of which is 1,024 times its own number.
+  /// One block of the set: the numbers from 1,024 × ``number`` to 1,024 × ``number`` + 1,023.
   struct Block {
     /// The number of the block, from 0 on.
     let number: Int
     /// The bits of the block's numbers.
     fileprivate let words: ArraySlice<UInt64>
 
-    /// Visits the last ten bits of its numbers in ascending order.
+    /// Visits the last ten bits of each number in the block, in ascending order.
     @inline(__always) func visitPlaces(_ visit: (Int) throws -> Void) rethrows {
       for (index, word) in words.enumerated() {
         var rest = word
@@ -112,7 +113,7 @@ struct RecordNumberSet: Sendable {
     }
   }
 
-  /// Visits the blocks in ascending order.
+  /// Visits the blocks that have memory, in ascending order.
   @inline(__always) func visitBlocks(_ visit: (Block) throws -> Void) rethrows {
     for (number, start) in blocks.enumerated() where start != 0 {
       let words = words[Int(start)..<Int(start) + Self.wordsInBlock]
@@ -127,8 +128,8 @@ struct RecordNumberSet: Sendable {
     }
   }
 
-  /// Returns the word of a number in its block.
+  /// Returns the index of the word with a number's bit, in the number's block: 0 to 15.
   private static func word(of number: Int64) -> Int { Int(number >> 6 & 15) }
-  /// Returns the bit of a number in its word.
+  /// Returns the word in which only a number's bit is set.
   private static func bit(of number: Int64) -> UInt64 { 1 << UInt64(number & 63) }
 }

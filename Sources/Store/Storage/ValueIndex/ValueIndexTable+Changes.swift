@@ -2,8 +2,9 @@ import SQLEngine
 
 // Writes the gathered changes of record modifications to the index.
 extension ValueIndexTable {
-  /// Writes the gathered changes, in the order of the index. Additions are written in groups of
-  /// ``rowsTogether``, removals one by one.
+  /// Writes the gathered changes. Additions are written in the order of the index, in groups of
+  /// ``rowsTogether``. The last additions that do not fill a group, and all removals, are written
+  /// one by one.
   ///
   /// A statement's failure may be reported by a later statement, at the latest by the commit.
   func apply(_ index: IndexChanges) throws {
@@ -29,7 +30,7 @@ extension ValueIndexTable {
   /// The statement that inserts one row.
   private static let insertOne = insertion(ofRows: 1)
 
-  /// Returns the statement that inserts some rows, unless they exist.
+  /// Returns the statement that inserts `count` rows. A row that exists already stays unchanged.
   private static func insertion(ofRows count: Int) -> String {
     let rows = (0..<count).map { row in
       "(" + (1...5).map { "$\(5 * row + $0)" }.joined(separator: ", ") + ")"
@@ -42,7 +43,7 @@ extension ValueIndexTable {
       """
   }
 
-  /// Inserts the rows of some changes by a statement for as many.
+  /// Inserts the rows of `changes` by `statement`, which takes exactly that many rows.
   private func add(
     _ changes: ArraySlice<IndexChanges.Change>, of index: IndexChanges, by statement: String
   ) throws {

@@ -2,20 +2,20 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The value index: the keys of records' values (``ValueKey``), by their fields.
+/// The table of the value index: the keys (``ValueKey``) of the values in records, by their fields.
 ///
 /// Changes by saves and deletions are gathered (``GatheredWrites``) and written together. Searches
 /// have statements of their own (``EntrySelection``).
 ///
-/// The table has a row for each value, each word and each place that a query can search for. A
-/// search reads a range of a field's keys, and gets record numbers.
+/// The table has a row for each value, word and location that a query can search for. A search
+/// reads a range of a field's keys, and gets record numbers.
 struct ValueIndexTable {
   let transaction: StoreTransaction
   var connection: any SQLConnection { transaction.connection }
 
   /// The table of entries, in the order of its key. `field_number` is negative for the words of a
-  /// field. `value_key` has the bytes of ``ValueKey``. `zone_number` spares reading records of
-  /// other zones.
+  /// field. `value_key` has the bytes of ``ValueKey``. With `zone_number`, a search in one zone
+  /// does not read records of other zones.
   static let definition = [
     """
     CREATE TABLE value_index (
@@ -29,7 +29,8 @@ struct ValueIndexTable {
   func entries(
     of record: Record, type: RecordTypeEntry, at address: DatabaseAddress
   ) throws -> IndexEntries {
-    // Other writers add fields without raising the catalog version.
+    // Other writers add fields without raising the catalog version, so the cached type may lack
+    // some.
     if record.fields.contains(where: { type.fields[$0.key] == nil }) {
       try RecordTypeTable(transaction: transaction).loadFields(of: type)
     }
@@ -46,7 +47,7 @@ struct ValueIndexTable {
 
   /// Returns the number of entries in a field.
   ///
-  /// - Complexity: linear in that number.
+  /// - Complexity: linear in the number of entries.
   func count(inField field: Int64, of database: Int64) throws -> Int {
     try connection.first(
       "SELECT COUNT(*) FROM value_index WHERE database_id = $1 AND field_number = $2",
@@ -102,10 +103,11 @@ struct ValueIndexTable {
   /// Removes the first entries of a field.
   ///
   /// - Parameters:
-  ///   - field: the number of the field, or of its words.
+  ///   - field: the number of the field; negative for the index of the field's words.
   ///   - database: the number of the database.
   ///   - limit: the most entries.
-  /// - Returns: the number of removed entries, and whether there are no more.
+  /// - Returns: `removed`: the number of removed entries. `isAll`: true if the field has no more
+  ///   entries in the database, false if it may have more.
   func removeSome(
     ofField field: Int64, in database: Int64, limit: Int
   ) throws -> (removed: Int, isAll: Bool) {

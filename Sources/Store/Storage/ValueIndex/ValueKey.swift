@@ -3,17 +3,18 @@ import CloudKitModel
 /// The encoding of values in the value index: bytes whose order is that of the values.
 ///
 /// All values of a field have one type, so a key does not name it. Numbers and timestamps are eight
-/// bytes. Strings and record names are their UTF-8 bytes, truncated after ``textLimit``. Locations
-/// are a band of a tenth of a degree of latitude, then the longitude, then the place within the
-/// band.
+/// bytes. Strings and record names are their UTF-8 bytes, truncated after ``textLimit``. The key of
+/// a location has three parts: its band of latitude, which is a tenth of a degree wide, then its
+/// longitude, then its latitude within the band.
 ///
-/// The words of a searchable text are indexed too, like texts, under a number of their own
-/// (``RecordTypeEntry/Field/tokenNumber``).
+/// The words of a searchable text are indexed too. Their keys are made like those of texts, and
+/// have a field number of their own (``RecordTypeEntry/Field/tokenNumber``).
 enum ValueKey {
-  /// The most bytes of a text's key. A key of this length stands for all texts with this prefix.
+  /// The most bytes of a text's key. A key of this length stands for all texts that begin with
+  /// these bytes.
   static let textLimit = 96
-  /// The most different members of a list that are indexed; a longer list has the key ``longList``
-  /// instead.
+  /// The most different members of a list that are indexed. A list with more members has only the
+  /// key ``longList``.
   static let listLimit = 1_000
   /// The key of a list with too many members. No value has it: it is neither a number's eight bytes
   /// nor UTF-8.
@@ -21,7 +22,7 @@ enum ValueKey {
   /// A key that is greater than every key of a value.
   static let greatest = [UInt8](repeating: 0xFF, count: 9)
 
-  /// Returns the keys of a field's value, in order and each once. There are none for values that no
+  /// Returns the keys of a field's value, sorted, each once. There are none for values that no
   /// filter finds, such as bytes and NaN.
   static func keys(of value: RecordValue) -> [[UInt8]] {
     guard case .list(_, let elements) = value else { return key(of: value).map { [$0] } ?? [] }
@@ -67,18 +68,18 @@ enum ValueKey {
   /// So the order of the bytes is that of the numbers.
   static func key(of double: Double) -> [UInt8]? { bits(of: double).map(bigEndian) }
 
-  /// Returns an unsigned number in the order of the integers.
+  /// Maps integers to unsigned numbers of the same order.
   private static func bits(of integer: Int64) -> UInt64 { UInt64(bitPattern: integer) ^ (1 << 63) }
 
-  /// Returns an unsigned number in the order of the doubles; nil for NaN.
+  /// Maps doubles to unsigned numbers of the same order; nil for NaN.
   private static func bits(of double: Double) -> UInt64? {
     guard !double.isNaN else { return nil }
     let bits = (double == 0 ? 0 : double).bitPattern
     return bits >> 63 == 1 ? ~bits : bits | (1 << 63)
   }
 
-  /// Returns the keys of a value's words, in order and each once; ``longList`` for more than
-  /// ``listLimit``.
+  /// Returns the keys of a value's words, sorted, each once. A value with more than ``listLimit``
+  /// different words has only the key ``longList``.
   static func tokenKeys(of value: RecordValue) -> [[UInt8]] {
     let keys = Set(TextTokens.of(value).map { key(of: $0) })
     return keys.count > listLimit
@@ -96,17 +97,19 @@ enum ValueKey {
     ]
   }
 
-  /// The greatest distance of a key's place from the true place, in metres: a step of latitude is
-  /// 0.17 m, one of longitude 0.01 m.
+  /// An upper limit, in metres, of the distance between the location of a key and the true
+  /// location. A step of latitude is 0.17 m, and a step of longitude at most 0.01 m.
   static let locationError = 0.5
 
-  /// Returns the place of a location's key, within ``locationError``.
+  /// Returns the location of a key. Its distance from the true location is at most
+  /// ``locationError``.
   static func location(of key: IndexKey) -> Location {
     let place = coordinates(of: key.head)
     return Location(latitude: place.latitude, longitude: place.longitude)
   }
 
-  /// Returns the degrees of the place of a location's key, given as a number.
+  /// Returns the latitude and the longitude in degrees of a location's key. The key is given as a
+  /// big-endian number (``IndexKey/head``).
   static func coordinates(of key: UInt64) -> (latitude: Double, longitude: Double) {
     let band = key >> 48
     let longitude = key >> 16 & UInt64(UInt32.max)
@@ -117,13 +120,13 @@ enum ValueKey {
     )
   }
 
-  /// Returns the band of latitude of a place, 0 to 1800, from south to north. Latitudes outside of
-  /// -90 to 90 count as the nearest pole.
+  /// Returns the band of a latitude in degrees, from 0 (south) to 1800 (north). Latitudes outside
+  /// of -90 to 90 count as the nearest pole.
   static func band(_ latitude: Double) -> UInt16 {
     UInt16(min(1800, max(0, ((latitude + 90) * 10).rounded(.down))))
   }
 
-  /// Returns the first six bytes of the keys of a band's places at a longitude.
+  /// Returns the first six bytes of a location's key: the band and the longitude.
   static func key(ofBand band: UInt16, longitude: Double) -> [UInt8] {
     let share = min(1, max(0, (longitude + 180) / 360))
     let fixed = UInt32(share * Double(UInt32.max))

@@ -1,4 +1,4 @@
-/// Lookups of the users who have accounts. They change nothing.
+/// The lookups of the users who have accounts. No method changes the store.
 public protocol AccountReading: Sendable {
   /// Returns the account with this name; nil if there is none. Names are compared by their bytes.
   func user(named name: String) async throws -> User?
@@ -7,6 +7,7 @@ public protocol AccountReading: Sendable {
   /// Returns all accounts in the order of their names. The result is not limited;
   /// ``AdministrationStore/users(beginningWith:after:limit:)`` returns pages.
   func users() async throws -> [User]
-  /// Returns the account names by user record names. Users without an account have no element.
+  /// Returns the account names of these users. The keys of the result are the user record names. A
+  /// user without an account has no element.
   func userNames(of userRecordNames: Set<String>) async throws -> [String: String]
 }

@@ -1,9 +1,10 @@
 import CloudKitModel
 
-/// Users' permissions to be discovered by apps, and the discovery of users by apps.
+/// The permissions that users grant to apps, and the discovery of users by apps. An app can
+/// discover only a user who has granted this permission.
 public protocol DiscoveryStore: Sendable {
-  /// Returns the user's decisions for the app of a container. Permissions about which the user has
-  /// not decided are absent.
+  /// Returns the user's decisions for the app of a container. If the user has not decided about a
+  /// permission, the result has no element for it.
   func applicationPermissions(
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws -> [ApplicationPermission: ApplicationPermission.Status]
@@ -16,14 +17,14 @@ public protocol DiscoveryStore: Sendable {
     _ statuses: [ApplicationPermission: ApplicationPermission.Status],
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws
-  /// Returns one element for each lookup, in the order of the lookups. The element is nil for a
-  /// user who does not exist or has not granted discovery, so that an app cannot distinguish the
-  /// two.
+  /// Returns one element for each lookup, in the order of the lookups. An element is nil if the
+  /// user does not exist, and also if the user has not granted discovery. So an app cannot
+  /// distinguish these two cases.
   func discoverableUsers(
     matching lookups: [UserLookup], container: String, environment: ContainerEnvironment
   ) async throws -> [User?]
-  /// Returns up to `limit` users who have granted discovery, in the order of their record names. A
-  /// second call cannot continue behind the last one.
+  /// Returns up to `limit` users who have granted discovery, in the order of their record names. No
+  /// call returns the users after these.
   func discoverableUsers(
     container: String, environment: ContainerEnvironment, limit: Int
   ) async throws -> [User]

@@ -1,32 +1,34 @@
 import CloudKitModel
 
-/// The web auth tokens of users: those of sessions in web apps, and those of native clients.
+/// The web auth tokens of users. A web auth token proves in requests that its user has signed in. A
+/// session in a web app has tokens, and so does a native client (see ``WebAuthToken``).
 public protocol SessionStore: Sendable {
   /// Stores a token.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the token's user is being deleted or was deleted
   ///   recently.
   func addWebAuthToken(_ token: WebAuthToken) async throws
-  /// Returns the token with this SHA-256 hash; nil if there is none. It may have expired: the
-  /// caller checks ``WebAuthToken/expires``.
+  /// Returns the token with this SHA-256 hash; nil if there is none. The token may have expired:
+  /// the caller compares ``WebAuthToken/expires`` with the present time.
   func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken?
-  /// Records a request with a session's token: adds the token's successor and shortens the life of
-  /// older tokens, in one write.
+  /// Records a request with a session's token, in one write. The write adds the next token of the
+  /// session, and makes the session's older tokens expire earlier.
   ///
   /// - Parameters:
-  ///   - successor: a token that is added to the session.
-  ///   - olderExpire: not nil for the first request with the token, which is then marked as used.
-  ///     The session's older tokens expire at this time, or earlier if they would have.
-  /// - Returns: false, without a write, if the session has no such token any more.
+  ///   - successor: the next token of the session; nil adds none.
+  ///   - olderExpire: a time for the first request with the token; nil for later requests. With a
+  ///     time, the write marks the token as used, and the session's older tokens expire at this
+  ///     time at the latest.
+  /// - Returns: false if no session has a token with this hash. Nothing is written then.
   func rotateWebAuthToken(
     withHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) async throws -> Bool
-  /// Removes a user's web auth tokens of sessions in web apps.
+  /// Ends a user's sessions in web apps: deletes their web auth tokens.
   ///
-  /// - Parameter everywhere: whether to remove the tokens of native clients too, and the user's
-  ///   web courier readers and push subscriptions of browsers.
-  /// - Returns: the number of removed sessions that had not expired. The token of a native client
-  ///   counts as a session; readers and push subscriptions do not count.
+  /// - Parameter everywhere: whether to delete the tokens of native clients too, and the
+  ///   registrations of the user's web courier readers and browsers.
+  /// - Returns: the number of ended sessions that had not expired at `timestamp`. Each token of a
+  ///   native client counts as a session. Readers and browsers do not count.
   func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
   ) async throws -> Int

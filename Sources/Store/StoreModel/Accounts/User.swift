@@ -7,7 +7,7 @@ import CloudKitModel
 public struct User: Sendable, Hashable {
   /// The account's name, which is unique in the store. The user signs in with it.
   public var name: String
-  /// `_` and 32 hexadecimal digits in lower case.
+  /// The user record name: `_` and 32 hexadecimal digits in lower case.
   public var userRecordName: String
   /// The time of the account's creation.
   public var created: Timestamp
@@ -16,8 +16,8 @@ public struct User: Sendable, Hashable {
   /// Whether the account and all data of the user are being deleted: see ``UserDeletion``.
   public var isBeingDeleted = false
 
-  /// Creates an account value with the parts that the store keeps. It does not create the account:
-  /// ``AccountStore/addUser(named:profile:at:)`` does.
+  /// Creates a value that describes an account. Only ``AccountStore/addUser(named:profile:at:)``
+  /// creates an account in the store.
   public init(
     name: String, userRecordName: String, created: Timestamp, profile: UserProfile = UserProfile()
   ) {

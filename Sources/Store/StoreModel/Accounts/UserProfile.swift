@@ -1,10 +1,11 @@
 import CloudKitModel
 import Foundation
 
-/// The data on a user besides the account's name: the addresses and the person's name.
+/// The data on a user besides the account's name: the e-mail address, the phone number and the
+/// person's name.
 public struct UserProfile: Sendable, Hashable {
-  /// The normalized e-mail address, so that equal addresses have equal texts; nil if there is none.
-  /// No two users have the same address.
+  /// The normalized e-mail address; nil if there is none. Two spellings of one address have the
+  /// same normalized text. No two users have the same address.
   public let emailAddress: String?
   /// The normalized phone number; nil if there is none. No two users have the same number.
   public let phoneNumber: String?
@@ -20,7 +21,8 @@ public struct UserProfile: Sendable, Hashable {
 
   /// Creates a profile and normalizes the address and the number.
   ///
-  /// - Throws: ``ModelError`` if a text is not an e-mail address or not a phone number.
+  /// - Throws: `ModelError` if the first text is not an e-mail address, or the second is not a
+  ///   phone number.
   public init(
     emailAddress: String?, phoneNumber: String?, nameComponents: PersonNameComponents?
   ) throws(ModelError) {

@@ -1,13 +1,13 @@
 import CloudKitModel
 
-/// A web auth token, which proves in requests that a user has signed in. The store keeps only its
-/// hash, so a stolen store contains no usable tokens.
+/// A web auth token, which proves in requests that a user has signed in. The store has only the
+/// token's hash, so a thief of the store gets no usable token.
 public struct WebAuthToken: Sendable, Hashable {
-  /// The session of a token from the sign-in page. Such a token is valid for one container's
-  /// environment, and successors replace it while it is used. Tokens of native clients have no
-  /// session.
+  /// The session of a token from the sign-in page. All tokens of a session are valid for the same
+  /// environment of one container. While an app uses the session, newer tokens replace older ones.
+  /// Tokens of native clients have no session.
   public struct Session: Sendable, Hashable {
-    /// The session's ID, which a token and all its successors share.
+    /// The session's ID. All tokens of the session have it.
     public var id: [UInt8]
     /// The container whose sign-in page made the session.
     public var container: String
@@ -15,7 +15,7 @@ public struct WebAuthToken: Sendable, Hashable {
     public var environment: ContainerEnvironment
     /// The lifetime of each of the session's tokens, in seconds.
     public var lifetime: Double
-    /// Whether a request has come with this token.
+    /// Whether the server has received a request with this token.
     public var isUsed: Bool
 
     /// Creates a session for a new or restored token.
@@ -43,7 +43,7 @@ public struct WebAuthToken: Sendable, Hashable {
   /// all containers.
   public var session: Session?
 
-  /// Creates a token from its hash and its rights.
+  /// Creates a token from its hash, its user, its times and its session.
   public init(
     hash: [UInt8], userRecordName: String, created: Timestamp, expires: Timestamp,
     session: Session? = nil

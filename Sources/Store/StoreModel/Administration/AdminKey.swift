@@ -1,7 +1,7 @@
 import CloudKitModel
 
-/// A key of an administrator, with which the admin API and the console are used. The store keeps
-/// only its hash.
+/// A key of an administrator, which permits the use of the admin API and of the console. The store
+/// has only the key's hash, not its text.
 public struct AdminKey: Sendable, Hashable {
   /// SHA-256 of the key's text.
   public var hash: [UInt8]
@@ -12,7 +12,7 @@ public struct AdminKey: Sendable, Hashable {
   /// The time at which the key was revoked; nil for a valid key.
   public var revoked: Timestamp?
 
-  /// The key's name for people, since its text is not kept: 16 hexadecimal digits of its hash.
+  /// The name of the key for people: the first 16 hexadecimal digits of its hash.
   public var identifier: String {
     hash.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }

@@ -6,7 +6,7 @@ public protocol AdminKeyStore: Sendable {
   func addAdminKey(_ key: AdminKey) async throws
   /// Returns all keys, revoked ones too, oldest first.
   func adminKeys() async throws -> [AdminKey]
-  /// Revokes a key and ends the console sessions that were begun with it, in one transaction.
+  /// Revokes a key, and ends the console sessions that began with the key, in one transaction.
   ///
   /// - Returns: false if no key has this hash or the key is already revoked.
   func revokeAdminKey(withHash hash: [UInt8], at timestamp: Timestamp) async throws -> Bool

@@ -2,12 +2,13 @@ import CloudKitModel
 
 /// The lists of a store's contents for administrators.
 ///
-/// Lists with a `limit` come in pages. An index serves each page, so the cost of a page does not
-/// grow with the list. To read on, pass the last element of a page as `last` of the next call; nil
-/// begins the list. The two searches return the place to continue
-/// (``SubscriptionSearch/next``, ``PushSearch/next``).
+/// A method with a `limit` returns one page of a list: at most `limit` elements. The store reads a
+/// page by an index, so a page late in the list costs as much as the first. To get the next page,
+/// pass the last element's name as `last`; nil returns the first page. The two searches return the
+/// argument for the next page (``SubscriptionSearch/next``, ``PushSearch/next``).
 public protocol AdministrationStore: Sendable {
-  /// Returns all environments of containers that have databases or record types, in order.
+  /// Returns the environments of containers that have a database or a record type. The order is by
+  /// container and environment.
   func places() async throws -> [ContainerPlace]
   /// Returns the databases of a container's environment after `last`, in the order of scopes and
   /// owners.
@@ -16,7 +17,7 @@ public protocol AdministrationStore: Sendable {
   ) async throws -> [DatabaseSummary]
   /// Returns users after `last` in the order of their names.
   ///
-  /// - Parameter prefix: the beginning of the names.
+  /// - Parameter prefix: the beginning of the names; empty for all users.
   func users(
     beginningWith prefix: String, after last: String?, limit: Int
   ) async throws -> [User]
@@ -30,20 +31,25 @@ public protocol AdministrationStore: Sendable {
   ///
   /// - Parameters:
   ///   - subscriber: the user whose subscriptions are listed; nil for all users.
-  ///   - isWanted: selects subscriptions. One call examines at most ``SubscriptionSearch/budget``.
+  ///   - isWanted: returns whether the result has a subscription. One call examines at most
+  ///     ``SubscriptionSearch/budget`` subscriptions. The function must not block.
   func subscriptions(
     in database: DatabaseID, of subscriber: String?, after last: SubscriptionName?, limit: Int,
     where isWanted: @escaping @Sendable (StoredSubscription) -> Bool
   ) async throws -> SubscriptionSearch
-  /// Searches a database's log entries before `sequence`, newest first, and returns them with their
-  /// deliveries.
+  /// Searches the entries of a database's notification log, newest first, and returns the found
+  /// ones with their deliveries.
   ///
-  /// - Parameter isWanted: selects entries. One call examines at most ``PushSearch/budget``.
+  /// - Parameters:
+  ///   - sequence: the number of an entry; only older entries are searched. Nil begins with the
+  ///     newest entry.
+  ///   - isWanted: returns whether the result has an entry. One call examines at most
+  ///     ``PushSearch/budget`` entries. The function must not block.
   func pushes(
     in database: DatabaseID, before sequence: Int64?, limit: Int,
     where isWanted: @escaping @Sendable (LogEntry) -> Bool
   ) async throws -> PushSearch
-  /// Returns the entries with these numbers of a database's log, with their deliveries. Trimmed
-  /// entries are absent.
+  /// Returns the entries with these numbers in a database's notification log, with their
+  /// deliveries. An entry that the store has deleted is absent.
   func pushes(_ sequences: [Int64], in database: DatabaseID) async throws -> [LoggedPush]
 }

@@ -4,7 +4,7 @@ import CloudKitModel
 public struct ConsoleSession: Sendable, Hashable {
   /// SHA-256 of the text in the browser's cookie.
   public var hash: [UInt8]
-  /// SHA-256 of the admin key.
+  /// SHA-256 of the text of the admin key with which the session began.
   public var keyHash: [UInt8]
   /// The time at which the administrator signed in.
   public var created: Timestamp
@@ -21,6 +21,7 @@ public struct ConsoleSession: Sendable, Hashable {
 }
 
 extension ConsoleSession {
-  /// The most sessions of one key. One more ends the session that would expire first.
+  /// The most sessions of one key. When a further session begins, the key's session that would
+  /// expire first ends.
   public static let limit = 100
 }

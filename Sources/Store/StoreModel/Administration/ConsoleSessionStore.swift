@@ -2,13 +2,14 @@ import CloudKitModel
 
 /// The sessions of administrators in the console.
 public protocol ConsoleSessionStore: Sendable {
-  /// Begins a session. Returns false, and begins none, if its key is unknown or revoked.
+  /// Begins a session. Returns false, and stores nothing, if the session's key is unknown or
+  /// revoked.
   ///
-  /// A key has at most ``ConsoleSession/limit`` sessions: one more ends the session that would
-  /// expire first.
+  /// A key has at most ``ConsoleSession/limit`` sessions. A further one ends the key's session that
+  /// would expire first.
   func addConsoleSession(_ session: ConsoleSession) async throws -> Bool
-  /// Returns the session with this hash and its key; nil if it has expired, if it does not exist,
-  /// or if its key is revoked.
+  /// Returns the session with this hash, and the session's key. The result is nil if there is no
+  /// such session, if the session has expired, or if the key is revoked.
   func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> (session: ConsoleSession, key: AdminKey)?

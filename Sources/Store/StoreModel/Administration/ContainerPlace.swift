@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// One environment of a container. Schemas, credentials and databases belong to one.
+/// One environment of a container. Each schema, credential and database belongs to one such pair.
 public struct ContainerPlace: Sendable, Hashable {
   /// The container's identifier, such as `iCloud.com.example.app`.
   public var container: String

@@ -24,7 +24,7 @@ public struct DatabaseSummary: Sendable, Hashable {
   /// account, such as a server-to-server key.
   public var userName: String?
 
-  /// Creates a list element. The store looks up the account's name by the owner's user record name.
+  /// Creates a list element.
   package init(id: DatabaseID, name: Name, userName: String? = nil) {
     self.id = id
     self.name = name

@@ -4,23 +4,24 @@ import CloudKitModel
 public struct LoggedPush: Sendable, Hashable {
   /// The delivery of the notification to one device.
   public struct Delivery: Sendable, Hashable {
-    /// The state of a delivery. The raw values are those that the store keeps.
+    /// The state of a delivery. The store has the raw values in its tables, so they never change.
     public enum State: Int64, Sendable, Hashable, CaseIterable {
       /// The push waits for its first or next attempt.
       case waiting = 0
-      /// The push service accepted the push.
+      /// The push service or the webhook accepted the push.
       case delivered = 1
-      /// The delivery was given up: ``Delivery/reason`` says why.
+      /// The push is not sent, or not sent again: ``Delivery/reason`` says why.
       case abandoned = 2
-      /// A newer delivery to the same device replaced it.
+      /// A newer delivery to the same device replaced this delivery.
       case merged = 3
-      /// The push service refused the push because of a fault in Petrel.
+      /// The push service or the webhook refused the push for good: see ``RefusedPush``.
       case refused = 4
     }
 
     /// The delivery's number in its database: ``StoreModel/Delivery/ID/number``.
     public var number: Int64
-    /// The kind of the device; nil if the store no longer has the route.
+    /// The kind of the device; nil if the store no longer has the delivery's route (see
+    /// ``DeliveryRoute``).
     public var kind: DeviceToken.Kind?
     /// The device's token: see ``DeviceToken/token``.
     public var token: String
@@ -29,14 +30,15 @@ public struct LoggedPush: Sendable, Hashable {
     /// The number of attempts to send the push.
     public var attempts: Int
     /// The reason for the present state, such as the service's answer to the last attempt; nil if
-    /// there is none.
+    /// the store has none.
     public var reason: String?
     /// The time of the last change of the state.
     public var updated: Timestamp
-    /// While the delivery waits, the earliest time of the next attempt.
+    /// While the delivery waits, the earliest time of the next attempt. While a server has leased
+    /// the delivery, the end of the lease (``DeliveryLease``).
     public var due: Timestamp
 
-    /// Creates a delivery from its row. Without a reason, the state needs none.
+    /// Creates a delivery from its row.
     package init(
       number: Int64, kind: DeviceToken.Kind? = nil, token: String, state: State, attempts: Int,
       reason: String? = nil, updated: Timestamp, due: Timestamp
@@ -54,9 +56,10 @@ public struct LoggedPush: Sendable, Hashable {
 
   /// The notification.
   public var entry: LogEntry
-  /// The deliveries to the user's devices, at most ``PushSearch/deliveryLimit``.
+  /// The deliveries to the user's devices, in the order of their numbers; at most
+  /// ``PushSearch/deliveryLimit``.
   public var deliveries: [Delivery]
-  /// The reasons why there are no deliveries to some devices.
+  /// The reasons why some of the user's devices have no delivery.
   public var unsent: UnsentDeliveries
 
   /// Creates a push from its log entry and the entry's deliveries.

@@ -7,8 +7,9 @@ public struct PushSearch: Sendable, Hashable {
 
   /// The entries that the caller selected, newest first.
   public var found: [LoggedPush]
-  /// The sequence before which the search continues; nil at the end. It can be set although fewer
-  /// entries than the limit were found, because a call examines at most ``budget`` entries.
+  /// The `sequence` to pass to the next call, which continues the search; nil at the end of the
+  /// log. The value can be set although ``found`` has fewer entries than the limit, because a call
+  /// examines at most ``budget`` entries.
   public var next: Int64?
 
   /// Creates a page, by default the last one.

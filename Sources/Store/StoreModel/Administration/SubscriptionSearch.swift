@@ -5,8 +5,9 @@ public struct SubscriptionSearch: Sendable, Hashable {
 
   /// The subscriptions that the caller selected, in the order of subscribers and IDs.
   public var found: [StoredSubscription]
-  /// The name after which the search continues; nil at the end. It can be set although fewer
-  /// subscriptions than the limit were found, because a call examines at most ``budget`` of them.
+  /// The name to pass as `last` to the next call, which continues the search; nil at the end. The
+  /// value can be set although ``found`` has fewer subscriptions than the limit, because a call
+  /// examines at most ``budget`` subscriptions.
   public var next: SubscriptionName?
 
   /// Creates a page, by default the last one.

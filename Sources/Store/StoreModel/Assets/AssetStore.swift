@@ -1,28 +1,32 @@
 import Foundation
 
-/// The storage of the bytes of assets, apart from the records.
+/// The storage of the bytes of assets, outside of the store's tables.
 ///
-/// The bytes under a name never change, and stay until they are removed. The record store's tables
-/// (``AssetRegistry``) hold the names in use and the records that use them.
+/// The bytes of a file stay the same until ``remove(_:)`` deletes the file. The store's tables
+/// (``AssetRegistry``) have the names of the files, and the records that hold each file.
 public protocol AssetStore: Sendable {
-  /// A folder for arriving bytes, from which ``keep(_:as:)`` takes files without copying them; nil
-  /// if there is none. Files that dead processes left there are removed at the start or later.
+  /// A folder for uploads that are under way. ``keep(_:as:)`` moves a file from this folder without
+  /// copying the file. Nil if the storage has no such folder. Files of processes that have ended
+  /// are removed from the folder when the storage is opened, or by ``removeLeftovers()``.
   var arrivals: String? { get }
 
-  /// Keeps the bytes, durably when the call returns, and replaces earlier bytes under the name. A
-  /// file is moved; if that fails, it stays with its owner.
+  /// Stores the bytes durably, and replaces earlier bytes under the name.
+  /// ``AssetBytes/file(path:)`` is moved to its place, so the caller must not use the path
+  /// afterwards.
+  ///
+  /// - Throws: ``StoreError/Code/assetFailed`` if the bytes cannot be stored.
   func keep(_ bytes: AssetBytes, as name: AssetName) async throws
-  /// Opens the bytes under this name for reading; nil if there are none.
+  /// Opens the bytes under this name for reading, and returns the reader; nil if there are none.
   func open(_ name: AssetName) async throws -> (any AssetReader)?
   /// Removes the bytes under this name, if there are any.
   func remove(_ name: AssetName) async throws
-  /// Removes incomplete files of servers that ended in the middle of an upload. The server calls it
-  /// from time to time.
+  /// Removes the incomplete files of servers that have ended during an upload.
+  /// ``Maintenance/trim(at:)`` calls the method.
   func removeLeftovers() async throws
 }
 
 extension AssetStore {
-  /// Does nothing: storage without incomplete files needs no clean-up.
+  /// Does nothing. This default serves a storage that never has incomplete files.
   public func removeLeftovers() async throws {}
 }
 
@@ -30,7 +34,8 @@ extension AssetStore {
 public struct AssetName: Sendable, Hashable {
   /// The database to which the asset belongs. An asset is never shared between databases.
   public var database: DatabaseID
-  /// Letters, digits, `-` and `_`, at least two of them; never reused.
+  /// The name of the file: at least two characters, each a letter, a digit, `-` or `_`. A name is
+  /// never reused.
   public var file: String
 
   /// Names the bytes of an asset.
@@ -40,19 +45,19 @@ public struct AssetName: Sendable, Hashable {
   }
 }
 
-/// The bytes that an ``AssetStore`` is to keep.
+/// The bytes that an ``AssetStore`` is to store.
 public enum AssetBytes: Sendable {
   /// Bytes in memory.
   case data(Data)
-  /// The whole file at this path.
+  /// The whole file at this path, which is moved and not copied.
   case file(path: String)
 }
 
-/// A reader of the bytes of one asset. It can read to the end even if the bytes are removed
+/// A reader of the bytes of one asset. The reader can read all bytes, even if the asset is removed
 /// meanwhile.
 public protocol AssetReader: Sendable {
   /// The number of bytes.
   var size: Int64 { get }
-  /// Returns at most `count` bytes from `offset` on; fewer only at the end.
+  /// Returns `count` bytes from `offset` on; fewer only if the asset ends earlier.
   func read(at offset: Int64, count: Int) async throws -> Data
 }

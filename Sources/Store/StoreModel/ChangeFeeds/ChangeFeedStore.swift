@@ -1,30 +1,34 @@
 import CloudKitModel
 
-/// The changes of a zone or a database since a client's last fetch.
+/// The change feeds of zones and databases: the changes since a client's last fetch. A change token
+/// is the client's position in a feed.
 public protocol ChangeFeedStore: Sendable {
-  /// Returns the changes of a zone's records since a change token.
+  /// Returns a page of a zone's change feed: the changes of records since a change token.
   ///
-  /// - Each record appears once, with its latest state or as deleted, in the order of the last
-  ///   changes (or the opposite order). A page shows one state of the zone. A change that is
-  ///   committed between two pages comes on a later page, or after the last.
-  /// - Throws ``ItemFailure``: ``ItemFailure/Code/zoneNotFound``, ``ItemFailure/Code/zoneDeleted``,
-  ///   and ``ItemFailure/Code/invalid`` for the default zone, which has a feed only in the public
-  ///   database.
-  /// - Throws ``StoreError/Code/changeTokenExpired`` if deletions that the token's owner has not
-  ///   seen are no longer kept.
-  /// - Throws ``StoreError/Code/badContinuation`` for a token of the database's feed, or for a
-  ///   token of a reversed feed in a forward query.
+  /// - A page has each record at most once: in its present state, or as deleted. The order is that
+  ///   of the records' last changes, or the opposite order if the query asks for it. A page shows
+  ///   the zone at one moment. A later page has the changes that are committed between two pages.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` or
+  ///   ``ItemFailure/Code/zoneDeleted`` if there is no such zone. ``ItemFailure`` with
+  ///   ``ItemFailure/Code/invalid`` for the default zone outside of the public database, unless the
+  ///   caller is an administrator.
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another zone, or if the store
+  ///   has deleted the row of a deletion that is newer than the token.
+  /// - Throws: ``StoreError/Code/badContinuation`` for a token of a database's feed, or for a token
+  ///   of a reversed feed in a query that is not reversed.
   func recordChanges(
     matching query: RecordChangesQuery, in database: DatabaseID
   ) async throws -> RecordChangesPage
-  /// Returns the zones that changed or were deleted since a change token, except the default zone.
-  /// Each appears once, in the order of the last changes.
+  /// Returns a page of a database's change feed: the zones that changed or were deleted since a
+  /// change token. The default zone is left out. Each zone appears once, in the order of the zones'
+  /// last changes.
   ///
   /// - Parameters:
   ///   - token: the token of the previous page; nil begins with all zones.
-  ///   - limit: the most zones in the page.
-  /// - Throws: ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for
-  ///   a token of a zone's feed.
+  ///   - limit: the most zones in the page, 1 to 200. Other numbers count as the nearest of these.
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another database, or if the
+  ///   store has deleted the row of a deletion that is newer than the token.
+  ///   ``StoreError/Code/badContinuation`` for a token of a zone's feed.
   func zoneChanges(
     since token: String?, limit: Int, in database: DatabaseID
   ) async throws -> ZoneChangesPage

@@ -6,7 +6,7 @@ public struct ZoneChangesPage: Sendable {
   public var changes: [ZoneChange]
   /// The change token of the position after this page.
   public var token: String
-  /// Whether more changes can be read now.
+  /// Whether the feed already has changes after this page.
   public var hasMore: Bool
 
   /// Creates a page with the token of its end.

@@ -1,22 +1,23 @@
 import CloudKitModel
 
-/// A period during which a device of a user was registered without a break under one client ID.
+/// A period during which a device was registered for one user without a break. The container, the
+/// environments and the client's name for the device stay the same in a period.
 public struct DevicePeriod: Sendable, Hashable {
   /// The kind of the device.
   public var kind: DeviceToken.Kind
   /// The device's token: see ``DeviceToken/token``.
   public var token: String
-  /// The APNs environment of the registration. It has a meaning for APNs tokens only.
+  /// The APNs environment of the registration. Only for an APNs token does the value have a
+  /// meaning.
   public var apnsEnvironment: APNsEnvironment
-  /// The client's name for its device; nil if it gave none.
+  /// The client's name for its device; nil if the client sent none.
   public var deviceID: String?
-  /// The time of the registration.
+  /// The time of the first registration in the period.
   public var began: Timestamp
-  /// The end of the period; nil if the registration has no end. It lies in the future for a
-  /// registration that expires.
+  /// The end of the period; nil for a present registration that never expires. For a present
+  /// registration that expires, the time of the expiry.
   public var ended: Timestamp?
-  /// The reason why the period ended; nil for a device that is still registered, or whose
-  /// registration expires.
+  /// The reason why the period ended; nil for a present registration.
   public var reason: String?
 
   /// Creates a period from a present registration or the row of a former one.
@@ -38,7 +39,8 @@ public struct DevicePeriod: Sendable, Hashable {
     began <= time && !hasEnded(by: time)
   }
 
-  /// Whether the period is over at this time. A period without an end never is.
+  /// Whether the period has ended at this time or before. The result is false for a period without
+  /// an end.
   public func hasEnded(by time: Timestamp) -> Bool {
     ended.map { $0 <= time } ?? false
   }

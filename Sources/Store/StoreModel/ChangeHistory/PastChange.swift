@@ -1,18 +1,19 @@
 import CloudKitModel
 
-/// A dispatched change of the recent past.
+/// A change in the history of dispatched changes.
 public struct PastChange: Sendable, Hashable {
   /// The database of the change.
   public var database: DatabaseID
   /// The change's number in the outbox of its database: ``OutboxEntry/sequence``.
   public var sequence: Int64
-  /// The database's subscription version when the change was committed.
+  /// The database's subscription version when the change was committed: see ``SubscriptionState``.
   public var subscriptionVersion: Int64
   /// The time at which all notifications of the change were in the log.
   public var dispatched: Timestamp
   /// The change as it was committed.
   public var change: Change
-  /// Whether the record's fields were kept; otherwise the record appears without fields.
+  /// Whether the store has kept the record's fields. If false, the record in ``change`` has no
+  /// fields, because the change was too large (``ChangeHistoryLimits/changeBytes``).
   public var hasFields: Bool
 
   /// The name of the changed record; nil for the change of a zone.

@@ -4,9 +4,9 @@ import CloudKitModel
 public struct PastNotification: Sendable, Hashable {
   /// The notification.
   public var entry: LogEntry
-  /// The deliveries to the user's devices that are still kept.
+  /// The deliveries to the user's devices, except those that the store has deleted.
   public var deliveries: [PastDelivery]
-  /// The reasons why some devices have no delivery.
+  /// The reasons why some of the user's devices have no delivery.
   public var unsent: UnsentDeliveries
 
   /// Creates a past notification from its log entry and the entry's deliveries.
@@ -23,19 +23,20 @@ public struct PastDelivery: Sendable, Hashable {
   public enum State: String, Sendable, Hashable {
     /// The push waits for its first or next attempt.
     case waiting
-    /// The push service accepted the push.
+    /// The push service or the webhook accepted the push.
     case delivered
-    /// The delivery was given up: ``PastDelivery/reason`` says why.
+    /// The push is not sent, or not sent again: ``PastDelivery/reason`` says why.
     case abandoned
-    /// Replaced by a newer delivery: ``PastDelivery/mergedInto``.
+    /// A newer delivery to the same device replaced this delivery: see ``PastDelivery/mergedInto``.
     case merged
-    /// Refused because of a fault in Petrel.
+    /// The push service or the webhook refused the push for good: see ``RefusedPush``.
     case refused
   }
 
   /// The delivery's database and number.
   public var id: Delivery.ID
-  /// The kind of the device; nil if the store no longer has the route.
+  /// The kind of the device; nil if the store no longer has the delivery's route (see
+  /// ``DeliveryRoute``).
   public var kind: DeviceToken.Kind?
   /// The device's token: see ``DeviceToken/token``.
   public var token: String
@@ -43,14 +44,16 @@ public struct PastDelivery: Sendable, Hashable {
   public var state: State
   /// The number of attempts to send the push.
   public var attempts: Int
-  /// The result of the last attempt, or why the delivery waits or was abandoned.
+  /// The result of the last attempt, or the reason why the delivery waits or was abandoned; nil if
+  /// the store has none.
   public var reason: String?
   /// The time at which the delivery entered this state or was last postponed.
   public var updated: Timestamp
-  /// While the delivery waits, the time of the next attempt; during an attempt, the end of its
-  /// lease.
+  /// While the delivery waits, the earliest time of the next attempt. While a server has leased the
+  /// delivery, the end of the lease (``DeliveryLease``).
   public var due: Timestamp
-  /// The number of the delivery that replaced this one; nil for other states than ``State/merged``.
+  /// The number of the delivery that replaced this one; nil for other states than ``State/merged``,
+  /// or if the number is not known.
   public var mergedInto: Int64?
 
   /// Creates a past delivery from its row.

@@ -2,13 +2,14 @@ import CloudKitModel
 
 /// The present state of a subscription with the versions of its changes.
 ///
-/// Each change of a database's subscriptions raises the database's subscription version. An outbox
-/// entry has the version at its commit. The comparison of both says whether a subscription existed
-/// when a record changed.
+/// A database has a *subscription version*: a number that rises with each transaction that saves or
+/// deletes subscriptions. Each outbox entry (``OutboxEntry``) has the version at its commit. A
+/// comparison of the entry's version with those of a subscription shows whether the subscription
+/// existed when the record changed.
 public struct SubscriptionState: Sendable, Hashable {
   /// The subscription, with the version at which it was first saved.
   public var stored: StoredSubscription
-  /// The database's subscription version at which it was last changed.
+  /// The database's subscription version at which the subscription was last saved.
   public var changed: Int64
 
   /// Creates a state from a subscription's row.
@@ -22,7 +23,8 @@ public struct SubscriptionState: Sendable, Hashable {
 public struct SubscriptionStatePage: Sendable, Hashable {
   /// The subscriptions, in the order of subscribers and IDs.
   public var states: [SubscriptionState]
-  /// The name after which there may be more subscriptions; nil at the end.
+  /// The name to pass for the next page; nil if no subscriptions follow. The next page may be
+  /// empty.
   public var next: SubscriptionName?
 
   /// Creates a page, by default the last one.
@@ -32,9 +34,10 @@ public struct SubscriptionStatePage: Sendable, Hashable {
   }
 }
 
-/// The deletion of a subscription, as long as the store keeps it.
+/// The deletion of a subscription. The store deletes this information after 30 days.
 public struct SubscriptionDeletion: Sendable, Hashable {
-  /// The database's subscription version from the deletion on.
+  /// The database's subscription version at the deletion. Changes with this version or a later one
+  /// do not fire the subscription.
   public var version: Int64
   /// The time of the deletion.
   public var deleted: Timestamp

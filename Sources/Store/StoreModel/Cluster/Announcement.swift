@@ -1,5 +1,5 @@
-/// A message from one server to the others: the users who have new notifications in the log. A
-/// server with waiting web courier polls of these users then reads the log.
+/// A message from one server to the others. It names the users who have new notifications in the
+/// log. If web courier polls of these users wait at a server, the server then reads the log.
 public struct Announcement: Sendable, Hashable {
   /// The users' record names; nil for all users.
   public var subscribers: Set<String>?
@@ -10,13 +10,13 @@ public struct Announcement: Sendable, Hashable {
   }
 }
 
-/// The identity of an announcement: the server that made it and a number that the server counts up.
-/// The announcement in the table and the notification about it have the same name, so a server
-/// reads it once.
+/// The identity of an announcement. A server sends each announcement in two ways: as a row of a
+/// table, and as a notification of PostgreSQL. Both have the same name, so a receiver can recognize
+/// the second.
 public struct AnnouncementName: Sendable, Hashable {
-  /// The ``ServerID`` of the announcing server.
+  /// The number of the announcing server: the raw value of its ``ServerID``.
   package var server: Int64
-  /// The announcement's number, which rises in each process.
+  /// The announcement's number. A process counts its announcements from 1.
   package var number: Int64
 
   /// Names an announcement of a server.
@@ -26,20 +26,24 @@ public struct AnnouncementName: Sendable, Hashable {
   }
 }
 
-/// The position up to which a server has read the other servers' announcements.
+/// The position up to which a server has read the table of the other servers' announcements.
 public struct AnnouncementPosition: Sendable, Hashable {
-  /// The time of the last reading by the store's clock; nil before the first reading.
+  /// The time at which the newest announcement so far was made, or the time of the first reading if
+  /// there is none. In milliseconds since 1970 by the store's clock; nil before the first reading.
   package var time: Int64?
-  /// The announcements from shortly before `time` that were read, with the times at which they were
-  /// made. A time of `Int64.max` marks one that arrived as a notification. They are known one by
-  /// one, because others of the same age may still be committed.
+  /// The announcements that the server already has, each with the time at which it was made, in
+  /// milliseconds since 1970. The value `Int64.max` marks an announcement that arrived as a
+  /// notification.
+  ///
+  /// Of the announcements in the table, only those from shortly before `time` are here. A
+  /// transaction may commit an announcement late, so each reading begins a little before `time` and
+  /// leaves out the known ones.
   package var known: [AnnouncementName: Int64] = [:]
 
   /// The position before the first reading.
   public init() {}
 
-  /// Marks announcements as read that arrived as notifications, so that the next reading leaves
-  /// them out.
+  /// Adds announcements that arrived as notifications, so that the next reading leaves them out.
   public mutating func pass(_ names: Set<AnnouncementName>) {
     for name in names where known[name] == nil { known[name] = .max }
   }

@@ -1,37 +1,41 @@
-/// The registrations of the servers that share a store, and the messages between the servers.
+/// The registrations of the servers that share a store, and the messages between these servers. A
+/// server is a member of the cluster while its registration is valid.
 ///
-/// A server calls the methods every few seconds. The store runs them on a connection of their own,
-/// so that many saves do not delay a renewal. They throw ``StoreError/Code/unreachable`` if the
-/// database server cannot be reached.
+/// Servers call most of the methods every few seconds. The store runs them on a connection and a
+/// thread of their own, so that many saves do not delay a renewal. The methods throw
+/// ``StoreError/Code/unreachable`` if the database server cannot be reached, and
+/// ``StoreError/Code/overloaded`` if 1,000 calls wait.
 public protocol ClusterMembership: Sendable {
-  /// Registers this server for `leaseTime` seconds. From now on, changes that it commits are leased
-  /// to it.
+  /// Registers this server for `leaseTime` seconds. When the server later commits changes of a
+  /// database without a lease, it gets the lease (``DispatchLeases``).
   ///
   /// - Parameter description: a text for people that says where the server runs.
+  /// - Returns: the server's new ID.
   func registerServer(_ description: String, for leaseTime: Double) async throws -> ServerID
-  /// Renews the registration for `leaseTime` seconds and removes expired servers.
+  /// Renews the registration for `leaseTime` seconds from now, and removes the expired
+  /// registrations of other servers.
   ///
-  /// - Returns: the other servers; nil if another server removed this one, which then has to
-  ///   register again.
+  /// - Returns: the other servers; nil if another server has removed this server's registration.
+  ///   This server must then register again.
   func renewServer(_ server: ServerID, for leaseTime: Double) async throws -> ServerRenewal?
-  /// Ends the registration and releases the server's leases.
+  /// Ends a server's registration. Other servers can then take over its leases.
   func unregisterServer(_ server: ServerID) async throws
   /// Sends an announcement to the other servers.
   func announce(_ announcement: Announcement, from server: ServerID) async throws
-  /// Returns the other servers' announcements since the last reading, and the position for the next
-  /// one. The first reading, from a new ``AnnouncementPosition``, returns none. Announcements are
-  /// kept for a minute.
+  /// Returns the other servers' announcements after a position, and the position for the next call.
+  /// The first call passes a new ``AnnouncementPosition`` and gets no announcements. The store
+  /// keeps an announcement for at least a minute.
   func announcements(
     after position: AnnouncementPosition, for server: ServerID
   ) async throws -> (announcements: [Announcement], position: AnnouncementPosition)
-  /// Deletes announcements that a server made more than a minute ago.
+  /// Deletes the announcements that this server made more than a minute ago.
   func trimAnnouncements(of server: ServerID) async throws
-  /// Sets the handler for other servers' notifications, which is called on a thread of the store;
-  /// nil removes it.
+  /// Sets the handler for notifications between servers; nil removes the handler. A thread of the
+  /// store calls it.
   ///
-  /// Notifications arrive only where PostgreSQL passes them on, which not every pool and not every
-  /// cluster does.
+  /// The notifications are those of PostgreSQL (`NOTIFY`). Some connection pools and some clusters
+  /// do not transmit them.
   func setNotificationHandler(_ handler: (@Sendable (ServerNotification) -> Void)?)
-  /// Notifies all servers, this one included, that this server is registered.
+  /// Sends ``ServerNotification/joined(_:)`` to all servers that listen, this server included.
   func announceMembership(of server: ServerID) async throws
 }

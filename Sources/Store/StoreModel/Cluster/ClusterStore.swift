@@ -1,13 +1,18 @@
-/// Cluster membership, and the leases that decide which server dispatches the changes of a
-/// database.
+/// The services for a cluster: the servers that share a store. They are the registrations of the
+/// servers, and the leases of databases. A lease is the right of one server to dispatch a
+/// database's changes: to match the changes against subscriptions and write the notifications.
 ///
-/// A server registers and renews its registration. Any server removes an expired registration,
-/// which frees its leases. A lease is valid while its holder is registered, so one row is renewed
-/// for all of them, as with the epochs of CockroachDB. A server that commits changes takes the
-/// lease of their database in the same transaction, or wakes up its holder; these rows are the
-/// pointers of QuiCK (SIGMOD 2021). All times are the store's.
+/// A server registers, and renews its registration every few seconds. If a registration expires,
+/// any other server removes it. A lease is valid while its holder is registered. So a server renews
+/// one row for all its leases, as with the epochs of CockroachDB.
 ///
-/// Leases distribute the work. They do not ensure that each change is dispatched once and in order;
-/// ``OutboxStore/completeDispatch(of:timestamp:leasing:)`` ensures this by a check of the position.
-/// But the rules of leases ensure that no change waits forever.
+/// A transaction that commits changes of a database also looks at the lease. If the database has
+/// none, the committing server gets the lease. If another server has the lease, the transaction
+/// sets a mark that wakes up that server. The rows of the leases correspond to the pointers of
+/// QuiCK (SIGMOD 2021). All times are those of the store's clock.
+///
+/// The leases distribute the work, and ensure that no change waits forever. They do not ensure that
+/// each change is dispatched once and in order:
+/// ``OutboxStore/completeDispatch(of:timestamp:leasing:)`` does, because it compares the changes
+/// with the last dispatched one.
 public protocol ClusterStore: ClusterMembership, DispatchLeases, PartitionStore, ServerList {}

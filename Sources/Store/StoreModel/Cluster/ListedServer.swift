@@ -1,17 +1,17 @@
-/// A server that has the store open and the number of its leases, at one moment.
+/// A registered server with the number of its leases, at one moment. A lease is the right to
+/// dispatch a database's changes.
 public struct ListedServer: Sendable, Hashable {
   /// The server's ID.
   public var id: ServerID
   /// A text for people: where the server runs.
   public var description: String
-  /// Seconds by the store's clock until the registration expires, unless it is renewed; negative
-  /// for an expired registration that is not yet removed.
+  /// The seconds until the registration expires, unless the server renews it. The value is negative
+  /// for an expired registration that no server has removed yet.
   public var secondsLeft: Double
-  /// The number of leases of the server: one for each database whose changes it dispatches. In a
-  /// divided database each part has a lease of its own and counts as one.
+  /// The number of the server's leases. Each part of a divided database counts as one.
   public var leasedDatabases: Int
-  /// The number of those leases with changes that another server has committed and that this server
-  /// has not read yet.
+  /// The number of those leases with a pending wake-up: another process has committed changes, and
+  /// this server has not cleared the mark yet.
   public var pendingWakeUps: Int
 
   /// Creates a list element from a server's row and the counts of its leases.

@@ -1,14 +1,19 @@
-/// The division of databases into parts, so that several servers can dispatch one database.
+/// The division of databases into parts, so that several servers can dispatch one database's
+/// changes: see ``DatabasePart``.
 public protocol PartitionStore: Sendable {
-  /// Returns the number of parts of a database, and a pending change of that number.
-  func partition(of database: DatabaseID) async throws -> Partition
-  /// Divides a database into `parts` parts; 1 makes it whole again. Changes already in the outbox
-  /// are dispatched in the old parts. The new parts begin after that with the next change.
+  /// Returns the number of parts of a database, and the future number if another division is
+  /// pending.
   ///
-  /// - Parameter parts: one of ``DatabasePart/counts``.
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
+  func partition(of database: DatabaseID) async throws -> Partition
+  /// Divides a database into `parts` parts; 1 makes the database whole again. If changes wait in
+  /// the outbox, the present parts dispatch them first, and the division happens then.
+  ///
+  /// - Parameter parts: one of ``DatabasePart/counts``; any other number ends the process.
+  /// - Returns: the present number of parts, and the future number if the division is pending.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   @discardableResult
   func partition(_ database: DatabaseID, into parts: Int) async throws -> Partition
-  /// Returns the parts of all divided databases with their holders, in order.
+  /// Returns the leases of the parts of all divided databases, in the order of databases and parts.
   func dividedDatabases() async throws -> [PartLease]
 }

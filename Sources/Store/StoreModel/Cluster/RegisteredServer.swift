@@ -1,7 +1,7 @@
 import CloudKitModel
 
-/// The identity of a server that has a shared store open. A server that returns after its
-/// registration expired gets a new ID.
+/// The identity of a server that has a shared store open. Each registration gets a new ID, also
+/// that of a server whose earlier registration expired.
 public struct ServerID: RawRepresentable, Sendable, Hashable {
   /// The number of the server's row in the table `servers`.
   public var rawValue: Int64
@@ -12,13 +12,13 @@ public struct ServerID: RawRepresentable, Sendable, Hashable {
   }
 }
 
-/// A server that has the store open, or had it open until its registration expired.
+/// A registered server. Its registration may have expired, if no server has removed it yet.
 public struct RegisteredServer: Sendable, Hashable {
   /// The server's ID.
   public var id: ServerID
   /// A text for people: where the server runs.
   public var description: String
-  /// The time at which the registration expires unless it is renewed, by the store's clock.
+  /// The time at which the registration expires unless the server renews it, by the store's clock.
   public var aliveUntil: Timestamp
 
   /// Creates a server from its row.
@@ -29,13 +29,13 @@ public struct RegisteredServer: Sendable, Hashable {
   }
 }
 
-/// The result of a renewal: the state of the cluster as this server sees it.
+/// The result of a renewal: the other servers of the cluster.
 public struct ServerRenewal: Sendable, Hashable {
   /// The other registered servers.
   public var others: [RegisteredServer] = []
   /// Expired servers that this renewal removed.
   public var gone: [ServerID] = []
 
-  /// The result of a renewal that found no other server.
+  /// Creates the result of a renewal that found no other server.
   package init() {}
 }

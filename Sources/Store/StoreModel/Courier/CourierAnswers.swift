@@ -1,12 +1,19 @@
-/// The last answer of each web courier reader, kept until the reader's next poll acknowledges it.
+/// The last answers to web courier readers: clients that poll the server for notifications. The
+/// store keeps each answer until the reader's next poll acknowledges it.
 public protocol CourierAnswers: Sendable {
-  /// Replaces a reader's kept answer with the one about to be sent.
+  /// Stores the answer that is about to be sent to a reader.
   ///
-  /// - Parameter token: the reader's own token, whichever container the entry belongs to.
+  /// - Parameters:
+  ///   - entry: the notification in the answer.
+  ///   - token: the reader's own token. A reader may listen in several containers; this is the
+  ///     token of its first registration.
   func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws
-  /// Deletes the kept answer, because the reader disconnected before it was sent.
+  /// Deletes the stored answer with this notification, because the reader disconnected before the
+  /// answer was sent.
   func withdrawCourierAnswer(_ entry: LogEntry, forToken token: String) async throws
-  /// Moves the reader's cursors past the kept answer and counts the badge. Concurrent polls
-  /// acknowledge an answer only once.
+  /// Acknowledges the reader's stored answers: moves the reader's cursors to their notifications,
+  /// and raises the badge for each one that asks for a badge. A cursor is the last notification in
+  /// a database that the reader has acknowledged. If several polls arrive at the same time, an
+  /// answer counts once.
   func acknowledgeCourierAnswer(ofToken token: String) async throws
 }

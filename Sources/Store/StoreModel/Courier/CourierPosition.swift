@@ -1,21 +1,24 @@
-/// A position that a web courier reader brings with its polls, apart from the cursor that the store
-/// keeps for its token: the sequence of the last entry read in each database of the user.
+/// A position in the notification log that a web courier reader sends with its polls. It has, for
+/// each database, the sequence of the last log entry that the reader has read. It is independent of
+/// the reader's cursors, which the store keeps for the reader's token.
 ///
-/// Clients get its text, sealed: `3-120.7-4`, where `3` is a database and `120` a sequence.
+/// A client gets the position as an encrypted text. Before the encryption, the text is for example
+/// `3-120.7-4`: `3` and `7` are databases, `120` and `4` are sequences.
 public struct CourierPosition: Sendable, Hashable {
   /// The most databases in a position. A container notifies a user from few databases (public,
   /// private, shared), and a reader listens in few containers.
   private static let limit = 48
 
-  /// The sequence of the last entry read in each database. A database of which nothing was read is
-  /// absent.
+  /// The sequence of the last entry that the reader has read in each database. A database without a
+  /// read entry has no element.
   public private(set) var sequences: [DatabaseID: Int64] = [:]
 
-  /// The position of a reader that relies on the store's cursor.
+  /// Creates the empty position. With it, the reader gets the entries after the cursors in the
+  /// store.
   public init() {}
 
-  /// Reads a position that the server gave to a client; nil for any other text, and for a position
-  /// with more than 48 databases.
+  /// Decrypts a position that a server of this store gave to a client. The result is nil for any
+  /// other text, and for a position with more than 48 databases.
   public init?(_ text: String, sealedBy tokens: TokenCipher) {
     guard let contents = tokens.open(text, as: .courierPosition) else { return nil }
     self.init(String(decoding: contents, as: UTF8.self))
@@ -23,7 +26,7 @@ public struct CourierPosition: Sendable, Hashable {
 
   /// Encrypts the position for a client, which returns it with its next poll.
   ///
-  /// - Throws: an error of the cipher; ``TokenCipher/seal(_:as:isRepeatable:)``.
+  /// - Throws: an error of ``TokenCipher/seal(_:as:isRepeatable:)``.
   public func text(sealedBy tokens: TokenCipher) throws -> String {
     try tokens.seal(Array(text.utf8), as: .courierPosition)
   }
@@ -48,7 +51,7 @@ public struct CourierPosition: Sendable, Hashable {
       .joined(separator: ".")
   }
 
-  /// Moves the position past an entry of a database.
+  /// Sets the position in the entry's database to this entry.
   public mutating func pass(_ entry: LogEntry) {
     sequences[entry.database] = entry.sequence
   }

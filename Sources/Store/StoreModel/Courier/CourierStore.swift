@@ -1,26 +1,34 @@
-/// The notification log as readers of the web courier get it, one entry at a time.
+/// The notification log for readers of the web courier: clients that poll the server. A reader gets
+/// one entry at a time.
 ///
 /// The web courier needs no other protocol of the store except devices (``DeviceReading``), to find
 /// the owner of a reader's token.
 public protocol CourierStore: Sendable {
   /// Returns the oldest notification that the reader with this token has not acknowledged; nil if
-  /// there is none. Notifications of changes that the reader's own device made are skipped.
+  /// there is none. Notifications of changes by the reader's own device are left out. So are
+  /// notifications from before the registration of the token.
   ///
-  /// - Parameter position: the reader's own position. Entries up to it are skipped, acknowledged or
-  ///   not; later entries are returned again. Positions beyond the end of the log are ignored.
+  /// - Parameter position: the position that the reader has sent. In each database of the position,
+  ///   the result comes from the entries after it, acknowledged or not. In other databases, the
+  ///   store's cursor counts. A sequence beyond the end of a database's log is ignored.
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   func nextCourierEntry(
     forToken token: String, after position: CourierPosition
   ) async throws -> CourierEntry?
-  /// Moves the reader's cursor past this entry, so that no poll returns the entry again.
+  /// Moves the reader's cursor in the entry's database to this entry, and raises the badge if the
+  /// subscription asks for one. Polls without a position then get only later entries.
+  ///
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   func acknowledgeCourierEntry(_ entry: LogEntry, forToken token: String) async throws
-  /// The last answers of readers, for a cluster in which a reader's polls may reach different
-  /// servers. Nil if one server uses the store alone, which keeps them in its own memory.
+  /// The stored last answers to readers, for a cluster in which a reader's polls may reach
+  /// different servers. Nil if one server uses the store alone: that server has the answers in its
+  /// memory.
   var courierAnswers: (any CourierAnswers)? { get }
 }
 
 extension CourierStore {
-  /// Returns the oldest notification that the reader with this token has not acknowledged, by the
-  /// store's cursor alone.
+  /// Returns the oldest notification that the reader with this token has not acknowledged. Only the
+  /// store's cursors count.
   public func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
     try await nextCourierEntry(forToken: token, after: CourierPosition())
   }

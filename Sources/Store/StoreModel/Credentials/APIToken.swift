@@ -1,15 +1,16 @@
 import CloudKitModel
 
-/// A token that identifies a web app to the server (`ckAPIToken`). The store keeps only its hash.
+/// A token that identifies a web app to the server (`ckAPIToken`). The store has only the token's
+/// hash.
 ///
-/// As soon as one token was registered for a container's environment, requests for that environment
-/// need a token.
+/// After the registration of the first token for a container's environment, requests for that
+/// environment need a token.
 public struct APIToken: Sendable, Hashable {
   /// The way in which the sign-in page gives the web auth token to the app.
   public enum SignInCallback: Sendable, Hashable {
-    /// A message to the window that opened the page.
+    /// The page sends a message to the window that opened the page.
     case postMessage
-    /// A redirect to this URL with the query item `ckWebAuthToken`.
+    /// The page redirects the browser to this URL, with the query item `ckWebAuthToken`.
     case redirect(url: String)
   }
 
@@ -17,7 +18,7 @@ public struct APIToken: Sendable, Hashable {
   public var hash: [UInt8]
   /// A name for people.
   public var name: String
-  /// The container that the token opens.
+  /// The container for whose requests the token is valid.
   public var container: String
   /// The environment of the container.
   public var environment: ContainerEnvironment
@@ -31,7 +32,7 @@ public struct APIToken: Sendable, Hashable {
   /// The time at which the token was revoked; nil for a valid token.
   public var revoked: Timestamp?
 
-  /// The token's name for people, since its text is not kept: 16 hexadecimal digits of its hash.
+  /// The identifier of the token for people: the first 16 hexadecimal digits of its hash.
   public var identifier: String {
     hash.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }

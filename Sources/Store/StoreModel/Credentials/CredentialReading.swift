@@ -1,12 +1,13 @@
 import CloudKitModel
 
-/// Lookups of the credentials of programs. They change nothing.
+/// The lookups of the credentials of programs. No method changes the store.
 public protocol CredentialReading: Sendable {
   /// Returns the credentials registered for a container's environment, revoked ones too, oldest
   /// first.
   func programCredentials(
     container: String, environment: ContainerEnvironment
   ) async throws -> ProgramCredentials
-  /// Returns the credentials registered for any container, revoked ones too, by container and age.
+  /// Returns the credentials of all containers, revoked ones too. The order is by container, then
+  /// by age.
   func programCredentials() async throws -> ProgramCredentials
 }

@@ -1,26 +1,27 @@
 import CloudKitModel
 
-/// A server-to-server key. A program that has the private half signs its requests instead of
-/// signing in. The store keeps the public half alone.
+/// A server-to-server key. A program signs its requests with the private key, and needs no sign-in.
+/// The store has only the public key.
 public struct ServerKey: Sendable, Hashable {
-  /// The key's ID, which each signed request names: 64 hexadecimal digits.
+  /// The key's ID: 64 hexadecimal digits. Each signed request contains the ID.
   public var keyID: String
   /// A name for people.
   public var name: String
-  /// The container that the key opens.
+  /// The container for whose requests the key is valid.
   public var container: String
   /// The environment of the container.
   public var environment: ContainerEnvironment
-  /// The public half as PEM text.
+  /// The public key as PEM text.
   public var publicKey: String
-  /// The owner of the key's records and subscriptions: `_` and 32 hexadecimal digits.
+  /// The user record name of the key's user, who owns the records and subscriptions that the
+  /// program saves: `_` and 32 hexadecimal digits.
   public var userRecordName: String
   /// The time of the key's registration.
   public var created: Timestamp
   /// The time at which the key was revoked; nil for a valid key.
   public var revoked: Timestamp?
 
-  /// Creates a key. The text of the public half is not checked.
+  /// Creates a key. The text of the public key is not checked.
   public init(
     keyID: String, name: String, container: String, environment: ContainerEnvironment,
     publicKey: String, userRecordName: String, created: Timestamp, revoked: Timestamp? = nil

@@ -1,9 +1,10 @@
 /// The storage that a database uses.
 public struct DatabaseUsage: Sendable, Hashable {
-  /// Bytes of its records, as the store encodes them, and of the assets that they hold. Each file
-  /// counts once.
+  /// The bytes of the database's records, as the store encodes them, and of the assets in these
+  /// records. A file that several records hold counts once.
   public var bytes: Int64
-  /// Bytes of uploaded files that no record holds.
+  /// The bytes of uploaded files that no record holds. A record holds a file if one of its fields
+  /// has the asset.
   public var unheldAssetBytes: Int64
 
   /// Creates a measurement from two numbers of bytes.

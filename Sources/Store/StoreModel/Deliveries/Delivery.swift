@@ -1,19 +1,20 @@
 import CloudKitModel
 
-/// A notification that has to be delivered to one device.
+/// The task to send one notification to one device.
 ///
-/// The dispatcher's transaction writes a delivery for each device of the subscriber, except the
-/// device that made the change. The delivery waits in the ``DeliveryQueue`` until a
-/// ``DeliveryUpdate`` with a final state ends it.
+/// The dispatcher's transaction writes a delivery for each device of the subscriber that gets
+/// pushes, except the device that made the change. If the server has no channel to a device, or if
+/// too many deliveries wait, it writes none (``UnsentDeliveries``). The delivery waits in the
+/// ``DeliveryQueue`` until it gets a final state by a ``DeliveryUpdate``.
 public struct Delivery: Sendable, Hashable {
-  /// The identity of a delivery: its database and a number in it.
+  /// The identity of a delivery: its database and its number in the database.
   public struct ID: Sendable, Hashable {
     /// The database whose change fired the notification.
     public var database: DatabaseID
-    /// The delivery's number, which is unique in its database and rises.
+    /// The delivery's number, unique in its database. A later delivery has a greater number.
     public var number: Int64
 
-    /// Names a delivery, which need not exist.
+    /// Creates an ID. There need not be a delivery with this ID.
     public init(database: DatabaseID, number: Int64) {
       self.database = database
       self.number = number
@@ -22,11 +23,12 @@ public struct Delivery: Sendable, Hashable {
 
   /// The delivery's database and number.
   public var id: ID
-  /// The route on which the delivery waits.
+  /// The route on which the delivery waits: see ``DeliveryRoute``.
   public var route: DeliveryRoute.ID
-  /// The notification, whole. The push channel prunes it to the size of a push.
+  /// The notification with all its contents. The push channel leaves out contents that exceed the
+  /// size of a push.
   public var notification: SubscriptionNotification
-  /// The target, as it is registered now.
+  /// The device, as it was registered when the delivery was read from the store.
   public var device: DeviceToken
   /// The device's badge after this notification; nil if the subscription asks for none.
   public var badge: Int?
@@ -35,7 +37,7 @@ public struct Delivery: Sendable, Hashable {
   /// The number of attempts so far.
   public var attempts: Int
   /// The earliest time of the next attempt; while a process has leased the delivery, the end of the
-  /// lease.
+  /// lease (``DeliveryLease``).
   public var due: Timestamp
 
   /// Creates a delivery without an attempt so far, unless `attempts` says otherwise.

@@ -1,36 +1,38 @@
 import CloudKitModel
 
-/// A process's claim to deliveries. No other process takes them before the lease ends. If the
-/// process ends without an outcome, others take them after that time.
+/// The right of one process to send some deliveries. No other process sends them before the lease
+/// ends. If the process writes no outcome by then, other processes can lease the deliveries.
 public struct DeliveryLease: Sendable, Hashable {
-  /// The number of the process; on a shared store, that of its ``ServerID``.
+  /// The number of the process. On a shared store, it is the raw value of the process's
+  /// ``ServerID``.
   public var holder: Int64
   /// The end of the lease.
   public var until: Timestamp
 
-  /// Creates a claim of a process, which ends at `until`.
+  /// Creates a lease of a process, which ends at `until`.
   public init(holder: Int64, until: Timestamp) {
     self.holder = holder
     self.until = until
   }
 }
 
-/// Limits on the deliveries that a transaction writes, and on those that it leases to the process
-/// at once. The others wait in the store.
+/// Limits for a transaction of the dispatcher: on the deliveries that the transaction writes, and
+/// on those that it leases to the calling process at once. Deliveries that are written but not
+/// leased wait in the store.
 public struct DeliveryCapacity: Sendable {
   /// The lease for the deliveries that the transaction leases to the caller.
   public var lease: DeliveryLease
-  /// The number to lease for each route in use.
+  /// The number of deliveries to lease for each route on which the process sends already.
   public var capacities: [DeliveryRoute.ID: Int]
-  /// The number to lease for any other route.
+  /// The number of deliveries to lease for each other route.
   public var otherCapacity: Int
-  /// The number of deliveries that may be written before the server's limit of waiting deliveries
-  /// is reached.
+  /// The number of deliveries that the transaction may write. Beyond it, too many deliveries would
+  /// wait on the server.
   public var unwritten: Int
-  /// The number that may wait for each user.
+  /// The limit of waiting deliveries for each user, with estimates of the present numbers.
   public var backlogs: UserBacklogs
-  /// Whether the server can deliver to a device; otherwise no delivery is written. It must not
-  /// block.
+  /// Returns whether the server has a channel to a device. If false, the transaction writes no
+  /// delivery to the device. The function must not block.
   public var isSetUp: @Sendable (DeviceToken) -> Bool
 
   /// Creates limits; the defaults permit any number of waiting deliveries and any device.

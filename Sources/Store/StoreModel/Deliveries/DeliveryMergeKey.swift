@@ -1,10 +1,11 @@
 import CloudKitModel
 
-/// The key of deliveries to one device that may be merged: those of the same database with the same
-/// key. The newest is sent.
+/// The key by which deliveries are merged. Deliveries of one database to one device with the same
+/// key can be merged: only the newest is sent.
 ///
-/// A silent notification of a subscription says only that there is news, so silent ones merge.
-/// Notifications of high priority merge only if the subscription has a collapse ID.
+/// A silent notification says only that there is something new, so silent notifications of one
+/// subscription are merged. A shown notification has high priority. Shown notifications are merged
+/// only if the subscription has a collapse ID.
 ///
 /// | subscription | key |
 /// | --- | --- |
@@ -16,7 +17,8 @@ public struct DeliveryMergeKey: Sendable, Hashable {
   /// the collapse ID.
   public let text: String
 
-  /// Creates the key of a subscription's notifications; nil if they are shown and never merge.
+  /// Creates the key of a subscription's notifications; nil if they are shown and have no collapse
+  /// ID, and so are never merged.
   public init?(_ subscription: Subscription) {
     let info = subscription.notificationInfo
     if info?.isHighPriority == true {
@@ -30,6 +32,6 @@ public struct DeliveryMergeKey: Sendable, Hashable {
   /// The prefix of keys of silent notifications.
   package static let silentPrefix = "s"
 
-  /// Whether the key is that of silent notifications, which have low priority at APNs.
+  /// Whether the key is that of silent notifications. These have low priority at APNs.
   public var isSilent: Bool { text.hasPrefix(Self.silentPrefix) }
 }

@@ -1,7 +1,8 @@
-/// A route of notifications to devices: those of one container through one service. The delivery
-/// worker serves each route by itself, so a service that does not answer delays no other route.
+/// A route of notifications to devices: a container, a kind of device and an APNs environment. The
+/// delivery worker serves each route independently. So a service that does not answer delays only
+/// its own routes.
 public struct DeliveryRoute: Sendable, Hashable {
-  /// The number under which the store keeps a route.
+  /// The number of a route in the store.
   public struct ID: RawRepresentable, Sendable, Hashable {
     /// The number.
     public var rawValue: Int64
@@ -12,11 +13,12 @@ public struct DeliveryRoute: Sendable, Hashable {
     }
   }
 
-  /// The kind of device, which decides about the service.
+  /// The kind of the devices. It determines the service that gets the pushes.
   public var kind: DeviceToken.Kind
-  /// The container whose notifications take the route.
+  /// The container whose notifications are sent on the route.
   public var container: String
-  /// The APNs environment. It has a meaning for APNs alone.
+  /// The APNs environment. Only for the kind ``DeviceToken/Kind/apns`` does the value have a
+  /// meaning.
   public var apnsEnvironment: APNsEnvironment
 
   /// Describes a route from its parts.

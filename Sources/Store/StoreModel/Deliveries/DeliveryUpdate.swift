@@ -1,24 +1,26 @@
 import CloudKitModel
 
-/// The outcome of an attempt to deliver, as the delivery worker writes it. A delivery with a final
-/// state keeps it: `retry` and `postponed` are the only states that are not final.
+/// The outcome of a delivery, as the delivery worker writes it. All states except `retry` and
+/// `postponed` are final. The store ignores an update of a delivery that has a final state already.
 public struct DeliveryUpdate: Sendable, Hashable {
   /// The new state of a delivery.
   public enum State: Sendable, Hashable {
-    /// The push was accepted. With `superseding`, older deliveries with the same merge key that
-    /// wait in the store are merged into it.
+    /// The push service or the webhook accepted the push. If `superseding` is set, the store merges
+    /// older waiting deliveries with this key, to the same device and in the same database, into
+    /// this delivery.
     case delivered(superseding: DeliveryMergeKey? = nil)
-    /// The delivery is given up; the text says why.
+    /// The push is not sent, or not sent again; the text says why.
     case abandoned(reason: String)
-    /// A newer delivery with the same merge key replaces the delivery. The number is that of the
-    /// newer one; nil leaves it open.
+    /// A newer delivery replaces this one. The value is the number of the newer delivery; nil if it
+    /// is not known.
     case merged(into: Int64?)
-    /// The push was refused because of a fault in Petrel; the sent payload is kept.
+    /// The push service or the webhook refused the push for good, because of a fault in Petrel or
+    /// in the webhook. The store keeps the payload (``RefusedPush``).
     case refused(reason: String, payload: [UInt8])
-    /// The delivery is to be tried again; the text says what happened. Only a sent push counts as
-    /// an attempt.
+    /// The delivery waits for another attempt, which may begin at the given time. The text says
+    /// what happened. The attempt counts only if `wasSent` is true.
     case retry(at: Timestamp, reason: String, wasSent: Bool)
-    /// The delivery was not tried and waits until then; the text says why.
+    /// There was no attempt, and the delivery waits until the given time. The text says why.
     case postponed(until: Timestamp, reason: String)
   }
 
@@ -28,8 +30,8 @@ public struct DeliveryUpdate: Sendable, Hashable {
   public var state: State
   /// The time of the outcome.
   public var timestamp: Timestamp
-  /// When set, the device's token is deleted if it was last registered before this time. A service
-  /// says so of a token that is no longer valid; a later registration of the same token stays.
+  /// A time if the push service reports that the device's token is no longer valid; otherwise nil.
+  /// The store then deletes the token, unless the token was registered again at this time or later.
   public var dropTokenRegisteredBefore: Timestamp?
 
   /// Creates an outcome for a delivery.

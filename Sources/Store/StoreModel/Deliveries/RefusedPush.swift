@@ -1,14 +1,15 @@
 import CloudKitModel
 
-/// A push that was refused because of a fault in Petrel, kept to find that fault.
+/// A push that a push service or a webhook refused for good. The usual cause is a fault in Petrel,
+/// or in the webhook. The store keeps the payload, so that an administrator can find the fault.
 public struct RefusedPush: Sendable, Hashable {
   /// The refused delivery.
   public var id: Delivery.ID
   /// The time of the refusal.
   public var refused: Timestamp
-  /// The service's reason.
+  /// The reason, with the answer of the service or the webhook.
   public var reason: String
-  /// The payload that was sent.
+  /// The payload of the push: JSON text.
   public var payload: [UInt8]
 
   /// Creates a refused push from its row.

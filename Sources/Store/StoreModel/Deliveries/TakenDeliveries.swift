@@ -1,15 +1,16 @@
-/// Deliveries that a process has leased from the store.
+/// The deliveries that a process has leased from the store, until the end of its ``DeliveryLease``.
 public struct TakenDeliveries: Sendable {
-  /// The deliveries to send, oldest first.
+  /// The deliveries to send. Those that are due longest come first.
   public var deliveries: [Delivery]
-  /// Deliveries whose earlier lease had ended: its holder may still be sending them. The others had
-  /// waited.
+  /// The deliveries among ``deliveries`` that had a lease before. The lease ended without an
+  /// outcome, so the process that had it may still be sending the push.
   public var renewed: Set<Delivery.ID>
-  /// The number of deliveries that a newer one replaces.
+  /// The number of due deliveries that were merged into newer ones.
   public var mergedCount: Int
-  /// The number of deliveries abandoned because their device or log entry is gone.
+  /// The number of deliveries that were abandoned because they cannot be sent: the device or the
+  /// log entry was deleted, or the device now has another user or container.
   public var lostCount: Int
-  /// Whether no more deliveries were due.
+  /// Whether the call found all due deliveries. If false, more may be due.
   public var isAll: Bool
 
   /// Creates a result; without arguments, it says that no delivery was due.

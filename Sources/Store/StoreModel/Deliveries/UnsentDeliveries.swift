@@ -1,7 +1,7 @@
 /// The reasons why a notification was logged without deliveries to some devices of its subscriber,
 /// as stored with the log entry.
 public struct UnsentDeliveries: OptionSet, Sendable, Hashable {
-  /// The sum of the reasons' numbers, as the store keeps it.
+  /// The sum of the reasons' numbers, as in the store's tables.
   public let rawValue: Int64
 
   /// Restores a set of reasons from the stored number.
@@ -9,19 +9,19 @@ public struct UnsentDeliveries: OptionSet, Sendable, Hashable {
     self.rawValue = rawValue
   }
 
-  /// Devices of APNs' development environment were skipped, because the server that logged the
-  /// notification had no channel to them.
+  /// Devices of APNs' development environment have no delivery, because the server that logged the
+  /// notification had no channel to them: no configured push service.
   public static let apnsDevelopment = UnsentDeliveries(rawValue: 1)
-  /// Devices of APNs' production environment were skipped, because the server had no channel to
+  /// Devices of APNs' production environment have no delivery, because the server had no channel to
   /// them.
   public static let apnsProduction = UnsentDeliveries(rawValue: 2)
-  /// Browsers were skipped, because the server had no channel to them.
+  /// Browsers have no delivery, because the server had no channel to them.
   public static let webPush = UnsentDeliveries(rawValue: 4)
-  /// Webhooks were skipped, because the server had no channel to them.
+  /// Webhooks have no delivery, because the server had no channel to them.
   public static let webhook = UnsentDeliveries(rawValue: 8)
-  /// All devices were skipped: too many pushes already waited for the subscriber.
+  /// No device has a delivery, because too many pushes already waited for the subscriber.
   public static let userLimit = UnsentDeliveries(rawValue: 16)
-  /// All devices were skipped: too many pushes already waited on the server.
+  /// No device has a delivery, because too many pushes already waited on the server.
   public static let serverLimit = UnsentDeliveries(rawValue: 32)
 
   /// The admin API's names of the reasons.
@@ -34,15 +34,15 @@ public struct UnsentDeliveries: OptionSet, Sendable, Hashable {
   /// The names of these reasons in the admin API, such as `webPushNotSetUp`.
   public var names: [String] { Self.names.filter { contains($0.0) }.map(\.1) }
 
-  /// Returns the reason for a device whose channel is not set up; empty for courier readers, who
-  /// get no pushes.
+  /// Creates the reason for a device to which the server has no channel. The set is empty for
+  /// courier readers, which never get pushes.
   public init(noWayTo kind: DeviceToken.Kind, _ apnsEnvironment: APNsEnvironment) {
     switch (kind, apnsEnvironment) {
     case (.apns, .development): self = .apnsDevelopment
     case (.apns, .production): self = .apnsProduction
     case (.webPush, _): self = .webPush
     case (.webhook, _): self = .webhook
-    // Readers of the courier get no pushes in any case.
+    // Readers of the courier poll the server, so they need no channel.
     case (.courier, _): self = []
     }
   }
@@ -57,7 +57,7 @@ public struct UnsentDeliveryCounts: Sendable, Hashable {
   /// The number not written because too many deliveries waited on the server.
   public var serverLimit = 0
 
-  /// Counts without any refusal.
+  /// Creates counts of 0.
   public init() {}
 
   /// Adds the counts of another transaction.

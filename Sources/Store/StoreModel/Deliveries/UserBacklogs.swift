@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A user and a database that has notifications for the user: the pair to which the limit of
-/// waiting deliveries applies.
+/// A user and a database whose changes fire notifications for the user. The limit of waiting
+/// deliveries applies to each such pair.
 package struct UserOfDatabase: Hashable {
   /// The user who gets the notifications.
   package var userRecordName: String
@@ -15,14 +15,18 @@ package struct UserOfDatabase: Hashable {
   }
 }
 
-/// An upper estimate of the deliveries that wait for each user in each database. Most users are far
-/// from the limit, and for them the estimate saves the statement that counts.
+/// Estimates of the deliveries that wait for each user in each database. The backlog of a user is
+/// the number of these deliveries. Most users are far from the limit. For them the estimate is
+/// enough, and the store runs no statement that counts.
 ///
-/// Users share counters by their hashes. A counter rises with each written delivery, and an exact
-/// count for one of its users replaces it. So a counter is mostly at least the backlog of any of
-/// its users. Two things can exceed the limit: the deliveries that other servers write before they
-/// count, and a counter that another user's count has replaced. One user in 65,536 shares a counter
-/// with a given user.
+/// There are 65,536 counters. The hash of a user and a database selects a counter, so several users
+/// may share one. A counter rises with each written delivery. If the store counts the deliveries of
+/// one user, that number replaces the counter.
+///
+/// A counter is mostly at least as high as the backlog of each of its users. It can be too low in
+/// two cases, and the backlog may then exceed the limit. First, other servers write deliveries that
+/// this process does not count. Second, the exact number of one user replaces the counter of other
+/// users.
 ///
 /// A lock protects the counters, so any thread may call the methods.
 public final class UserBacklogs: Sendable {
@@ -31,29 +35,33 @@ public final class UserBacklogs: Sendable {
 
   /// The most deliveries of one database that may wait for one user; `Int.max` for no limit.
   public let limit: Int
-  /// Empty if there is no limit.
+  /// The counters; empty if there is no limit.
   private let counters: Mutex<[Int]>
 
-  /// Before ``begin(owed:)``, the limit counts as reached, so that each user is counted once.
+  /// Creates counters that have all reached the limit. Before ``begin(owed:)``, the store therefore
+  /// counts the deliveries of each user.
   public init(limit: Int) {
     self.limit = limit
     counters = Mutex(Array(repeating: limit, count: limit == .max ? 0 : Self.size))
   }
 
-  /// Lowers all counters to `owed`, the number of deliveries in the store without an outcome.
+  /// Lowers each counter that is above `owed` to `owed`.
+  ///
+  /// - Parameter owed: the number of deliveries in the store without a final outcome, for all
+  ///   users.
   public func begin(owed: Int) {
     counters.withLock { counters in
       for place in counters.indices { counters[place] = min(counters[place], owed) }
     }
   }
 
-  /// Returns the number of deliveries that may be written for a user before the caller must count
-  /// them in the store; `Int.max` without a limit.
+  /// Returns the number of deliveries that may be written for a user, by the estimate; `Int.max`
+  /// without a limit. If the caller needs more, it must count the user's deliveries in the store.
   package func left(for user: UserOfDatabase) -> Int {
     withCounter(of: user) { max(0, limit - $0) } ?? .max
   }
 
-  /// Adds written deliveries to a user's counter.
+  /// Raises a user's counter by a number of written deliveries.
   package func add(_ count: Int, for user: UserOfDatabase) {
     withCounter(of: user) { $0 += count }
   }
@@ -63,6 +71,8 @@ public final class UserBacklogs: Sendable {
     withCounter(of: user) { $0 = count }
   }
 
+  /// Calls `body` with a user's counter under the lock, and returns the result; nil if there is no
+  /// limit.
   @discardableResult
   private func withCounter<Value: Sendable>(
     of user: UserOfDatabase, _ body: (inout Int) -> Value

@@ -5,7 +5,7 @@ public struct DeviceName: Sendable, Hashable {
   /// The device's token: see ``DeviceToken/token``.
   public var token: String
 
-  /// Names a device, which need not exist.
+  /// Creates the identity of a device. The device need not exist.
   public init(kind: DeviceToken.Kind, token: String) {
     self.kind = kind
     self.token = token

@@ -1,11 +1,13 @@
-/// Lookups of the tokens of devices. They change nothing.
+/// The lookups of the registrations of devices. Each registration has a token (``DeviceToken``). No
+/// method changes the store.
 public protocol DeviceReading: Sendable {
-  /// Returns a registered token; nil if there is none. It may have expired.
+  /// Returns a registered token; nil if there is none. The token may have expired.
   func deviceToken(_ token: String, kind: DeviceToken.Kind) async throws -> DeviceToken?
-  /// Returns a user's tokens of all kinds, in the order of their last registrations. Expired ones
-  /// are included until the store deletes them.
+  /// Returns a user's tokens of all kinds. The token whose last registration is oldest comes first.
+  /// An expired token is in the result until the store deletes the token.
   func deviceTokens(of userRecordName: String) async throws -> [DeviceToken]
-  /// Returns the containers and users of the reader with this token. The registration for which the
-  /// token was made comes first. The result is empty if there is no such token.
+  /// Returns the registrations of a web courier reader, one for each container in which the reader
+  /// listens. The first one has the reader's own token. The result is empty if there is no such
+  /// token.
   func courierRegistrations(ofToken token: String) async throws -> [DeviceToken]
 }

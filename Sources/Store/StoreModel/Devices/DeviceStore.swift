@@ -1,21 +1,30 @@
 import CloudKitModel
 
-/// The tokens of devices: of Apple's devices, browsers, webhooks, and readers of the web courier.
+/// The registrations of devices: Apple's devices, browsers, webhooks, and readers of the web
+/// courier.
 public protocol DeviceStore: DeviceReading {
-  /// Registers a token, or moves it to another user or device. A token that gets another user
-  /// starts anew: its badge is 0, and its waiting deliveries are abandoned.
+  /// Registers a token, or changes its registration. If the token gets another user, container or
+  /// environment, the badge becomes 0 and the waiting deliveries are abandoned: they are never
+  /// sent. A courier reader then gets only notifications that are logged from now on.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
   func saveDeviceToken(_ token: DeviceToken) async throws
-  /// Registers a token as ``saveDeviceToken(_:)`` does, unless the token is new for its user and
-  /// `limit` is reached. In that case the call returns false and counts a refusal. The limit counts
-  /// the user's unexpired tokens of the same kind in the container and environment.
+  /// Registers a token as ``saveDeviceToken(_:)`` does, unless the user already has `limit` other
+  /// tokens of the same kind in the container and environment.
+  ///
+  /// Expired tokens do not count. The limit does not apply to a token that the user already has
+  /// there.
+  ///
+  /// - Returns: false if the limit is reached. The method then changes no registration, and counts
+  ///   a refusal in ``StoreQuotas``.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
   func saveDeviceToken(_ token: DeviceToken, unlessBeyond limit: Int) async throws -> Bool
-  /// Deletes a token and abandons its deliveries; false if the user has no token of this name.
+  /// Deletes a recipient's token, and abandons the deliveries that wait for it. Returns false if
+  /// the recipient has no such token.
   func removeDeviceToken(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) async throws -> Bool
-  /// Sets the badge of all the recipient's tokens. The next notification that asks for a badge
-  /// counts from it.
+  /// Sets the badge of all tokens of the recipient. The next notification that asks for a badge
+  /// raises this number by 1.
   func setBadge(_ badge: Int, of recipient: Recipient) async throws
 }

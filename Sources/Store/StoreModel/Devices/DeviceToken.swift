@@ -11,10 +11,10 @@ public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
 /// A target of a user's notifications in a container: a device's APNs token, the token of a web
 /// courier reader, a browser's push subscription, or a program's webhook.
 ///
-/// Code copies tokens often. A value therefore holds one reference to contents that its copies
-/// share, like ``CloudKitModel/SubscriptionNotification``.
+/// Code copies tokens often. A value therefore has only a reference to its contents, and copies of
+/// the value share the contents. `SubscriptionNotification` does the same.
 public struct DeviceToken: Sendable, Hashable {
-  /// The kind of a target. The raw value is the text that the store keeps.
+  /// The kind of a target. The store has the raw values in its tables, so they never change.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// A device of Apple's, which gets pushes through APNs.
     case apns
@@ -22,14 +22,15 @@ public struct DeviceToken: Sendable, Hashable {
     case courier
     /// A browser's push subscription (RFC 8030).
     case webPush
-    /// The URL of a program, to which the server posts notifications.
+    /// A webhook: the URL of a program, to which the server posts notifications.
     case webhook
 
-    /// Whether the server sends notifications to the devices. Readers of the courier fetch theirs.
+    /// Whether the server sends notifications to targets of this kind. False for readers of the
+    /// courier, which poll the server.
     public var isPushed: Bool { self != .courier }
 
-    /// Whether waiting deliveries to the same device may be merged. A webhook gets every
-    /// notification.
+    /// Whether waiting deliveries to the same target may be merged (``DeliveryMergeKey``). False
+    /// for webhooks, which get every notification.
     public var mergesDeliveries: Bool { self != .webhook }
   }
 
@@ -60,9 +61,9 @@ public struct DeviceToken: Sendable, Hashable {
 
   /// The kind of the target.
   public var kind: Kind { box.content.kind }
-  /// For APNs, hexadecimal digits in lower case. For the courier, the name that the server derives
-  /// from a hash of the reader's credential. For the others, a name that ``WebEndpoint`` makes,
-  /// which no APNs token can equal.
+  /// The text that identifies the target among those of its kind. For APNs, hexadecimal digits in
+  /// lower case. For the courier, a name that the server computes from a hash of the reader's
+  /// credential. For browsers and webhooks, a name from ``WebEndpoint/token(kind:digest:)``.
   public var token: String { box.content.token }
   /// The container whose notifications the target gets.
   public var container: String { box.content.container }
@@ -76,17 +77,19 @@ public struct DeviceToken: Sendable, Hashable {
     get { box.content.userRecordName }
     set { change { $0.userRecordName = newValue } }
   }
-  /// The client's name for its device, by which the server recognises the device's own changes.
+  /// The client's name for its device; nil if the client sent none. By this name the server
+  /// recognizes changes that the device itself made.
   public var deviceID: String? {
     get { box.content.deviceID }
     set { change { $0.deviceID = newValue } }
   }
-  /// The time of the last registration. A repeated registration renews it.
+  /// The time of the last registration of the token.
   public var registered: Timestamp {
     get { box.content.registered }
     set { change { $0.registered = newValue } }
   }
-  /// The time at which the token expires; nil for APNs tokens, which APNs itself retires.
+  /// The time at which the token expires; nil for APNs tokens. APNs reports when such a token is no
+  /// longer valid.
   public var expires: Timestamp? { box.content.expires }
   /// The URL and secrets of a browser or a webhook; nil for the other kinds.
   public var endpoint: WebEndpoint? { box.content.endpoint }
@@ -104,7 +107,8 @@ public struct DeviceToken: Sendable, Hashable {
         registered: registered, expires: expires, endpoint: endpoint))
   }
 
-  /// Replaces the shared memory by a changed copy.
+  /// Replaces the shared contents by a changed copy. Other values that share the old contents stay
+  /// the same.
   private mutating func change(_ body: (inout Content) -> Void) {
     var content = box.content
     body(&content)

@@ -2,7 +2,8 @@
 public struct WebEndpoint: Sendable, Hashable {
   /// The absolute URL.
   public var url: String
-  /// The secrets that encrypt messages to a browser or sign messages to a program.
+  /// The secrets with which the server encrypts messages to a browser, or signs messages to a
+  /// program.
   public var secrets: [UInt8]
 
   /// Creates an endpoint. The URL is not checked.
@@ -11,12 +12,12 @@ public struct WebEndpoint: Sendable, Hashable {
     self.secrets = secrets
   }
 
-  /// Returns the token of an endpoint's device, such as `webPush-5f3a…`.
+  /// Returns the token for a browser or a webhook, such as `webPush-5f3a…`.
   ///
-  /// APNs tokens are hexadecimal digits, so no APNs token equals such a text. One text therefore
-  /// identifies a device of any kind.
+  /// An APNs token has only hexadecimal digits, so it never equals such a text. The token alone
+  /// therefore identifies a device, without the kind.
   ///
-  /// - Parameter digest: a digest of the endpoint's identity, in letters and digits.
+  /// - Parameter digest: a hash that differs between endpoints, in letters and digits.
   public static func token(kind: DeviceToken.Kind, digest: String) -> String {
     "\(kind.rawValue)-\(digest)"
   }

@@ -1,9 +1,11 @@
-/// A part of a database's subscribers, whose notifications one server dispatches.
+/// A part of a database's subscribers: the users who have subscriptions in the database. One server
+/// at a time dispatches the notifications of a part.
 ///
-/// A database is usually one part. A database with more subscriptions than a server should hold can
-/// be divided (``PartitionStore/partition(_:into:)``). Each part has its own lease, goes through
-/// all changes of the database, and notifies its own subscribers. Each subscriber is in one part,
-/// so each gets notifications in the order of the changes.
+/// A database is usually one part. If it has too many subscriptions for the memory of one server,
+/// an administrator can divide it (``PartitionStore/partition(_:into:)``). Each part has a lease of
+/// its own (``DispatchLeases``). The server with this lease matches all changes of the database,
+/// but only against the subscriptions of the part. A subscriber is in exactly one part, so the
+/// subscriber's notifications have the order of the changes.
 public struct DatabasePart: Sendable, Hashable {
   /// The permitted numbers of parts of a database.
   public static let counts = 1...64
@@ -15,14 +17,14 @@ public struct DatabasePart: Sendable, Hashable {
   /// The number of parts of the database.
   public var count: Int
 
-  /// Names a part. The caller keeps `number` below `count`.
+  /// Names a part. `number` must be below `count`.
   public init(database: DatabaseID, number: Int, count: Int) {
     self.database = database
     self.number = number
     self.count = count
   }
 
-  /// The part that is the whole database.
+  /// Returns the part that is the whole database.
   public static func whole(_ database: DatabaseID) -> DatabasePart {
     DatabasePart(database: database, number: 0, count: 1)
   }
@@ -31,15 +33,15 @@ public struct DatabasePart: Sendable, Hashable {
   public var isWhole: Bool { count == 1 }
 }
 
-/// The number of parts of a database, with a pending change.
+/// The division of a database into parts, with the next division if one is pending.
 public struct Partition: Sendable, Hashable {
   /// The present number of parts, 1 for a database that is not divided.
   public var parts: Int
-  /// The future number of parts, which takes effect when the changes present at the request are
-  /// dispatched; nil if no change is pending.
+  /// The number of parts of the pending division; nil if none is pending. The division happens when
+  /// the present parts have dispatched all changes from before the request.
   public var nextParts: Int?
 
-  /// Creates a partition without a pending change, unless `nextParts` is set.
+  /// Creates a division; by default no other division is pending.
   public init(parts: Int, nextParts: Int? = nil) {
     self.parts = parts
     self.nextParts = nextParts
@@ -50,33 +52,33 @@ public struct Partition: Sendable, Hashable {
 public struct PartLease: Sendable, Hashable {
   /// The part.
   public var part: DatabasePart
-  /// The server that holds the lease; nil if the part has no holder, or the holder is no longer
-  /// registered.
+  /// The server that has the lease; nil if no registered server has it.
   public var holder: ServerID?
-  /// The holder that is no longer registered; 0 for none.
+  /// The number of the holder in the lease's row; 0 for none. If ``holder`` is nil, a server with
+  /// this number is no longer registered.
   package var formerHolder: Int64
 
-  /// Creates the lease of a part; a holder of nil means that the part is free.
+  /// Creates the lease of a part. With a holder of nil, the part is free.
   public init(part: DatabasePart, holder: ServerID?, formerHolder: Int64 = 0) {
     self.part = part
     self.holder = holder
     self.formerHolder = formerHolder
   }
 
-  /// The part as an argument of ``DispatchLeases/lease(_:to:)``. It has a meaning for a part
-  /// without a holder.
+  /// The part as an argument of ``DispatchLeases/lease(_:to:)``. Use the value only if ``holder``
+  /// is nil.
   public var free: FreePart { FreePart(part: part, formerHolder: formerHolder) }
 }
 
-/// A database, or a part of one, without a valid lease.
+/// A database, or a part of a database, whose lease no registered server has.
 public struct FreePart: Sendable, Hashable {
   /// The part.
   public var part: DatabasePart
-  /// The holder that is no longer registered; 0 for none. A lease succeeds only if the row still
-  /// has this holder.
+  /// The number of the holder in the lease's row, which is no longer registered; 0 for none.
+  /// ``DispatchLeases/lease(_:to:)`` succeeds only if the row still has this holder.
   package var formerHolder: Int64
 
-  /// Creates a part that another server may have leased meanwhile.
+  /// Creates a part that was free when the caller read the row.
   package init(part: DatabasePart, formerHolder: Int64) {
     self.part = part
     self.formerHolder = formerHolder

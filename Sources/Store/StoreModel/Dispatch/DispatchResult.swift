@@ -2,16 +2,19 @@
 public struct DispatchResult: Sendable {
   /// The entries written to the notification log.
   public var logged: [LogEntry]
-  /// The written deliveries; with a capacity, only those leased to the caller.
+  /// The written deliveries. If the call passed a ``DeliveryCapacity``, only those that the
+  /// transaction leased to the caller.
   public var deliveries: [Delivery]
-  /// With a capacity, the number of other written deliveries for each route.
+  /// The number of written deliveries on each route that were not leased. Empty if the call passed
+  /// no ``DeliveryCapacity``.
   public var waiting: [DeliveryRoute.ID: Int]
-  /// Deliveries that were not written; their notifications are in the log.
+  /// The numbers of deliveries that were not written. Their notifications are in the log
+  /// nevertheless.
   public var unsent: UnsentDeliveryCounts
-  /// Notifications withheld because the subscriber may not read the record.
+  /// The notifications that were not logged, because the subscriber may not read the record.
   public var withheld: [WithheldNotification]
 
-  /// Creates a result; without arguments, that of a transaction without effects.
+  /// Creates a result. Without arguments, it is the result of a transaction that wrote nothing.
   public init(
     logged: [LogEntry] = [], deliveries: [Delivery] = [],
     waiting: [DeliveryRoute.ID: Int] = [:], unsent: UnsentDeliveryCounts = UnsentDeliveryCounts(),

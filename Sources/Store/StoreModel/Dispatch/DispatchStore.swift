@@ -1,15 +1,16 @@
-/// The parts of a store that the dispatcher uses.
+/// The protocols of a store that the dispatcher uses. The dispatcher matches committed changes
+/// against subscriptions.
 public struct DispatchStore: Sendable {
   /// The lookups of databases, for their addresses.
   public var databases: any DatabaseReading
   /// The committed changes, and the writes of their effects.
   public var outbox: any OutboxStore
-  /// The subscriptions that fill the matching index.
+  /// The subscriptions with which the dispatcher fills its matching index.
   public var subscriptions: any SubscriptionFeed
   /// The check whether the store can write.
   public var health: any StoreHealth
 
-  /// Creates a list of parts; tests pass their own ones.
+  /// Creates a value from its parts. Tests pass their own implementations.
   public init(
     databases: any DatabaseReading, outbox: any OutboxStore, subscriptions: any SubscriptionFeed,
     health: any StoreHealth
@@ -20,7 +21,7 @@ public struct DispatchStore: Sendable {
     self.health = health
   }
 
-  /// Takes the dispatcher's parts of a whole store.
+  /// Creates a value with the parts of a store.
   public init(_ store: any Store) {
     self.init(
       databases: store.databases, outbox: store.outbox, subscriptions: store.subscriptions,

@@ -1,19 +1,23 @@
-/// An outbox entry with the subscriptions that it fires, or with the next of them if they are too
-/// many for one transaction.
+/// A committed change with the subscriptions that it fires. If these are too many for one
+/// transaction, each transaction has a value with some of them.
 public struct MatchedChange: Sendable {
   /// The change.
   public let entry: OutboxEntry
-  /// The subscriptions that the change fires. If the change fires further ones, these are in the
-  /// order of subscribers and IDs, by their bytes.
+  /// The subscriptions that the change fires: the *firings*. If ``isWhole`` is false, or if an
+  /// earlier transaction wrote some firings of the change, the order is that of subscribers and
+  /// IDs, by their bytes. Otherwise, any order is permitted.
   public let firings: [StoredSubscription]
-  /// Whether ``firings`` has the last firings of the change, so that the change is dispatched with
-  /// them. Otherwise the change keeps waiting, *settled* through the last of ``firings``: the
-  /// notifications of the subscriptions up to that one are written.
+  /// Whether ``firings`` has the last firings of the change. If true, the change is dispatched when
+  /// they are written. If false, the change waits for its other firings. It is then *settled*
+  /// through the last subscription in ``firings``: the notifications up to that subscription are
+  /// written.
   public let isWhole: Bool
-  /// Whether notifications of a deletion carry the last values of the desired keys.
+  /// Whether the notification of a record's deletion has the last values of the fields that the
+  /// subscription names in its desired keys.
   public let carriesLastValues: Bool
-  /// A number for each firing, equal only for subscriptions that differ only in their IDs; nil if
-  /// unknown. The store encodes the common part of such subscriptions once.
+  /// A number for each firing; nil if the numbers are not known. Two firings may have equal numbers
+  /// only if their subscriptions are equal except for the IDs. The store encodes the common part of
+  /// these subscriptions once.
   public let contentNumbers: [UInt64]?
   /// The result of ``OutboxStore/prepare(_:)``; nil before that.
   package var preparation: (any DispatchPreparation)?
@@ -32,5 +36,5 @@ public struct MatchedChange: Sendable {
 }
 
 /// The encoded effects of a ``MatchedChange``, made before the store writes them. Only the store
-/// that made it can read it.
+/// that made a preparation can read it.
 package protocol DispatchPreparation: Sendable {}

@@ -1,29 +1,31 @@
 import CloudKitModel
 
-/// A committed change in the outbox that waits to be dispatched.
+/// A committed change in the outbox that waits to be dispatched: matched against subscriptions,
+/// with the notifications written to the log.
 ///
 /// The transaction that makes a change writes the entry, so every committed change has one. The
 /// entry carries the changed record as it was committed, so matching reads no records.
 public struct OutboxEntry: Sendable, Hashable {
-  /// The part of the database's subscribers for which the entry waits.
+  /// The part of the database's subscribers (``DatabasePart``) to which the change is to be
+  /// dispatched.
   public var part: DatabasePart
-  /// The change's number, which rises with each change of the database, in the order of the
-  /// commits.
+  /// The change's number in its database. A change that is committed later has a greater number.
   public var sequence: Int64
-  /// The database's subscription version when the change was committed.
+  /// The database's subscription version when the change was committed: see ``SubscriptionState``.
   public var subscriptionVersion: Int64
   /// The change: the event, the record, and the user and device that made it.
   public var change: Change
-  /// The last subscription for which the change is settled, in the order of the bytes of subscriber
-  /// and ID; nil before the first. See ``MatchedChange/isWhole``.
+  /// The last subscription whose notification is written, if the change is only partly dispatched;
+  /// nil if no notification is written. The order is that of subscribers and IDs, by their bytes.
+  /// See ``MatchedChange/isWhole``.
   public var settledThrough: SubscriptionName?
-  /// Whether the change is too large for the change history.
+  /// Whether the change is larger than ``ChangeHistoryLimits/changeBytes``.
   package var isLarge = false
 
   /// The database of the change.
   public var database: DatabaseID { part.database }
 
-  /// Creates an entry that waits for a part's subscribers.
+  /// Creates an entry.
   public init(
     part: DatabasePart, sequence: Int64, subscriptionVersion: Int64, change: Change,
     settledThrough: SubscriptionName? = nil

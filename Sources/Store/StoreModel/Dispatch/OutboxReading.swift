@@ -1,10 +1,13 @@
-/// Reads of the committed changes that wait to be dispatched.
+/// The reads of committed changes that wait to be dispatched: matched against subscriptions.
 public protocol OutboxReading: Sendable {
   /// Returns the databases whose outbox has changes that wait to be dispatched.
   func undispatchedDatabases() async throws -> [DatabaseID]
-  /// Returns the oldest changes of a database after `sequence` that wait to be dispatched to a
-  /// part, in order. The first may be settled for some subscriptions:
-  /// ``OutboxEntry/settledThrough``.
+  /// Returns the oldest changes of a database that wait to be dispatched to a part, in the order of
+  /// their numbers. The first change may be partly dispatched: see ``OutboxEntry/settledThrough``.
+  ///
+  /// - Parameters:
+  ///   - sequence: the number of a change; only later changes are returned.
+  ///   - limit: the most changes returned.
   func undispatchedChanges(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry]
@@ -12,7 +15,7 @@ public protocol OutboxReading: Sendable {
 
 extension OutboxReading {
   /// Returns the oldest changes of a database after `sequence` that are not dispatched to all its
-  /// parts, in order.
+  /// parts, in the order of their numbers.
   public func undispatchedChanges(
     in database: DatabaseID, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry] {

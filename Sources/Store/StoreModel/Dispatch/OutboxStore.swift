@@ -1,45 +1,51 @@
 import CloudKitModel
 
-/// The store's side of dispatch: it gives committed changes to the dispatcher, and stores the
-/// notifications and deliveries that result.
+/// The interface between the store and the dispatcher. The store passes committed changes to the
+/// dispatcher. The dispatcher matches them against subscriptions, and the store then writes the
+/// notifications and deliveries.
 ///
-/// The outbox makes the handover in memory safe. A change stays in the outbox until
-/// ``completeDispatch(of:timestamp:leasing:)`` has written its effects. After a crash, the
-/// dispatcher reads the changes that are left.
+/// The changes are passed in memory, but they are also in a table, the outbox. A change waits in
+/// the outbox until ``completeDispatch(of:timestamp:leasing:)`` has written its effects. After a
+/// crash, the dispatcher reads the waiting changes from the outbox.
 public protocol OutboxStore: OutboxReading {
-  /// Sets the handler that gets the changes of each commit, in the order of the commits. It is
-  /// called on the writer's thread and must not block. The outbox holds the same changes, in case
-  /// the handler drops some.
+  /// Sets the handler that gets the changes of each commit, in the order of the commits; nil
+  /// removes the handler. A writing thread calls the handler, which must not block. If the handler
+  /// loses changes, the dispatcher can read them from the outbox.
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?)
-  /// Sets the handler that is called after a commit with an unknown outcome, as when the connection
-  /// to the database server is lost during it. It is called on a writer's thread after the outcome
-  /// is settled. The commit's changes did not reach the commit handler: they are in the outbox, or
-  /// were rolled back.
+  /// Sets the handler that is called after a commit with an unknown outcome, such as after a lost
+  /// connection to the database server; nil removes the handler. A writing thread calls the handler
+  /// when the commit has either succeeded or failed for certain. The commit handler has not got the
+  /// changes of this commit: they are in the outbox, or were rolled back. The handler must not
+  /// block.
   func setDoubtHandler(_ handler: (@Sendable () -> Void)?)
-  /// Encodes what ``completeDispatch(of:timestamp:leasing:)`` will write for a change.
+  /// Encodes the rows that ``completeDispatch(of:timestamp:leasing:)`` will write for a change, and
+  /// stores them in the value.
   ///
-  /// Encoding many firings takes time. A caller can prepare a change while an earlier transaction
-  /// is being written. `completeDispatch` encodes unprepared changes itself, before its transaction
-  /// begins.
+  /// The encoding of many firings takes time. A caller can prepare a change while an earlier
+  /// transaction is being written. `completeDispatch` itself encodes changes that are not prepared,
+  /// before its transaction begins.
   func prepare(_ change: inout MatchedChange)
-  /// Writes the effects of the changes in one transaction: log entries, deliveries to the devices
-  /// of each subscriber except the device of origin, badge counts, deletions of `firesOnce`
-  /// subscriptions, and the dispatch of the changes. A change with only some of its firings
-  /// (``MatchedChange/isWhole``) keeps waiting for the others.
+  /// Writes the effects of the changes in one transaction: log entries, deliveries (``Delivery``),
+  /// badge counts, and deletions of `firesOnce` subscriptions. The transaction also marks the
+  /// changes as dispatched. A change with only some of its firings (``MatchedChange/isWhole``)
+  /// waits for its other firings.
   ///
-  /// Changes and firings that are already dispatched are skipped, and so are firings of `firesOnce`
-  /// subscriptions that are gone: nothing is logged twice.
+  /// The method leaves out changes and firings that are already dispatched, so nothing is logged
+  /// twice. It also leaves out firings of `firesOnce` subscriptions that were deleted since the
+  /// match.
   ///
-  /// - Throws: ``StoreError/Code/outOfOrder`` if other changes of a database wait before these, and
-  ///   ``StoreError/Code/leaseLost`` if another server dispatches them.
-  /// - Parameter capacity: the number of deliveries to lease to the caller; nil leases none.
+  /// - Throws: ``StoreError/Code/outOfOrder`` if earlier changes of a database wait that are not in
+  ///   `changes`; ``StoreError/Code/leaseLost`` if this server is registered and has no lease of
+  ///   the changes' part (``DispatchLeases``).
+  /// - Parameter capacity: the limits on the deliveries to write, and on those to lease to the
+  ///   caller. With nil, all deliveries are written and none is leased.
   func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp, leasing capacity: DeliveryCapacity?
   ) async throws -> DispatchResult
 }
 
 extension OutboxStore {
-  /// Writes the effects of the changes; the deliveries wait in the store.
+  /// Writes the effects of the changes. It writes all deliveries and leases none.
   @discardableResult
   public func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp

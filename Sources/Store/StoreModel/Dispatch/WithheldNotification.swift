@@ -1,6 +1,6 @@
 import Foundation
 
-/// A notification that a subscription fired and that its subscriber may not get.
+/// A notification that was not logged, because the subscriber may not read the changed record.
 public struct WithheldNotification: Sendable, Hashable {
   /// The database of the change.
   public var database: DatabaseID
@@ -10,10 +10,11 @@ public struct WithheldNotification: Sendable, Hashable {
   public var subscriptionID: String
   /// The notification ID, which all notifications of the change share.
   public var notificationID: UUID
-  /// The reason for a person to read: the record, its type and the missing right.
+  /// The reason, for a person to read. It names the record, the record's type and the missing
+  /// right.
   public var reason: String
 
-  /// Creates the report of a notification that was not logged.
+  /// Creates a report of one notification.
   public init(
     database: DatabaseID, subscriber: String, subscriptionID: String, notificationID: UUID,
     reason: String

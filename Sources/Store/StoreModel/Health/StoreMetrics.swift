@@ -4,36 +4,41 @@ import Measuring
 public struct StoreMetrics: Sendable {
   /// The number of transactions committed since the store was opened.
   public var commits = 0
-  /// The number of writes in those transactions.
+  /// The number of writes in those transactions. Several writes can share a transaction.
   public var writes = 0
-  /// The number of transactions that failed in the engine or on the disk.
+  /// The number of transactions that were rolled back because of the engine, the disk or the
+  /// connection. A refused write does not count.
   public var failures = 0
-  /// The error of the last transaction; nil if it was committed.
+  /// The reason of the last such failure; nil if a transaction was committed since. For a damaged
+  /// store, the description of the damage.
   public var fault: String?
-  /// PostgreSQL's message about damaged pages of its own; nil if it found none. Only requests that
-  /// need those pages fail.
+  /// PostgreSQL's message about damaged pages in its files; nil if PostgreSQL found none. Only
+  /// requests that need those pages fail.
   public var foundDamage: String?
   /// Whether the last read failed to reach the store.
   public var readsFail = false
   /// The seconds from a transaction's begin until it is durable.
   public var commitSeconds = Histogram(bounds: Histogram.seconds)
-  /// The age in seconds of the oldest transaction under way; nil if there is none. A large value
-  /// means that the disk or the database server does not answer.
+  /// The age in seconds of the oldest writing transaction under way; nil if there is none. A large
+  /// value means that the disk or the database server does not answer.
   public var secondsInTransaction: Double?
-  /// The number of writes that wait for a writer.
+  /// The number of writes that wait for a writing thread.
   public var waitingWrites = 0
-  /// The number of reads that wait for a reader.
+  /// The number of reads that wait for a reading thread. If a store has no reading threads,
+  /// ``waitingWrites`` counts its reads too.
   public var waitingReads = 0
-  /// Reads abandoned because their callers no longer waited: before they began, and while they ran.
+  /// The numbers of reads that the store abandoned because their callers no longer waited.
+  /// `waiting` counts reads that had not begun, and `running` counts reads under way.
   public var abandonedReads = (waiting: 0, running: 0)
-  /// Bytes of the write-ahead log in use after the last commit. The file may be larger.
+  /// The bytes in use in the write-ahead log after the last transaction. The file may be larger.
   public var logBytes = 0
-  /// The number of passes that copied from the write-ahead log into the database.
+  /// The number of checkpoints: each copies pages from the write-ahead log into the database.
   public var checkpoints = 0
-  /// The number of those passes that failed. A failed pass loses nothing: the log keeps all
-  /// commits.
+  /// The number of failed checkpoints. A failed checkpoint loses nothing, because the log still has
+  /// all commits.
   public var failedCheckpoints = 0
-  /// Entries of the notification log that wait in memory to be filed in its index.
+  /// The number of entries of the notification log that are not in its index yet, and wait for that
+  /// in memory.
   public var unfiledNotifications = 0
   /// The state of the search cache.
   public var searchCache = SearchCacheCounts()
@@ -46,9 +51,10 @@ public struct StoreMetrics: Sendable {
 public struct StoreFileSizes: Sendable, Hashable {
   /// The size of the database file, or of the tables with their indexes.
   public var database = 0
-  /// The size of the write-ahead log; nil if the store shares the log with other databases.
+  /// The size of the write-ahead log; nil for PostgreSQL, whose log also serves other databases.
   public var writeAheadLog: Int?
-  /// The free bytes of the file system; nil if the database is on another machine.
+  /// The free bytes of the file system with the store's file; nil if they are not known, as for
+  /// PostgreSQL.
   public var free: Int?
 
   /// Sizes of an empty store.

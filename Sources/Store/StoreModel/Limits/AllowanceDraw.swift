@@ -1,30 +1,32 @@
-/// A request to take tokens out of a token bucket that several servers share. One token permits one
-/// request of a client.
+/// A *draw*: a server's request for permitted requests from a bucket that several servers share. A
+/// bucket belongs to one caller, and its content is the number of requests that the caller may make
+/// now. The content rises with time, up to the bucket's capacity (a token bucket).
 ///
-/// For example, a bucket has an interval of one second and a capacity of 10. It permits one request
-/// a second, and up to 10 at once after a pause.
+/// For example, a bucket has an interval of one second and a capacity of 10. The caller may make
+/// one request a second, and 10 requests at once after a pause of 10 seconds.
 public struct AllowanceDraw: Sendable, Hashable {
-  /// The longest time in nanoseconds in which a bucket may fill: 100 years.
+  /// The greatest value of ``filling``, in nanoseconds: 100 years.
   static let longestFilling: Int64 = 3_155_760_000 * 1_000_000_000
 
-  /// The caller whose bucket it is.
+  /// The caller whose bucket the draw is for.
   public var subject: LimitSubject
-  /// The nanoseconds in which a bucket gains one request.
+  /// The nanoseconds in which a bucket gains one request, at least 1.
   public var interval: Int64
-  /// The number of requests that a full bucket holds.
+  /// The number of requests in a full bucket, at least 1.
   public var capacity: Int64
-  /// The number of requests that wait at the server now.
+  /// The number of requests that wait at the server now, at least 0.
   public var needed: Int64
-  /// The number of further requests that the server would like to reserve, to save later draws. The
-  /// draw gets them only as far as half of the requests now in the bucket stays for others.
+  /// The number of further requests that the server wants to reserve, so that it needs fewer draws
+  /// later. At least 0. To leave some for other servers, the whole draw gets at most half of the
+  /// bucket's content, or the ``needed`` requests if these are more.
   public var extra: Int64
 
-  /// Creates a draw. Values outside of their ranges are raised or lowered to the nearest value in
-  /// them.
+  /// Creates a draw. A value outside of its range is replaced by the nearest value of the range.
   ///
   /// - Parameters:
-  ///   - interval: more than 0.
-  ///   - capacity: at least 1. It is lowered if the bucket would take more than 100 years to fill.
+  ///   - interval: 1 nanosecond to 100 years.
+  ///   - capacity: at least 1, and at most the number with which an empty bucket fills in 100
+  ///     years.
   public init(
     subject: LimitSubject, interval: Int64, capacity: Int64, needed: Int64, extra: Int64
   ) {
@@ -38,8 +40,8 @@ public struct AllowanceDraw: Sendable, Hashable {
   /// The nanoseconds in which an empty bucket fills.
   public var filling: Int64 { capacity * interval }
 
-  /// Returns the number of requests that a draw gets out of `available`: at least the needed ones
-  /// if there are as many.
+  /// Returns the number of requests that a draw gets from a bucket with `available` requests. It
+  /// gets all ``needed`` requests if the bucket has as many, and otherwise all that the bucket has.
   public func granted(of available: Int64) -> Int64 {
     min(available, max(needed, min(needed + extra, available / 2)))
   }
@@ -47,9 +49,9 @@ public struct AllowanceDraw: Sendable, Hashable {
 
 /// The result of an ``AllowanceDraw``.
 public struct Allowance: Sendable, Hashable {
-  /// The number of requests that may be made.
+  /// The number of requests that the caller may make through this server.
   public var granted: Int64
-  /// Nanoseconds until the bucket is full if no server draws from it.
+  /// The nanoseconds until the bucket is full, if no server draws from it meanwhile.
   public var fullIn: Int64
 
   /// Creates the result of a draw.
@@ -58,7 +60,7 @@ public struct Allowance: Sendable, Hashable {
     self.fullIn = fullIn
   }
 
-  /// Returns the nanoseconds until the bucket has a request for this draw; 0 if it has one now.
+  /// Returns the nanoseconds until the bucket has one request; 0 if it has one now.
   public func wait(after draw: AllowanceDraw) -> Int64 {
     max(0, fullIn - draw.filling + draw.interval)
   }

@@ -2,8 +2,8 @@ import CloudKitModel
 
 /// The recent sign-in attempts of one subject: an account, a network address, or a pair of both.
 public struct AttemptHistory: Sendable, Hashable {
-  /// The number of failed attempts and attempts under way. An attempt counts as wrong from its
-  /// beginning until it succeeds.
+  /// The number of failed attempts and attempts under way. An attempt counts from its beginning,
+  /// and no longer counts if it succeeds.
   public var wrong: Int
   /// The time at which the last attempt began.
   public var last: Timestamp

@@ -2,24 +2,29 @@ import CloudKitModel
 
 /// The limits that servers sharing a store count together: requests and sign-in attempts.
 ///
-/// All times are those of the store's clock, so clocks of servers may differ. The calls run on a
-/// connection of their own.
+/// All times are those of the store's clock, so the clocks of the servers need not agree. The calls
+/// run on a connection and a thread of their own. They throw ``StoreError``, such as
+/// ``StoreError/Code/unreachable`` if the database server cannot be reached.
 public protocol SharedLimits: Sendable {
-  /// Takes requests out of a caller's bucket. Draws of several servers never get the same request.
+  /// Draws permitted requests from a caller's bucket (``AllowanceDraw``). Two draws never get the
+  /// same request, also not on different servers.
   func draw(_ draw: AllowanceDraw) async throws -> Allowance
-  /// Decides about a sign-in attempt by the histories of its subjects, and stores the histories
-  /// that `decide` changed. No other server decides about these subjects meanwhile.
+  /// Calls `decide` with the histories of an attempt's subjects, stores the histories as `decide`
+  /// has changed them, and returns the result. The subjects are locked meanwhile, so no other
+  /// server decides about them at the same time.
   ///
-  /// - Parameter decide: gets the histories in the order of `subjects`, nil for a subject without
-  ///   one, and the time. It may be called again after a lost connection.
+  /// - Parameter decide: gets the present time, and the histories in the order of `subjects`; nil
+  ///   for a subject without wrong attempts. To delete a history, the function sets it to nil.
+  ///   After a lost connection, the function may be called again.
   func attempt<Verdict: Sendable>(
     by subjects: [LimitSubject],
     _ decide: @escaping @Sendable (inout [AttemptHistory?], Timestamp) -> Verdict
   ) async throws -> Verdict
 }
 
-/// A subject of a limit, as the first half of a SHA-256 hash. The hash keeps the names that were
-/// tried secret, and gives all of them one size.
+/// A subject of a limit: a caller, an account, or a network address. The store has only the first
+/// half of a SHA-256 hash of its name. So the names that people tried stay secret, and all subjects
+/// have the same size.
 public struct LimitSubject: Sendable, Hashable {
   /// The number of bytes of a subject.
   public static let size = 16

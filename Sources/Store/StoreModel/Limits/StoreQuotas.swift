@@ -1,32 +1,34 @@
 import Synchronization
 
-/// The limits of a store for each kind of object that one user, database or container may have,
-/// with counts of refusals.
+/// The quotas of a store: the most objects and bytes that one user, database or container may have.
+/// The object also counts the additions that the store refused because of a quota.
 ///
-/// A limit refuses additions only. A store that is above a limit keeps its objects, and they can be
-/// changed and deleted. A lock protects the values, so limits can change while the store is in use.
+/// A quota refuses only additions. If there are already more objects than a new quota permits, they
+/// stay, and users can change and delete them. A lock protects the values, so the quotas can change
+/// while the store is in use.
 public final class StoreQuotas: Sendable {
-  /// A limited quantity. The raw value is its name in the metrics.
+  /// A quantity with a limit. The raw value is the quantity's name in the metrics.
   public enum Subject: String, Sendable, Hashable, CaseIterable {
-    /// Bytes of the records and assets of one private database.
+    /// The bytes of the records and assets of one private database.
     case privateDatabaseBytes
-    /// Bytes of the records and assets of one public database.
+    /// The bytes of the records and assets of one public database.
     case publicDatabaseBytes
-    /// Subscriptions of one user in one database.
+    /// The subscriptions of one user in one database.
     case subscriptionsPerUser
-    /// Zones of one database, with the default zone.
+    /// The zones of one database, the default zone included.
     case zonesPerDatabase
-    /// Record types created by saving records, in one environment of a container.
+    /// The record types of one environment of a container. The limit applies when the save of a
+    /// record creates a type.
     case recordTypes
-    /// Fields created by saving records, in one record type.
+    /// The fields of one record type. The limit applies when the save of a record creates a field.
     case fieldsPerRecordType
-    /// APNs tokens of one user in one environment of a container.
+    /// The APNs tokens of one user in one environment of a container.
     case apnsDevicesPerUser
-    /// Readers of the web courier of one user in one environment of a container.
+    /// The web courier readers of one user in one environment of a container.
     case courierReadersPerUser
-    /// Push subscriptions of browsers of one user in one environment of a container.
+    /// The browsers of one user in one environment of a container: their push subscriptions.
     case browsersPerUser
-    /// Webhooks of one server-to-server key.
+    /// The webhooks of one server-to-server key.
     case webhooksPerKey
   }
 
@@ -41,7 +43,7 @@ public final class StoreQuotas: Sendable {
   /// Creates quotas without any limit.
   public init() {}
 
-  /// The limits in force; an absent subject is unlimited.
+  /// The present limits. A subject without an element has no limit.
   public var limits: [Subject: Int] {
     get { state.withLock { $0.limits } }
     set { state.withLock { $0.limits = newValue } }
@@ -50,8 +52,8 @@ public final class StoreQuotas: Sendable {
   /// The limit of a subject; `Int.max` if it has none.
   package subscript(subject: Subject) -> Int { state.withLock { $0.limits[subject] } ?? .max }
 
-  /// The number of refused additions since the start. A write that the engine repeats may count
-  /// twice.
+  /// The number of refused additions for each subject since the object was created. If the store
+  /// repeats a write, its refusal may count twice.
   public var refusals: [Subject: Int] { state.withLock { $0.refusals } }
 
   /// Counts a refusal.
@@ -61,7 +63,8 @@ public final class StoreQuotas: Sendable {
 
   /// Counts a refusal and returns the failure of the refused item.
   ///
-  /// - Parameter reason: what was refused, what there is, and what to do.
+  /// - Parameter reason: a sentence for a person to read, with the refused addition, the present
+  ///   amount and the next step.
   package func refusal(of subject: Subject, field: String? = nil, _ reason: String) -> ItemFailure {
     note(refusalOf: subject)
     return ItemFailure(.quotaExceeded, field: field, reason, limit: self[subject])

@@ -1,15 +1,16 @@
 import CloudKitModel
 
-/// The user and the device that make a change. Pushes of the change do not go to that device.
+/// The origin of a change: the user and the device that make it. The device gets no pushes for its
+/// own change.
 public struct ChangeOrigin: Sendable, Hashable {
   /// The user who makes the change.
   public var userRecordName: String
   /// The client's name for its device (`clientId`); nil if the client sent none.
   public var deviceID: String?
-  /// The request that makes the change; nil for a change without a request.
+  /// The ID of the request that makes the change; nil for a change without a request ID.
   public var request: RequestUUID?
 
-  /// Names the origin of a change.
+  /// Creates an origin, by default without a device and a request.
   public init(userRecordName: String, deviceID: String? = nil, request: RequestUUID? = nil) {
     self.userRecordName = userRecordName
     self.deviceID = deviceID

@@ -4,22 +4,24 @@ import CloudKitModel
 public struct RecordModification: Sendable {
   /// The database of the records.
   public var database: DatabaseID
-  /// The operations, in the order in which they are carried out.
+  /// The operations. The store carries them out zone by zone, and in this order within a zone.
   public var operations: [RecordOperation]
-  /// Whether all operations of one zone succeed or fail together. Applies to custom zones only; in
-  /// the default zone each operation stands alone.
+  /// Whether all operations in one zone succeed or fail together. The value applies to custom zones
+  /// only. In the default zone, each operation succeeds or fails by itself.
   public var isAtomic: Bool
   /// The user and the device that make the changes.
   public var origin: ChangeOrigin
-  /// Whether an administrator or the server itself makes the changes. If true, no right is
-  /// required.
+  /// Whether an administrator or the server itself makes the changes. If true, the store checks no
+  /// rights.
   public var isByAdministrator: Bool
   /// The time of the changes, which records get as their modification date.
   public var timestamp: Timestamp
-  /// The token that the device's later fetches from the changed zones return.
+  /// The token that the device sent with the changes; nil if it sent none. Later fetches of the
+  /// device from the changed zones return the token.
   public var clientChangeToken: ClientChangeToken?
-  /// The ID of the user's request; nil for none. A repeat under the same ID is not carried out
-  /// again: each operation that succeeded before succeeds again, with the record as it is now.
+  /// The ID of the user's request; nil for none. If the user sends a request with the same ID
+  /// again, the store does not repeat the operations that succeeded before. Each of these succeeds
+  /// again, with the record as it is now.
   public var requestID: String?
   /// The most bytes of records and assets in the database; nil for no limit.
   public var quota: Int64?
@@ -38,7 +40,7 @@ public struct RecordModification: Sendable {
     self.requestID = requestID
   }
 
-  /// The caller whose rights decide.
+  /// The caller whose rights the store checks.
   public var caller: Caller {
     isByAdministrator
       ? .administrator(userRecordName: origin.userRecordName)
@@ -46,8 +48,9 @@ public struct RecordModification: Sendable {
   }
 }
 
-/// A token that a device leaves with its changes. A later fetch from the same zone returns it, so
-/// the device knows that the server has the changes. Each device has one for each zone.
+/// A token that a device sends with its changes. A later fetch of the device from the same zone
+/// returns the token, so the device knows that the server has the changes. The store has the latest
+/// token of each device for each zone.
 public struct ClientChangeToken: Sendable, Hashable {
   /// The bytes, which only the device understands.
   public var data: [UInt8]

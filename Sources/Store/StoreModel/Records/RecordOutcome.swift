@@ -9,7 +9,7 @@ public enum RecordOutcome: Sendable, Hashable {
   /// The store refused the operation.
   case failed(ItemFailure)
 
-  /// Whether the operation was refused.
+  /// Whether the store refused the operation.
   package var isFailure: Bool {
     if case .failed = self { return true }
     return false

@@ -1,18 +1,24 @@
-/// Writes of records.
+/// The writes of records.
 public protocol RecordWriting: Sendable {
-  /// Carries out the operations in order and returns one outcome for each.
+  /// Carries out the operations in one transaction, and returns one outcome for each, in their
+  /// order.
   ///
   /// - An operation in a zone that does not exist fails with ``ItemFailure/Code/zoneNotFound``. The
   ///   default zone always exists.
-  /// - The type of a field is fixed by the first value saved in it. Another type is refused with
-  ///   the record, the field and both types. Integers are accepted in a double field and stored as
-  ///   doubles.
-  /// - With ``RecordModification/isAtomic`` a failure in a custom zone undoes the zone's other
-  ///   operations, whose outcomes become ``ItemFailure/Code/atomic``.
-  /// - Deleting the target of a `deleteSelf` reference deletes the holder too, recursively.
-  /// - A record that appears twice in a request is refused the second time.
+  /// - The first saved value of a field determines the field's type. A value of another type is
+  ///   refused; the failure names the record, the field and both types. As an exception, a field of
+  ///   doubles also accepts integers, which become doubles.
+  /// - If ``RecordModification/isAtomic`` is true, a failed operation in a custom zone undoes the
+  ///   other operations in the zone. The outcomes of these are failures with
+  ///   ``ItemFailure/Code/atomic``.
+  /// - The deletion of a record also deletes the records that refer to it by a `deleteSelf`
+  ///   reference, and so on.
+  /// - If two operations name the same record, the second one is refused.
   ///
-  /// The changes reach the outbox in the same transaction, and the handler of
-  /// ``OutboxStore/setCommitHandler(_:)`` right after the commit.
+  /// The transaction also adds the changes to the outbox. Right after the commit, the handler of
+  /// ``OutboxStore/setCommitHandler(_:)`` gets them.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
+  ///   recently; ``StoreError/Code/notFound`` if there is no such database.
   func modifyRecords(_ modification: RecordModification) async throws -> [RecordOutcome]
 }

@@ -1,16 +1,16 @@
 import CloudKitModel
 
-/// The remaining work until the index of a field matches the field's options.
+/// The work that makes the index of a field match the field's options.
 ///
-/// A schema change that adds or removes an index of a field starts such work.
-/// ``Maintenance/continueIndexWork()`` does it in small steps while the store is in use. Queries
-/// that need the index fail with ``ItemFailure/Code/notReady`` until the work is done.
+/// The work begins when a schema change adds or removes an index of a field.
+/// ``Maintenance/continueIndexWork()`` does the work in small steps, while the store is in use.
+/// Until the work is done, queries that need the index fail with ``ItemFailure/Code/notReady``.
 public struct IndexWork: Sendable, Hashable {
   /// The phase of the work.
   public enum Phase: Int64, Sendable {
-    /// Old entries are being removed.
+    /// The store removes old entries of the index.
     case clearing = 0
-    /// Entries of existing records are being made.
+    /// The store adds the entries of existing records.
     case building = 1
   }
 
@@ -34,10 +34,11 @@ public struct IndexWork: Sendable, Hashable {
   public var content: Content
   /// The present phase; nil when all work is done.
   public var phase: Phase?
-  /// The number of records indexed, or of entries removed.
+  /// The number of records indexed so far, or of entries removed so far in the phase
+  /// ``Phase/clearing``.
   public var done: Int
-  /// The number of records of the type at the time of the call. It is nil while entries are
-  /// removed, and in the result of ``Maintenance/continueIndexWork()``.
+  /// The number of records of the type when the value was read. Nil in the phase
+  /// ``Phase/clearing``, and in the result of ``Maintenance/continueIndexWork()``.
   public var total: Int?
 
   /// Creates the progress of one index. A phase of nil says that the work is done.

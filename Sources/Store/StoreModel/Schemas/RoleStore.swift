@@ -2,8 +2,9 @@ import CloudKitModel
 
 /// The security roles of schemas and their members.
 public protocol RoleStore: Sendable {
-  /// Returns the roles of a user in a container: `_world`, `_icloud` and those granted to the user;
-  /// `_world` alone for an anonymous caller.
+  /// Returns the roles of a user in a container: `_world`, `_icloud`, and the roles that were
+  /// granted to the user. If `userRecordName` is nil, the caller is anonymous and has only
+  /// `_world`.
   func roles(
     of userRecordName: String?, container: String, environment: ContainerEnvironment
   ) async throws -> Set<String>
@@ -11,10 +12,12 @@ public protocol RoleStore: Sendable {
   func members(
     of role: String, container: String, environment: ContainerEnvironment
   ) async throws -> [String]
-  /// Grants a role of the container to a user, or revokes it.
+  /// Grants a role of the container to a user, or revokes the role.
   ///
-  /// - Throws: ``StoreError/Code/notFound`` if the schema has no such role. The system's roles
-  ///   cannot be granted.
+  /// - Parameter isMember: true to grant the role, false to revoke it.
+  /// - Throws: ``StoreError/Code/notFound`` if the schema has no such role, or if the role is one
+  ///   of the system, such as `_icloud`; ``StoreError/Code/userDeleted`` if the user is being
+  ///   deleted or was deleted recently.
   func setMembership(
     _ isMember: Bool, of userRecordName: String, in role: String, container: String,
     environment: ContainerEnvironment

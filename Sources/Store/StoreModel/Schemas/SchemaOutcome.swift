@@ -16,13 +16,12 @@ public struct SchemaOutcome: Sendable, Hashable {
     }
   }
 
-  /// The requested changes, in the order in which they are made.
+  /// All requested changes, the refused ones too, in the order in which they are made.
   public var changes: [SchemaChange]
   /// The refused changes. If there are any, nothing was changed.
   public var refusals: [Refusal]
 
-  /// Creates an outcome. An outcome without refusals means that all changes were made, unless the
-  /// call was a dry run.
+  /// Creates an outcome. If `refusals` is empty, all changes were made, except in a dry run.
   public init(changes: [SchemaChange], refusals: [Refusal]) {
     self.changes = changes
     self.refusals = refusals

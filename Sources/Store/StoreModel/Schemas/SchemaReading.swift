@@ -1,9 +1,9 @@
 import CloudKitModel
 
-/// Reads of the schemas of containers.
+/// The reads of the schemas of containers.
 public protocol SchemaReading: Sendable {
-  /// Returns the schema of a container in an environment; empty if nothing was saved or imported
-  /// there.
+  /// Returns the schema of a container in an environment. The schema is empty if nobody has saved a
+  /// record or imported a schema there.
   func schema(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> ContainerSchema
@@ -12,6 +12,9 @@ public protocol SchemaReading: Sendable {
   func subscriptionTypes(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> [SubscriptionType]
-  /// Returns the indexes that are being built or removed.
+  /// Returns the work on indexes that are being built or removed.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of records of the types whose indexes are being
+  ///   built.
   func indexWork() async throws -> [IndexWork]
 }

@@ -1,9 +1,9 @@
-/// The secrets of a store, which all servers on it share.
+/// The secrets of a store, which all servers on the store share.
 public protocol SecretStore: Sendable {
-  /// The cipher for texts that clients keep. Its key is one of the secrets, so a text from one
-  /// server can be read by all.
+  /// The cipher for texts that clients keep, such as change tokens. Its keys come from one of the
+  /// secrets, so each server can read the texts of the others.
   var tokens: TokenCipher { get }
-  /// Returns the secret of this name, which all servers on the store share. If there is none yet,
-  /// the call stores `proposed` and returns it.
+  /// Returns the secret with this name. If there is none yet, the method stores `proposed` under
+  /// the name and returns it.
   func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8]
 }

@@ -6,13 +6,14 @@ import Synchronization
 /// The cipher for texts that clients keep: change tokens, continuations, and the names of databases
 /// in URLs.
 ///
-/// Changes and notifications of all users of a database take numbers from one sequence. A client
-/// that saw these numbers could count the activity of other users.
+/// The texts contain numbers. All changes and notifications of a database get their numbers from
+/// one sequence, so a client that can read the numbers can count the activity of other users.
 ///
-/// Texts are sealed with AES-128-GCM (NIST SP 800-38D), so a client can neither read nor change
-/// one.
+/// The cipher encrypts and authenticates texts with AES-128-GCM (NIST SP 800-38D). So a client
+/// cannot read a text, and the store refuses a text that a client has changed. An encrypted text is
+/// called *sealed*.
 public struct TokenCipher: Sendable {
-  /// The kind of a sealed text, so that a text of one kind is not accepted as another.
+  /// The kind of a sealed text. A text of one kind is not accepted as a text of another kind.
   public enum Kind: UInt8, Sendable, CaseIterable {
     /// A change token of a zone's or a database's feed.
     case changes = 1
@@ -27,7 +28,8 @@ public struct TokenCipher: Sendable {
     /// The identifier of a share in a URL.
     case shareLink
 
-    /// Whether the text is used in URLs. Public clients decode the other kinds as base64.
+    /// Whether texts of this kind are used in URLs, and so have the encoding base64url. Other
+    /// clients than Petrel's decode the other kinds as base64.
     fileprivate var isForURLs: Bool {
       switch self {
       case .courierPosition, .database, .shareLink: true
@@ -38,15 +40,16 @@ public struct TokenCipher: Sendable {
 
   /// The size of a nonce in bytes, as GCM recommends it.
   private static let nonceSize = 12
-  /// Contents are padded to a multiple of this, since their length would reveal how large numbers
-  /// are.
+  /// The contents with a byte for the kind are padded to a multiple of this number of bytes.
+  /// Otherwise the length of a text would reveal the size of its numbers.
   private static let blockSize = 32
 
   private let cipher: AES128GCM
   private let nonceKey: [UInt8]
   private let tagKey: [UInt8]
 
-  /// Derives the keys from a secret by HKDF (RFC 5869), one for each purpose.
+  /// Creates a cipher. It derives three keys from a secret by HKDF (RFC 5869), one for each
+  /// purpose.
   ///
   /// - Parameter secret: 32 bytes, which all servers on a store share.
   package init(secret: [UInt8]) {
@@ -59,13 +62,14 @@ public struct TokenCipher: Sendable {
     tagKey = derived("change tags", 16)
   }
 
-  /// A cipher for work within the store, which gives no text to clients.
+  /// A cipher with an empty secret, for work within the store that gives no texts to clients.
   package static let unused = TokenCipher(secret: [])
 
-  /// Encrypts contents into a text for a client.
+  /// Seals contents as a text for a client.
   ///
-  /// - Parameter isRepeatable: whether equal contents always give the same text, as apps compare
-  ///   tokens. Otherwise no two texts are equal, so that comparing them reveals nothing.
+  /// - Parameter isRepeatable: whether equal contents always give the same text, because apps
+  ///   compare tokens. If false, two texts of equal contents differ, so a comparison of texts
+  ///   reveals nothing.
   /// - Throws: an error of the cryptography library.
   /// - Returns: base64, or base64url for the kinds that are used in URLs.
   public func seal(
@@ -73,7 +77,7 @@ public struct TokenCipher: Sendable {
   ) throws -> String {
     var text = [kind.rawValue] + contents + [0x80]
     text += repeatElement(0, count: (Self.blockSize - text.count % Self.blockSize) % Self.blockSize)
-    // Derived from the contents, so that different contents have different nonces.
+    // A repeatable nonce is derived from the contents, so different contents have different nonces.
     let nonce =
       isRepeatable
       ? Array(HMACSHA256.code(for: text, key: nonceKey).prefix(Self.nonceSize))
@@ -82,12 +86,12 @@ public struct TokenCipher: Sendable {
     return kind.isForURLs ? Base64URL.encode(sealed) : Data(sealed).base64EncodedString()
   }
 
-  /// Returns the contents of a sealed text; nil for a text of another kind or store, or one that
-  /// was never sealed.
+  /// Returns the contents of a sealed text. The result is nil for a text of another kind, for a
+  /// text of another store, and for a text that no cipher has sealed.
   public func open(_ sealed: some StringProtocol, as kind: Kind) -> [UInt8]? {
     guard let bytes = kind.isForURLs ? Base64URL.decode(sealed) : Self.base64(String(sealed)),
       bytes.count > Self.nonceSize,
-      // What was not sealed by this store opens as nil.
+      // An error means that the text was not sealed with this key.
       let text = try? cipher.open(
         Array(bytes.dropFirst(Self.nonceSize)), nonce: Array(bytes.prefix(Self.nonceSize))),
       text.first == kind.rawValue, let end = text.lastIndex(of: 0x80), end > 0
@@ -95,7 +99,8 @@ public struct TokenCipher: Sendable {
     return Array(text[1..<end])
   }
 
-  /// The bytes of a base64 text; nil for a text that is not the canonical encoding.
+  /// Returns the bytes of a base64 text; nil for any text other than the canonical encoding of its
+  /// bytes.
   private static func base64(_ text: String) -> [UInt8]? {
     guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
       return nil
@@ -105,7 +110,7 @@ public struct TokenCipher: Sendable {
 
   // MARK: Names of databases and shares
 
-  /// Returns the name of a database in URLs.
+  /// Returns the name of a database for URLs: its sealed number.
   public func name(of database: DatabaseID) throws -> String {
     try seal(Self.bytes(of: database.rawValue), as: .database)
   }
@@ -144,15 +149,15 @@ public struct TokenCipher: Sendable {
 
   // MARK: Change tags
 
-  /// Creates the maker of change tags. This takes longer than hundreds of tags, so callers keep the
-  /// result.
+  /// Creates the object that makes change tags. Its creation takes longer than hundreds of tags, so
+  /// callers keep the object.
   package func makeChangeTags() throws -> ChangeTags {
     ChangeTags(block: try AES128Block(key: tagKey))
   }
 }
 
-/// The maker of the change tags of records. A tag is an encrypted number in base 36, so clients
-/// cannot compare tags by age. A lock protects the cipher's state.
+/// The object that makes the change tags of records. A tag is an encrypted number in base 36, so a
+/// client cannot find out which of two tags is older. A lock protects the cipher's state.
 package final class ChangeTags: Sendable {
   private let block: Mutex<AES128Block>
 
@@ -162,8 +167,8 @@ package final class ChangeTags: Sendable {
 
   /// Returns the tag of a record whose last change has this number.
   ///
-  /// The tag has half of the encrypted block, 64 bits. Two changes of a record have the same tag
-  /// with a probability of 2⁻⁶⁴.
+  /// The tag contains 64 bits: half of the encrypted block. Two changes of a record have the same
+  /// tag with a probability of about 2⁻⁶⁴.
   package func tag(ofVersion version: Int64, in database: DatabaseID) -> String {
     let sealed = block.withLock {
       $0.encrypt(UInt64(bitPattern: database.rawValue), UInt64(bitPattern: version)).high

@@ -2,16 +2,16 @@ import CloudKitModel
 
 /// A subscription with its owner, as the matching index needs it.
 ///
-/// The version prevents that a new subscription fires for earlier changes. Each change of a
-/// database's subscriptions raises the database's subscription version, and each outbox entry has
-/// the version at its commit.
+/// A database has a *subscription version*: a number that rises with each transaction that saves or
+/// deletes subscriptions. Each committed change has the version at its commit (``OutboxEntry``). By
+/// the versions, a new subscription does not fire for earlier changes.
 public struct StoredSubscription: Sendable, Hashable {
   /// The owner's user record name.
   public var subscriber: String
   /// The subscription as the client saved it.
   public var subscription: Subscription
-  /// The database's subscription version at which it was first saved. Changes committed at this
-  /// version or later fire it.
+  /// The database's subscription version at which the subscription was first saved. Only changes
+  /// with this version or a later one can fire the subscription.
   public var version: Int64
 
   /// Creates a stored subscription from the parts of its row.
@@ -36,7 +36,7 @@ public struct SubscriptionName: Sendable, Hashable {
   /// The ID that the client chose.
   public var subscriptionID: String
 
-  /// Names a subscription, which need not exist.
+  /// Creates the identity of a subscription. The subscription need not exist.
   public init(subscriber: String, subscriptionID: String) {
     self.subscriber = subscriber
     self.subscriptionID = subscriptionID

@@ -1,9 +1,12 @@
-/// A reader's position in the changes of a database's subscriptions.
+/// A reader's position in the changes of a database's subscriptions. The reader is a server that
+/// keeps the subscriptions in memory. The changes have the order of the database's subscription
+/// version (``StoredSubscription``).
 public struct SubscriptionPosition: Sendable, Hashable {
   /// The subscription version up to which the reader has read; 0 before the first reading.
   public var version: Int64
-  /// The version up to which deletions were forgotten before the reader began. The reader cannot
-  /// miss these deletions.
+  /// The greatest version of a deletion whose row the store had deleted when the reader last got
+  /// changes. If the store later deletes rows of newer deletions, the reader may have missed these
+  /// deletions.
   public var forgottenVersion: Int64
 
   /// The position before all changes.
@@ -24,10 +27,11 @@ public struct SubscriptionChanges: Sendable {
   public var saved: [StoredSubscription]
   /// The subscriptions that were deleted.
   public var deleted: [SubscriptionName]
-  /// Whether these changes start from the beginning: the reader is new, or deletions that it has
-  /// not read were forgotten. The reader drops its subscriptions.
+  /// Whether these changes start from the beginning. If true, the reader must first remove all its
+  /// subscriptions: the reader is new, or the store no longer has the rows of deletions that the
+  /// reader has not read.
   public var startsAnew: Bool
-  /// Whether there are later changes, which the next call returns.
+  /// Whether there are further changes, which the next call returns.
   public var moreComing: Bool
 
   /// Creates a list of changes that ends at `position`.

@@ -1,40 +1,43 @@
 import CloudKitModel
 
 /// The deletion of a user with all the user's data: the account, private databases, assets,
-/// subscriptions, devices, notifications.
+/// subscriptions, devices and notifications.
 ///
-/// A deletion begins with a transaction after which the user can do nothing any more. The data is
-/// removed in steps of bounded size, each a transaction of its own. Each step stores the deletion's
-/// progress in its transaction. Any process that has the store open can continue the deletion, and
-/// several may do so at the same time.
+/// The first transaction removes the user's access, so the user can write nothing from then on. The
+/// data is then removed in small steps. Each step is a transaction that also stores the progress.
+/// So any process that has the store open can continue the deletion, and several may do so at the
+/// same time.
 public struct UserDeletion: Sendable, Hashable {
-  /// The treatment of records in public databases that the user created.
+  /// The decision about the records in public databases that the user created.
   public enum PublicRecords: String, Sendable, Hashable, CaseIterable {
-    /// Records stay, and ``UserIdentity/deletedUserRecordName`` replaces the user in their stamps.
+    /// The records stay. `UserIdentity.deletedUserRecordName` replaces the user's name in them: as
+    /// the creator and as the user who last modified them.
     case keep
-    /// Records are deleted as by any change. Records of others that the user modified get an
-    /// anonymous stamp of modification.
+    /// The records are deleted like any other records, so subscriptions fire. In records of other
+    /// users that the user last modified, `UserIdentity.deletedUserRecordName` replaces the user's
+    /// name.
     case delete
   }
 
-  /// The stages of a deletion, in order.
+  /// The stages of a deletion, in their order. Each says which data the stage removes.
   public enum Stage: Int64, Sendable, Hashable, CaseIterable {
-    /// The user's rows in public databases except records: uploads, change tokens, named requests.
+    /// The user's rows in public databases except records: uploads, client change tokens, and the
+    /// IDs of requests.
     case publicRows = 1
-    /// Subscriptions in public databases.
+    /// The user's subscriptions in public databases.
     case subscriptions
-    /// Records in public databases are deleted, or made anonymous.
+    /// The user's records in public databases, or the user's name in them (``PublicRecords``).
     case publicRecords
-    /// Nothing is removed; the present changes of public databases must be dispatched first.
+    /// Nothing. The deletion waits until the present changes of public databases are dispatched.
     case dispatch
     /// The user's name in the change history.
     case changes
     /// The user's notifications in public databases, and the user's name in other users'
     /// notifications.
     case notifications
-    /// Private databases.
+    /// The user's private databases.
     case privateDatabases
-    /// The index of the notification log.
+    /// The user's rows in the index of the notification log.
     case notificationIndex
     /// The account.
     case account
@@ -46,25 +49,26 @@ public struct UserDeletion: Sendable, Hashable {
   public enum State: Sendable, Hashable {
     /// There is more work, which the next call continues.
     case working
-    /// A server must dispatch changes first. The next call looks again.
+    /// The deletion must wait, usually until a server has dispatched changes. The next call checks
+    /// this again.
     case waiting
     /// All data of the user is deleted.
     case finished
   }
 
-  /// The deletion's name: sixteen hexadecimal digits, which reveal nothing about the user.
+  /// The deletion's name: 16 hexadecimal digits of a hash, which do not reveal the user's name.
   public var identifier: String
-  /// The account's name; nil if the account is already gone.
+  /// The account's name; nil if the account is already deleted.
   public var name: String?
-  /// The user's record name; nil if the account is already gone.
+  /// The user's record name; nil if the account is already deleted.
   public var userRecordName: String?
-  /// The treatment of the user's records in public databases.
+  /// The decision about the user's records in public databases.
   public var publicRecords: PublicRecords
   /// The present stage.
   public var stage: Stage
   /// The number of rows removed or made anonymous so far.
   public var done: Int
-  /// The time at which an administrator began the deletion.
+  /// The time at which the deletion began.
   public var began: Timestamp
   /// The result of the last step.
   public var state = State.working

@@ -1,16 +1,16 @@
 import CloudKitModel
 
-/// The store's data on a user's account besides the profile, without credentials. It is part of the
-/// export that a user can ask for.
+/// The store's data on a user's account, except the profile and without secrets. The data is part
+/// of the export that a user can request.
 public struct UserHoldings: Sendable, Hashable {
-  /// A valid web auth token.
+  /// A web auth token that has not expired.
   public struct Token: Sendable, Hashable {
-    /// The time at which the user signed in or got the token.
+    /// The time at which the server made the token.
     public var created: Timestamp
     /// The time at which the token expires.
     public var expires: Timestamp
-    /// The container's environment that a session in a web app is for; nil for a token of native
-    /// clients.
+    /// The container and environment for which a token of a session in a web app is valid; nil for
+    /// a token of a native client.
     public var session: ContainerPlace?
 
     /// Creates a token without its hash.
@@ -49,9 +49,9 @@ public struct UserHoldings: Sendable, Hashable {
     }
   }
 
-  /// A decision of the user for the app of a container.
+  /// A decision of the user about a permission for the app of a container.
   public struct Permission: Sendable, Hashable {
-    /// The container's environment.
+    /// The container and the environment of the app.
     public var place: ContainerPlace
     /// The permission.
     public var permission: ApplicationPermission
@@ -69,14 +69,15 @@ public struct UserHoldings: Sendable, Hashable {
     }
   }
 
-  /// The most tokens in ``tokens``: those that expire last.
+  /// The most tokens in ``tokens``.
   public static let tokenLimit = 1_000
 
-  /// The time of the last change of the password; nil if there is none.
+  /// The time of the last change of the password; nil if the user has no password.
   public var passwordChanged: Timestamp?
   /// The identities with which the user signs in.
   public var identities: [Identity]
-  /// The tokens that have not expired, those that expire last first, at most ``tokenLimit``.
+  /// The web auth tokens that have not expired, at most ``tokenLimit``. The token that expires last
+  /// comes first.
   public var tokens: [Token]
   /// The roles that the user was granted.
   public var roles: [Role]

@@ -4,13 +4,13 @@ import CloudKitModel
 public struct Zone: Sendable, Hashable {
   /// The zone's name and owner.
   public var zoneID: ZoneID
-  /// The zone's version, which rises with each commit in the zone.
+  /// The zone's version: a number that rises with each commit that changes the zone.
   public var version: Int64
-  /// The change token of a reader who has read the zone up to this version. It is nil for the
-  /// default zone, which has no feed except in the public database.
+  /// The change token of a client that has read the zone's changes up to this version. Nil for the
+  /// default zone.
   public var changeToken: String?
 
-  /// Creates a zone value. It does not create the zone in the store.
+  /// Creates a value that describes a zone. It does not create the zone in the store.
   public init(zoneID: ZoneID, version: Int64, changeToken: String? = nil) {
     self.zoneID = zoneID
     self.version = version

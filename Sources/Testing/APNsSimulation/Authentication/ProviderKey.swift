@@ -1,7 +1,8 @@
 import CloudKitModel
 import Cryptography
 
-/// A key that a team registered with Apple. A provider signs its tokens with the private half.
+/// A key that a team registered with Apple. The team's server signs its provider tokens with the
+/// private half.
 public struct ProviderKey: Sendable {
   /// The key's ID, which is the `kid` of its tokens.
   public var keyID: String
@@ -9,9 +10,9 @@ public struct ProviderKey: Sendable {
   public var teamID: String
   /// The public half, a point on the curve P-256.
   public var publicKey: ES256PublicKey
-  /// The topics to which the key may send; nil for all of the team.
+  /// The topics to which the key may send; nil for all topics of the team.
   public var topics: Set<String>?
-  /// The only APNs environment of the key; nil for both.
+  /// The only APNs environment in which the key is valid; nil for both.
   public var environment: ContainerEnvironment?
 
   /// Creates a key, by default one for all topics and both environments.

@@ -2,15 +2,16 @@ import CloudKitModel
 import Cryptography
 import JSONCoding
 
-/// The parts of a provider token, which is a JSON web token (RFC 7519) signed with ES256.
+/// The parts of a provider token, with which a sender proves its identity. The token is a JSON Web
+/// Token (RFC 7519), signed with ES256.
 struct ProviderToken: Sendable {
-  /// The ID of the key that signed it (`kid`).
+  /// The ID of the key that signed the token (`kid`).
   var keyID: String
   /// The ID of the team (`iss`).
   var teamID: String
-  /// The time of issue (`iat`), in whole seconds.
+  /// The time at which the token was issued (`iat`), in whole seconds.
   var issued: Timestamp
-  /// The bytes that were signed.
+  /// The text that was signed: header and claims in base64url, joined by a dot.
   private var signedText: String
   /// The signature, 64 bytes.
   private var signature: ES256Signature
@@ -22,7 +23,7 @@ struct ProviderToken: Sendable {
 
   /// Parses a token.
   ///
-  /// - Throws: `InvalidProviderToken` with the part that is wrong.
+  /// - Throws: ``APNsReason/invalidProviderToken``, with the part that is wrong.
   init(parsing text: String) throws(APNsRejection) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else {
@@ -40,7 +41,7 @@ struct ProviderToken: Sendable {
         "iat is \(claims["iat"]?.text ?? "absent") instead of a number of whole seconds")
     }
     guard let bytes = Base64URL.decode(parts[2]),
-      // Bytes that are not a signature are refused below.
+      // Bytes that are not a signature give nil, which is refused below.
       let signature = try? ES256Signature(raw: bytes)
     else { throw Self.invalid("the signature is not 64 bytes in base64url") }
     self.keyID = keyID
@@ -50,10 +51,10 @@ struct ProviderToken: Sendable {
     signedText = "\(parts[0]).\(parts[1])"
   }
 
-  /// Returns the token's key.
+  /// Verifies the token's signature and returns the key that made it.
   ///
-  /// - Throws: `InvalidProviderToken` if the key is unknown, belongs to another team, or did not
-  ///   make the signature.
+  /// - Throws: ``APNsReason/invalidProviderToken`` if the key is unknown, belongs to another team,
+  ///   or did not make the signature.
   func verify(with keys: [String: ProviderKey]) throws(APNsRejection) -> ProviderKey {
     guard let key = keys[keyID] else { throw Self.invalid("no key has the ID '\(keyID)'") }
     guard key.teamID == teamID else {
@@ -65,12 +66,13 @@ struct ProviderToken: Sendable {
     return key
   }
 
-  /// Checks the time of issue.
+  /// Checks the token's time of issue.
   ///
   /// - Parameters:
-  ///   - lifetime: the most seconds between the time of issue and now, in both directions.
-  ///   - expiry: the time up to which all tokens count as expired; nil for none.
-  /// - Throws: `ExpiredProviderToken`.
+  ///   - lifetime: the greatest number of seconds between the time of issue and now. The time of
+  ///     issue may be before or after now.
+  ///   - expiry: tokens that were issued up to this time count as expired; nil for no such tokens.
+  /// - Throws: ``APNsReason/expiredProviderToken``.
   func checkAge(now: Timestamp, lifetime: Int64, expiry: Timestamp?) throws(APNsRejection) {
     let age = (now.milliseconds - issued.milliseconds) / 1000
     guard age.magnitude <= lifetime else {
@@ -84,10 +86,12 @@ struct ProviderToken: Sendable {
     }
   }
 
-  /// Checks that the token may follow `previous` on the same connection.
+  /// Checks that a connection on which `previous` was used may now use this token.
   ///
-  /// - Throws: `InvalidProviderToken` for another team, `UnrelatedKeyIdInToken` for another key,
-  ///   `TooManyProviderTokenUpdates` for a renewal within 20 minutes.
+  /// - Throws: ``APNsReason/invalidProviderToken`` for another team,
+  ///   ``APNsReason/unrelatedKeyInToken`` for another key.
+  ///   ``APNsReason/tooManyProviderTokenUpdates`` if the times of issue are less than 20 minutes
+  ///   apart.
   func check(against previous: ProviderToken) throws(APNsRejection) {
     guard teamID == previous.teamID else {
       throw Self.invalid(
@@ -107,19 +111,19 @@ struct ProviderToken: Sendable {
     }
   }
 
-  /// Returns the JSON object of a part in base64url.
+  /// Returns the JSON object in a part of the token, which is in base64url.
   private static func object(
     _ part: Substring, _ name: String
   ) throws(APNsRejection) -> JSONValue {
     guard let bytes = Base64URL.decode(part),
-      // A text that is not JSON is refused below.
+      // A text that is not JSON gives nil, which is refused below.
       let value = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)),
       value.object != nil
     else { throw invalid("its \(name) part is not a JSON object in base64url") }
     return value
   }
 
-  /// Returns a refusal with the reason `InvalidProviderToken`.
+  /// Returns a refusal with the reason ``APNsReason/invalidProviderToken``.
   private static func invalid(_ detail: String) -> APNsRejection {
     APNsRejection(.invalidProviderToken, "the provider token is not valid: " + detail)
   }

@@ -1,7 +1,8 @@
 import CloudKitModel
 import Cryptography
 
-/// The state of a connection that depends on provider tokens: the last one that was accepted on it.
+/// The state of one connection for the checks of provider tokens: the last token that was accepted
+/// on the connection.
 public struct ProviderTokenSession: Sendable {
   /// A token that was accepted.
   struct Accepted: Sendable {
@@ -9,39 +10,42 @@ public struct ProviderTokenSession: Sendable {
     var text: String
     /// The parsed token.
     var token: ProviderToken
-    /// The key that signed it; nil if keys are not checked.
+    /// The key that signed the token; nil if keys are not checked.
     var key: ProviderKey?
   }
 
-  /// The last accepted token; nil before the first.
+  /// The last accepted token; nil before the first one.
   var accepted: Accepted?
 
-  /// The state of a new connection.
+  /// Creates the state of a new connection.
   public init() {}
 
-  /// Checks the `authorization` header of a request.
+  /// Checks the provider token in the `authorization` header of a request, and keeps an accepted
+  /// token as the last one.
   ///
   /// Apple documents these rules:
   ///
   /// - The token is signed with ES256. Its key ID and team ID are known and belong together.
-  /// - A token older than an hour is `ExpiredProviderToken`.
-  /// - A connection belongs to one team and one key (`InvalidProviderToken`,
-  ///   `UnrelatedKeyIdInToken`).
-  /// - Tokens may be renewed once every 20 minutes (`TooManyProviderTokenUpdates`).
+  /// - A token older than an hour is refused (`ExpiredProviderToken`).
+  /// - All tokens on a connection are of one team and one key. Others are refused
+  ///   (`InvalidProviderToken`, `UnrelatedKeyIdInToken`).
+  /// - A token may be replaced at most once every 20 minutes. A new token that comes earlier is
+  ///   refused (`TooManyProviderTokenUpdates`).
   ///
-  /// Apple does not document two details, which are decided here:
+  /// Apple does not document two details. The simulator decides them:
   ///
-  /// - The 20 minutes are counted between the times of issue of two tokens. So a token may be used
-  ///   on a new connection shortly before its renewal.
-  /// - A time of issue more than an hour ahead counts as expired too.
+  /// - The 20 minutes count from the time of issue of one token to that of the next. So a sender
+  ///   may use an old token on a new connection and replace it shortly after.
+  /// - A token whose time of issue is more than an hour in the future counts as expired too.
   ///
   /// - Parameters:
-  ///   - keys: the registered keys by their IDs; nil accepts any key, whose signatures cannot be
-  ///     checked.
+  ///   - keys: the registered keys by their IDs. Nil accepts tokens of any key, without a check of
+  ///     the signature.
   ///   - lifetime: the seconds after which a token is too old.
-  ///   - expiry: the time up to which all tokens count as expired; nil for none.
-  /// - Complexity: O(1) for the token that was accepted last; otherwise one verification of a
-  ///   signature.
+  ///   - expiry: tokens that were issued up to this time count as expired; nil for no such tokens.
+  /// - Complexity: if the request has the last accepted token again, the method compares the text
+  ///   and checks the age. It parses any other token, and verifies its signature if there are
+  ///   `keys`.
   mutating func check(
     authorization: String?, keys: [String: ProviderKey]?, now: Timestamp,
     lifetime: Int64 = ProviderToken.lifetime, expiry: Timestamp? = nil
@@ -60,9 +64,10 @@ public struct ProviderTokenSession: Sendable {
     accepted = Accepted(text: text, token: token, key: key)
   }
 
-  /// Returns the token of an `authorization` header.
+  /// Returns the token in an `authorization` header.
   ///
-  /// - Throws: `MissingProviderToken` without a header of the form `bearer TOKEN`.
+  /// - Throws: ``APNsReason/missingProviderToken`` if the header is missing or does not have the
+  ///   format `bearer TOKEN`.
   private static func bearerToken(_ authorization: String?) throws(APNsRejection) -> String {
     guard let authorization else {
       throw APNsRejection(.missingProviderToken, "the authorization header is missing")

@@ -1,25 +1,27 @@
 import CloudKitModel
 import HTTP2Transport
 
-/// The rights of a client's certificate, as its subject's common name says.
+/// The topic and the environment to which a client may send with its certificate. The common name
+/// of the certificate's subject says both.
 ///
-/// Apple's certificates are named `Apple Push Services: com.example.app`. Those for one environment
-/// begin with `Apple Development IOS Push Services: ` or `Apple Production IOS Push Services: `.
-/// Any other name allows all topics in both environments.
+/// Apple's certificates are named `Apple Push Services: com.example.app`. Names of certificates for
+/// one environment begin with `Apple Development IOS Push Services: ` or `Apple Production IOS Push
+/// Services: `. A certificate with any other name allows all topics in both environments.
 struct PushCertificate: Sendable, Hashable {
   /// The topic of the certificate; nil for any.
   var topic: String?
-  /// The only environment of the certificate; nil for both.
+  /// The only environment in which the certificate is valid; nil for both.
   var environment: ContainerEnvironment?
 
-  /// The beginnings of the names of Apple's certificates.
+  /// The beginnings of the names of Apple's certificates, with the environment of each; nil for
+  /// both.
   private static let kinds: [(prefix: String, environment: ContainerEnvironment?)] = [
     ("Apple Push Services: ", nil),
     ("Apple Development IOS Push Services: ", .development),
     ("Apple Production IOS Push Services: ", .production),
   ]
 
-  /// Reads the rights out of a common name.
+  /// Reads the topic and the environment from a common name.
   init(commonName: String) {
     for (prefix, environment) in Self.kinds where commonName.hasPrefix(prefix) {
       topic = String(commonName.dropFirst(prefix.count))
@@ -29,8 +31,8 @@ struct PushCertificate: Sendable, Hashable {
 
   /// Checks a certificate for an environment.
   ///
-  /// - Throws: `BadCertificate` if it is not valid, `BadCertificateEnvironment` if it is for the
-  ///   other environment.
+  /// - Throws: ``APNsReason/badCertificate`` if the certificate is not valid,
+  ///   ``APNsReason/badCertificateEnvironment`` if it is for the other environment.
   init(
     _ shown: TLSPeerCertificate, in environment: ContainerEnvironment
   ) throws(APNsRejection) {
@@ -46,8 +48,8 @@ struct PushCertificate: Sendable, Hashable {
     }
   }
 
-  /// Whether the client may send to a topic: the certificate's own, and those with a suffix
-  /// (`.voip`, …).
+  /// Whether the client may send to a topic: the certificate's own topic, or that topic with a dot
+  /// and a suffix, such as `.voip`.
   func allows(_ topic: String) -> Bool {
     guard let own = self.topic else { return true }
     return topic == own || topic.hasPrefix(own + ".")

@@ -6,7 +6,7 @@ extension APNsFault {
     /// The fault.
     public var fault: APNsFault
 
-    /// Creates a fault for a device, by default for any.
+    /// Creates a fault for a device, by default for any device.
     public init(_ fault: APNsFault, for deviceToken: String? = nil) {
       self.fault = fault
       self.deviceToken = deviceToken

@@ -3,12 +3,12 @@ import Foundation
 import HTTP2Transport
 
 extension HTTP2Server.Handshake {
-  /// The server's handshake for a fault. The server refuses the handshake if the faulty certificate
-  /// cannot be issued.
+  /// Creates the server's handshake for a fault. If the faulty certificate cannot be issued, the
+  /// server refuses the handshake.
   ///
   /// - Parameters:
-  ///   - authority: the simulator's authority, which issues all certificates except the untrusted
-  ///     one.
+  ///   - authority: the simulator's authority, which issues the certificates for all faults except
+  ///     `untrusted`.
   ///   - hosts: the names in the simulator's own certificate.
   init(_ fault: APNsHandshakeFault, authority: CertificateAuthority, hosts: [String]) {
     let certificate: ServerCertificate?

@@ -12,14 +12,15 @@ import HTTP2Transport
 /// *          goaway                       x1
 /// ```
 ///
-/// - The device is its token, or `*` for any.
-/// - The fault is one of APNs' reasons, with `after SECONDS` for a `Retry-After` header.
+/// - The device is a device token, or `*` for any device.
+/// - The fault is one of APNs' reasons (``APNsReason``). With `after SECONDS`, the answer has a
+///   `Retry-After` header.
 /// - Or the fault is `delay SECONDS`, `stall`, `goaway`, `disconnect`, `freeze`, `refuse` or
-///   `reset`. The last two reset the stream: `refuse` before the request was processed, `reset`
-///   with an unknown outcome.
-/// - `xN` is the number of requests to which the fault applies; without it, the fault applies to
-///   all later ones.
-/// - Empty lines do not count, nor does the text from `#` on.
+///   `reset`. The last two reset the request's stream. `refuse` says that the request was not
+///   processed, and `reset` does not.
+/// - `xN` is the number of requests to which the fault applies, such as `x3`. Without it, the fault
+///   applies to all later requests.
+/// - Empty lines, and the text of a line from `#` on, are ignored.
 public struct FaultInstruction: Sendable, Hashable {
   /// The device's token in lower case; nil for any device.
   public var deviceToken: String?
@@ -45,7 +46,7 @@ public struct FaultInstruction: Sendable, Hashable {
     return instructions
   }
 
-  /// Parses the words of a line after the device.
+  /// Parses the words that follow the device in a line.
   private init(device: String, _ words: inout ArraySlice<String>) throws(APNsSimulationError) {
     deviceToken = device == "*" ? nil : device.lowercased()
     var count: Int?
@@ -63,7 +64,7 @@ public struct FaultInstruction: Sendable, Hashable {
     if let count { fault = fault.times(count) }
   }
 
-  /// Parses the name of a fault and its arguments.
+  /// Parses the arguments of the fault with this name. Removes the parsed words.
   private static func fault(
     _ name: String, _ words: inout ArraySlice<String>
   ) throws(APNsSimulationError) -> APNsFault {

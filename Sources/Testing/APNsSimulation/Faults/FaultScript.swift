@@ -1,11 +1,13 @@
-/// The faults that are still to come, in the order in which they were added. A value without I/O.
+/// The faults that still apply to later requests, in the order in which they were added. The script
+/// is a value without I/O.
 struct FaultScript: Sendable {
   /// The faults of single devices, by tokens in lower case.
   private var faultsOfDevices: [String: [APNsFault]] = [:]
   /// The faults for any device.
   private var faultsOfAll: [APNsFault] = []
 
-  /// Adds a fault behind the others of the device; nil stands for any device.
+  /// Adds a fault after the other faults of the device. Nil adds it after the other faults for any
+  /// device.
   mutating func add(_ fault: APNsFault, for deviceToken: String?) {
     if let deviceToken {
       faultsOfDevices[deviceToken.lowercased(), default: []].append(fault)
@@ -14,7 +16,7 @@ struct FaultScript: Sendable {
     }
   }
 
-  /// Removes the faults of a device; nil removes those for any device.
+  /// Removes the faults of a device; nil removes the faults for any device.
   mutating func remove(for deviceToken: String?) {
     if let deviceToken {
       faultsOfDevices[deviceToken.lowercased()] = nil
@@ -23,7 +25,9 @@ struct FaultScript: Sendable {
     }
   }
 
-  /// Removes and returns the settings that are due: those before all faults of their list.
+  /// Removes and returns the settings that are due (``APNsFault/set(_:)``). Each device has a list
+  /// of faults, and one more list is for any device. A setting is due when it is the first in its
+  /// list and lets no more requests pass.
   mutating func takeSettings() -> [APNsSetting] {
     var settings = Self.takeSettings(from: &faultsOfAll)
     for (device, var faults) in faultsOfDevices {
@@ -34,7 +38,7 @@ struct FaultScript: Sendable {
     return settings
   }
 
-  /// Removes and returns the settings at the beginning of a list.
+  /// Removes and returns the settings at the beginning of a list of faults.
   private static func takeSettings(from faults: inout [APNsFault]) -> [APNsSetting] {
     var settings: [APNsSetting] = []
     while let first = faults.first, first.passes == 0, case .set(let setting) = first.effect {
@@ -44,10 +48,11 @@ struct FaultScript: Sendable {
     return settings
   }
 
-  /// Returns the effect on a request of the device, and uses it up; nil for none. The device's own
-  /// faults come first, then those for any device.
+  /// Returns the effect of the next fault on a request of the device; nil for none. The number of
+  /// requests to which the fault still applies decreases. The device's own faults come first, then
+  /// the faults for any device.
   ///
-  /// Call ``takeSettings()`` before, so that no due setting is in the way.
+  /// Call ``takeSettings()`` before. Otherwise the method may return a due setting as the effect.
   mutating func next(for deviceToken: String) -> APNsFault.Effect? {
     if var faults = faultsOfDevices.removeValue(forKey: deviceToken) {
       let effect = Self.take(from: &faults)
@@ -57,7 +62,8 @@ struct FaultScript: Sendable {
     return Self.take(from: &faultsOfAll)
   }
 
-  /// Returns the effect of the first fault of a list that applies, and uses it up.
+  /// Returns the effect of the first fault in a list, if the fault applies now, and decreases its
+  /// numbers. Nil while the first fault lets requests pass, and for an empty list.
   private static func take(from faults: inout [APNsFault]) -> APNsFault.Effect? {
     while let first = faults.first {
       if first.passes > 0 {

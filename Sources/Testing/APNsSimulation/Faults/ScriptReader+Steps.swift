@@ -3,12 +3,13 @@ import HTTP2Transport
 import JSONCoding
 
 extension ScriptReader {
-  /// The keys of settings, in the order in which they take effect.
+  /// The keys of a script's settings (``APNsSetting``), in the order in which the settings take
+  /// effect.
   static let settingKeys = [
     "streams", "requestsPerConnection", "readDelay", "providerTokenLifetime", "handshakes",
   ]
 
-  /// Returns the settings of an object, in the order of ``settingKeys``.
+  /// Returns the settings in the reader's object, in the order of ``settingKeys``.
   func settings() throws(APNsSimulationError) -> [APNsSetting] {
     var settings: [APNsSetting] = []
     if let count = try int("streams", in: 0...100_000) { settings.append(.streams(count)) }
@@ -37,7 +38,8 @@ extension ScriptReader {
     return settings
   }
 
-  /// The kinds of steps, with the keys that each may have.
+  /// The kinds of steps (the values of `do`), with the keys that each kind may have beside `do`,
+  /// `device` and `after`.
   private static let kinds: [String: [String]] = [
     "reject": ["times", "reason", "retryAfter", "timestamp"],
     "answer": ["times", "status", "reason"],
@@ -77,7 +79,8 @@ extension ScriptReader {
     return [.init(fault, for: device)]
   }
 
-  /// Returns the fault of a step of this kind.
+  /// Returns the fault of the reader's step, which is of this kind. `step()` has checked the kind
+  /// and the keys.
   private func fault(_ kind: String) throws(APNsSimulationError) -> APNsFault {
     switch kind {
     case "reject":

@@ -1,15 +1,16 @@
 import JSONCoding
 
-/// A reader of one JSON value of a simulator's script, in most cases of an object. Its errors name
-/// the value's place in the script. Every error is ``APNsSimulationError/Code/invalidScript``.
+/// A reader of one JSON value in a simulator's script; most of these values are objects. Its errors
+/// have the code ``APNsSimulationError/Code/invalidScript`` and name the place of the value in the
+/// script.
 ///
-/// `ScriptReader+Steps.swift` has the keys of a script.
+/// The file `ScriptReader+Steps.swift` reads the settings and steps of a script.
 struct ScriptReader {
-  /// The value. Only ``allow(_:)`` refuses a value that is not an object. The other methods then
-  /// return nil, an empty list or false.
+  /// The value. ``allow(_:)`` and ``step()`` refuse a value that is not an object. For such a
+  /// value, the other methods return nil, an empty list or false.
   let json: JSONValue
-  /// The place in the script, such as `steps[2]`; empty for the whole script. In a nested list it
-  /// is `steps[2]: handshakes[0]`.
+  /// The place of the value in the script, such as `steps[2]`; empty for the whole script. For an
+  /// element of a nested list, the place is, for example, `steps[2]: handshakes[0]`.
   let place: String
 
   /// Creates a reader of a value at a place.
@@ -18,7 +19,7 @@ struct ScriptReader {
     self.place = place
   }
 
-  /// Returns an error that begins with the place.
+  /// Returns an error whose text begins with the place.
   func mistake(_ text: String) -> APNsSimulationError {
     APNsSimulationError(.invalidScript, place.isEmpty ? text : "\(place): \(text)")
   }
@@ -71,7 +72,8 @@ struct ScriptReader {
     return number
   }
 
-  /// Returns readers of a list's elements; empty if the key is missing or its value is `null`.
+  /// Returns a reader for each element of a list. Returns no readers if the key is missing or its
+  /// value is `null`.
   func list(_ key: String) throws(APNsSimulationError) -> [ScriptReader] {
     guard let value = json[key] else { return [] }
     guard let list = value.array else {
@@ -81,7 +83,7 @@ struct ScriptReader {
     return list.enumerated().map { ScriptReader($1, place: "\(path)[\($0)]") }
   }
 
-  /// Whether the key is there with the value `null`. The other methods treat such a key as missing.
-  /// For some keys `null` has a meaning of its own: it removes a limit or a delay.
+  /// Whether the key is present with the value `null`. The other methods treat such a key as
+  /// missing. For some settings, `null` removes a limit or a delay.
   func isNull(_ key: String) -> Bool { json.object?[key] == .null }
 }

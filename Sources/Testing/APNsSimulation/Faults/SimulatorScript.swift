@@ -3,8 +3,8 @@ import Foundation
 import HTTP2Transport
 import JSONCoding
 
-/// A script for a simulator: its first settings and the faults in their order.
-/// `docs/reference/apns-simulator.md` describes every key.
+/// A script for a simulator: the settings at its start, and then the faults and changes of settings
+/// in their order. `docs/reference/apns-simulator.md` describes every key.
 ///
 /// ```json
 /// { "streams": 100,
@@ -14,19 +14,19 @@ import JSONCoding
 ///     { "after": 50, "do": "set", "streams": 5 } ] }
 /// ```
 public struct SimulatorScript: Sendable, Hashable {
-  /// The number of requests that may be open on a connection at first; nil to keep the
-  /// configuration's.
+  /// The number of requests that a client may have open on a connection at first; nil to keep the
+  /// configuration's value.
   public var streams: Int?
-  /// Whether a connection may have only one open request until it is trusted; nil to keep the
-  /// configuration's value (key `oneStreamFirst`).
+  /// The script's value of ``APNsSimulator/Configuration/startsWithOneStream`` (key
+  /// `oneStreamFirst`); nil to keep the configuration's value.
   public var startsWithOneStream: Bool?
-  /// The other settings and the steps, in their order.
+  /// The other settings, and then the steps, in the order of the script.
   public var faults: [APNsFault.Targeted] = []
 
   /// Parses the text of a file.
   ///
-  /// - Throws: ``APNsSimulationError/Code/invalidScript`` with the step, the key and the rule. If
-  ///   the text is not JSON, the error has the line, the column and the rule.
+  /// - Throws: ``APNsSimulationError/Code/invalidScript``. The error names the step, the key and
+  ///   the rule. If the text is not JSON, it names the line, the column and the rule.
   public init(parsing text: String) throws(APNsSimulationError) {
     let json: JSONValue
     do {
@@ -48,8 +48,8 @@ public struct SimulatorScript: Sendable, Hashable {
     for step in try reader.list("steps") { faults += try step.step() }
   }
 
-  /// Applies the script to a simulator's configuration. The faults follow those that the
-  /// configuration has.
+  /// Applies the script to a simulator's configuration. The script's faults follow the faults that
+  /// the configuration has.
   public func apply(to configuration: inout APNsSimulator.Configuration) {
     if let streams { configuration.maximumConcurrentStreams = streams }
     if let startsWithOneStream { configuration.startsWithOneStream = startsWithOneStream }

@@ -1,10 +1,12 @@
-/// A reason for which APNs does not accept a request: `reason` in the body of its answer.
+/// A reason for which APNs does not accept a request. It is the value of `reason` in the body of
+/// the answer. Each case has the HTTP status of the answer before the colon.
 ///
-/// Source: Apple, *Handling notification responses from APNs*. The raw values are Apple's spelling.
+/// Source: Apple, *Handling notification responses from APNs*. The raw values are the texts that
+/// APNs sends.
 public enum APNsReason: String, Sendable, Hashable, CaseIterable {
   /// 400: the collapse ID is longer than 64 bytes.
   case badCollapseIdentifier = "BadCollapseId"
-  /// 400: the device token is not one, or it belongs to the other environment.
+  /// 400: the device token is malformed, or it belongs to the other environment.
   case badDeviceToken = "BadDeviceToken"
   /// 400: `apns-expiration` is not a number of seconds.
   case badExpirationDate = "BadExpirationDate"
@@ -12,7 +14,7 @@ public enum APNsReason: String, Sendable, Hashable, CaseIterable {
   case badMessageIdentifier = "BadMessageId"
   /// 400: `apns-priority` is unknown or does not fit the push.
   case badPriority = "BadPriority"
-  /// 400: `apns-topic` is not a topic.
+  /// 400: `apns-topic` is not a valid topic.
   case badTopic = "BadTopic"
   /// 400: the device token belongs to another app.
   case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
@@ -42,7 +44,7 @@ public enum APNsReason: String, Sendable, Hashable, CaseIterable {
   case forbidden = "Forbidden"
   /// 403: the provider token or its signature is not valid.
   case invalidProviderToken = "InvalidProviderToken"
-  /// 403: there is neither a provider token nor a certificate.
+  /// 403: the request has no provider token, and the client has no certificate.
   case missingProviderToken = "MissingProviderToken"
   /// 403: the connection was used with another key.
   case unrelatedKeyInToken = "UnrelatedKeyIdInToken"
@@ -52,7 +54,8 @@ public enum APNsReason: String, Sendable, Hashable, CaseIterable {
   case methodNotAllowed = "MethodNotAllowed"
   /// 410: the device token has expired.
   case expiredToken = "ExpiredToken"
-  /// 410: the device token is no longer valid for the topic, as when the app was removed.
+  /// 410: the device token is no longer valid for the topic, for example because the app was
+  /// removed.
   case unregistered = "Unregistered"
   /// 413: the payload is larger than 4,096 bytes, or 5,120 for VoIP.
   case payloadTooLarge = "PayloadTooLarge"
@@ -64,7 +67,7 @@ public enum APNsReason: String, Sendable, Hashable, CaseIterable {
   case internalServerError = "InternalServerError"
   /// 503: APNs is not available.
   case serviceUnavailable = "ServiceUnavailable"
-  /// 503: the server of APNs is ending.
+  /// 503: the server of APNs is shutting down.
   case shutdown = "Shutdown"
 
   /// The HTTP status of the answer with this reason.

@@ -1,13 +1,14 @@
 import CloudKitModel
 
-/// The refusal of a request, with its reason.
+/// The refusal of a request, with the reason and the details.
 public struct APNsRejection: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The documented reason, which the sender gets.
+  /// The reason, one of those that Apple documents. The sender gets it in the answer.
   public var reason: APNsReason
-  /// The description of the mistake, with the refused value. It is for a person to read, and APNs
-  /// itself does not send it.
+  /// The description of the mistake, with the refused value. It is for a person to read and is not
+  /// part of the answer.
   public var detail: String
-  /// The time at which the device token became invalid; only with status 410.
+  /// The time at which the device token became invalid; nil for reasons with a status other than
+  /// 410.
   public var timestamp: Timestamp?
 
   /// Creates a refusal.

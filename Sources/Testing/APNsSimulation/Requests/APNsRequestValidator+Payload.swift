@@ -2,7 +2,10 @@ import Foundation
 import JSONCoding
 
 extension APNsRequestValidator {
-  /// Checks the size and the structure of a payload, and returns its `aps`; nil if it has none.
+  /// Checks the size and the structure of a payload, and returns the members of its `aps`; nil if
+  /// there is no `aps`.
+  ///
+  /// - Parameter limit: the greatest number of bytes.
   func checkBody(_ body: [UInt8], limit: Int) throws(APNsRejection) -> [String: JSONValue]? {
     guard !body.isEmpty else { throw APNsRejection(.payloadEmpty, "the payload is missing") }
     guard body.count <= limit else {
@@ -28,7 +31,11 @@ extension APNsRequestValidator {
     return apsMembers
   }
 
-  /// Checks that the priority and the push type agree with the payload.
+  /// Checks that the priority and the push type are right for the payload.
+  ///
+  /// - Parameters:
+  ///   - aps: the members of `aps`; nil if there is no `aps`.
+  ///   - pushType: the value of `apns-push-type`; nil if the header is missing.
   func checkAgreement(
     _ aps: [String: JSONValue]?, priority: Int, pushType: String?
   ) throws(APNsRejection) {

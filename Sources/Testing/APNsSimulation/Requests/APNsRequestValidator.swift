@@ -3,10 +3,11 @@ import Foundation
 import HTTP2Transport
 import JSONCoding
 
-/// The rules by which APNs accepts or refuses a request. A value without I/O.
+/// The rules by which APNs accepts or refuses a request, as a value without I/O.
 ///
-/// The first rule that a request breaks decides. This is the order of the rules, with the reason
-/// for a request that breaks the rule. The rules are Apple's unless the list says "ours".
+/// The first rule that a request breaks decides. The list has the rules in their order, each with
+/// the reason (``APNsReason``) for a request that breaks it. Apple documents the rules, except
+/// those with the word "ours".
 ///
 /// 1. No `apns-…` or `authorization` header comes twice: `DuplicateHeaders`.
 /// 2. `apns-id`, if there is one, is a UUID: `BadMessageId`.
@@ -18,36 +19,40 @@ import JSONCoding
 /// 8. `apns-expiration` is a number of seconds: `BadExpirationDate`.
 /// 9. `apns-push-type` is known: `InvalidPushType`.
 /// 10. The path is `/3/device/…` with a token: `BadPath`, `MissingDeviceToken`.
-/// 11. The token has 64 to 200 hexadecimal digits, an even number (the lengths are ours):
+/// 11. The token is an even number of hexadecimal digits, from 64 to 200 (the lengths are ours):
 ///   `BadDeviceToken`.
-/// 12. The device is not known for other topics only: `DeviceTokenNotForTopic`.
-/// 13. The client's certificate, if it showed one, fits (``PushCertificate``): `BadCertificate`,
-///   `BadCertificateEnvironment`, `TopicDisallowed`.
-/// 14. Without a certificate, the provider token is valid (``ProviderTokenSession``): a reason with
-///   status 403 or 429.
-/// 15. The token's key is for the environment and the topic: `BadEnvironmentKeyIdInToken`,
-///   `TopicDisallowed`.
+/// 12. If ``topicsOfDevices`` has the device, the topic is one of the device's topics:
+///   `DeviceTokenNotForTopic`.
+/// 13. If the client showed a certificate, it is valid for the environment and the topic
+///   (``PushCertificate``): `BadCertificate`, `BadCertificateEnvironment`, `TopicDisallowed`.
+/// 14. If the client showed no certificate, the provider token is valid (``ProviderTokenSession``):
+///   a reason with status 403 or 429.
+/// 15. The key of the provider token is for the environment and the topic:
+///   `BadEnvironmentKeyIdInToken`, `TopicDisallowed`.
 /// 16. There is a body: `PayloadEmpty`.
 /// 17. The body has at most 4,096 bytes, or 5,120 for `voip`: `PayloadTooLarge`.
 /// 18. The body is a JSON object with members, and `aps` is an object if there is one (ours):
 ///   `PayloadEmpty`.
-/// 19. With priority 10, the default, `aps` has more than `content-available`: `BadPriority`.
-/// 20. A push of type `background` has another priority than 10: `BadPriority`.
+/// 19. With priority 10, which is the default, `content-available` is not the only member of `aps`:
+///   `BadPriority`.
+/// 20. A push of type `background` has priority 1 or 5: `BadPriority`.
 /// 21. A push of type `background` has a `content-available` of 1 and no alert, badge or sound
 ///   (ours, as Apple only warns): `InvalidPushType`.
 ///
-/// Apple does not document the order of the first rules, which is that of the mock server in pushy.
+/// Apple does not document the order of the first rules. The simulator has the order of the mock
+/// server of pushy, a Java library for APNs.
 public struct APNsRequestValidator: Sendable {
-  /// The registered keys by their IDs; nil accepts any provider token that has the right form and
+  /// The registered keys by their IDs. Nil accepts every provider token with the right format and
   /// age.
   public var keys: [String: ProviderKey]?
-  /// The environment of the service.
+  /// The APNs environment of the simulated service.
   public var environment: ContainerEnvironment
   /// The seconds after which a provider token is too old.
   public var providerTokenLifetime: Int64 = 3600
-  /// The time up to which all provider tokens count as expired; nil for none.
+  /// Provider tokens that were issued up to this time count as expired; nil for no such tokens.
   var expiredUntil: Timestamp?
-  /// The topics of devices, by tokens in lower case. A device without an element accepts any topic.
+  /// The topics for which each device token is valid, by tokens in lower case. A device that is
+  /// missing here accepts any topic.
   public var topicsOfDevices: [String: Set<String>] = [:]
 
   /// Creates the rules of a service, by default for the sandbox and any key.
@@ -56,13 +61,14 @@ public struct APNsRequestValidator: Sendable {
     self.environment = environment
   }
 
-  /// Checks that APNs would accept `request` now.
+  /// Checks that APNs would accept `request` at the time `now`.
   ///
   /// - Parameters:
-  ///   - session: the connection's state of provider tokens, which an accepted token changes.
+  ///   - session: the connection's state for the checks of provider tokens. An accepted token
+  ///     changes the state, also if the request breaks a later rule.
   ///   - certificate: the certificate that the client showed in the TLS handshake; nil for none.
   /// - Returns: the device token, in lower case.
-  /// - Throws: the first rule that the request breaks.
+  /// - Throws: the refusal for the first rule that the request breaks.
   @discardableResult
   public func validate(
     _ request: SimulatedRequest, session: inout ProviderTokenSession,
@@ -98,7 +104,7 @@ public struct APNsRequestValidator: Sendable {
     return token
   }
 
-  /// Checks that no header of APNs comes twice.
+  /// Checks that no `apns-…` or `authorization` header comes twice.
   private func checkDuplicates(_ request: SimulatedRequest) throws(APNsRejection) {
     var seen: Set<String> = []
     for (name, _) in request.headers where name.hasPrefix("apns-") || name == "authorization" {
@@ -116,7 +122,8 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
-  /// Returns the topic: the header's, or the certificate's if there is no header.
+  /// Returns the topic of the header `apns-topic`, or the certificate's topic if there is no such
+  /// header.
   private func checkTopic(
     _ request: SimulatedRequest, ofCertificate certified: String?
   ) throws(APNsRejection) -> String {
@@ -148,7 +155,7 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
-  /// Returns the priority; 10 if the header is missing.
+  /// Returns the value of `apns-priority`; 10 if the header is missing.
   private func checkPriority(_ request: SimulatedRequest) throws(APNsRejection) -> Int {
     switch request[header: "apns-priority"] {
     case nil, "10": return 10
@@ -170,7 +177,7 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
-  /// Returns the push type; nil if the header is missing.
+  /// Returns the value of `apns-push-type`; nil if the header is missing.
   private func checkPushType(_ request: SimulatedRequest) throws(APNsRejection) -> String? {
     guard let type = request[header: "apns-push-type"] else { return nil }
     guard Self.pushTypes.contains(type) else {
@@ -179,7 +186,7 @@ public struct APNsRequestValidator: Sendable {
     return type
   }
 
-  /// Returns the device token of the path, in lower case.
+  /// Returns the device token in the path, in lower case.
   private func checkDeviceToken(
     _ request: SimulatedRequest, topic: String
   ) throws(APNsRejection) -> String {
@@ -206,7 +213,8 @@ public struct APNsRequestValidator: Sendable {
     return token
   }
 
-  /// Checks the rights of the key that signed the provider token; nil has all rights.
+  /// Checks that the key of the provider token may send to the topic in this environment. If `key`
+  /// is nil, keys are not checked.
   private func checkKey(_ key: ProviderKey?, topic: String) throws(APNsRejection) {
     if let restricted = key?.environment, restricted != environment {
       throw APNsRejection(
@@ -224,6 +232,7 @@ public struct APNsRequestValidator: Sendable {
     "liveactivity", "pushtotalk", "widgets", "controls",
   ]
 
+  /// Whether a byte is a decimal digit.
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }

@@ -3,7 +3,7 @@ import Foundation
 import JSONCoding
 
 extension ReceivedPush {
-  /// One line of JSON, without the line's end.
+  /// The push as one line of JSON, without the line break.
   ///
   /// ```json
   /// {"time":"2026-03-01T09:30:00.120Z","connection":1,"status":200,"method":"POST",
@@ -11,8 +11,9 @@ extension ReceivedPush {
   ///  "payload":{"aps":{…},"ck":{…}},"payloadText":"{\"aps\":…"}
   /// ```
   ///
-  /// `status` is null if there was no answer. `payload` is missing if the body is not JSON.
-  /// `payloadText` is the body as it came.
+  /// `status` is null if there was no answer. `reason`, `note` and `deviceToken` are missing if
+  /// they are nil. `payload` is missing if the body is not JSON. `payloadText` is the whole body as
+  /// text.
   public var jsonLine: String {
     var writer = JSONWriter(reserving: 2048)
     writer.object { writer in
@@ -34,8 +35,8 @@ extension ReceivedPush {
 
   /// Parses a line that ``jsonLine`` wrote.
   ///
-  /// - Throws: ``APNsSimulationError/Code/invalidLine`` with the member that is missing or of
-  ///   another type.
+  /// - Throws: ``APNsSimulationError/Code/invalidLine`` if the line is not JSON, or if a member is
+  ///   missing or has another type.
   public init(jsonLine: String) throws(APNsSimulationError) {
     let line: JSONValue
     do {
@@ -63,12 +64,12 @@ extension ReceivedPush {
       note: line["note"]?.string)
   }
 
-  /// Returns a time in the format of `time`; nil for other texts.
+  /// Parses a time in the format of the member `time`; returns nil for other texts.
   private static func moment(_ text: String) -> Timestamp? {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
     // A text that is not a time becomes nil, which the caller reports.
     guard let time = (try? style.parse(text)).map({ Timestamp($0) }) else { return nil }
-    // From 1970 to 9999. The format of other times differs: another calendar, or more digits.
+    // Only times from 1970 to 9999 have this format.
     return (0..<253_402_300_800_000).contains(time.milliseconds) ? time : nil
   }
 }

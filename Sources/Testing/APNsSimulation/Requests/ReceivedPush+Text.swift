@@ -1,5 +1,6 @@
 extension ReceivedPush: CustomStringConvertible {
-  /// Two lines for a person to read: the time, the result and the device; then the payload.
+  /// Two lines for a person to read. The first has the time, the result and the device, and the
+  /// second the payload. Without a payload there is one line.
   ///
   /// ```
   /// 2026-03-01T09:30:00.120Z  200  alert, priority 10, com.example.app → 0a1b2c3d4e5f…
@@ -16,7 +17,7 @@ extension ReceivedPush: CustomStringConvertible {
     return payload.isEmpty ? line : line + "\n    " + payload
   }
 
-  /// The beginning of the device token.
+  /// The device token. If it has more than 16 characters, its first 12 and an ellipsis.
   private var shortToken: String {
     guard let deviceToken else { return "no device" }
     return deviceToken.count > 16 ? deviceToken.prefix(12) + "…" : deviceToken

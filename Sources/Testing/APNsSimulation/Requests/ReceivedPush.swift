@@ -1,30 +1,32 @@
 import CloudKitModel
 import Foundation
 
-/// A request that a simulator received, with its result.
+/// A request that a simulator received, with the answer.
 public struct ReceivedPush: Sendable, Hashable {
   /// The time at which the whole request had arrived.
   public var time: Timestamp
-  /// The number of the connection, counted from 1.
+  /// The number of the simulator's connection, counted from 1.
   public var connection: Int
-  /// The method, such as `POST`.
+  /// The HTTP method, such as `POST`.
   public var method: String
   /// The pseudo-header `:path`.
   public var path: String
   /// The device token in lower case; nil if the path has none.
   public var deviceToken: String?
-  /// The headers by names in lower case. The values of a header that came more than once are joined
-  /// by `, `.
+  /// The headers, by names in lower case. If a header came more than once, its values are joined by
+  /// a comma and a space.
   ///
-  /// The signature of `authorization` is cut off, so that logs contain no usable token.
+  /// In `authorization`, an ellipsis replaces the signature of the provider token, so that logs
+  /// contain no usable token.
   public var headers: [String: String]
-  /// The body as it came.
+  /// The whole body as text.
   public var payload: String
-  /// The status of the answer; nil if there was none.
+  /// The HTTP status of the answer; nil if there was no answer.
   public var status: Int?
-  /// The reason in the answer's body.
+  /// The reason in the answer's body; nil if there is none.
   public var reason: String?
-  /// The description of the mistake or of the fault, for a person to read; nil for neither.
+  /// The description of the sender's mistake, or of the simulated fault, for a person to read. Nil
+  /// if there was none.
   public var note: String?
 
   /// Creates a push from its parts.
@@ -45,7 +47,7 @@ public struct ReceivedPush: Sendable, Hashable {
     self.note = note
   }
 
-  /// Creates a push of a request without an answer.
+  /// Creates the push of a request that has no answer yet.
   init(_ request: SimulatedRequest, connection: Int, time: Timestamp) {
     self.init(
       time: time, connection: connection, method: request.method, path: request.path,
@@ -59,7 +61,8 @@ public struct ReceivedPush: Sendable, Hashable {
   /// Whether the answer was 200.
   public var isAccepted: Bool { status == 200 }
 
-  /// Returns the header's value without the signature of a provider token.
+  /// Returns the value of a header. In `authorization`, an ellipsis replaces the text after the
+  /// last dot, or the whole value if it has no dot.
   private static func withoutSignature(_ header: (name: String, value: String)) -> String {
     guard header.name == "authorization" else { return header.value }
     guard let dot = header.value.lastIndex(of: ".") else { return "…" }

@@ -3,8 +3,9 @@ import Dispatch
 import HTTP2Transport
 import Synchronization
 
-/// The handler of the server's requests and events. It asks the ``SimulatedService`` for a
-/// decision, carries it out, and publishes the push. A lock protects the state.
+/// The handler of the server's requests and events. For each request, it asks the
+/// ``SimulatedService`` for a decision and carries the decision out. It passes the request to the
+/// ``PushPublisher`` as a push. A lock protects the state.
 final class RequestHandler: Sendable {
   /// The values that the lock protects.
   private struct State {
@@ -12,12 +13,13 @@ final class RequestHandler: Sendable {
     var service: SimulatedService
     /// The open connections.
     var connections: [HTTP2ConnectionID: SimulatedService.Connection] = [:]
-    /// The requests that are collected for a GOAWAY, by connections.
+    /// The requests that are collected for a GOAWAY, by their connections.
     var gatherings: [HTTP2ConnectionID: Gathering] = [:]
-    /// The number of streams that a connection gets when it is first trusted; nil if it has them
-    /// from the start.
+    /// The number of concurrent requests that a connection permits after a request has passed all
+    /// checks. Before, it permits one. Nil if connections permit the full number from the start.
     var streamsWhenTrusted: Int?
-    /// The server while it runs. It holds the handler in turn, so ``close()`` breaks the cycle.
+    /// The server; nil before ``open(at:)`` and after ``close()``. The server and the handler refer
+    /// to each other, so ``close()`` must end the cycle.
     var server: HTTP2Server?
   }
 
@@ -30,15 +32,16 @@ final class RequestHandler: Sendable {
   private let state: Mutex<State>
   private let publisher: PushPublisher
   private let clock: @Sendable () -> Timestamp
-  /// Returns the handshake of the server for a fault.
+  /// Creates the server's TLS handshake for a fault.
   private let handshake: @Sendable (APNsHandshakeFault) -> HTTP2Server.Handshake
 
   /// Creates a handler without a server.
   ///
   /// - Parameters:
-  ///   - streamsWhenTrusted: the number of streams that a connection gets when it is first trusted;
-  ///     nil if it has them from the start.
-  ///   - handshake: returns the handshake of the server for a fault.
+  ///   - streamsWhenTrusted: the number of concurrent requests that a connection permits after a
+  ///     request has passed all checks. Before, it permits one. Nil if connections permit the full
+  ///     number from the start.
+  ///   - handshake: creates the server's TLS handshake for a fault.
   init(
     _ service: SimulatedService, publisher: PushPublisher, streamsWhenTrusted: Int?,
     handshake: @escaping @Sendable (APNsHandshakeFault) -> HTTP2Server.Handshake = { _ in .refused
@@ -51,18 +54,19 @@ final class RequestHandler: Sendable {
     self.clock = clock
   }
 
-  /// Takes the server, before it starts, and applies the settings at the beginning of the script.
+  /// Stores the server and applies the settings at the beginning of the script. Call it before the
+  /// server starts.
   func open(at server: HTTP2Server) {
     state.withLock { $0.server = server }
     change { _ in }
   }
 
-  /// Drops the server.
+  /// Forgets the server. Later requests get no answer.
   func close() {
     state.withLock { $0.server = nil }
   }
 
-  /// Changes the rules or the script, and applies the settings that are due then.
+  /// Changes the rules or the script, and then applies the settings that are due.
   func change(_ body: (inout SimulatedService) -> Void) {
     let (settings, server) = state.withLock { state in
       body(&state.service)
@@ -72,7 +76,8 @@ final class RequestHandler: Sendable {
     if let server { apply(settings, to: server) }
   }
 
-  /// Handles the begin or the end of a connection.
+  /// Handles an event of a connection. Keeps the certificate that a client showed. When a
+  /// connection ends, publishes the collected requests as not processed.
   func handle(_ event: HTTP2Server.Event) {
     switch event {
     case .opened:
@@ -95,7 +100,8 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Handles a request.
+  /// Handles a request: publishes it as a push, carries out the decision, and applies the settings
+  /// that are due.
   func handle(_ request: HTTP2ServerRequest) {
     let now = clock()
     let (push, reaction, streams, settings, server) = state.withLock { state in
@@ -112,7 +118,8 @@ final class RequestHandler: Sendable {
     if case .gather(let plan) = reaction {
       gather(request, push, plan)
     } else {
-      // Published before the answer, so that a sender with the answer finds the push.
+      // The push is published before the answer, so that a sender that has the answer also finds
+      // the push.
       publisher.publish(push)
     }
     guard let server else { return }
@@ -121,7 +128,7 @@ final class RequestHandler: Sendable {
     apply(settings, to: server)
   }
 
-  /// Carries out a decision.
+  /// Carries out the decision about a request.
   private func perform(
     _ reaction: SimulatedService.Reaction, on request: HTTP2ServerRequest, _ server: HTTP2Server
   ) {
@@ -135,7 +142,7 @@ final class RequestHandler: Sendable {
     case .reset(let code):
       server.reset(stream: request.stream, of: request.connection, code: code)
     case .goAway:
-      // Clients number their streams 1, 3, 5, …, so the one before is two less.
+      // Clients number their streams 1, 3, 5, …, so the number of the stream before is two less.
       server.goAway(request.connection, lastStream: max(0, request.stream - 2))
     case .disconnect:
       server.close(request.connection, .atOnce)
@@ -144,7 +151,7 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Applies settings to the server.
+  /// Applies the settings that concern the server.
   private func apply(_ settings: [APNsSetting], to server: HTTP2Server) {
     for setting in settings {
       switch setting {
@@ -160,7 +167,8 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Sets the number of streams. A connection that must be trusted first gets them then.
+  /// Sets the number of concurrent requests. A connection that permits only one request until a
+  /// request has passed all checks gets the number then.
   private func setStreams(_ count: Int, _ server: HTTP2Server) {
     let trusted: [HTTP2ConnectionID]? = state.withLock { state in
       guard state.streamsWhenTrusted != nil else { return nil }
@@ -173,8 +181,10 @@ final class RequestHandler: Sendable {
 
   // MARK: GOAWAY in the middle
 
-  /// Keeps a request for a GOAWAY, and ends the collection if it is complete. The first request
-  /// starts the time.
+  /// Keeps a request for a GOAWAY, and ends the collection if it has enough requests. The first
+  /// request of a collection also starts the time limit.
+  ///
+  /// - Parameter plan: the plan, with the first request of a collection; nil with the others.
   private func gather(
     _ request: HTTP2ServerRequest, _ push: ReceivedPush, _ plan: APNsFault.GoAwayPlan?
   ) {
@@ -194,7 +204,8 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Sends GOAWAY for the collected requests, and answers the first of them.
+  /// Sends GOAWAY, answers the first of the collected requests as the plan says, and publishes all
+  /// of them. Does nothing if the connection has no collection.
   private func finishGathering(on connection: HTTP2ConnectionID) {
     let (gathering, server) = state.withLock { state in
       let gathering = state.gatherings.removeValue(forKey: connection)
@@ -228,7 +239,7 @@ final class RequestHandler: Sendable {
 }
 
 extension SimulatedRequest {
-  /// The request without its pseudo-headers.
+  /// Creates the request without its pseudo-headers, whose names begin with a colon.
   init(_ request: HTTP2ServerRequest) {
     self.init(
       method: request.method, path: request.path,

@@ -1,7 +1,7 @@
-/// The faults that are still to come. The first that a test asked for comes first. It is a value,
-/// which the cloud keeps under a lock.
+/// The faults that still apply to later requests or pushes, in the order in which a test asked for
+/// them. The plan is a value, which the cloud keeps under a lock.
 struct FaultPlan<Fault: Sendable>: Sendable {
-  /// The request or the push to which a fault may apply.
+  /// A request or a push to which a fault may apply.
   struct Target: Sendable {
     /// The user's name; nil for a device without a signed-in user.
     var user: String?
@@ -14,17 +14,18 @@ struct FaultPlan<Fault: Sendable>: Sendable {
   /// A fault with its conditions.
   private struct Rule: Sendable {
     var fault: Fault
-    /// The only user to whom the fault applies; nil for any user, and for none.
+    /// The only user to whom the fault applies. Nil for any user, and for devices without a
+    /// signed-in user.
     var user: String?
     /// The only device to which the fault applies; nil for any.
     var device: String?
-    /// The only operation to which the fault applies; nil for any that does not run in the
-    /// background.
+    /// The only operation to which the fault applies. Nil for pushes, and for any operation except
+    /// those that run in the background (``TestOperation/isInBackground``).
     var operation: TestOperation?
-    /// The number of times that the fault is still to come, at least 1.
+    /// The number of times that the fault still applies, at least 1.
     var remaining: Int
 
-    /// Whether the conditions hold for a target.
+    /// Whether a target fulfils the conditions.
     func concerns(_ target: Target) -> Bool {
       if let user, user != target.user { return false }
       if let device, device != target.device { return false }
@@ -36,7 +37,8 @@ struct FaultPlan<Fault: Sendable>: Sendable {
   /// The faults in the order in which tests asked for them.
   private var rules: [Rule] = []
 
-  /// The number of faults that are still to come; `Int.max` if there are more.
+  /// The number of times that all faults together still apply. A greater number than `Int.max`
+  /// counts as `Int.max`.
   var count: Int {
     rules.reduce(0) { count, rule in
       let (sum, overflow) = count.addingReportingOverflow(rule.remaining)
@@ -44,7 +46,7 @@ struct FaultPlan<Fault: Sendable>: Sendable {
     }
   }
 
-  /// Adds a fault behind the others. A `times` of 0 or less adds nothing.
+  /// Adds a fault after the others. Adds nothing if `times` is 0 or less.
   mutating func add(
     _ fault: Fault, user: String?, device: String?, operation: TestOperation?, times: Int
   ) {
@@ -53,10 +55,11 @@ struct FaultPlan<Fault: Sendable>: Sendable {
       Rule(fault: fault, user: user, device: device, operation: operation, remaining: times))
   }
 
-  /// Returns the first fault that applies to the target, and uses it up once; nil if there is none.
+  /// Returns the first fault that applies to the target; nil if there is none. The fault then
+  /// applies one time less, and is removed after the last time.
   ///
-  /// - Parameter canStrike: whether a fault has a meaning for the target. A fault without one waits
-  ///   for another target.
+  /// - Parameter canStrike: returns whether a fault has a meaning for the target. A fault without a
+  ///   meaning is kept for a later target.
   mutating func take(
     for target: Target, where canStrike: (Fault) -> Bool = { _ in true }
   ) -> Fault? {

@@ -8,18 +8,20 @@ extension TestCloud {
   ///
   /// Each request gets at most one fault: the first one, in the order of the calls of this method,
   /// whose conditions match. A fault without a meaning for the request, such as a conflict for a
-  /// query, waits for a later request.
+  /// query, is kept for a later request.
   ///
   /// The client retries operations whose quality of service is `.utility` or `.background` when the
-  /// network fails or the server is busy. Each retry is a request of its own and uses up one of
+  /// network fails or the server is busy. Each retry is a request of its own, so it counts for
   /// `times`. Operations of other qualities, also of `.default`, report the failure at once.
   ///
   /// - Parameters:
-  ///   - user: the user whose requests fail; nil for all users.
+  ///   - user: the user whose requests fail. Nil for all users, and for devices without a signed-in
+  ///     user.
   ///   - device: the device whose requests fail; nil for any.
-  ///   - operation: the kind of requests that fail. Nil stands for any kind except those that come
-  ///     in the background: the poll for notifications, and the registration of a device.
-  ///   - times: the number of requests that fail; `.max` for all until ``removeFaults()``.
+  ///   - operation: the kind of requests that fail. Nil stands for any kind, except the requests
+  ///     that the client sends in the background: the poll for notifications, and the registration
+  ///     of a device.
+  ///   - times: the number of requests that fail. `.max` for all requests until ``removeFaults()``.
   public func fail(
     next fault: TestFault, user: String? = nil, device: String? = nil,
     operation: TestOperation? = nil, times: Int = 1
@@ -34,7 +36,7 @@ extension TestCloud {
   /// - Parameters:
   ///   - user: the user whose pushes fail; nil for all users.
   ///   - device: the name of the devices whose pushes fail; nil for any.
-  ///   - times: the number of pushes that fail; `.max` for all until ``removeFaults()``.
+  ///   - times: the number of pushes that fail. `.max` for all pushes until ``removeFaults()``.
   public func fail(
     nextPush fault: TestPushFault, user: String? = nil, device: String? = nil, times: Int = 1
   ) {
@@ -43,8 +45,9 @@ extension TestCloud {
     }
   }
 
-  /// The sum of the remaining `times` of all faults of requests and pushes. A test can check that
-  /// the sum is 0 at the end. A sum above `Int.max` counts as `Int.max`.
+  /// The number of requests and pushes that are still to fail: the sum of the remaining `times` of
+  /// all faults. A test can check at its end that the sum is 0. A sum above `Int.max` counts as
+  /// `Int.max`.
   public var waitingFaults: Int {
     let requests = faults.withLock { $0.count }
     let (sum, overflow) = requests.addingReportingOverflow(pushFaults.plan.withLock { $0.count })

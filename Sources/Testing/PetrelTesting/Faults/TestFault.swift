@@ -3,8 +3,8 @@ internal import WebServices
 
 /// A failure of a request to a ``TestCloud``.
 ///
-/// The client gets the same answer as from the real failure. So the client's own rules decide about
-/// the `CKError` that the app sees, and about a retry.
+/// The client gets the same answer as at a real failure. So the client's own rules decide which
+/// `CKError` the app gets, and whether the client retries the request.
 public struct TestFault: Sendable {
   /// The kind of failure.
   enum Kind: Sendable {
@@ -53,17 +53,18 @@ public struct TestFault: Sendable {
   /// The user's storage is full: the app gets `quotaExceeded` for each record of a save. The fault
   /// applies only to requests that save records.
   public static let quotaExceeded = TestFault(kind: .quotaExceeded)
-  /// Another device of the user saves the records just before: the app gets `serverRecordChanged`.
-  /// The fault applies only to saves that can meet a conflict, that is, those with the policy
-  /// `ifServerRecordUnchanged`.
+  /// Another device of the user saves the same records just before this request: the app gets
+  /// `serverRecordChanged`. The fault applies only to saves that can fail in this way: those with
+  /// the policy `ifServerRecordUnchanged`.
   public static let conflict = conflict { _ in }
-  /// Another device of the user saves the records just before: the app gets `serverRecordChanged`
-  /// with the three records.
+  /// Another device of the user saves the same records just before this request. The app gets
+  /// `serverRecordChanged` with three records: the ancestor, the server's and the client's.
   ///
-  /// The save of the other device is a real one: subscriptions fire, and the first device gets
-  /// their pushes. The fault applies only to saves with the policy `ifServerRecordUnchanged`.
+  /// The save of the other device is a real one: it fires subscriptions, and the user's registered
+  /// devices get the pushes. The fault applies only to saves with the policy
+  /// `ifServerRecordUnchanged`.
   ///
-  /// - Parameter change: changes each record as the other device does.
+  /// - Parameter change: changes each record before the other device saves it.
   public static func conflict(
     changing change: @escaping @Sendable (CKRecord) -> Void
   ) -> TestFault {
@@ -71,7 +72,7 @@ public struct TestFault: Sendable {
   }
 }
 
-/// A failure of a push of a ``TestCloud`` at APNs.
+/// A failure with which APNs answers a push of a ``TestCloud``.
 public struct TestPushFault: Sendable {
   /// The kind of failure.
   enum Kind: Sendable {
@@ -82,10 +83,12 @@ public struct TestPushFault: Sendable {
   /// The kind of failure.
   let kind: Kind
 
-  /// APNs cannot take the push now (status 503). The cloud sends the push again after its clock has
-  /// been advanced by the time that APNs asked for.
+  /// APNs cannot accept the push now (status 503). The cloud sends the push again after its clock
+  /// has been advanced by `retryAfter`. If the server's own delay for the retry is longer, the own
+  /// delay applies; at first it is at most one second.
   ///
-  /// - Parameter retryAfter: seconds, up to a day.
+  /// - Parameter retryAfter: the seconds after which APNs asks for the push again. More than a day
+  ///   counts as a day.
   public static func unavailable(retryAfter: TimeInterval = 60) -> TestPushFault {
     TestPushFault(kind: .unavailable(retryAfter: retryAfter))
   }

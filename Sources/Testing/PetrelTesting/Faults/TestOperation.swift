@@ -1,13 +1,14 @@
-/// The operation of a request to the cloud: one of the operations of CloudKit Web Services that
-/// CloudKit's classes use.
+/// The operation of a request to the cloud. CloudKit's classes send such requests. The comments of
+/// the constants name the class or the method, or say what the request does.
 ///
-/// The raw value is the end of the request's path, such as `records/modify`. The bytes of assets
-/// have URLs without a name; the raw values for them are Petrel's own.
+/// The raw value is the end of the request's path, as in CloudKit Web Services, such as
+/// `records/modify`. The paths of uploads and downloads of assets have no such end, so their raw
+/// values are this module's own.
 public struct TestOperation: RawRepresentable, Sendable, Hashable {
-  /// The end of the request's path.
+  /// The end of the request's path, such as `records/modify`.
   public let rawValue: String
 
-  /// Names an operation, also one without a constant here.
+  /// Creates an operation from the end of a path. The operation needs no constant here.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
@@ -30,8 +31,8 @@ public struct TestOperation: RawRepresentable, Sendable, Hashable {
   public static let fetchSubscriptions = TestOperation(rawValue: "subscriptions/lookup")
   /// `CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()`.
   public static let fetchAllSubscriptions = TestOperation(rawValue: "subscriptions/list")
-  /// The first request of a save of records with assets. The server answers it with the URLs for
-  /// the uploads.
+  /// The first request of a save of records with assets. The server's answer has the URLs for the
+  /// uploads.
   public static let prepareAssetUpload = TestOperation(rawValue: "assets/upload")
   /// The upload of an asset's bytes.
   public static let uploadAsset = TestOperation(rawValue: "assets/POST")
@@ -53,12 +54,13 @@ public struct TestOperation: RawRepresentable, Sendable, Hashable {
   public static let markNotificationsRead = TestOperation(rawValue: "notifications/markRead")
   /// `CKModifyBadgeOperation`.
   public static let modifyBadge = TestOperation(rawValue: "tokens/badge")
-  /// The long poll behind `CKContainer.remoteNotifications()`.
+  /// The long poll of `CKContainer.remoteNotifications()`: a request that the server answers when
+  /// there is a notification, or after some time.
   public static let pollNotifications = TestOperation(rawValue: "aps")
 
-  /// Whether the client sends such requests at any moment by itself. Only faults that name the
-  /// operation apply to them. Otherwise they would use up faults that a test means for other
-  /// requests.
+  /// Whether the client sends requests of this operation by itself, at any moment. Only faults that
+  /// name the operation apply to such requests. Other faults are meant for the requests that a test
+  /// causes.
   var isInBackground: Bool {
     self == .pollNotifications || (rawValue.hasPrefix("tokens/") && self != .modifyBadge)
   }

@@ -1,25 +1,26 @@
 internal import Synchronization
 
-/// The pushes that devices received, up to a limit, and the tasks that wait for the next. A lock
-/// protects the state.
+/// The newest pushes that devices received, up to a limit, and the tasks that wait for the next
+/// push. A lock protects the state.
 ///
 /// Pushes have positions from 0, in the order of their delivery.
 final class PushLog: Sendable {
   /// The values that the lock protects.
   private struct State {
-    /// The kept pushes as a ring: the oldest is at the index `dropped % limit`.
+    /// The kept pushes in a ring buffer. The oldest is at the index `dropped % limit`.
     var pushes: [TestPush] = []
-    /// The number of pushes that are no longer kept, which is also the position of the oldest kept
-    /// one.
+    /// The number of pushes that were deleted because the log was full. It is also the position of
+    /// the oldest kept push.
     var dropped = 0
     /// The waiting tasks by their numbers.
     var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-    /// The number of the last waiting task.
+    /// The number of the newest waiting task; 0 before the first.
     var nextWaiter = 0
+    /// Whether ``close()`` was called.
     var isClosed = false
   }
 
-  /// The most pushes kept, at least 1.
+  /// The greatest number of kept pushes, at least 1.
   private let limit: Int
   private let state = Mutex(State())
 
@@ -28,7 +29,8 @@ final class PushLog: Sendable {
     self.limit = max(1, limit)
   }
 
-  /// Adds a push and resumes the waiting tasks. A full log drops its oldest push.
+  /// Adds a push and resumes the waiting tasks. If the log is full, the new push replaces the
+  /// oldest one.
   func append(_ push: TestPush) {
     let waiters = state.withLock { state in
       if state.pushes.count < limit {
@@ -51,7 +53,8 @@ final class PushLog: Sendable {
     }
   }
 
-  /// Ends all readings: no more pushes will come.
+  /// Closes the log, because no more pushes will come. Resumes the waiting tasks, whose calls of
+  /// ``push(from:)`` then return nil.
   func close() {
     let waiters = state.withLock { state in
       state.isClosed = true
@@ -61,8 +64,9 @@ final class PushLog: Sendable {
     for waiter in waiters { waiter.resume() }
   }
 
-  /// Returns the push at a position, or the oldest kept one after it, with the next position. It
-  /// waits for a push that has not come; nil when the log is closed or the task is cancelled.
+  /// Returns the push at a position, with the next position. If that push was deleted, returns the
+  /// oldest kept push. If it has not come yet, waits for it. Returns nil if the log is closed and
+  /// has no such push, or if the task is cancelled.
   func push(from position: Int) async -> (push: TestPush, next: Int)? {
     while !Task.isCancelled {
       let (found, isClosed) = state.withLock { state in
@@ -79,7 +83,7 @@ final class PushLog: Sendable {
     return nil
   }
 
-  /// Returns when there may be a push at the position, the log is closed, or the task is cancelled.
+  /// Waits until there may be a push at the position, the log is closed, or the task is cancelled.
   private func change(after position: Int) async {
     let number = state.withLock { state in
       state.nextWaiter += 1

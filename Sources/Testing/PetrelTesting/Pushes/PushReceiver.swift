@@ -5,32 +5,33 @@ internal import PushChannels
 internal import StoreModel
 internal import Synchronization
 
-/// The faults of pushes that are still to come, under a lock.
+/// The faults that still apply to later pushes. A lock protects them.
 final class PushFaults: Sendable {
   /// The faults.
   let plan = Mutex(FaultPlan<TestPushFault>())
 }
 
-/// The receiver of the pushes to one device of the cloud. It takes the place of APNs.
+/// The receiver of the pushes to one device of the cloud. It answers the pushes in place of APNs.
 struct PushReceiver: Sendable {
   /// The device's registration.
   let device: DeviceToken
   /// The user's name in the test.
   let user: String
-  /// The device's name in the test.
+  /// The device's name in the test. If the device has no name, its token.
   let name: String
 
   /// Creates the receiver of a registered device.
   ///
-  /// - Parameter user: the user's name in the test; nil for a user whom the test did not name.
+  /// - Parameter user: the user's name in the test. Nil for a user whom the test did not name; the
+  ///   user record name then replaces the name.
   init(device: DeviceToken, user: String?) {
     self.device = device
     self.user = user ?? device.userRecordName
     name = device.deviceID ?? device.token
   }
 
-  /// Returns a route that answers each push with 200 and adds it to the log, or answers with the
-  /// next fault.
+  /// Returns the route of pushes to the device. It answers a push with the next fault. Without a
+  /// fault, it adds the push to the log and answers with 200.
   func route(
     log: PushLog, faults: PushFaults, clock: @escaping @Sendable () -> Timestamp
   ) -> PushRoute {
@@ -48,8 +49,8 @@ struct PushReceiver: Sendable {
     }
   }
 
-  /// Returns the topic of a container's pushes. An app's bundle ID is mostly its container's
-  /// identifier without the prefix.
+  /// Returns the topic of a container's pushes: the container's identifier without the prefix
+  /// `iCloud.`. For most apps, this is the bundle ID.
   private static func topic(of container: String) -> String {
     let prefix = "iCloud."
     return container.hasPrefix(prefix) ? String(container.dropFirst(prefix.count)) : container
@@ -57,7 +58,7 @@ struct PushReceiver: Sendable {
 }
 
 extension APNsResult {
-  /// The answer of APNs for a fault.
+  /// Creates the answer of APNs for a fault.
   fileprivate init(_ fault: TestPushFault, at now: Timestamp) {
     switch fault.kind {
     case .unavailable(let retryAfter):
@@ -65,7 +66,7 @@ extension APNsResult {
         status: 503, reason: "ServiceUnavailable", timestamp: nil, apnsID: nil,
         retryAfter: retryAfter)
     case .unregistered:
-      // The time is later than that of each registration so far, so the token is deleted.
+      // This time is later than all registrations so far, so the server deletes the token.
       self = .answered(
         status: 410, reason: "Unregistered",
         timestamp: Timestamp(milliseconds: now.milliseconds + 1), apnsID: nil, retryAfter: nil)
@@ -74,7 +75,7 @@ extension APNsResult {
 }
 
 extension TestPush {
-  /// A push as the test sees it.
+  /// Creates the push that the test sees.
   fileprivate init(_ push: Push, to receiver: PushReceiver) {
     self.init(
       user: receiver.user, device: receiver.name,

@@ -10,21 +10,21 @@ internal import Synchronization
 /// for await push in cloud.pushes where push.device == "ipad" { … }
 /// ```
 ///
-/// The cloud keeps its latest ``TestCloud/Configuration/pushLimit`` pushes. A loop that falls
-/// further behind continues with the oldest kept one.
+/// The cloud keeps its latest ``TestCloud/Configuration/pushLimit`` pushes. If the next push of a
+/// slow loop is no longer kept, the loop continues with the oldest kept push.
 public struct TestPushes: AsyncSequence, Sendable {
   public typealias Element = TestPush
   /// The sequence never throws.
   public typealias Failure = Never
 
-  /// The log that all loops read.
+  /// The log of the cloud's pushes, which all loops read.
   let log: PushLog
 
   public func makeAsyncIterator() -> Iterator {
     Iterator(log: log)
   }
 
-  /// The position of one loop in the pushes.
+  /// The iterator of one loop, with the position of the next push.
   public struct Iterator: AsyncIteratorProtocol {
     /// The log.
     let log: PushLog

@@ -2,23 +2,26 @@ internal import CloudKitModel
 
 /// The download of the assets of fetched records, one file after the other.
 ///
-/// An operation that fetches uses this step between an answer and its blocks. A record is delivered
-/// when all its assets are in local files. If the server no longer has a file, or refuses it, that
-/// record fails with `assetNotAvailable` and the download continues with the next record. The
-/// operation ends when the network or the server fails, or when the program cancels it.
+/// An operation that fetches records uses this step after the server's answer and before it calls
+/// its blocks. The step delivers a record, which means that it passes the record to the operation,
+/// when all assets of the record are in local files. If the server no longer has a file, or refuses
+/// it, that record fails with `assetNotAvailable`, and the download continues with the next record.
+/// The operation ends when the network or the server fails, or when the program cancels it.
 final class AssetDownload: @unchecked Sendable {
-  // Unchecked: only the operation's callback queue uses it.
+  // Unchecked: only the operation's callback queue uses this object.
 
-  /// The records that are not delivered yet. The first one is in work.
+  /// The records that are not delivered yet. The download works on the first one.
   private var remaining: ArraySlice<CKRecord>
   private let progress: (CKRecord, Double) -> Void
-  /// The consumer of each record, with the error that keeps its assets away; nil if all are local.
+  /// The function that gets each record. The error says why an asset of the record is missing; nil
+  /// if all assets are in local files.
   private let deliver: (CKRecord, CKError?) -> Void
-  /// The source of the call that follows the last record.
+  /// The function that returns the operation's next call after the last record; nil ends the
+  /// operation.
   private let next: () throws(CKError) -> ServiceCall?
   /// The assets of the first remaining record that still need a download.
   private var assets: ArraySlice<CKAsset> = []
-  /// The progress of the first remaining record.
+  /// The progress of the files of the first remaining record.
   private var state = AssetProgress(total: 0)
 
   init(
@@ -32,9 +35,10 @@ final class AssetDownload: @unchecked Sendable {
     self.next = next
   }
 
-  /// Delivers records until one needs a file.
+  /// Delivers records until a record needs a download.
   ///
-  /// - Returns: The call that downloads that file. After the last record, the result of `next`.
+  /// - Returns: The call that downloads the first file of that record. After the last record, the
+  ///   result of `next`.
   func proceed() throws(CKError) -> ServiceCall? {
     while let record = remaining.first {
       assets = record.assets().map(\.asset).filter { $0.isDownloadable }[...]
@@ -48,7 +52,8 @@ final class AssetDownload: @unchecked Sendable {
     return try next()
   }
 
-  /// Returns the call that downloads the first of `assets`; delivers `record` when none is left.
+  /// Returns the call that downloads the first of `assets`. If `assets` is empty, delivers `record`
+  /// and continues with the next record.
   private func fetch(for record: CKRecord) throws(CKError) -> ServiceCall? {
     guard let asset = assets.first else {
       remaining.removeFirst()
@@ -95,7 +100,7 @@ final class AssetDownload: @unchecked Sendable {
 }
 
 extension CKAsset {
-  /// Whether the server has a file for the asset and this process has none.
+  /// Whether the asset must be downloaded: the server has its file and this process has not.
   fileprivate var isDownloadable: Bool { fileURL == nil && storedAsset?.downloadURL != nil }
 }
 
@@ -113,11 +118,12 @@ extension CKDatabaseOperation {
   /// ```
   ///
   /// - Parameters:
-  ///   - records: The records as the server returned them. Records without assets are delivered at
-  ///     once.
-  ///   - progress: Receives fractions below 1 while the assets of a record are downloaded.
-  ///   - deliver: Receives each record in order, with an error if one of its assets failed.
-  ///   - next: Returns the call that follows; nil ends the operation.
+  ///   - records: The records in the server's answer. Records without assets need no download.
+  ///   - progress: Called with a record and the fraction of its bytes that are downloaded, at most
+  ///     0.99.
+  ///   - deliver: Called with each record in order, and with an error if one of its assets cannot
+  ///     be downloaded.
+  ///   - next: Returns the call that follows the downloads; nil ends the operation.
   /// - Returns: The next call of the operation; nil when there is none.
   func downloadAssets(
     of records: [CKRecord], progress: @escaping (CKRecord, Double) -> Void = { _, _ in },

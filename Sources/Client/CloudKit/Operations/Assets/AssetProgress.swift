@@ -1,17 +1,17 @@
-/// The progress of one record's files, as fractions that rise by at least 0.01.
+/// The progress of one record's files, as fractions from 0 to 0.99 that rise by at least 0.01.
 ///
-/// The step of 0.01 limits the calls of a progress block: a record of any size leads to at most
-/// about 100.
+/// The step of 0.01 limits the calls of a progress block to about 100 for a record of any size.
+/// Only the step to 0.99 can be smaller.
 struct AssetProgress {
-  /// The largest fraction that this type returns. The operation itself reports 1, when the record
-  /// is complete.
+  /// The largest fraction that this type returns. The operation itself reports 1 when the record is
+  /// complete.
   static let most = 0.99
   /// The smallest increase that is worth a report.
   private static let step = 0.01
 
-  /// The bytes of all files of the record.
+  /// The number of bytes of all files of the record.
   let total: Int64
-  /// The bytes of the files that are transferred completely.
+  /// The number of bytes of the files that are completely transferred.
   private var settled: Int64 = 0
   /// The fraction that was returned last.
   private var reported = 0.0
@@ -22,8 +22,8 @@ struct AssetProgress {
 
   /// Records the number of bytes of the current file that are transferred so far.
   ///
-  /// - Returns: The fraction to report. Nil if it is less than 0.01 above the last one, or if
-  ///   `total` is 0.
+  /// - Returns: The fraction to report. Nil if it is less than 0.01 above the last one and not the
+  ///   first 0.99. Also nil if `total` is 0.
   mutating func moved(_ count: Int64) -> Double? {
     guard total > 0 else { return nil }
     let fraction = min(Self.most, Double(settled + count) / Double(total))
@@ -36,9 +36,9 @@ struct AssetProgress {
     return fraction
   }
 
-  /// Records that the current file is transferred completely.
+  /// Records that the current file is completely transferred.
   ///
-  /// - Parameter size: The bytes of the file.
+  /// - Parameter size: The number of bytes of the file.
   /// - Returns: The fraction to report, as in ``moved(_:)``.
   mutating func finishFile(of size: Int64) -> Double? {
     let fraction = moved(size)

@@ -3,30 +3,31 @@ internal import WebServices
 
 /// The upload of the files of records before an operation saves these records.
 ///
-/// The step asks the server for upload URLs, zone by zone, for at most
-/// `ServiceLimits.assetsPerRequest` (200) files in a request. Then it sends one file after the
-/// other.
+/// The step asks the server for upload URLs, for one zone and at most
+/// `ServiceLimits.assetsPerRequest` (200) files in a request. Then it sends the files of this
+/// request, one after the other.
 ///
-/// An error of one file, such as a missing file or a full quota, fails its record alone. If the
-/// server refuses a request for URLs for such a reason, all records of that request fail. The
-/// operation ends when the network or the server fails, or when the program cancels it.
+/// An error of one file fails only the record of the file. Examples are a missing file and a full
+/// quota. If the server refuses a request for URLs with such an error, all records of that request
+/// fail. The operation ends when the network or the server fails, or when the program cancels it.
 final class AssetUpload: @unchecked Sendable {
-  // Unchecked: only the operation's callback queue uses it.
+  // Unchecked: only the operation's callback queue uses this object.
 
   /// A record to save, with its files.
   struct Save {
     var record: CKRecord
-    /// The operation of `records/modify` that saves the record. An asset that still has to be
-    /// uploaded is ``placeholder`` in its fields; the upload puts the stored asset in its place.
+    /// The operation of `records/modify` that saves the record. In its fields, ``placeholder``
+    /// stands for an asset that still has to be uploaded. After the upload, the asset of the
+    /// server's answer replaces it.
     var operation: RecordOperation
     /// The files to upload, ordered by field name.
     var files: [File]
-    /// The first error of one of the files; nil while the record can still be saved.
+    /// The error of the first file that failed; nil while the record can still be saved.
     var failure: CKError?
 
-    /// The uploaded assets by the checksum that the server computed.
+    /// The uploaded assets. The keys are the checksums that the server computed.
     fileprivate var uploaded: [String: CKAsset] = [:]
-    /// The progress of the record's files together.
+    /// The progress of all files of the record together.
     fileprivate var progress: AssetProgress
   }
 
@@ -39,7 +40,7 @@ final class AssetUpload: @unchecked Sendable {
     var stamp: FileStamp
     /// The name of the field.
     var key: String
-    /// The index in the field's list; 0 if the field holds a single asset.
+    /// The index of the asset in the field's list; 0 if the field has a single asset.
     var position: Int
   }
 
@@ -51,19 +52,19 @@ final class AssetUpload: @unchecked Sendable {
     /// The index of the record in `saves`.
     var save: Int
     var file: File
-    /// The upload URL. Nil before the server's answer, and if the answer has text that is no URL.
+    /// The upload URL. Nil before the server's answer, and if the answer has a text that is no URL.
     var url: URL?
   }
 
   /// The records to save. A record whose upload failed has a `failure`.
   private(set) var saves: [Save]
-  /// Makes the call of `assets/upload` for the operation's database.
+  /// The function that makes a call of `assets/upload` for the operation's database.
   private let makeCall: (UploadAssetsRequest) -> ServiceCall
   private let progress: (CKRecord, Double) -> Void
   private let next: () throws(CKError) -> ServiceCall?
-  /// The uploads that have no URL yet, one element for each request of `assets/upload`.
+  /// The uploads that have no URL yet. Each element is for one request of `assets/upload`.
   private var groups: ArraySlice<(zoneID: ZoneID, turns: [Turn])>
-  /// The uploads of the current group that are not sent yet.
+  /// The uploads of the current group that have not begun.
   private var turns: ArraySlice<Turn> = []
 
   init(
@@ -94,8 +95,8 @@ final class AssetUpload: @unchecked Sendable {
     return groups
   }
 
-  /// Returns the next call that the uploads need. After the last upload, returns the result of
-  /// `next`.
+  /// Returns the next call for the uploads: a request for URLs, or the transfer of a file. After
+  /// the last upload, returns the result of `next`.
   ///
   /// Skips the remaining files of a record that has failed.
   func proceed() throws(CKError) -> ServiceCall? {
@@ -129,7 +130,8 @@ final class AssetUpload: @unchecked Sendable {
     return call
   }
 
-  /// Returns `turns` with the upload URLs of the answer, which has them in the same order.
+  /// Returns `turns` with the upload URLs of the answer. The answer has the URLs in the order of
+  /// the request.
   ///
   /// - Throws: `internalError` if the answer cannot be read or has another number of URLs.
   private static func turns(
@@ -154,10 +156,12 @@ final class AssetUpload: @unchecked Sendable {
     }
   }
 
-  /// Returns the call that sends a file; nil if the file has changed, which fails its record.
+  /// Returns the call that sends a file. If the file has changed, fails its record and returns nil.
   ///
-  /// The file is compared with its stamp before the upload, at each report of progress and after
-  /// it.
+  /// The file is compared with its stamp before the upload, at each report of progress, and after
+  /// the upload.
+  ///
+  /// - Throws: `internalError` if the upload URL is no URL.
   private func upload(_ turn: Turn) throws(CKError) -> ServiceCall? {
     guard let url = turn.url else {
       throw CKError(
@@ -175,8 +179,8 @@ final class AssetUpload: @unchecked Sendable {
     return ServiceCall(transfer) { [self] result throws(CKError) in
       do throws(CKError) {
         // If a file shrinks during the upload, the server waits for the missing bytes until the
-        // request times out. The change of the file is the cause, so the record gets that error and
-        // not the timeout.
+        // request times out. So the timeout is only an effect of the change, and the record gets
+        // the error of the change.
         if !isCancelled(result), let error = turn.file.change { throw error }
         try keep(try Self.asset(of: try result.get()), for: turn)
       } catch  where error.isAboutItem {
@@ -191,7 +195,7 @@ final class AssetUpload: @unchecked Sendable {
     return false
   }
 
-  /// Reports the progress of the record after `count` bytes of the current file.
+  /// Reports the progress of the record when `count` bytes of the current file are sent.
   private func reportProgress(of turn: Turn, _ count: Int64) {
     if let fraction = saves[turn.save].progress.moved(min(count, turn.file.stamp.size)) {
       progress(saves[turn.save].record, fraction)
@@ -206,7 +210,7 @@ final class AssetUpload: @unchecked Sendable {
     }
   }
 
-  /// Puts the stored asset into the fields of the record's save operation.
+  /// Replaces the placeholder in the record's save operation with the asset that the server stored.
   ///
   /// - Throws: `assetFileModified` if the server stored another number of bytes than the file had.
   private func keep(_ asset: Asset, for turn: Turn) throws(CKError) {
@@ -228,20 +232,22 @@ final class AssetUpload: @unchecked Sendable {
     if let fraction { progress(save.record, fraction) }
   }
 
-  /// Fails the record of `turn`. The first error stays.
+  /// Fails the record of `turn`. If the record has failed before, its first error does not change.
   private func fail(_ turn: Turn, _ error: CKError) {
     if saves[turn.save].failure == nil { saves[turn.save].failure = error }
   }
 }
 
 extension AssetUpload.Save {
-  /// Collects the files that the save of a record needs.
+  /// Makes the save of a record and collects the files to upload.
   ///
-  /// A file is uploaded if its field changed since the fetch, or if it is on this machine. An asset
-  /// that only the server has is named to the server by its stored form.
+  /// The files are those of the fields that the save sends. Each file that is on this machine is
+  /// uploaded. If an asset has no file here and its field has not changed since the fetch, the
+  /// request names the server's stored asset. An asset without a file in a changed field is an
+  /// error.
   ///
-  /// - Throws: `assetFileNotFound` if a needed file does not exist. Otherwise the errors of
-  ///   ``RecordOperation/init(saving:policy:asset:)``.
+  /// - Throws: `assetFileNotFound` if an asset needs an upload and its file does not exist.
+  ///   Otherwise the errors of ``RecordOperation/init(saving:policy:asset:)``.
   init(
     of record: CKRecord, policy: CKModifyRecordsOperation.RecordSavePolicy
   ) throws(CKError) {
@@ -271,7 +277,8 @@ extension AssetUpload.Save {
     progress = AssetProgress(total: files.reduce(0) { $0 + $1.stamp.size })
   }
 
-  /// Returns the asset of the program that the server saved as `stored`, now with its stored form.
+  /// Returns the program's asset that the server saved as `stored`. The result also has the
+  /// properties of `stored`.
   ///
   /// - Returns: Nil if neither the uploaded files nor the record has an asset with this checksum.
   func asset(savedAs stored: Asset) -> CKAsset? {
@@ -286,8 +293,8 @@ extension AssetUpload.File {
   /// The description of the file in error messages.
   fileprivate var name: String { "the file \(url.path) of the asset in field '\(key)'" }
 
-  /// The error that a change of the file since the start of the operation leads to; nil if the file
-  /// is unchanged. It is `assetFileNotFound` or `assetFileModified`.
+  /// The error for a file that has changed since the operation began; nil if the file is unchanged.
+  /// A missing file gives `assetFileNotFound`, another change `assetFileModified`.
   fileprivate var change: CKError? {
     guard let now = FileStamp(url) else {
       return CKError(.assetFileNotFound, "\(name) no longer exists")
@@ -300,7 +307,7 @@ extension AssetUpload.File {
 }
 
 extension CKError {
-  /// Whether the error concerns one item, so that the other items can still succeed.
+  /// Whether the error concerns only some items, so that the other items can still succeed.
   fileprivate var isAboutItem: Bool {
     switch code {
     case .assetFileNotFound, .assetFileModified, .limitExceeded, .invalidArguments, .unknownItem,

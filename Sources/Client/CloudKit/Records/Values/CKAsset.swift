@@ -5,26 +5,26 @@ package import CloudKitModel
 /// To save an asset, make it with the URL of a file. Keep the file unchanged and in place until the
 /// save ends. A file can have at most 50 MB (50,000,000 bytes).
 ///
-/// A fetched asset refers to a temporary file. That file is removed when the last copy of the asset
-/// object is released, and when the process ends. Move the file at once to keep it.
+/// A fetched asset refers to a temporary file. The file is deleted when the last copy of the asset
+/// object is released, or when the process ends. To keep the file, move it at once.
 ///
 /// ```swift
 /// note["photo"] = CKAsset(fileURL: photoURL)
 /// if let fileURL = (fetched["photo"] as? CKAsset)?.fileURL { try move(fileURL) }
 /// ```
 ///
-/// Assets cannot be used in predicates, sort descriptors and desired keys of notifications.
+/// Assets cannot be used in predicates, sort descriptors or desired keys of notifications.
 open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The URL of the file on this machine; nil if the asset was not downloaded.
   public var fileURL: URL? { state.withLock { $0.fileURL } }
 
-  /// The parts of an asset, as a value under its lock.
+  /// The properties of an asset, which the lock protects together.
   private struct State {
     var fileURL: URL?
-    /// The object that removes a downloaded file when no asset refers to it any more. Nil for files
-    /// of the program.
+    /// The object that deletes a downloaded file when no asset refers to the file any more. Nil for
+    /// files of the program.
     var staged: StagedFile?
-    /// The file as the server stores it; nil for an asset that was not saved.
+    /// The server's description of the stored file; nil for an asset that was not saved.
     var stored: Asset?
   }
 
@@ -38,7 +38,7 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     state = Locked(State(fileURL: fileURL))
   }
 
-  /// Makes an asset from a file, a stored asset or both.
+  /// Makes an asset from a local file, the server's description of a stored file, or both.
   package init(fileURL: URL?, stored: Asset?) {
     state = Locked(State(fileURL: fileURL, stored: stored))
   }
@@ -47,7 +47,8 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     self.state = Locked(state)
   }
 
-  /// The file as the server stores it. Nil for an asset that was neither fetched nor saved.
+  /// The server's description of the stored file. Nil for an asset that was neither fetched nor
+  /// saved.
   package var storedAsset: Asset? {
     get { state.withLock { $0.stored } }
     set { state.withLock { $0.stored = newValue } }
@@ -61,7 +62,8 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// Returns an asset with the same file that the server stored as `stored`.
+  /// Returns an asset with the same local file, and with the server's description of the stored
+  /// file.
   func saved(as stored: Asset) -> CKAsset {
     CKAsset(
       state: state.withLock { state in
@@ -71,8 +73,8 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// Makes an asset from an archive. The archive contains the URL and the stored asset, and not the
-  /// file.
+  /// Makes an asset from an archive. The archive contains the file's URL and the server's
+  /// description of the file, but not the file.
   public required init?(coder: NSCoder) {
     var state = State(
       fileURL: coder.decodeOptional(NSURL.self, forKey: "AssetFileURL", "fileURL").map { $0 as URL }

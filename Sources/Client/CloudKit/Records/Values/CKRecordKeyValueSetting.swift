@@ -1,4 +1,5 @@
-/// An object whose fields can be read and set by name: a record, or a record's encrypted fields.
+/// An object with fields that can be read and set by name: a record, or the encrypted fields of a
+/// record.
 ///
 /// ```swift
 /// record["title"] = "Mona"

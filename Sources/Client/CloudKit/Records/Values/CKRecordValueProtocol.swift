@@ -1,14 +1,14 @@
 /// A value that a record's field can hold.
 ///
-/// These are texts, numbers, dates, data, locations, references, assets, and arrays of one of
-/// these. The server refuses nested arrays and arrays with elements of several types. A Boolean is
-/// stored as 0 or 1.
+/// The possible values are texts, numbers, dates, data, locations, references and assets. An array
+/// of values of one of these types is possible too. The server refuses nested arrays, and arrays
+/// with elements of several types. A Boolean is stored as 0 or 1.
 public protocol CKRecordValueProtocol {}
 
-/// The Objective-C name of the same protocol in Apple's framework, where it is a protocol of its
-/// own.
+/// The name of the Objective-C protocol for field values. In Apple's framework that protocol is
+/// separate. Here it is the same as ``CKRecordValueProtocol``.
 public typealias CKRecordValue = CKRecordValueProtocol
-/// The name of the same protocol in the Swift interface of Apple's framework.
+/// The name by which the Swift interface of Apple's framework refers to that Objective-C protocol.
 public typealias __CKRecordObjCValue = CKRecordValueProtocol
 
 extension String: CKRecordValueProtocol {}

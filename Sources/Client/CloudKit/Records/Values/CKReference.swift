@@ -1,8 +1,9 @@
-/// A reference from a field to another record: `CKRecord.Reference`.
+/// A reference to another record, as the value of a field or as a parent. Apps use the name
+/// `CKRecord.Reference`.
 ///
-/// The target has to be in the same database. In the public or the private database, a reference
-/// with the action `.deleteSelf` and a parent have to stay in the zone of their record. A reference
-/// cannot change.
+/// The target, which is the other record, must be in the same database. For a reference with the
+/// action `.deleteSelf` and for a parent, the target must be in the zone of the record that holds
+/// the reference. A reference cannot change.
 ///
 /// ```swift
 /// page["note"] = CKRecord.Reference(recordID: note.recordID, action: .deleteSelf)
@@ -14,7 +15,8 @@ open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
   /// The ID of the target.
   public let recordID: CKRecord.ID
-  /// The effect that the deletion of the target has on the record that holds the reference.
+  /// The rule that says what happens to the record that holds the reference when the target is
+  /// deleted.
   public let action: CKRecord.ReferenceAction
 
   /// Makes a reference to the record with this ID.

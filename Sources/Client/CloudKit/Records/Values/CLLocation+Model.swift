@@ -3,8 +3,8 @@ package import CloudKitModel
 extension CLLocation {
   /// Makes a location from a stored one.
   ///
-  /// Properties that the stored location does not have are marked as not valid, as in
-  /// `CLLocation(latitude:longitude:)`. A missing time becomes 1970-01-01.
+  /// A missing course, speed or vertical accuracy becomes -1, which marks it as not valid. A
+  /// missing altitude or horizontal accuracy becomes 0. A missing time becomes 1970-01-01.
   package convenience init(_ model: Location) {
     self.init(
       coordinate: CLLocationCoordinate2D(latitude: model.latitude, longitude: model.longitude),
@@ -13,7 +13,8 @@ extension CLLocation {
       speed: model.speed ?? -1, timestamp: model.timestamp?.date ?? Date(timeIntervalSince1970: 0))
   }
 
-  /// The location as the server stores it. Properties that are not valid are left out.
+  /// The location as the server stores it. A negative vertical accuracy, speed or course is not
+  /// valid and is left out. The source and the accuracies of course and speed are never stored.
   package var model: Location {
     Location(
       latitude: coordinate.latitude, longitude: coordinate.longitude,

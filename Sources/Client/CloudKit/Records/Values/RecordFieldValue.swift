@@ -1,7 +1,9 @@
-/// The functions that convert field values to the one form in which a record keeps them.
+/// The functions that convert field values to the canonical form, the one form in which a record
+/// keeps them.
 ///
-/// Numbers and Booleans become `NSNumber`, so that reading them as any number type succeeds. Arrays
-/// become `NSArray` of such values. Texts, dates and data become Swift's own types.
+/// Numbers and Booleans become `NSNumber`, so that a program can read them as any number type.
+/// Arrays become `NSArray` with elements of Foundation's types. Texts, dates and data become
+/// Swift's own types.
 enum RecordFieldValue {
   /// Returns the canonical form of a value.
   static func canonical(_ value: any CKRecordValueProtocol) -> any CKRecordValueProtocol {
@@ -27,7 +29,8 @@ enum RecordFieldValue {
     return NSDictionary(dictionary: Dictionary(uniqueKeysWithValues: entries))
   }
 
-  /// Returns a value as an object that an archiver accepts, with its texts escaped.
+  /// Returns a value as an object that an archiver accepts, with its texts escaped by
+  /// ``ArchivedText``.
   private static func archivable(_ value: Any) -> Any {
     switch value {
     case let list as NSArray: NSArray(array: list.map { archivable($0) })
@@ -36,7 +39,7 @@ enum RecordFieldValue {
     }
   }
 
-  /// Returns a value of an archive with its texts restored.
+  /// Returns a value of an archive. The method undoes the escaping of ``ArchivedText``.
   private static func unarchived(_ value: Any) -> Any {
     switch value {
     case let list as NSArray: NSArray(array: list.map { unarchived($0) })
@@ -45,7 +48,8 @@ enum RecordFieldValue {
     }
   }
 
-  /// Returns the fields of an archive; nil if it contains other values.
+  /// Returns the fields of an archive; nil if the archive contains a value that a field cannot
+  /// have.
   static func fields(of archive: NSDictionary) -> [String: any CKRecordValueProtocol]? {
     guard let values = archive as? [String: Any] else { return nil }
     var fields: [String: any CKRecordValueProtocol] = [:]

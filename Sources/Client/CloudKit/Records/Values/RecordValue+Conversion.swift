@@ -1,15 +1,16 @@
 package import CloudKitModel
 
 extension RecordValue {
-  /// Converts a value from a record or a predicate to its stored form.
+  /// Converts a value of a record or a predicate to the form in which the server stores it.
   ///
   /// Booleans and integers become `INT64`, and floating-point numbers become `DOUBLE`. A list with
-  /// both becomes a list of doubles. An empty list becomes a list of texts.
+  /// `INT64` and `DOUBLE` values becomes a list of `DOUBLE`. An empty list becomes a list of texts.
   ///
-  /// - Parameter asset: The stored form of a file; nil if the server does not have it.
-  /// - Throws: `invalidArguments`, with the name of the field, for integers above `Int64.max`, for
-  ///   mixed or nested lists and for values of other types. `assetNotAvailable` for an asset that
-  ///   was not uploaded.
+  /// - Parameter asset: Returns the server's description of an asset's file; nil if the server does
+  ///   not have the file.
+  /// - Throws: `invalidArguments` for integers above `Int64.max`, for mixed or nested lists, and
+  ///   for values of types that a field cannot have. `assetNotAvailable` for an asset that was not
+  ///   uploaded. The error names the field.
   package init(
     _ value: Any, field: String, asset: (CKAsset) -> Asset? = { $0.storedAsset }
   ) throws(CKError) {
@@ -43,7 +44,7 @@ extension RecordValue {
     }
   }
 
-  /// Returns the stored form of an asset, or throws `assetNotAvailable` if there is none.
+  /// Returns `asset`, or throws `assetNotAvailable` if it is nil.
   private static func stored(_ asset: Asset?, field: String) throws(CKError) -> Asset {
     guard let asset else {
       throw CKError(.assetNotAvailable, "the asset in the field '\(field)' was not uploaded")
@@ -76,8 +77,8 @@ extension RecordValue {
   ///
   /// - Parameters:
   ///   - zoneID: The zone of the record, for references that name no zone.
-  ///   - asset: Returns the object for a stored file. If it returns nil, the value is an asset that
-  ///     is not downloaded.
+  ///   - asset: Returns the asset object for a file that the server stores. If it returns nil, the
+  ///     value is an asset object whose file is not downloaded.
   package func object(
     in zoneID: CKRecordZone.ID, asset: (Asset) -> CKAsset? = { _ in nil }
   ) -> any CKRecordValueProtocol {

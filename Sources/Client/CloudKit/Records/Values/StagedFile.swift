@@ -1,7 +1,7 @@
 /// A downloaded file in the temporary folder of the process.
 ///
-/// The file is removed when the last reference to this object is released. The program may have
-/// moved it away before.
+/// The file is deleted when the last reference to this object is released. If the program has moved
+/// the file, nothing is deleted.
 final class StagedFile: Sendable {
   let url: URL
 
@@ -12,7 +12,7 @@ final class StagedFile: Sendable {
   // The file is in the temporary directory, so a failed removal does no harm.
   deinit { try? FileManager.default.removeItem(at: url) }
 
-  /// Returns a URL for a new file, where no file exists yet.
+  /// Returns a new URL in the folder of this process. No file exists there yet.
   ///
   /// - Throws: `internalError` if the folder of the process could not be made.
   static func newURL() throws(CKError) -> URL {
@@ -22,13 +22,13 @@ final class StagedFile: Sendable {
     }
   }
 
-  /// The start of the names of these folders. The process ID follows.
+  /// The start of the name of each process's folder. The process ID and a UUID follow.
   private static let prefix = "petrel-assets-"
 
   /// The folder of this process; the first use makes it.
   ///
-  /// It is removed when the process exits normally. The next process that makes its own folder
-  /// removes the folders of processes that were killed.
+  /// The folder is deleted when the process exits normally. If a process was killed, another
+  /// process deletes that folder when it makes its own.
   private static let folder: Result<URL, CKError> = {
     let parent = FileManager.default.temporaryDirectory
     removeLeftFolders(in: parent)
@@ -48,15 +48,15 @@ final class StagedFile: Sendable {
     return .success(folder)
   }()
 
-  /// Removes the folders of processes that no longer exist.
+  /// Deletes the folders of processes that no longer exist.
   private static func removeLeftFolders(in parent: URL) {
-    // If the directory cannot be read, there is nothing to remove.
+    // If the directory cannot be read, the names are unknown, and nothing is deleted.
     let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
     for name in names where name.hasPrefix(prefix) {
       guard let process = name.dropFirst(prefix.count).split(separator: "-").first,
         let number = pid_t(process), kill(number, 0) != 0, errno == ESRCH
       else { continue }
-      // The next start tries again to remove a folder that stays.
+      // If a folder cannot be deleted now, the next process tries again.
       try? FileManager.default.removeItem(at: parent.appendingPathComponent(name))
     }
   }

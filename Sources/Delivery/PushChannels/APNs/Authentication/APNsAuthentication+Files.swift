@@ -6,7 +6,8 @@ import Settings
 extension APNsAuthentication {
   /// Reads the files of a key or a certificate.
   ///
-  /// - Throws: `ConfigurationError` that names the container and the file which is not usable.
+  /// - Throws: `ConfigurationError` if a file is not usable. The error names the container and the
+  ///   file.
   package init(
     _ credential: APNsSettings.Credential, container: String
   ) throws(ConfigurationError) {
@@ -37,7 +38,8 @@ extension APNsAuthentication {
 
   /// Returns the contents of a file.
   ///
-  /// - Parameter place: The container and the key, for the error.
+  /// - Parameter place: The container and the key of the configuration that names the file, for the
+  ///   error.
   private static func text(
     of file: String, _ place: String
   ) throws(ConfigurationError) -> String {

@@ -1,12 +1,12 @@
 import HTTP2Transport
 
-/// The method by which a client authenticates to APNs. (Apple, *Sending notification requests to
-/// APNs*.)
+/// The method by which a client proves its identity to APNs. (Apple, *Sending notification requests
+/// to APNs*.)
 public enum APNsAuthentication: Sendable {
-  /// A provider token with each push, signed with the team's key. One key serves all apps of the
-  /// team.
+  /// A provider token, a signed text that each push carries. The team's key signs it. One key
+  /// serves all apps of the team.
   case tokens(ProviderTokenSource)
-  /// A certificate in the TLS handshake, issued by Apple for one app. Requests carry no provider
-  /// token.
+  /// A certificate that Apple issued for one app. The client shows it in the TLS handshake, and
+  /// pushes carry no provider token.
   case certificate(TLSIdentity)
 }

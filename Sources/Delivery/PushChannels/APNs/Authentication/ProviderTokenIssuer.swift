@@ -2,22 +2,25 @@ import CloudKitModel
 import Cryptography
 import JSONCoding
 
-/// The maker of the provider tokens of one key. It decides when a new token is due.
+/// The maker of the provider tokens of one key. A provider token is a signed text with which a
+/// sender proves its identity to APNs. The issuer decides when to make a new token.
 ///
-/// APNs refuses tokens older than an hour. It also refuses senders that make new ones more often
-/// than every 20 minutes. The rules:
+/// APNs refuses tokens older than an hour. APNs also refuses senders that make new tokens more
+/// often than every 20 minutes. The rules:
 ///
 /// - The first token is made when a request needs it.
 /// - A token is renewed at an age of 50 minutes.
-/// - If APNs reports a token as expired, the token is renewed earlier, but not before 20 minutes.
-/// - After APNs reported too many tokens, none is made for 20 minutes.
+/// - If APNs reports a token as expired, the token is renewed earlier, but not before an age of 20
+///   minutes.
+/// - After APNs reported too many tokens, the issuer makes no token for 20 minutes.
 ///
 /// The issuer is a value: its caller passes the time. (Apple, *Establishing a token-based
 /// connection to APNs*.)
 struct ProviderTokenIssuer: Sendable {
   /// The age in seconds at which a token is renewed.
   static let renewalAge = 3000.0
-  /// The least time in seconds between two tokens.
+  /// The least age in seconds at which a token that APNs reported as expired is replaced. The wait
+  /// after a report of too many tokens is as long.
   static let leastAge = 1200.0
   /// The age in seconds after which APNs refuses a token.
   static let greatestAge = 3600.0
@@ -28,7 +31,8 @@ struct ProviderTokenIssuer: Sendable {
   private let keyID: String
   /// The ten characters of the team's ID, the `iss` of a token.
   private let teamID: String
-  /// The present token; `nil` before the first one and after a rejected one.
+  /// The present token; `nil` before the first token, and after APNs rejected the last one as
+  /// expired.
   private var current: Issue?
   /// The time of the last report of too many tokens; `nil` if the wait is over.
   private var complaint: Timestamp?
@@ -37,7 +41,8 @@ struct ProviderTokenIssuer: Sendable {
   private struct Issue {
     /// The token.
     var text: String
-    /// The time of its creation; earlier if the clock was set back since.
+    /// The time from which the token's age counts: its creation, or the time at which the issuer
+    /// noticed that the clock was set back.
     var time: Timestamp
   }
 
@@ -48,10 +53,11 @@ struct ProviderTokenIssuer: Sendable {
     self.teamID = teamID
   }
 
-  /// Returns the token for a request at a time. A new one is signed if the present one is due.
+  /// Returns the token for a request. The method makes a new token if there is none, or if the
+  /// present token is 50 minutes old.
   ///
-  /// - Returns: The token; `nil` if there is no token younger than an hour, and no new one may be
-  ///   made now.
+  /// - Returns: The token; `nil` if no token is younger than an hour and the issuer may not make a
+  ///   new one now.
   /// - Throws: `CryptographyError` if the signature fails.
   mutating func token(at now: Timestamp) throws(CryptographyError) -> String? {
     let age = age(at: now)
@@ -64,7 +70,8 @@ struct ProviderTokenIssuer: Sendable {
 
   /// Handles a token that APNs reported as expired.
   ///
-  /// - Returns: Whether another token exists, or may be made now, to repeat the request.
+  /// - Returns: Whether the request can be repeated with another token: one that exists, or one
+  ///   that may be made now.
   mutating func rejected(_ token: String, at now: Timestamp) -> Bool {
     guard let current, current.text == token else { return true }
     guard age(at: now) >= Self.leastAge, mayMakeToken(at: now) else { return false }
@@ -77,10 +84,11 @@ struct ProviderTokenIssuer: Sendable {
     complaint = now
   }
 
-  /// Whether no report of too many tokens forbids a new one.
+  /// Returns whether a new token may be made: 20 minutes must have passed since the last report of
+  /// too many tokens. Forgets the report when the wait is over.
   private mutating func mayMakeToken(at now: Timestamp) -> Bool {
     guard let complaint else { return true }
-    // After the clock was set back, the wait would otherwise be longer by that time.
+    // `abs`: without it, a clock that was set back would make the wait longer.
     guard abs(now.seconds - complaint.seconds) < Self.leastAge else {
       self.complaint = nil
       return true
@@ -90,15 +98,16 @@ struct ProviderTokenIssuer: Sendable {
 
   /// Returns the age of the present token in seconds; infinity if there is none.
   ///
-  /// If the clock was set back, the age counts from now. A token from the future would otherwise be
-  /// used for too long.
+  /// If the clock was set back to before the token's creation, the method counts the age from now
+  /// on. Otherwise the issuer would use the token for too long.
   private mutating func age(at now: Timestamp) -> Double {
     guard let issue = current else { return .infinity }
     if now < issue.time { current?.time = now }
     return max(0, now.seconds - issue.time.seconds)
   }
 
-  /// Returns a new JSON Web Token with ES256: `alg`, `kid`, `iss` and `iat`.
+  /// Returns a new JSON Web Token (RFC 7519), signed with ES256. Its members are `alg`, `kid`,
+  /// `iss` and `iat`.
   private func makeToken(at now: Timestamp) throws(CryptographyError) -> String {
     var header = JSONWriter()
     header.object { writer in

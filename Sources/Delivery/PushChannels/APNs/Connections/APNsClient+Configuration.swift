@@ -14,29 +14,30 @@ extension APNsClient {
     public var authentication: APNsAuthentication
     /// The proxy to connect through; `nil` for none.
     public var proxy: HTTPProxy?
-    /// The greatest number of pushes that wait for a connection or a free stream. The client
-    /// answers further ones with ``APNsResult/notSent(_:)`` at once.
+    /// The greatest number of pushes that wait for a connection or a free stream (one request of an
+    /// HTTP/2 connection). The client answers further pushes with ``APNsResult/notSent(_:)`` at
+    /// once.
     public var capacity = 10_000
-    /// The greatest number of connections. The client opens a further one only while all streams of
-    /// the others are in use and pushes wait.
+    /// The greatest number of connections. The client opens a further connection only while pushes
+    /// wait and all streams of the open connections are in use.
     public var maximumConnections = 4
-    /// The time for which all connections must have been full before the client opens another. A
-    /// short burst does not need one.
+    /// The time for which all connections must have had all their streams in use before the client
+    /// opens another. A short burst of pushes does not need another connection.
     public var fullnessBeforeConnecting: Duration = .milliseconds(50)
-    /// The time after which the client closes an idle connection, unless it is the only one. The
-    /// client checks at intervals of half this time.
+    /// The time after which the client closes a connection without open requests, unless no other
+    /// connection is left. The client looks for idle connections at intervals of half this time.
     public var idleTimeout: Duration = .seconds(600)
     /// The time limit for connecting, including name resolution and TLS.
     public var connectTimeout: Duration = .seconds(10)
-    /// The time limit for an answer. After it the client cancels the request, and the outcome of
-    /// the push is unknown.
+    /// The time limit for an answer. The client then cancels the request, and the result of the
+    /// push is ``APNsResult/unknown(_:)``.
     public var answerTimeout: Duration = .seconds(30)
-    /// The time for which a connection may be silent while answers are due. Then the client sends a
-    /// ping.
+    /// The time for which a connection may receive nothing while answers are due. The client then
+    /// sends a ping.
     public var pingAfterBusySilence: Duration = .seconds(60)
-    /// The time limit for the answer to a ping. After it the connection counts as lost.
+    /// The time limit for the answer to a ping. The connection then counts as lost.
     public var pingTimeout: Duration = .seconds(20)
-    /// The time for which ``APNsClient/close()`` waits for answers.
+    /// The longest time for which ``APNsClient/close()`` waits for answers.
     public var closeTimeout: Duration = .seconds(10)
 
     /// Creates a configuration with the default limits.
@@ -53,8 +54,8 @@ extension APNsClient {
     /// key.
     ///
     /// - Parameters:
-    ///   - keyID: The key's ten characters.
-    ///   - teamID: The team's ten characters.
+    ///   - keyID: The key's ID, ten characters.
+    ///   - teamID: The team's ID, ten characters.
     public init(
       host: String, port: Int = 443, trust: TLSTrust = .system, key: ES256PrivateKey,
       keyID: String, teamID: String
@@ -64,7 +65,7 @@ extension APNsClient {
         authentication: .tokens(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID)))
     }
 
-    /// The limits of the pool. At least one connection is allowed.
+    /// The limits of the ``APNsConnectionPool``. A ``maximumConnections`` below 1 counts as 1.
     var poolLimits: APNsConnectionPool.Limits {
       APNsConnectionPool.Limits(
         connections: max(1, maximumConnections), fullness: fullnessBeforeConnecting,
@@ -80,7 +81,7 @@ extension APNsClient {
       connection.answerTimeout = answerTimeout
       connection.pingAfterBusySilence = pingAfterBusySilence
       connection.pingTimeout = pingTimeout
-      // Answers contain at most a short reason.
+      // Answers have only a few fields, and a body with a short reason.
       connection.maximumResponseBytes = 16_384
       connection.maximumHeaderBytes = 16_384
       return connection

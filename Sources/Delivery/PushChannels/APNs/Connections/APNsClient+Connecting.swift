@@ -1,10 +1,13 @@
 import HTTP2Transport
 
-/// The opening and closing of connections. All methods run on the loop's thread.
+/// The opening and closing of connections. All methods run on the event loop's thread. Each
+/// connection has a number in the client, counted from 1.
 extension APNsClient {
-  /// Passes an event to the pool and performs the action that the pool returns.
+  /// Passes an event to the pool (``APNsConnectionPool``) and performs the action that the pool
+  /// returns.
   ///
-  /// - Parameter reason: The reason for the pushes that fail because of the event.
+  /// - Parameter reason: The text for the pushes that the client returns as not sent because of the
+  ///   event.
   func handle(_ event: APNsConnectionPool.Event, reason: String = "") {
     switch pool.handle(event, at: loop.now) {
     case .none:
@@ -25,7 +28,7 @@ extension APNsClient {
     }
   }
 
-  /// Opens a connection with a number.
+  /// Opens the connection that gets this number.
   private func connect(_ number: Int) {
     events.connections += 1
     do throws(HTTP2Error) {
@@ -48,7 +51,7 @@ extension APNsClient {
     case .limitChanged(let limit):
       handle(.limitChanged(number, limit: limit))
     case .goingAway(_, let code, let debugData):
-      // Open requests still get their answers. The next push takes another connection.
+      // Open requests still get their answers. The next push goes over another connection.
       ended(
         number, isOrderly: code == .noError,
         reason: "APNs closes the connection: \(Self.text(code, debugData))")
@@ -61,21 +64,26 @@ extension APNsClient {
     schedulePump()
   }
 
-  /// Reports the end of a connection to the pool and stores its reason for the metrics.
+  /// Reports to the pool that a connection takes no more pushes, and stores the reason for the
+  /// metrics.
+  ///
+  /// - Parameter isOrderly: Whether no error ended the connection.
   private func ended(_ number: Int, isOrderly: Bool, reason: String) {
     if pool.connections.contains(where: { $0.number == number }) { events.end = reason }
     handle(.ended(number, isOrderly: isOrderly, random: random()), reason: reason)
   }
 
-  /// Returns the text of a GOAWAY. APNs sends the reason as JSON in the debug data, of which the
-  /// first 200 bytes are used.
+  /// Returns the text of a GOAWAY, the HTTP/2 frame that announces the end of a connection. APNs
+  /// sends the reason as JSON in the debug data. The text has at most the first 200 bytes of the
+  /// data.
   private static func text(_ code: HTTP2ErrorCode, _ debugData: [UInt8]) -> String {
     guard !debugData.isEmpty else { return code.description }
     return "\(code) \(String(decoding: debugData.prefix(200), as: UTF8.self))"
   }
 
-  /// Retires a connection whose key or certificate APNs does not accept. The next connection shows
-  /// whether an administrator has repaired that.
+  /// Closes a connection on which APNs does not accept the key or certificate, when its open
+  /// requests are answered. Later pushes go over new connections, so they find out when the
+  /// credential is accepted again.
   func refused(_ number: Int, reason: String) {
     guard pool.connections.contains(where: { $0.number == number }) else { return }
     events.end = reason
@@ -85,7 +93,7 @@ extension APNsClient {
 
   // MARK: Time
 
-  /// Looks at the waiting pushes again after a delay, at most one time for several calls.
+  /// Runs ``pump()`` after a delay. Does nothing while an earlier call still waits.
   private func scheduleLook(after delay: Duration) {
     guard !isLookScheduled else { return }
     isLookScheduled = true
@@ -96,8 +104,8 @@ extension APNsClient {
     }
   }
 
-  /// Checks for idle connections at intervals of half the idle timeout, while there are several
-  /// connections.
+  /// Starts the checks for idle connections, at intervals of half the idle timeout. They end when
+  /// at most one connection is left.
   private func scheduleIdleCheck() {
     guard !isIdleCheckScheduled, pool.connections.count > 1 else { return }
     isIdleCheckScheduled = true
@@ -114,7 +122,7 @@ extension APNsClient {
 
   /// Closes the client; see ``close()``.
   ///
-  /// The completion is called when all connections have ended.
+  /// The client calls the completion when all connections have ended.
   func close(_ completion: @escaping @Sendable () -> Void) {
     closers.append(completion)
     queue.append(contentsOf: intake.close())
@@ -127,7 +135,7 @@ extension APNsClient {
     finishClosing()
   }
 
-  /// Calls the completions of ``close(_:)`` if the pool is closed and no connection is left.
+  /// Calls the completions of ``close(_:)`` if the client is closed and no connection is left.
   private func finishClosing() {
     guard pool.isClosed, connections.isEmpty else { return }
     publishMetrics()

@@ -1,26 +1,26 @@
 extension APNsClient {
-  /// The counters since the client was created, and its present state.
+  /// The counters since the client was created, and its present numbers of pushes and connections.
   public struct Metrics: Sendable, Hashable {
-    /// The number of pushes that wait for a connection or a free stream.
+    /// The number of pushes that wait for a connection or a free stream (one request of a
+    /// connection).
     public internal(set) var waiting = 0
     /// The number of pushes that were sent and have no answer yet.
     public internal(set) var inFlight = 0
-    /// Whether at least one connection is open.
+    /// Whether at least one open connection takes pushes.
     public internal(set) var isConnected = false
-    /// The number of connections that take pushes, including those that are being opened.
+    /// The number of connections that take pushes, and of those that are being opened.
     public internal(set) var openConnections = 0
-    /// The reason why the last connection ended; `nil` if none has ended.
+    /// The reason for the last end of a connection; `nil` if no connection has ended.
     public internal(set) var lastEnd: String?
     /// The number of attempts to connect.
     public internal(set) var connections = 0
     /// The number of pushes that APNs accepted.
     public internal(set) var accepted = 0
-    /// The number of pushes that APNs answered with another status than 200.
+    /// The number of pushes that APNs answered with a status other than 200.
     public internal(set) var rejected = 0
-    /// The number of pushes that APNs certainly did not process and that were returned to the
-    /// caller.
+    /// The number of pushes that ended with ``APNsResult/notSent(_:)``.
     public internal(set) var notSent = 0
-    /// The number of pushes whose answer never came.
+    /// The number of pushes that ended with ``APNsResult/unknown(_:)``, without an answer.
     public internal(set) var unknown = 0
   }
 }

@@ -2,33 +2,34 @@ import CloudKitModel
 import Cryptography
 import HTTP2Transport
 
-/// The sending of pushes and the handling of answers. All methods run on the loop's thread.
+/// The sending of pushes and the handling of answers. All methods run on the event loop's thread.
 extension APNsClient {
   /// The changes of the metrics since they were last published. Numbers may be negative.
   struct LoopEvents {
-    /// The number of pushes that left the queue, less those that were put back.
+    /// The number of pushes that left the queue, minus the number of those that were put back.
     var noLongerWaiting = 0
-    /// The number of pushes that were sent, less those that ended.
+    /// The number of requests that were sent, minus the number of those that ended.
     var sent = 0
     /// The number of pushes that APNs accepted.
     var accepted = 0
-    /// The number of pushes that APNs answered with another status.
+    /// The number of pushes that APNs answered with a status other than 200.
     var rejected = 0
-    /// The number of pushes that were returned as not sent.
+    /// The number of pushes that ended with ``APNsResult/notSent(_:)``.
     var notSent = 0
-    /// The number of pushes without an answer.
+    /// The number of pushes that ended with ``APNsResult/unknown(_:)``.
     var unknown = 0
     /// The number of attempts to connect.
     var connections = 0
-    /// The reason of the last end of a connection; `nil` if none ended.
+    /// The reason for the last end of a connection; `nil` if no connection ended.
     var end: String?
   }
 
-  /// The number of times that an unprocessed push is given to a connection before it is returned.
+  /// The number of attempts after which a push that APNs did not process is no longer put back into
+  /// the queue.
   private static let greatestAttempts = 3
 
-  /// Collects new pushes, gives as many to the connections as these can take, and reports the rest
-  /// to the pool.
+  /// Collects new pushes from the intake, sends as many waiting pushes as the connections can take,
+  /// and reports the number of those that still wait to the pool.
   func pump() {
     queue.append(contentsOf: intake.collect())
     if pool.isClosed { failWaiting("the client is closed") }
@@ -37,7 +38,8 @@ extension APNsClient {
     publishMetrics()
   }
 
-  /// Runs ``pump()`` once after all events of this round of the loop.
+  /// Runs ``pump()`` once after the other events that the loop handles now, also if the method is
+  /// called several times.
   func schedulePump() {
     guard !isPumpScheduled else { return }
     isPumpScheduled = true
@@ -47,19 +49,19 @@ extension APNsClient {
     }
   }
 
-  /// Returns all waiting pushes as not sent.
+  /// Answers all waiting pushes with ``APNsResult/notSent(_:)``.
   func failWaiting(_ reason: String) {
     queue.append(contentsOf: intake.collect())
     let items = queue.removeAll()
     events.noLongerWaiting += items.count
     events.notSent += items.count
-    // The metrics come first, so that a caller finds a returned push in them.
+    // The metrics are published first, so that the completion of a push finds the push counted.
     publishMetrics()
     for item in items { item.completion(.notSent(reason)) }
   }
 
-  /// Sends waiting pushes while a connection has capacity. Without a provider token, all of them
-  /// fail.
+  /// Sends waiting pushes while a connection has capacity. If a provider token is needed and cannot
+  /// be had, all waiting pushes are answered as not sent.
   private func sendWaiting() {
     guard pool.next != nil else { return }
     let token: String?
@@ -79,7 +81,8 @@ extension APNsClient {
     let authorization = token.map { "bearer \($0)" }
     var number = 0
     var connection: HTTP2ClientConnection?
-    // `pool.next` is evaluated for each push, because sending may show that the connection is gone.
+    // The loop reads `pool.next` again for each push, because a send may show that the connection
+    // is gone.
     while !queue.isEmpty, let next = pool.next {
       if next.number != number {
         number = next.number
@@ -98,11 +101,13 @@ extension APNsClient {
     }
   }
 
-  /// Handles the end of a request: completes the push, or puts it back into the queue.
+  /// Handles the end of a request: calls the push's completion, or puts the push back into the
+  /// queue.
   ///
-  /// - A push whose token has expired is repeated once, if another token is available.
-  /// - A push that APNs certainly did not process is repeated, up to three attempts.
-  /// - Any other status 403 also retires the connection.
+  /// - A push whose provider token APNs reports as expired is repeated once, if another token is
+  ///   available.
+  /// - A push that APNs certainly did not process is repeated, up to three attempts in all.
+  /// - After any other answer with status 403, the connection gets no more pushes and closes.
   private func finish(_ item: PushItem, _ outcome: Result<HTTP2Response, HTTP2Error>) {
     let number = item.connection
     events.sent -= 1
@@ -133,14 +138,14 @@ extension APNsClient {
     }
   }
 
-  /// Puts a push back into the queue. The streams of the connections bound the number of these, in
-  /// addition to the limit of the intake.
+  /// Puts a push back into the queue. The queue may then exceed the limit of the intake, but at
+  /// most by the number of streams, because each such push had a stream.
   private func putBack(_ item: PushItem) {
     events.noLongerWaiting -= 1
     queue.append(item)
   }
 
-  /// Counts a result and calls the completion.
+  /// Counts a result and calls the push's completion.
   private func complete(_ item: PushItem, _ result: APNsResult) {
     switch result {
     case .answered(200, _, _, _, _): events.accepted += 1
@@ -151,7 +156,7 @@ extension APNsClient {
     item.completion(result)
   }
 
-  /// Adds the changes to the published metrics.
+  /// Adds the changes since the last call to the published metrics.
   func publishMetrics() {
     let events = events
     let (isConnected, openConnections) = (pool.isConnected, pool.connections.count)

@@ -3,14 +3,15 @@ import HTTP2Transport
 
 /// A client that sends pushes to APNs over HTTP/2, with the credential of one team or app.
 ///
-/// The first push opens a connection. The client opens further ones while all are full, and closes
-/// idle ones except the last (``Configuration/maximumConnections``). Several topics may use one
-/// client.
+/// The first push opens a connection. The client opens further connections while pushes wait and
+/// all streams are in use, up to ``Configuration/maximumConnections``. A stream is one request of
+/// an HTTP/2 connection. The client closes idle connections, except the last one. One client may
+/// send pushes for several topics.
 ///
-/// When a connection ends, pushes that APNs certainly did not process are sent again, up to three
-/// attempts. Other pushes are answered with ``APNsResult/unknown(_:)``. If no connection can be
-/// opened, waiting pushes are answered with ``APNsResult/notSent(_:)``. A push that is refused
-/// because its provider token has expired is repeated once, if another token is available.
+/// When a connection ends, the client sends the pushes that APNs certainly did not process again,
+/// up to three attempts. Other pushes on the connection end with ``APNsResult/unknown(_:)``. If no
+/// connection can be opened, waiting pushes end with ``APNsResult/notSent(_:)``. A push that APNs
+/// refuses because its provider token has expired is repeated once, if another token is available.
 ///
 /// ```swift
 /// let client = APNsClient(configuration, loop: loop)
@@ -18,10 +19,11 @@ import HTTP2Transport
 /// await client.close()
 /// ```
 ///
-/// A client with a connection stays alive until it is closed. `@unchecked Sendable`: the intake's
-/// lock guards a part of the state, and only the loop's thread uses the rest.
+/// An open connection keeps its client in memory, so close a client that is no longer needed.
+/// `@unchecked Sendable`: the intake has a lock of its own, and only the event loop's thread uses
+/// the other variables.
 public final class APNsClient: @unchecked Sendable {
-  /// The callback of a push. It is called once.
+  /// The callback of a push. The client calls it once.
   public typealias Completion = @Sendable (APNsResult) -> Void
 
   /// The address, authentication and limits.
@@ -32,31 +34,33 @@ public final class APNsClient: @unchecked Sendable {
   let clock: @Sendable () -> Timestamp
   /// The source of numbers in 0 ..< 1 for the random part of delays.
   let random: @Sendable () -> Double
-  /// The entrance for pushes of all threads, with the published metrics.
+  /// The object that accepts pushes from all threads, with the published metrics.
   let intake: APNsClientIntake
 
-  /// The state machine that decides about connections.
+  /// The state machine that decides when to open and close connections, and which one gets the next
+  /// push.
   var pool: APNsConnectionPool
   /// The pushes that wait for a connection or a free stream.
   var queue = FIFO<PushItem>()
   /// The changes since the metrics were last published.
   var events = LoopEvents()
-  /// Whether ``pump()`` runs after this round of the loop.
+  /// Whether a run of ``pump()`` is scheduled at the loop by ``schedulePump()``.
   var isPumpScheduled = false
-  /// Whether a later look at the waiting pushes is scheduled.
+  /// Whether a run of ``pump()`` after a delay is scheduled.
   var isLookScheduled = false
   /// Whether a check for idle connections is scheduled.
   var isIdleCheckScheduled = false
-  /// All open connections by their numbers: those in use, and those that still await answers.
+  /// All connections by their numbers: those that take pushes, those that are being opened, and
+  /// those that only wait for answers before they close.
   var connections: [Int: HTTP2ClientConnection] = [:]
-  /// The completions of ``close(_:)``.
+  /// The completions of ``close(_:)`` that are still to be called.
   var closers: [@Sendable () -> Void] = []
 
-  /// Creates a client. It connects with the first push.
+  /// Creates a client. The client connects when it gets its first push.
   ///
   /// - Parameters:
-  ///   - loop: The event loop of the connections. Several clients may share one. Close the client
-  ///     before you shut down the loop.
+  ///   - loop: The event loop of the connections. Several clients may share one loop. Close the
+  ///     client before you shut down the loop.
   ///   - clock: The clock for provider tokens.
   ///   - random: Returns numbers in 0 ..< 1 for the random part of delays.
   public init(
@@ -74,9 +78,9 @@ public final class APNsClient: @unchecked Sendable {
 
   /// Sends a push. Any thread may call the method.
   ///
-  /// - Parameter completion: Receives the result, once, on the loop's thread. If too many pushes
-  ///   wait or the client is closed, the caller's thread runs it before the method returns. It must
-  ///   not block.
+  /// - Parameter completion: Receives the result, once, on the event loop's thread. If too many
+  ///   pushes wait, the client is closed or the loop is shut down, the caller's thread runs the
+  ///   completion before the method returns. The completion must not block.
   public func send(_ push: Push, completion: @escaping Completion) {
     switch intake.enter(PushItem(push: push, completion: completion)) {
     case .wake:
@@ -95,8 +99,8 @@ public final class APNsClient: @unchecked Sendable {
   public var waitingCount: Int { metrics.waiting }
 
   /// Closes the connections when all sent pushes are answered, after ``Configuration/closeTimeout``
-  /// at the latest. Waiting and later pushes are answered as not sent. All completions have been
-  /// called when the method returns.
+  /// at the latest. Waiting and later pushes end with ``APNsResult/notSent(_:)``. When the method
+  /// returns, the completions of all earlier pushes have been called.
   public func close() async {
     await withCheckedContinuation { continuation in
       let isRunning = loop.execute { self.close { continuation.resume() } }
@@ -107,7 +111,8 @@ public final class APNsClient: @unchecked Sendable {
     }
   }
 
-  /// Answers all collected pushes as not sent, because the event loop is shut down.
+  /// Closes the intake and answers its pushes as not sent, because the event loop is shut down and
+  /// cannot collect them.
   private func refuseIncoming() {
     let items = intake.close()
     intake.update { metrics in

@@ -1,15 +1,16 @@
 import Synchronization
 
 /// The intake of an APNs client: it accepts pushes from any thread, limits the number that wait,
-/// and publishes the client's metrics. A lock protects all of it.
+/// and publishes the client's metrics. A lock protects this state.
 ///
-/// The loop collects pushes in batches, so that many pushes cost one wake-up of the loop.
+/// The event loop of the client collects pushes in batches, so that many pushes need one wake-up of
+/// the loop.
 final class APNsClientIntake: Sendable {
-  /// The answer to a push.
+  /// The answer of ``enter(_:)`` to a push.
   enum Entry {
     /// The push was accepted. The caller must wake the loop.
     case wake
-    /// The push was accepted. The loop is already awake.
+    /// The push was accepted. An earlier push has already woken the loop.
     case taken
     /// The push was rejected. The text gives the reason.
     case rejected(String)
@@ -17,9 +18,9 @@ final class APNsClientIntake: Sendable {
 
   /// The state under the lock.
   private struct State {
-    /// The pushes that the loop has not collected.
+    /// The accepted pushes that the loop has not collected.
     var incoming: [PushItem] = []
-    /// Whether the loop was woken and has not collected yet.
+    /// Whether a caller was asked to wake the loop, and the loop has not collected since.
     var isCollectionScheduled = false
     /// Whether the intake rejects all pushes.
     var isClosed = false
@@ -29,7 +30,7 @@ final class APNsClientIntake: Sendable {
 
   /// The state.
   private let state = Mutex(State())
-  /// The greatest number of waiting pushes.
+  /// The number of waiting pushes from which the intake rejects further ones.
   private let capacity: Int
 
   /// Creates an empty intake.
@@ -40,7 +41,8 @@ final class APNsClientIntake: Sendable {
   /// The published metrics.
   var metrics: APNsClient.Metrics { state.withLock(\.metrics) }
 
-  /// Accepts or rejects a push. A push counts as waiting until the client sends or returns it.
+  /// Accepts or rejects a push. An accepted push counts as waiting until the client sends it or
+  /// answers it as not sent.
   func enter(_ item: PushItem) -> Entry {
     state.withLock { state in
       guard !state.isClosed else {
@@ -58,7 +60,8 @@ final class APNsClientIntake: Sendable {
     }
   }
 
-  /// Returns the pushes since the last call. They still count as waiting.
+  /// Removes and returns the accepted pushes since the last call. These pushes still count as
+  /// waiting.
   func collect() -> [PushItem] {
     state.withLock { state in
       defer { state.incoming = [] }
@@ -67,7 +70,8 @@ final class APNsClientIntake: Sendable {
     }
   }
 
-  /// Rejects all later pushes, and returns those that were not collected.
+  /// Closes the intake, which then rejects all pushes. Removes and returns the pushes that were not
+  /// collected.
   func close() -> [PushItem] {
     state.withLock { state in
       defer { state.incoming = [] }
@@ -76,7 +80,8 @@ final class APNsClientIntake: Sendable {
     }
   }
 
-  /// Updates the metrics. Only the loop's thread calls it, or a caller whose loop is shut down.
+  /// Updates the metrics. Only the loop's thread calls the method, or a caller after the loop was
+  /// shut down.
   func update(_ change: (inout APNsClient.Metrics) -> Void) {
     state.withLock { change(&$0.metrics) }
   }

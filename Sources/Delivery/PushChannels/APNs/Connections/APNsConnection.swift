@@ -1,15 +1,18 @@
-/// The state of one connection to APNs, as a value: the number of pushes that it can take now.
+/// The state of one connection to APNs, as a value without I/O. It says how many pushes the
+/// connection can take now.
 ///
-/// A new connection permits one request until APNs has answered one with a valid provider token or
-/// certificate. The first push therefore goes alone and proves the credential.
+/// On a new connection, APNs permits one request at a time until a request has shown a valid
+/// provider token or certificate. So the first push goes alone, and its answer is the *proof* that
+/// APNs accepts the credential.
 struct APNsConnection: Sendable, Hashable {
   /// The phase of a connection.
   enum Phase: Sendable, Hashable {
     /// The connection is being opened.
     case connecting
-    /// Connected. Pushes go one by one until APNs has accepted the credential.
+    /// The connection is open. Pushes go one by one until there is the proof that APNs accepts the
+    /// credential.
     case proving
-    /// Pushes go concurrently.
+    /// There is the proof. Pushes go concurrently.
     case open
   }
 
@@ -17,10 +20,10 @@ struct APNsConnection: Sendable, Hashable {
   let number: Int
   /// The phase.
   private(set) var phase = Phase.connecting
-  /// The number of pushes without an answer.
+  /// The number of pushes that were sent and have no answer yet.
   private(set) var inFlight = 0
-  /// The time since which the connection has been idle, in nanoseconds; `nil` while it is in use or
-  /// connecting.
+  /// The time since which the connection has had no open request, in nanoseconds of a monotonic
+  /// clock. `nil` while it has one, or is being opened.
   private(set) var idleSince: Int64?
   /// The number of concurrent requests that APNs permits (`SETTINGS_MAX_CONCURRENT_STREAMS`).
   private var limit = 0
@@ -39,7 +42,9 @@ struct APNsConnection: Sendable, Hashable {
     }
   }
 
-  /// Handles the end of the handshake.
+  /// Handles the end of the handshake: the connection is open.
+  ///
+  /// - Parameter limit: The number of concurrent requests that APNs permits.
   mutating func opened(limit: Int, at now: Int64) {
     self.limit = limit
     phase = .proving
@@ -51,7 +56,7 @@ struct APNsConnection: Sendable, Hashable {
     self.limit = limit
   }
 
-  /// Handles a push that was given to the connection.
+  /// Handles a push that is sent on the connection.
   mutating func sent() {
     inFlight += 1
     idleSince = nil
@@ -59,8 +64,8 @@ struct APNsConnection: Sendable, Hashable {
 
   /// Handles the end of a push.
   ///
-  /// - Parameter status: The status of the answer; `nil` if there was none.
-  /// - Returns: Whether this push proved the credential.
+  /// - Parameter status: The HTTP status of the answer; `nil` if there was no answer.
+  /// - Returns: Whether the answer is the proof that APNs accepts the credential.
   mutating func ended(status: Int?, at now: Int64) -> Bool {
     inFlight -= 1
     if inFlight == 0 { idleSince = now }
@@ -69,10 +74,10 @@ struct APNsConnection: Sendable, Hashable {
     return true
   }
 
-  /// Whether an answer shows that APNs accepted the credential.
+  /// Whether an answer with this status shows that APNs accepted the credential.
   ///
-  /// APNs checks the provider token before the rest of a request. A push that APNs rejects for
-  /// another reason therefore has a good token. Statuses 403, 429 and 5xx prove nothing.
+  /// APNs checks the credential before the rest of a request. So APNs accepted the credential of a
+  /// push that it rejects for another reason. Statuses 403, 429 and 5xx prove nothing.
   private static func showsAcceptedCredentials(_ status: Int) -> Bool {
     (200..<500).contains(status) && status != 403 && status != 429
   }

@@ -1,15 +1,15 @@
 /// The state machine that decides when to connect to APNs and which connection gets the next push.
 ///
-/// The pool does no I/O: ``APNsClient`` reports events to it and performs its actions. Events have
-/// times in nanoseconds of a monotonic clock. The rules:
+/// The pool does no I/O. ``APNsClient`` reports events to the pool and performs the actions that
+/// the pool returns. Events have times in nanoseconds of a monotonic clock. The rules:
 ///
 /// - The first push opens one connection.
-/// - A connection is *full* when it has every stream in use. If all connections have been full for
-///   ``Limits/fullness`` and pushes still wait, the pool opens one more. It opens one at a time, up
-///   to ``Limits/connections``.
-/// - Pushes go to the oldest connection with capacity. The newer connections of a burst therefore
-///   become idle after it. The pool closes connections that were idle for ``Limits/idleness``, from
-///   the newest to the oldest.
+/// - A connection is *full* when all its streams (concurrent requests) are in use. If all
+///   connections have been full for ``Limits/fullness`` and pushes still wait, the pool opens one
+///   more connection. It opens one at a time, up to ``Limits/connections``.
+/// - Pushes go to the oldest connection with capacity. So connections that were opened for a burst
+///   of pushes become idle after the burst. The pool closes connections that were idle for
+///   ``Limits/idleness``, from the newest to the oldest.
 /// - The pool never closes its last connection, because Apple asks senders to keep connections
 ///   open.
 /// - The *proof* of a connection is the answer with which APNs accepts its credential. A connection
@@ -27,29 +27,30 @@ struct APNsConnectionPool: Sendable, Hashable {
     var idleness: Duration = .seconds(600)
   }
 
-  /// An event that the client reports. The first value is the number of the connection, except in
-  /// ``waiting(_:)``.
+  /// An event that the client reports. The first value of a case is the number of the connection,
+  /// except in ``waiting(_:)``.
   enum Event: Sendable, Hashable {
-    /// This number of pushes waits, because no connection has capacity.
+    /// The number of pushes that still wait after the client has sent as many as the connections
+    /// can take; may be 0.
     case waiting(Int)
     /// The connection is open, with at most `limit` concurrent requests.
     case opened(Int, limit: Int)
     /// APNs changed the maximum number of concurrent requests.
     case limitChanged(Int, limit: Int)
-    /// A push was given to the connection.
+    /// A push is sent on the connection.
     case sent(Int)
-    /// A push ended, with the status of its answer if there was one.
+    /// A push ended, with the HTTP status of its answer; `nil` if there was no answer.
     case finished(Int, status: Int?)
-    /// APNs does not accept the key or certificate on this connection. `random` is in 0 ..< 1, for
-    /// the random part of the delay.
+    /// APNs does not accept the key or certificate on this connection. `random` is a number in 0
+    /// ..< 1 for the random part of the delay before the next connection.
     case refused(Int, random: Double)
     /// The connection takes no more pushes. `isOrderly` is true if no error ended the connection:
     /// APNs announced the end without an error code, or closed the connection cleanly. `random` is
-    /// in 0 ..< 1, for the random part of the delay.
+    /// a number in 0 ..< 1 for the random part of the delay before the next connection.
     case ended(Int, isOrderly: Bool, random: Double)
     /// The delay of ``Action/rest(seconds:failsWaiting:)`` has passed.
     case rested
-    /// Time has passed. The pool looks for idle connections.
+    /// Some time has passed. The pool looks for idle connections.
     case timePassed
     /// The client closes. The pool ignores all later events.
     case close
@@ -61,18 +62,18 @@ struct APNsConnectionPool: Sendable, Hashable {
     case none
     /// Open a connection with this number.
     case connect(Int)
-    /// Report ``Event/rested`` after this many seconds. The pool does not connect before. If
-    /// `failsWaiting` is true, return the waiting pushes as not sent.
+    /// Report ``Event/rested`` after this many seconds. The pool opens no connection before. If
+    /// `failsWaiting` is true, answer the waiting pushes as not sent.
     case rest(seconds: Double, failsWaiting: Bool)
-    /// Report the number of waiting pushes after this time.
+    /// Report ``Event/waiting(_:)`` again after this time.
     case lookAgain(after: Duration)
-    /// End these connections when their pushes are answered.
+    /// Close these connections when their pushes are answered.
     case end([Int])
   }
 
-  /// The limit of tolerated failures. After this many consecutive failures, an orderly end before
-  /// the proof also fails the waiting pushes. After fewer, the pushes wait, because a server may
-  /// close connections before their proof for reasons of its own.
+  /// The number of failures in a row after which the waiting pushes fail, also if the next
+  /// connection ends in order before its proof. After fewer failures, the pushes continue to wait.
+  /// A server may close connections before their proof for reasons of its own.
   private static let toleratedOrderlyEnds = 3
 
   /// The limits.
@@ -86,10 +87,11 @@ struct APNsConnectionPool: Sendable, Hashable {
   private(set) var isResting = false
   /// The number of the last connection.
   private var lastNumber = 0
-  /// The number of connections that ended before their proof, since the last proof.
+  /// The number of failures since the last proof: connections that ended, or were refused, before
+  /// their proof.
   private var failures = 0
-  /// The time since which all connections have been full while pushes wait, in nanoseconds. It is
-  /// `nil` while they are not, while one of them has no proof, while the pool rests, and at the
+  /// The time since which all connections have been full while pushes wait, in nanoseconds. `nil`
+  /// if no push waits. Also `nil` while a connection has no proof, while the pool rests, and at the
   /// maximum number of connections.
   private var fullSince: Int64?
 
@@ -98,8 +100,8 @@ struct APNsConnectionPool: Sendable, Hashable {
     self.limits = limits
   }
 
-  /// The connection for the next push, and the number of pushes that it can take; `nil` if none has
-  /// capacity.
+  /// The connection for the next push, and the number of pushes that this connection can take now.
+  /// `nil` if no connection has capacity.
   var next: (number: Int, capacity: Int)? {
     for connection in connections {
       let capacity = connection.capacity
@@ -108,7 +110,7 @@ struct APNsConnectionPool: Sendable, Hashable {
     return nil
   }
 
-  /// Whether a connection can take pushes, now or after others are answered.
+  /// Whether a connection is open, so that it can take pushes now or after others are answered.
   var isConnected: Bool { connections.contains { $0.phase != .connecting } }
 
   /// Handles an event and returns the action to perform.
@@ -149,8 +151,8 @@ struct APNsConnectionPool: Sendable, Hashable {
     return .none
   }
 
-  /// Decides whether the waiting pushes need another connection: opens one, or asks the client to
-  /// report again after the rest of ``Limits/fullness``.
+  /// Decides whether the waiting pushes need another connection. Returns the action: open one,
+  /// report again when ``Limits/fullness`` will have passed, or none.
   private mutating func look(waiting count: Int, at now: Int64) -> Action {
     guard count > 0, !isResting else {
       fullSince = nil
@@ -168,7 +170,7 @@ struct APNsConnectionPool: Sendable, Hashable {
     return rest > 0 ? .lookAgain(after: .nanoseconds(rest)) : connect()
   }
 
-  /// Adds a connection.
+  /// Adds a connection, and returns the action that opens it.
   private mutating func connect() -> Action {
     fullSince = nil
     lastNumber += 1
@@ -176,7 +178,8 @@ struct APNsConnectionPool: Sendable, Hashable {
     return .connect(lastNumber)
   }
 
-  /// Starts a delay before the next connection. Waiting pushes fail only if no connection is left.
+  /// Begins a rest: a delay before the next connection. Waiting pushes fail if `failsWaiting` is
+  /// true and no connection is left.
   private mutating func rest(random: Double, failsWaiting: Bool) -> Action {
     defer { failures += 1 }
     isResting = true
@@ -185,8 +188,8 @@ struct APNsConnectionPool: Sendable, Hashable {
       failsWaiting: failsWaiting && connections.isEmpty)
   }
 
-  /// Removes connections that have been idle for ``Limits/idleness``: the newest first. It always
-  /// keeps one.
+  /// Removes the connections that have been idle for ``Limits/idleness``, the newest first, and
+  /// returns the action that closes them. The pool always keeps one connection.
   private mutating func endIdle(at now: Int64) -> Action {
     var ended: [Int] = []
     for connection in connections.reversed() where connections.count > 1 {

@@ -4,8 +4,8 @@ import JSONCoding
 /// The command `petrel explain dry-run`, which evaluates a record against the subscriptions, or a
 /// subscription against past changes.
 ///
-/// Nothing is saved. It calls `POST explain/dry-run/record` or `POST explain/dry-run/subscription`
-/// of the admin API.
+/// Nothing is saved. The command calls `POST explain/dry-run/record` or `POST
+/// explain/dry-run/subscription` of the admin API.
 enum ExplainDryRunCommand: Command {
   static let name = "explain dry-run"
   static let example =

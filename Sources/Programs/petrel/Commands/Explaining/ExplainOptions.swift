@@ -1,7 +1,7 @@
 import CommandInterface
 import JSONCoding
 
-/// The options of the `explain` commands, with the output that they share.
+/// The options of the `explain` commands, and the output of their answers.
 enum ExplainOptions {
   /// The options that name the database.
   static let place = PlaceOptions.all
@@ -29,7 +29,7 @@ enum ExplainOptions {
     return members
   }
 
-  /// Prints an explanation as JSON with `--json`, otherwise as the lines that `lines` makes of it.
+  /// Prints an explanation: with `--json` as JSON, otherwise as the lines that `lines` returns.
   static func show(
     _ answer: JSONValue, _ arguments: Arguments, lines: (ExplanationLines) -> [String]
   ) {

@@ -1,9 +1,9 @@
 import CommandInterface
 
-/// The command `petrel explain record`, which shows the latest changes of a record with the
-/// notifications that they caused and the reasons for missing ones.
+/// The command `petrel explain record`, which shows the latest changes of a record. For each change
+/// it shows the notifications, and the reasons why other subscriptions did not fire.
 ///
-/// It calls `GET explain/record` of the admin API.
+/// It calls `GET explain/record` of the admin API, and exits with status 1 if there are no changes.
 enum ExplainRecordCommand: Command {
   static let name = "explain record"
   static let example = "petrel explain record note-17 --container iCloud.com.example.app"

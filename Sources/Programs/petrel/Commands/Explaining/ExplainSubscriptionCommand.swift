@@ -1,9 +1,10 @@
 import CommandInterface
 
 /// The command `petrel explain subscription`, which shows the latest firings of a subscription and
-/// counts the changes that did not match.
+/// counts the changes that did not match. A firing is a change that matched the subscription, with
+/// the notification for it.
 ///
-/// It calls `GET explain/subscription` of the admin API, and fails with status 1 if there is no
+/// It calls `GET explain/subscription` of the admin API, and exits with status 1 if there is no
 /// such subscription.
 enum ExplainSubscriptionCommand: Command {
   static let name = "explain subscription"

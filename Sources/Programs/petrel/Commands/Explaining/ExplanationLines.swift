@@ -4,15 +4,23 @@ import JSONCoding
 
 /// The explanations of the admin API as lines for people.
 ///
-/// A change has its full time; later events have the seconds since the change. A user with an
-/// account has the account's name.
+/// The words of the answers:
+///
+/// - A *firing* is a change that matched a subscription, with the notification for it.
+/// - A *silent* subscription did not fire for a change, or would not fire for a record.
+/// - A *silent device* got no push for a notification.
+/// - *Fitting* changes match a subscription; fitting subscriptions match a record.
+/// - A *tally* counts the changes since a subscription was saved, by their result.
+///
+/// The line of a change shows its full time; later events show the seconds since the change. If a
+/// user has an account, the lines show the account's name.
 struct ExplanationLines {
   /// The answer of the admin API.
   private let json: JSONValue
   /// The names of users, by user record name.
   private let users: [String: JSONValue]
 
-  /// Creates the lines of an answer.
+  /// Creates the lines for an answer of the admin API.
   init(_ json: JSONValue) {
     self.json = json
     users = json["users"]?.object ?? [:]
@@ -125,7 +133,8 @@ struct ExplanationLines {
     return words
   }
 
-  /// Returns the parts that a push lacks because they did not fit; empty if it lacks none.
+  /// Returns the text that names the parts of a notification that did not fit into its push; empty
+  /// if the push has all parts.
   private func cut(_ notification: JSONValue) -> String {
     guard notification["pruned"]?.bool == true else { return "" }
     let parts = (notification["prunedParts"]?.array ?? []).compactMap(\.string)
@@ -133,6 +142,8 @@ struct ExplanationLines {
   }
 
   /// Returns the lines of a notification, with its deliveries and the devices without a push.
+  ///
+  /// - Parameter start: The time of the change, in milliseconds since 1970.
   private func lines(ofNotification notification: JSONValue, from start: Int64) -> [String] {
     var lines = [
       "  \(after(start, notification["logged"]))  \(name(ofSubscription: notification)) fired"
@@ -146,7 +157,9 @@ struct ExplanationLines {
     return lines
   }
 
-  /// Returns the line of a delivery to a device.
+  /// Returns the line of a delivery: the push of a notification to one device.
+  ///
+  /// - Parameter start: The time of the change, in milliseconds since 1970.
   private func line(ofDelivery delivery: JSONValue, from start: Int64) -> String {
     var line = "\(after(start, delivery["updated"]))  \(delivery["kind"]?.string ?? "device") "
     line += "\(short(text(delivery, "device"))): \(text(delivery, "state"))"
@@ -162,15 +175,15 @@ struct ExplanationLines {
     return line
   }
 
-  /// Returns the lines of a subscription that did not fire: the first reason beside its name, the
-  /// others below.
+  /// Returns the lines of a subscription that did not fire. The first line has the subscription's
+  /// name and the first reason. Each other reason has a line of its own.
   private func lines(ofSilent subscription: JSONValue) -> [String] {
     let reasons = list(subscription, "reasons").map { text($0, "text") }
     return ["\(name(ofSubscription: subscription)): \(reasons.first ?? "")"]
       + reasons.dropFirst().map { "  and \($0)" }
   }
 
-  /// The lines that count the matching and refused changes.
+  /// The lines of the tally: how many changes matched, and how many each filter refused.
   private var tally: [String] {
     guard let tally = json["tally"], let since = tally["since"] else {
       return ["the history has no change since the subscription was saved"]
@@ -187,10 +200,10 @@ struct ExplanationLines {
 
   // MARK: Words
 
-  /// Returns a string member; empty if it is missing.
+  /// Returns a member of an object that is a string; an empty text if it is missing.
   private func text(_ json: JSONValue, _ member: String) -> String { json[member]?.string ?? "" }
 
-  /// Returns an array member; empty if it is missing.
+  /// Returns a member of an object that is an array; an empty array if it is missing.
   private func list(_ json: JSONValue, _ member: String) -> [JSONValue] {
     json[member]?.array ?? []
   }
@@ -200,17 +213,23 @@ struct ExplanationLines {
     "\(text(json, "subscriptionID")) of \(name(ofUser: text(json, "subscriber")))"
   }
 
-  /// Returns a user's name with the record name, or only the record name without an account.
+  /// Returns the account's name followed by the user record name in parentheses. Without an
+  /// account, the result is only the user record name.
   private func name(ofUser recordName: String) -> String {
     users[recordName]?.string.map { "\($0) (\(recordName))" } ?? recordName
   }
 
-  /// Returns the first 12 characters of a device token.
+  /// Returns the first 12 characters of a device token and an ellipsis; a shorter token stays as it
+  /// is.
   private func short(_ token: String) -> String {
     token.count > 12 ? token.prefix(12) + "…" : token
   }
 
-  /// Returns the seconds between two times in milliseconds, such as `+0.125 s`.
+  /// Returns the seconds between two times, such as `+0.125 s`. If `time` is missing, they are 0.
+  ///
+  /// - Parameters:
+  ///   - start: The first time, in milliseconds since 1970.
+  ///   - time: The second time, in milliseconds since 1970.
   private func after(_ start: Int64, _ time: JSONValue?) -> String {
     let milliseconds = (time?.int ?? start) - start
     let seconds = String(milliseconds.magnitude / 1_000)

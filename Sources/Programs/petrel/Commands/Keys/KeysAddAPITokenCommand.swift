@@ -6,8 +6,8 @@ import Settings
 
 /// The command `petrel keys add-api-token`, which creates an API token for web apps and prints it.
 ///
-/// It calls `POST keys/add-api-token` of the admin API. As soon as a container's environment has a
-/// token, web apps need one there.
+/// It calls `POST keys/add-api-token` of the admin API. When a container's environment has an API
+/// token, each web app needs one for that environment.
 enum KeysAddAPITokenCommand: Command {
   static let name = "keys add-api-token"
   static let example =
@@ -54,7 +54,9 @@ enum KeysAddAPITokenCommand: Command {
     return 0
   }
 
-  /// Returns the URL of `--redirect` if it is valid.
+  /// Returns the URL of `--redirect`.
+  ///
+  /// - Throws: `UsageError` if the URL is invalid.
   private static func redirect(_ text: String) throws(UsageError) -> String {
     do throws(ConfigurationError) {
       try Registration.check(redirect: text)

@@ -50,8 +50,7 @@ enum KeysAddServerKeyCommand: Command {
       }
       KeysListCommand.show(answer, "keyID", arguments)
     } catch {
-      // A private key that is not registered would only mislead, so its file is deleted if
-      // possible.
+      // A private key that is not registered is useless, so its new file is deleted if possible.
       if let privateKeyFile { try? FileManager.default.removeItem(atPath: privateKeyFile) }
       throw error
     }

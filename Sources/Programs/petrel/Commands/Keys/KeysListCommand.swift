@@ -33,7 +33,10 @@ enum KeysListCommand: Command {
     return 0
   }
 
-  /// Prints a created or revoked key: one member of the answer, or the whole answer with `--json`.
+  /// Prints the answer of a command that created or revoked a key. With `--json`, prints the whole
+  /// answer.
+  ///
+  /// - Parameter member: The member of the answer that is printed without `--json`.
   static func show(_ answer: JSONValue, _ member: String, _ arguments: Arguments) {
     if arguments.flag("json") {
       Output.json(answer)
@@ -64,7 +67,7 @@ enum KeysListCommand: Command {
     if key["revoked"] != nil { Output.line("  REVOKED \(day(key["revoked"]))") }
   }
 
-  /// Returns the date of a time, without the time of day.
+  /// Returns the date of a time in milliseconds since 1970, without the time of day.
   private static func day(_ time: JSONValue?) -> Substring {
     (time?.timeText ?? "").prefix(10)
   }

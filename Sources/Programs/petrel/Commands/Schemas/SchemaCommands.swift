@@ -38,8 +38,9 @@ enum SchemaExportCommand: Command {
 /// The command `petrel schema validate`, which checks a schema file and prints its first mistake
 /// with the line.
 ///
-/// With `--container` it also calls `POST schema/validate` of the admin API, which compares the
-/// file with the container's schema.
+/// With `--container` or `--server`, the command also calls `POST schema/validate` of the admin
+/// API. If a container is named, the API compares the file with the container's schema, and the
+/// command prints the changes.
 enum SchemaValidateCommand: Command {
   static let name = "schema validate"
   static let example = "petrel schema validate app.ckdb --container iCloud.com.example.app"
@@ -53,8 +54,7 @@ enum SchemaValidateCommand: Command {
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    // The container may also be the second word, without its option, because earlier versions
-    // required that.
+    // The container may also be the second word, without `--container`, as in earlier versions.
     var words = arguments.positional
     let named =
       words.count == 2 && arguments.string("container") == nil
@@ -67,8 +67,8 @@ enum SchemaValidateCommand: Command {
       "recordTypes": .int(Int64(schema.recordTypes.count)), "fields": .int(Int64(fields)),
       "roles": .int(Int64(schema.roles.count)),
     ]
-    // If the user names a server, that server also checks the file, because it may have another
-    // version.
+    // A server that `--server` names also checks the file, because it may have another version than
+    // this program.
     if container != nil || arguments.string("server") != nil {
       var body: [String: JSONValue] = ["text": .string(text)]
       body["container"] = container.map { .string($0) }

@@ -13,8 +13,8 @@ enum SchemaWork {
     AdminOptions.json,
   ]
 
-  /// Returns the container. It may also be the first word, without its option, because earlier
-  /// versions required that.
+  /// Returns the container. The user may also name the container as the first word, without
+  /// `--container`, as in earlier versions.
   ///
   /// - Throws: `UsageError` if there is no container or it is invalid.
   static func container(_ arguments: Arguments) throws -> String {
@@ -25,9 +25,10 @@ enum SchemaWork {
     return try ContainerOptions.container(arguments)
   }
 
-  /// Returns the container and the FILE of a command.
+  /// Returns the container and the FILE of a command. The user may also name the container as the
+  /// first of two words, without `--container`.
   ///
-  /// - Throws: `UsageError` if one of them is missing.
+  /// - Throws: `UsageError` if one of them is missing, or the container is invalid.
   static func containerAndFile(_ arguments: Arguments) throws -> (container: String, file: String) {
     var words = arguments.positional
     let container =
@@ -62,9 +63,14 @@ enum SchemaWork {
     }
   }
 
-  /// Prints the changes, and the refusals on standard error.
+  /// Prints the changes, and the refused changes on standard error. With `--json`, prints the whole
+  /// outcome on standard output.
   ///
-  /// - Returns: The exit status: 1 if there are refusals.
+  /// - Parameters:
+  ///   - outcome: The answer of the admin API.
+  ///   - isDryRun: Whether nothing was to be changed.
+  ///   - arguments: The words of the command.
+  /// - Returns: The exit status: 1 if a change was refused, otherwise 0.
   static func show(_ outcome: JSONValue, isDryRun: Bool, _ arguments: Arguments) -> Int32 {
     let changes = (outcome["changes"]?.array ?? []).compactMap(\.string)
     let refusals = (outcome["refusals"]?.array ?? []).compactMap(\.string)
@@ -80,15 +86,15 @@ enum SchemaWork {
     return 1
   }
 
-  /// Prints the outcome of a change. If no server has the store open, builds the new indexes in
-  /// this process.
+  /// Prints the outcome of a change. If indexes must be built, and the command works on a store
+  /// that no server has open, builds the indexes in this process.
   ///
-  /// - Returns: The exit status.
+  /// - Returns: The exit status: 1 if a change was refused, otherwise 0.
   static func finish(
     _ outcome: JSONValue, isDryRun: Bool, _ arguments: Arguments, by access: any AdminAccess
   ) async throws -> Int32 {
     let status = show(outcome, isDryRun: isDryRun, arguments)
-    // The command also finishes the index work of an earlier command that was interrupted.
+    // The indexes may also come from an earlier command that was interrupted.
     guard status == 0, !isDryRun,
       try await access.get("schema/index-work")["indexWork"]?.array?.isEmpty == false
     else { return status }

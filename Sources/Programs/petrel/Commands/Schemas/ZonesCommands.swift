@@ -37,11 +37,12 @@ private enum ZonesWork {
   static let options: [Arguments.Option] =
     PlaceOptions.all + [AdminOptions.json] + AdminOptions.all
 
-  /// Saves or deletes the zones that the words name, with `POST zones/modify` of the admin API.
+  /// Creates or deletes the zones that the words of the command name, with `POST zones/modify` of
+  /// the admin API.
   ///
   /// - Parameters:
   ///   - kind: The type of the operations, `create` or `delete`.
-  ///   - done: The word that the output has before each successful zone.
+  ///   - done: The word that is printed before the name of each zone, such as `saved`.
   ///   - arguments: The words of the command.
   /// - Returns: The exit status: 1 if a zone failed.
   static func modify(_ kind: String, done: String, _ arguments: Arguments) async throws -> Int32 {

@@ -5,7 +5,7 @@ import StoreModel
 import StoreTools
 
 /// The command `petrel backup`, which copies a store in a file with its assets into a new folder. A
-/// server may run meanwhile.
+/// server may run at the same time.
 ///
 /// A store in PostgreSQL is refused, because PostgreSQL's own programs copy it.
 enum BackupCommand: Command {
@@ -40,7 +40,7 @@ enum BackupCommand: Command {
 }
 
 extension StoreBackup.Progress {
-  /// The progress for people, such as `database 40 %, assets 3 of 12`.
+  /// The progress as text for people, such as `database 40 %, assets 3 of 12`.
   var text: String {
     let percent = pages == 0 ? 0 : copiedPages * 100 / pages
     return "database \(percent) %, assets \(copiedAssets) of \(assets) "

@@ -3,10 +3,11 @@ import JSONCoding
 import StoreModel
 
 /// The command `petrel databases partition`, which divides the subscribers of a public database
-/// into parts, or shows the parts.
+/// into parts. Without `--parts`, it shows the parts.
 ///
-/// Each part is dispatched by one server. A new number applies when the waiting changes are
-/// dispatched. It calls `GET` or `POST databases/partition` of the admin API.
+/// For each part, one server dispatches the changes: it matches them against the subscriptions in
+/// that part. A new number of parts applies when all waiting changes have been dispatched. The
+/// command calls `GET` or `POST databases/partition` of the admin API.
 enum DatabasesPartitionCommand: Command {
   static let name = "databases partition"
   static let example =

@@ -4,8 +4,8 @@ import Storage
 import StoreModel
 import StoreTools
 
-/// The command `petrel restore`, which creates a store from a backup, in a data directory without a
-/// store.
+/// The command `petrel restore`, which creates a store from a backup. The data directory must not
+/// have a store yet.
 ///
 /// A store in PostgreSQL is refused, because PostgreSQL's own programs restore it.
 enum RestoreCommand: Command {

@@ -1,8 +1,9 @@
 import CommandInterface
 import JSONCoding
 
-/// The command `petrel servers list`, which prints the servers of a store in PostgreSQL with their
-/// leases and pending wake-ups.
+/// The command `petrel servers list`, which prints the servers of a store in PostgreSQL. It shows
+/// the number of each server's leases and pending wake-ups. A lease is the right to dispatch the
+/// changes of a database; a wake-up informs a server of changes to dispatch.
 ///
 /// It calls `GET servers` of the admin API.
 enum ServersListCommand: Command {
@@ -32,8 +33,8 @@ enum ServersListCommand: Command {
     return 0
   }
 
-  /// Returns the seconds until a server's membership expires, such as `4.2 s`; `overdue` if it has
-  /// expired.
+  /// Returns the seconds until a server's membership expires, as text such as `4.2 s`; `overdue` if
+  /// it has expired. A running server renews its membership periodically.
   static func text(ofSeconds seconds: Double) -> String {
     guard seconds > 0 else { return "overdue" }
     let tenths = Int((seconds * 10).rounded())

@@ -3,8 +3,9 @@ import JSONCoding
 import PetrelServer
 import Storage
 
-/// The command `petrel store init`, which creates the store. It is necessary only for a store that
-/// Citus distributes, because a server creates any other store itself.
+/// The command `petrel store init`, which creates the store. The command is necessary only for a
+/// store that Citus (an extension of PostgreSQL) distributes over several nodes. A server creates
+/// any other store itself.
 enum StoreInitCommand: Command {
   static let name = "store init"
   static let example = "petrel store init --store postgres://petrel@db.example.com/petrel --citus"
@@ -47,7 +48,7 @@ enum StoreInitCommand: Command {
     return ExitStatus.done
   }
 
-  /// Returns the location for messages.
+  /// Returns the location of the store as text for messages.
   private static func place(of location: StoreLocation) -> String {
     switch location {
     case .memory: "memory"
@@ -56,7 +57,7 @@ enum StoreInitCommand: Command {
     }
   }
 
-  /// Prints the location and the shards.
+  /// Prints the location of the store, and the number of shards if Citus distributes the store.
   private static func report(_ arguments: Arguments, _ place: String, _ shardCount: Int?) {
     if arguments.flag("json") {
       Output.json([

@@ -9,7 +9,8 @@ import StoreTools
 
 /// The command `petrel store migrate`, which moves a store from a file to PostgreSQL or back.
 ///
-/// No server may have either store open. If it is interrupted, the same command continues the move.
+/// No server may have one of the two stores open. If the command is interrupted, the same command
+/// continues the move.
 enum StoreMigrateCommand: Command {
   static let name = "store migrate"
   static let example =
@@ -66,7 +67,9 @@ enum StoreMigrateCommand: Command {
     return ExitStatus.done
   }
 
-  /// Returns the location of `--from` or `--to`.
+  /// Returns the location of `--from` or `--to`. A path is the file of a store in two cases: it is
+  /// an existing file, or nothing exists there and the path ends in `.sqlite`. Any other path is a
+  /// data directory.
   ///
   /// - Throws: `UsageError` if the option is missing or the address is invalid.
   private static func place(_ option: String, _ arguments: Arguments) throws -> Place {
@@ -97,7 +100,7 @@ enum StoreMigrateCommand: Command {
     /// A store in PostgreSQL.
     case postgreSQL(PostgreSQLAddress)
 
-    /// The data directory; `nil` for PostgreSQL.
+    /// The data directory, or the directory with the file of the store; `nil` for PostgreSQL.
     var directory: String? {
       switch self {
       case .directory(let path): path
@@ -108,8 +111,8 @@ enum StoreMigrateCommand: Command {
 
     /// Returns the location of the store.
     ///
-    /// - Parameter data: The data directory with the assets of a store in PostgreSQL; `nil` if
-    ///   there is none.
+    /// - Parameter data: The data directory with the assets of a store in PostgreSQL; `nil` if no
+    ///   directory is named. Other locations ignore the parameter.
     func location(assetsIn data: String?) -> StoreLocation {
       switch self {
       case .directory(let path):
@@ -132,7 +135,7 @@ enum StoreMigrateCommand: Command {
 }
 
 extension StoreMove.Progress {
-  /// The progress for people, with stage, table and rows.
+  /// The progress as text for people, with stage, table and rows.
   var text: String {
     let part = "table \(tableNumber) of \(tables) (\(table)), \(rows.counting("row"))"
     return switch stage {

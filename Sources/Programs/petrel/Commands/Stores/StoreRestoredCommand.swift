@@ -7,9 +7,11 @@ import StoreTools
 /// The command `petrel store restored`, which an administrator runs after PostgreSQL's programs
 /// have restored an older copy of the store.
 ///
-/// All numbers of the store then continue beyond those that it gave out before, and devices read
-/// their zones again because their change tokens expire. With `--nothing-lost` the tokens stay
-/// valid. After a dump, no server opens the store before this command has run.
+/// Devices may know changes that are newer than the copy, so the store no longer has them. The
+/// command makes sure that the store uses no earlier number of a change again. The change tokens of
+/// devices expire, so the devices read their zones again. With `--nothing-lost`, numbers and tokens
+/// continue as they are. A store that was restored from a dump refuses to open for a server until
+/// this command has run.
 enum StoreRestoredCommand: Command {
   static let name = "store restored"
   static let example = "petrel store restored --store postgres://petrel@db.example.com/petrel"

@@ -23,8 +23,8 @@ enum NotificationsListCommand: Command {
     guard arguments.positional.isEmpty else { throw UsageError("takes only options") }
     try await AdminOptions.withAccess(arguments) { access in
       var query: [String: String?] = ["text": arguments.string("text")]
-      // A server keeps the latest notifications of all databases in memory. On a store, the command
-      // reads one database.
+      // A server keeps the latest notifications of all databases in memory. Without a server, the
+      // API reads the notifications of one database from the store.
       if access is LocalAdminAccess || arguments.string("container") != nil {
         query.merge(try PlaceOptions.members(arguments)) { $1 }
       }
@@ -48,14 +48,14 @@ enum NotificationsListCommand: Command {
 }
 
 extension JSONValue {
-  /// The event of a change, for people.
+  /// The event of a change as text for people.
   var eventText: String {
     let name = self["event"]?.string ?? ""
     let event = ChangeEvent.allCases.first { "\($0)" == name }
     return event?.text ?? name
   }
 
-  /// The states of a notification's pushes, for people.
+  /// The states of a notification's pushes as text for people; `none` without pushes.
   fileprivate var deliveriesText: String {
     let deliveries = self["deliveries"]?.array ?? []
     let texts = deliveries.map { delivery in

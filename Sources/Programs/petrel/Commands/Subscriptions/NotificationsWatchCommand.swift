@@ -2,8 +2,8 @@ import CommandInterface
 import Foundation
 import JSONCoding
 
-/// The command `petrel notifications watch`, which prints notifications as a server logs them,
-/// until SIGINT or SIGTERM.
+/// The command `petrel notifications watch`, which prints each notification about a second after a
+/// server has logged it, until SIGINT or SIGTERM.
 ///
 /// It reads the event stream `GET events` of the admin API, so it needs a running server.
 enum NotificationsWatchCommand: Command {
@@ -48,8 +48,8 @@ enum NotificationsWatchCommand: Command {
 
   /// Prints the notifications of the event stream.
   ///
-  /// The server ends a stream after some minutes, so that the client must authenticate again. The
-  /// method then opens the next one.
+  /// The server ends a stream after 300 seconds, so that the client must authenticate again. The
+  /// method then opens the next stream. It returns after `count` notifications.
   private static func watch(
     _ remote: RemoteAdminAccess, text: String?, count: Int, isJSON: Bool
   ) async throws {
@@ -78,7 +78,9 @@ enum NotificationsWatchCommand: Command {
     }
   }
 
-  /// Returns whether a name in a notification contains the text of `--text`.
+  /// Returns whether one of the names in a notification contains the text.
+  ///
+  /// - Parameter text: The value of `--text` in lower case; `nil` accepts each notification.
   private static func fits(_ push: JSONValue, _ text: String?) -> Bool {
     guard let text else { return true }
     return ["recordName", "recordType", "subscriber", "subscriptionID", "zoneName", "container"]
@@ -98,16 +100,19 @@ enum NotificationsWatchCommand: Command {
   }
 }
 
-/// A parser of event streams (HTML standard, "Server-sent events") that takes the bytes in pieces.
+/// A parser of event streams (HTML standard, "Server-sent events") that reads the bytes in pieces.
+/// It reads the notation of Petrel's servers: lines end with a line feed, a space follows the
+/// colon, and the data of an event is one line.
 struct EventStreamReader {
   /// The bytes after the last complete line.
   private var rest: [UInt8] = []
-  /// The name of the event so far.
+  /// The name of the event that is being read; empty before its line.
   private var event = ""
-  /// The data of the event so far.
+  /// The data of the event that is being read; empty before its line.
   private var data = ""
 
-  /// Adds a piece, and returns the data of the events with this name that are now complete.
+  /// Reads the next piece of the stream. Returns the data of the events with this name that are
+  /// complete now.
   mutating func read(_ piece: [UInt8], named name: String) -> [String] {
     var found: [String] = []
     rest += piece

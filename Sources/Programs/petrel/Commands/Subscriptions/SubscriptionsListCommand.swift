@@ -38,7 +38,8 @@ enum SubscriptionsListCommand: Command {
 }
 
 extension JSONValue {
-  /// The changes that a subscription of CloudKit Web Services watches, for people.
+  /// The changes that a subscription watches, as text for people. The value is a subscription in
+  /// the format of CloudKit Web Services.
   var watchedText: String {
     let zone = self["zoneID"]?["zoneName"]?.string
     let place = zone.map { $0 == "_defaultZone" ? "" : " in \($0)" } ?? " in all zones"

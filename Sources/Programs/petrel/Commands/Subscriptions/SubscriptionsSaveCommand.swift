@@ -55,10 +55,11 @@ enum SubscriptionsSaveCommand: Command {
     return 0
   }
 
-  /// Returns the subscription of `--file`, or a query subscription of the other options, in the
-  /// format of CloudKit Web Services.
+  /// Returns the subscription in the file of `--file`, or a query subscription made from the other
+  /// options. The result is in the format of CloudKit Web Services.
   ///
-  /// - Throws: `UsageError` if the options are incomplete or contradict each other.
+  /// - Throws: `UsageError` if the options are incomplete or contradict each other, or if the file
+  ///   cannot be used.
   private static func subscription(_ arguments: Arguments) throws -> [String: JSONValue] {
     if let file = arguments.string("file") {
       for option in ["type", "fires-on", "once", "zone", "alert"] where arguments.flag(option) {

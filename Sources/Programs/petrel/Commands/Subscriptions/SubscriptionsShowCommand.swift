@@ -1,8 +1,8 @@
 import CommandInterface
 import JSONCoding
 
-/// The command `petrel subscriptions show`, which prints a subscription with its predicate and its
-/// push.
+/// The command `petrel subscriptions show`, which prints a subscription with its predicate and the
+/// contents of its pushes.
 ///
 /// It calls `GET subscriptions` of the admin API with the ID.
 enum SubscriptionsShowCommand: Command {
@@ -24,7 +24,8 @@ enum SubscriptionsShowCommand: Command {
       var query = query
       var rows: [JSONValue] = []
       var next: String?
-      // Without a subscriber, the API searches only a part of the rows for each page.
+      // Without a subscriber, the API examines only a part of the rows for each page, so a page may
+      // be empty before the last one.
       repeat {
         query["continuation"] = next
         let answer = try await access.get("subscriptions", query)

@@ -38,8 +38,8 @@ enum DevicesListCommand: Command {
 
 /// The command `petrel devices remove`, which removes a device and the deliveries that wait for it.
 ///
-/// It calls `POST devices/delete` of the admin API. Without `--kind` it tries each kind until one
-/// has the token.
+/// The command calls `POST devices/delete` of the admin API. Without `--kind`, it tries each kind
+/// of device until there is a device with the token.
 enum DevicesRemoveCommand: Command {
   static let name = "devices remove"
   static let example = "petrel devices remove 9a3c0d"

@@ -4,8 +4,8 @@ import JSONCoding
 import PetrelServer
 import WebServices
 
-/// The command `petrel limits`, which prints the limits that a server with this configuration
-/// reports to its clients.
+/// The command `petrel limits`, which prints the limits that a server with this configuration sends
+/// to its clients.
 enum LimitsCommand: Command {
   static let name = "limits"
   static let example = "petrel limits --data /var/lib/petrel"

@@ -8,7 +8,7 @@ enum RolesCommand {
     [ContainerOptions.container, ContainerOptions.environment, AdminOptions.json]
     + AdminOptions.all
 
-  /// Returns the container's environment as arguments of the admin API.
+  /// Returns the arguments of the admin API that name the container and its environment.
   static func place(_ arguments: Arguments) throws -> [String: String] {
     [
       "container": try ContainerOptions.container(arguments),
@@ -16,7 +16,10 @@ enum RolesCommand {
     ]
   }
 
-  /// Grants or revokes the ROLE of a USER with `POST` to this path of the admin API.
+  /// Grants or revokes a role. The words of the command are the ROLE and the USER.
+  ///
+  /// - Parameter path: The path of the `POST` call of the admin API: `roles/grant` or
+  ///   `roles/revoke`.
   static func post(_ path: String, _ arguments: Arguments) async throws -> Int32 {
     let words = arguments.positional
     guard words.count == 2, !words.contains("") else {

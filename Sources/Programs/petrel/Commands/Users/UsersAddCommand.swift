@@ -3,7 +3,8 @@ import CommandInterface
 import JSONCoding
 import StoreModel
 
-/// The command `petrel users add`, which adds a user and prints a web auth token.
+/// The command `petrel users add`, which adds a user and prints a web auth token. With this token,
+/// an app acts for the user.
 ///
 /// It calls `POST users/add` of the admin API.
 enum UsersAddCommand: Command {
@@ -33,7 +34,7 @@ enum UsersAddCommand: Command {
   static let lifetimeOption = Arguments.Option(
     "expires-in", "TIME", "the token's lifetime, such as 12h or 30d (default 2w)")
 
-  /// The members of the admin API's request, by the option of each.
+  /// The member of the request that each option sets, by the option's name.
   private static let members = [
     "email": "emailAddress", "phone": "phoneNumber", "given-name": "givenName",
     "middle-name": "middleName", "family-name": "familyName", "nickname": "nickname",
@@ -66,7 +67,9 @@ enum UsersAddCommand: Command {
     }
   }
 
-  /// Returns the value of `--expires-in` in seconds; `nil` without the option.
+  /// Returns the value of `--expires-in` in seconds, rounded up; `nil` without the option.
+  ///
+  /// - Throws: `UsageError` if the time is invalid or too long.
   static func lifetime(_ arguments: Arguments) throws -> JSONValue? {
     guard let lifetime = try arguments.duration("expires-in") else { return nil }
     guard let seconds = Int64(exactly: lifetime.rounded(.up)) else {

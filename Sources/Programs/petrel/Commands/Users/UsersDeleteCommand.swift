@@ -3,11 +3,12 @@ import Foundation
 import JSONCoding
 import StoreModel
 
-/// The command `petrel users delete`, which deletes a user with private databases, subscriptions
-/// and devices.
+/// The command `petrel users delete`, which deletes a user with the user's private databases,
+/// subscriptions and devices.
 ///
-/// The admin API starts the deletion (`POST users/delete`); then it proceeds in steps. A server
-/// takes them in the background; without a server, the command takes them itself.
+/// The admin API starts the deletion (`POST users/delete`), which then has several steps. If the
+/// command calls a server, that server does the steps in the background, and the command waits. If
+/// the command works directly on a store, it does the steps itself.
 enum UsersDeleteCommand: Command {
   static let name = "users delete"
   static let example = "petrel users delete anna --public-records keep"
@@ -23,7 +24,7 @@ enum UsersDeleteCommand: Command {
       .init("yes", nil, "does not ask for confirmation"), AdminOptions.json,
     ] + AdminOptions.all
 
-  /// The choices for public records of the user.
+  /// The choices for public records that the user created.
   private static let choices = UserDeletion.PublicRecords.allCases.map(\.rawValue)
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -68,7 +69,7 @@ enum UsersDeleteCommand: Command {
 
   /// Asks the user at the terminal to type the name of the user to delete.
   ///
-  /// - Throws: `UsageError` without a terminal, ``AdminFailure`` for another name.
+  /// - Throws: `UsageError` without a terminal, ``AdminFailure`` if another name is typed.
   private static func confirm(_ name: String, _ choice: String) throws {
     guard isatty(STDIN_FILENO) == 1 else {
       throw UsageError("needs --yes, because there is no terminal for the confirmation")
@@ -86,9 +87,10 @@ enum UsersDeleteCommand: Command {
     }
   }
 
-  /// Takes the steps of the deletion in this process.
+  /// Does the steps of the deletion in this process.
   ///
-  /// - Returns: `false` if the rest needs a server for its dispatch and none has the store open.
+  /// - Returns: `true` if the deletion is complete. `false` if changes of public records must be
+  ///   dispatched first, and no server that could dispatch them has the store open.
   private static func finish(
     on maintenance: any Maintenance, isServed: Bool, _ progress: ProgressLine
   ) async throws -> Bool {
@@ -101,7 +103,7 @@ enum UsersDeleteCommand: Command {
     return true
   }
 
-  /// Waits until the server has taken the steps.
+  /// Waits until the server has finished the deletion, and returns `true`.
   private static func follow(
     _ deletion: JSONValue, on access: any AdminAccess, _ progress: ProgressLine
   ) async throws -> Bool {
@@ -115,7 +117,7 @@ enum UsersDeleteCommand: Command {
     }
   }
 
-  /// Returns the progress for people.
+  /// Returns the progress for people: the number of rows that are done, and the stage.
   private static func text(_ done: Int, _ stage: String) -> String {
     done.counting("row") + " removed or made anonymous (\(stage)) "
   }

@@ -4,7 +4,7 @@ import JSONCoding
 /// The command `petrel users export`, which writes all data of a user into a new folder
 /// (``UserExport``).
 ///
-/// The folder gets its name only when it is complete.
+/// The folder has a temporary name until it is complete.
 enum UsersExportCommand: Command {
   static let name = "users export"
   static let example = "petrel users export anna --to anna-data"

@@ -1,10 +1,10 @@
 import CommandInterface
 import JSONCoding
 
-/// The command `petrel users sign-out`, which ends the sessions of a user.
+/// The command `petrel users sign-out`, which ends the sessions of a user in web apps.
 ///
-/// It calls `POST users/sign-out` of the admin API. With `--everywhere` it also ends those of
-/// native clients and web couriers.
+/// It calls `POST users/sign-out` of the admin API. With `--everywhere`, the command also ends the
+/// sessions of native clients and of readers of the web courier.
 enum UsersSignOutCommand: Command {
   static let name = "users sign-out"
   static let example = "petrel users sign-out anna --everywhere"

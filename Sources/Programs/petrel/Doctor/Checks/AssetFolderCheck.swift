@@ -5,8 +5,8 @@ import Settings
 import Storage
 import StoreTools
 
-/// The check of the asset folder for a store in PostgreSQL. All servers of the store must have the
-/// same folder.
+/// The check of the asset folder for a store in PostgreSQL. All servers of the store must use the
+/// same folder. A file in the folder contains its identity, which the store knows.
 struct AssetFolderCheck: Sendable {
   /// The address of the store.
   let address: PostgreSQLAddress
@@ -27,8 +27,9 @@ struct AssetFolderCheck: Sendable {
     return [Self.judge(folder, for: store)]
   }
 
-  /// Returns the finding for a folder and a store. The store refuses to start only if it has assets
-  /// already.
+  /// Returns the finding for a folder and a store. A wrong folder is a problem if the store has
+  /// assets, because a server then refuses to start. Without assets in the store, it is a warning.
+  /// An identity that cannot be read is always a problem.
   static func judge(
     _ folder: AssetFolderExamination, for store: PostgreSQLExamination
   ) -> Finding {

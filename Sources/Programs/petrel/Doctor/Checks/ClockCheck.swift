@@ -3,18 +3,18 @@ import Configuration
 import Foundation
 import Settings
 
-/// The check of the machine's clock. Provider tokens and signed requests contain times, so a wrong
-/// clock makes others refuse them.
+/// The check of the machine's clock. Signed requests, and the provider tokens that a server sends
+/// to APNs, contain times. If the clock is wrong, the receivers refuse them.
 struct ClockCheck: Sendable {
-  /// Seconds that the clock may differ from another machine's. Network delays and whole seconds
-  /// account for a few.
+  /// The permitted difference to the clock of another machine, in seconds. Network delays and the
+  /// rounding to whole seconds cause differences of a few seconds.
   static let tolerance = 5.0
 
   let configuration: ServerConfiguration
-  /// The times that other machines reported during the other checks.
+  /// The comparisons with other machines, collected during the other checks.
   let samples: [ClockSamples.Sample]
 
-  /// Asks the kernel and compares the samples.
+  /// Returns the findings from the kernel and from the samples.
   func findings() -> [Finding] {
     let isKept = Self.isKept
     return [Self.judge(isKept: isKept)]
@@ -42,8 +42,11 @@ struct ClockCheck: Sendable {
     }
   }
 
-  /// Returns a finding for each sample. A difference of half the signature window, or of five
-  /// minutes, is a problem; a smaller one is a warning.
+  /// Returns a finding for each sample. A difference above ``tolerance`` is a warning. It is a
+  /// problem from half of `signatureWindow` on, or from 300 seconds if that is less.
+  ///
+  /// - Parameter signatureWindow: The seconds by which the time of a signed request may differ from
+  ///   the server's clock.
   static func judge(_ samples: [ClockSamples.Sample], signatureWindow: Double) -> [Finding] {
     samples.map { sample in
       let seconds = Int(abs(sample.lead).rounded())

@@ -5,7 +5,7 @@ import Settings
 
 /// The check of the configuration, read in the same way as by `petrel serve`.
 struct ConfigurationCheck: Sendable {
-  /// The configuration, with the values that could be read.
+  /// The configuration, with all values that could be read.
   let configuration: ServerConfiguration
   /// The file, variables and flags that the values come from.
   let sources: ConfigurationSources
@@ -14,12 +14,13 @@ struct ConfigurationCheck: Sendable {
 
   /// Reads the configuration.
   ///
-  /// - Throws: `UsageError` for impossible flags.
+  /// - Throws: `UsageError` for an option with an invalid value.
   init(_ arguments: Arguments) throws {
     (configuration, sources, mistakes) = try ConfigurationOptions.readWhatCan(arguments)
   }
 
-  /// Returns the mistakes, or one finding if there are none, and the warnings about missing TLS.
+  /// Returns a problem for each mistake, or one finding that says that the configuration is valid.
+  /// The warnings of ``transport`` follow.
   func findings() -> [Finding] {
     guard mistakes.isEmpty else {
       return mistakes.map {

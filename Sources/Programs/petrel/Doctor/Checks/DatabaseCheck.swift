@@ -7,17 +7,21 @@ import StoreTools
 
 /// The check of a store in a file: whether this program can open it and whether it is damaged.
 struct DatabaseCheck: Sendable {
-  /// The longest time for reading the store, without `--deep`.
+  /// The longest time for reading the store without `--deep`. Then the check reports the part that
+  /// was read.
   static let patience = Duration.seconds(20)
-  /// The bytes of the write-ahead log at which saves begin to wait.
+  /// The size of SQLite's write-ahead log, in bytes, at which saves wait until the log is copied
+  /// into the store's file.
   private static let longLog = StoreConfiguration().tuning.logPages * 4_096
 
   /// The path of the store's file.
   let path: String
-  /// Whether the whole store and its indexes are read, without a time limit.
+  /// Whether the check also compares the indexes with the tables and reads all asset files, with a
+  /// time limit of a year.
   let isDeep: Bool
 
-  /// Reads the store. A missing store is no problem, because the first start creates it.
+  /// Reads the store and returns the findings. A missing store is no problem, because the first
+  /// start of a server creates it.
   func findings() async -> [Finding] {
     let found: StoreExamination
     do {
@@ -36,7 +40,12 @@ struct DatabaseCheck: Sendable {
     return Self.judge(found, path: path, isDeep: isDeep)
   }
 
-  /// Returns the findings for what the examination saw.
+  /// Returns the findings for the result of an examination.
+  ///
+  /// - Parameters:
+  ///   - found: The result of the examination.
+  ///   - path: The path of the store's file, for messages.
+  ///   - isDeep: Whether the examination compared the indexes too.
   static func judge(_ found: StoreExamination, path: String, isDeep: Bool) -> [Finding] {
     guard found.faults.isEmpty else {
       return found.faults.map {

@@ -5,8 +5,8 @@ import Settings
 import Storage
 import StoreModel
 
-/// The check of the registered devices: whether a push channel is configured for each kind and
-/// container.
+/// The check of the registered devices: whether the configuration has a push channel for each kind
+/// of device and each container.
 struct DevicesCheck: Sendable {
   let configuration: ServerConfiguration
 
@@ -19,7 +19,8 @@ struct DevicesCheck: Sendable {
     return Self.judge(census, for: configuration)
   }
 
-  /// Returns a warning for each group of devices without a channel.
+  /// Returns a warning for each group of devices without a push channel, or one finding if there is
+  /// no such group. A group is the devices of one kind for one container.
   static func judge(_ census: DeviceCensus, for configuration: ServerConfiguration) -> [Finding] {
     let settings = configuration.channelSettings
     let warnings = census.groups.compactMap { group -> Finding? in

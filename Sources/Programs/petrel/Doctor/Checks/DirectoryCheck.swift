@@ -47,7 +47,9 @@ struct DirectoryCheck: Sendable {
     return findings
   }
 
-  /// Returns the finding for a directory that does not exist or cannot be examined.
+  /// Returns the finding for a data directory that does not exist or cannot be examined.
+  ///
+  /// - Parameter error: The error number of `stat`.
   private func missing(_ error: Int32) -> Finding {
     guard error == ENOENT else {
       return .problem(
@@ -66,8 +68,14 @@ struct DirectoryCheck: Sendable {
       "create it: install -d -m 700 -o petrel \(directory)")
   }
 
-  /// Returns a problem for each file of the store that the server could not open, for example after
-  /// a command of root.
+  /// Returns a problem for each file of the store that the server could not open. Such a file may
+  /// come from a command that root ran. If this process runs as root, a file of another owner than
+  /// the directory's is a problem. Otherwise a file that this user cannot read and write is a
+  /// problem.
+  ///
+  /// - Parameters:
+  ///   - user: The owner of the data directory.
+  ///   - owner: The name of that user.
   private func files(ownedLike user: uid_t, _ owner: String) -> [Finding] {
     (["", "-wal", "-shm", ".lock", "-assets"].map { storePath + $0 } + [assetsPath]).compactMap {
       file in
@@ -85,8 +93,9 @@ struct DirectoryCheck: Sendable {
     }
   }
 
-  /// Returns warnings about files that other users may read, with the command that protects them.
-  /// Files that the server does not create, such as its configuration, are left to other checks.
+  /// Returns warnings about files of the store for which other users have permissions, with the
+  /// command that removes the permissions. Other checks examine files that the server does not
+  /// create, such as its configuration.
   private func exposures() -> [Finding] {
     let folder = AssetFiles.folder(of: storePath)
     let name = (storePath as NSString).lastPathComponent
@@ -114,11 +123,12 @@ struct DirectoryCheck: Sendable {
     return findings
   }
 
-  /// The most asset files to check. A store may have millions of them, and they are in folders that
-  /// only their owner may open.
+  /// The most entries of an asset folder to check. A store may have millions of assets, and they
+  /// are in folders that only their owner may open.
   private static let lookedAtFiles = 10_000
 
-  /// Returns the files below a folder that other users may access.
+  /// Returns the paths below a folder for which other users have permissions, among the first
+  /// ``lookedAtFiles`` entries.
   private static func openFiles(below folder: String) -> [String] {
     guard let names = FileManager.default.enumerator(atPath: folder) else { return [] }
     var open: [String] = []
@@ -129,8 +139,8 @@ struct DirectoryCheck: Sendable {
     return open
   }
 
-  /// Returns whether the group or others have any permission for a file. Symbolic links count as
-  /// closed.
+  /// Returns whether the group or other users have any permission for a file. The result is `false`
+  /// for symbolic links and missing files.
   private static func isOpen(_ path: String) -> Bool {
     var information = stat()
     return lstat(path, &information) == 0 && information.st_mode & 0o077 != 0
@@ -148,7 +158,8 @@ struct DirectoryCheck: Sendable {
     return named.joined(separator: ", ") + (rest > 0 ? ", and \(rest) more are open" : "")
   }
 
-  /// Returns the reason why the directory cannot be written; `nil` if it can.
+  /// Returns the reason why this process cannot read, write and enter the directory; `nil` if it
+  /// can.
   private static func writingTrouble(_ directory: String) -> String? {
     faccessat(AT_FDCWD, directory, R_OK | W_OK | X_OK, AT_EACCESS) == 0
       ? nil : String(cString: strerror(errno))

@@ -4,7 +4,8 @@ import PetrelServer
 import Settings
 import Storage
 
-/// The check of the file system of the data directory: free space, free files and kind.
+/// The check of the file system of the data directory: free space, the number of files that can
+/// still be created, and the kind of file system.
 struct DiskCheck: Sendable {
   /// The state of a file system, from statfs(2).
   struct Space: Sendable, Hashable {
@@ -12,14 +13,14 @@ struct DiskCheck: Sendable {
     var freeBytes: UInt64
     /// Files that can still be created; `nil` if the file system has no such limit.
     var freeFiles: UInt64?
-    /// The magic number of its kind.
+    /// The magic number of the kind of file system.
     var kind: UInt32
   }
 
   /// The data directory, which need not exist yet.
   let directory: String
 
-  /// Checks the file system of the directory.
+  /// Returns the findings about the file system of the directory.
   func findings() -> [Finding] {
     guard let place = existing, let space = Self.space(at: place) else {
       return [
@@ -29,7 +30,7 @@ struct DiskCheck: Sendable {
     return Self.judge(space, of: place)
   }
 
-  /// The directory, or its nearest parent that exists.
+  /// The directory, or its nearest parent that exists; `nil` if none exists.
   private var existing: String? {
     var place = URL(fileURLWithPath: directory).path
     while access(place, F_OK) != 0 {
@@ -51,9 +52,9 @@ struct DiskCheck: Sendable {
 
   /// The free bytes below which there is a warning (1 GiB). The server still works.
   static let scarceBytes: UInt64 = 1 << 30
-  /// The free files below which there is a warning. Each asset needs one.
+  /// The number of further files below which there is a warning. Each asset needs one.
   static let scarceFiles: UInt64 = 10_000
-  /// The free files below which there is a problem.
+  /// The number of further files below which there is a problem.
   static let leastFiles: UInt64 = 100
 
   /// Returns the findings for the state of a file system.
@@ -72,7 +73,8 @@ struct DiskCheck: Sendable {
     return space.freeBytes < scarceBytes ? .warning(free, advice) : .ok(free)
   }
 
-  /// Returns the finding about free files; `nil` if there are enough.
+  /// Returns the finding about the number of further files; `nil` if there is no limit, or at least
+  /// ``scarceFiles`` can be created.
   private static func files(_ space: Space, _ place: String) -> Finding? {
     guard let files = space.freeFiles, files < scarceFiles else { return nil }
     let text = "\(files) more files can be created at \(place), and each asset needs one"
@@ -81,14 +83,15 @@ struct DiskCheck: Sendable {
   }
 
   /// Network file systems by magic number (statfs(2)). SQLite's write-ahead log does not work on
-  /// them, because its index is memory that all processes share (https://sqlite.org/wal.html).
+  /// them, because all processes share the index of the log in memory
+  /// (https://sqlite.org/wal.html).
   private static let shared: [UInt32: String] = [
     0x6969: "NFS", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x517B: "SMB", 0x0102_1997: "9p",
     0x00C3_6400: "Ceph", 0x5346_414F: "AFS", 0x0BD0_0BD0: "Lustre", 0x4750_4653: "GPFS",
   ]
 
-  /// Returns a finding if the kind of file system is unsuitable: a network, memory, a container's
-  /// layer or FUSE.
+  /// Returns a finding if the kind of file system is unsuitable for a store: a network file system,
+  /// memory, a container's own layer or FUSE.
   private static func kind(_ space: Space, _ place: String) -> Finding? {
     if let name = shared[space.kind] {
       return .problem(

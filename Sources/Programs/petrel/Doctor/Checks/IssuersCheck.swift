@@ -2,8 +2,8 @@ import Configuration
 import OpenIDConnect
 import Settings
 
-/// The check of the OpenID Connect issuers: whether each is reachable and matches the
-/// configuration.
+/// The check of the OpenID Connect issuers, the services with which users sign in: whether each is
+/// reachable and matches the configuration.
 struct IssuersCheck: Sendable {
   let configuration: ServerConfiguration
   /// The collector of the times in the issuers' answers.

@@ -7,7 +7,7 @@ import PushChannels
 import Settings
 
 /// The check of the files that the configuration names: keys, certificates and secrets. They must
-/// be readable and valid, and secrets must be private.
+/// be readable and valid, and other users must not have access to secrets.
 struct KeyCheck: Sendable {
   let configuration: ServerConfiguration
   let sources: ConfigurationSources
@@ -23,7 +23,9 @@ struct KeyCheck: Sendable {
     var isSecret: Bool
   }
 
-  /// Checks all files, at the time `now` for the validity of certificates.
+  /// Checks all files. Returns one positive finding if there is nothing to report.
+  ///
+  /// - Parameter now: The time for which the validity of certificates is checked.
   func findings(at now: Timestamp = .now) -> [Finding] {
     var findings = configuration.fileMistakes(from: sources).map { mistake in
       Finding.problem(
@@ -44,7 +46,8 @@ struct KeyCheck: Sendable {
       ] : findings
   }
 
-  /// All files that the configuration names.
+  /// All files that the configuration names. A certificate file counts as a secret only if it also
+  /// contains the key, because no `certificateKeyFile` is set beside it.
   private var files: [NamedFile] {
     let rows = ConfigurationListing(of: configuration, from: sources).rows
     return rows.compactMap { row in
@@ -66,7 +69,12 @@ struct KeyCheck: Sendable {
     }
   }
 
-  /// Returns a problem if users other than the owner and the group may read a secret.
+  /// Returns a problem if users other than the owner and the group have any permission for a file
+  /// with a secret. Returns nothing if the file does not exist.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - key: The setting that names the file, for the message.
   static func exposure(of path: String, as key: String) -> [Finding] {
     var information = stat()
     guard stat(path, &information) == 0, information.st_mode & 0o007 != 0 else { return [] }
@@ -77,7 +85,8 @@ struct KeyCheck: Sendable {
     ]
   }
 
-  /// Returns the finding about the validity of a file with the certificates of authorities.
+  /// Returns the finding about a file with the certificates of authorities. Returns nothing for a
+  /// file that cannot be read, because another finding reports that file.
   private static func authorities(_ path: String, as key: String, at now: Timestamp) -> [Finding] {
     guard let text = text(of: path) else { return [] }
     // The finding below says that the file has no certificate.
@@ -86,7 +95,7 @@ struct KeyCheck: Sendable {
         .problem("\(key) \(path) has no certificate in PEM form", "name a file with certificates")
       ]
     }
-    // A bundle may contain expired certificates; it is good if one of them is valid.
+    // A bundle may contain expired certificates. The certificate that is valid the longest decides.
     guard let last = all.max(by: { $0.end < $1.end }) else { return [] }
     return [.validity(of: last, "\(key)", at: now, renewal: "get the issuer's new certificate")]
   }

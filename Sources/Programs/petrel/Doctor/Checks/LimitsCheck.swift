@@ -4,8 +4,8 @@ import Settings
 
 /// The check of the limit of open files, which also limits the connections of the server.
 struct LimitsCheck: Sendable {
-  /// Reads the hard limit of this process. A server started from this shell would have the same
-  /// one.
+  /// Reads the hard limit of this process. A server that is started from the same shell has the
+  /// same limit. Returns nothing if the limit cannot be read.
   func findings() -> [Finding] {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return [] }

@@ -11,7 +11,7 @@ import StoreTools
 struct PostgreSQLCheck: Sendable {
   let address: PostgreSQLAddress
 
-  /// Connects and examines the server.
+  /// Connects to the PostgreSQL server and examines it.
   func findings() async -> [Finding] {
     do {
       return Self.judge(try await PostgreSQLExamination.look(at: address), at: "\(address)")
@@ -25,7 +25,7 @@ struct PostgreSQLCheck: Sendable {
     }
   }
 
-  /// Returns the findings for what the examination saw.
+  /// Returns the findings for the result of an examination.
   static func judge(_ found: PostgreSQLExamination, at address: String) -> [Finding] {
     var findings = [version(found), schemaVersion(found)]
     if found.encoding != "UTF8" {
@@ -103,7 +103,8 @@ struct PostgreSQLCheck: Sendable {
     }
   }
 
-  /// Returns the finding about a store that is distributed with Citus.
+  /// Returns the finding about a store whose tables are distributed over several nodes with the
+  /// PostgreSQL extension Citus.
   private static func distribution(_ spread: StoreDistribution.Spread) -> Finding {
     let shards = spread.shardCount.counting("shard")
     guard spread.nodeCount > 0 else {
@@ -115,10 +116,10 @@ struct PostgreSQLCheck: Sendable {
     return .ok("the store is distributed over \(spread.nodeCount.counting("node")) in \(shards)")
   }
 
-  /// The free connections that a server needs, and three for commands beside it.
+  /// The connections that a server needs, and three more for commands that run beside the server.
   private static let wantedConnections = PostgreSQLExamination.connections + 3
 
-  /// Returns the finding about free connections.
+  /// Returns the finding about free connections. If a server runs already, three are enough.
   private static func connections(_ found: PostgreSQLExamination) -> Finding {
     let free = found.connectionLimit - found.usedConnections
     let text = "\(free) of \(found.connectionLimit) connections are free"

@@ -5,14 +5,14 @@ import OpenIDConnect
 import Settings
 import Storage
 
-/// The check of the server: the health of a running one, or whether one could listen. It also tests
-/// the public URL.
+/// The check of the server. If a server runs, the check reports its health and tests the public
+/// URL. Otherwise it tests whether a server could listen at the configured address.
 struct ServerCheck: Sendable {
-  /// Whether the public URL is left out, because it may lead beyond this machine.
   let configuration: ServerConfiguration
+  /// Whether the public URL is not tested, because it may lead beyond this machine.
   let isOffline: Bool
 
-  /// Checks the running server, or the address if none runs.
+  /// Checks the running server, or the configured address if no server runs.
   func findings() async -> [Finding] {
     // The check of the store reports a PostgreSQL server that is out of reach.
     guard (try? await SQLStore.isServed(at: configuration.storeLocation)) ?? false else {
@@ -26,8 +26,8 @@ struct ServerCheck: Sendable {
     return [await health()] + (isOffline ? [] : await publicURL())
   }
 
-  /// Returns the finding about `/health/ready` of the running server, asked through this machine's
-  /// own network.
+  /// Returns the finding about `/health/ready` of the running server. The request goes to the
+  /// listening address on this machine.
   private func health() async -> Finding {
     let url = "http://\(host):\(configuration.port)/health/ready"
     let log = "read its log: journalctl -u petrel -n 50"
@@ -51,7 +51,7 @@ struct ServerCheck: Sendable {
     }
   }
 
-  /// The host to connect to, where an address for all interfaces becomes a loopback address.
+  /// The host to connect to. If the server listens on all interfaces, it is a loopback address.
   private var host: String {
     switch configuration.address {
     case "0.0.0.0": "127.0.0.1"
@@ -60,8 +60,8 @@ struct ServerCheck: Sendable {
     }
   }
 
-  /// Returns the finding about `/health/live` at the public URL, through proxies and their
-  /// certificates.
+  /// Returns the finding about `/health/live` at the public URL. The request also tests the proxy
+  /// and its certificate. Returns nothing if no public URL is set.
   private func publicURL() async -> [Finding] {
     guard let url = configuration.publicURL else { return [] }
     let page = (url.hasSuffix("/") ? String(url.dropLast()) : url) + "/health/live"
@@ -85,7 +85,8 @@ struct ServerCheck: Sendable {
     }
   }
 
-  /// Returns the finding whether a server could listen at the configured address.
+  /// The finding about listening at the configured address; empty for port 0, with which the system
+  /// chooses a free port.
   private var listening: [Finding] {
     guard configuration.port != 0 else { return [] }
     let place = "\(configuration.address), port \(configuration.port)"
@@ -106,8 +107,10 @@ struct ServerCheck: Sendable {
     }
   }
 
-  /// Binds a socket to an address for a moment. Returns the error number; `nil` if the address is
-  /// free.
+  /// Binds a socket to an address for a moment.
+  ///
+  /// - Returns: The error number, such as `EADDRINUSE`; `nil` if a server could use the address.
+  ///   `EADDRNOTAVAIL` also means that the text is no numeric address.
   static func error(listeningOn address: String, port: Int) -> Int32? {
     var hints = addrinfo()
     hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST

@@ -1,16 +1,19 @@
 /// The rules that decide when the write-ahead log is copied into the database, and when the writer
-/// waits for that. A value without I/O; ``Checkpointer`` carries out its decisions.
+/// waits for the copying. The type is a value without I/O; ``Checkpointer`` carries out its
+/// decisions.
 ///
-/// SQLite restarts the log only after all of it was copied and while no connection reads from it. A
-/// pass beside the writer copies what was committed when the pass began. So a run takes some passes
-/// beside the writer, each with less to do than the one before. The last pass runs alone, while the
-/// writer waits: it copies the rest, and waits a little for readers. The writer also waits when the
-/// log reaches its limit before the run is over, because copying did not keep up.
+/// SQLite restarts the log (writes it from its beginning again) only after all pages were copied,
+/// and while no connection reads from the log. One call that copies pages is a pass. A pass beside
+/// the writer copies only the pages that were committed when the pass began. So a run is a series
+/// of passes: some beside the writer, each with fewer pages than the pass before, and then one
+/// alone, while the writer waits. The pass alone copies the remaining pages, and waits a few
+/// milliseconds for readers. The writer also waits if the log reaches its limit before the run has
+/// ended.
 ///
-/// No pass begins when all is copied. The next commit may then restart the log while a pass begins,
-/// which SQLite up to 3.51.2 does not detect: some later commits would never be copied, and would
-/// be lost (https://sqlite.org/wal.html#walresetbug). As long as something is left, no commit can
-/// restart the log.
+/// No pass begins when all pages are copied. Otherwise the next commit might restart the log while
+/// the pass begins, which SQLite up to 3.51.2 does not detect. Some later commits would then never
+/// be copied, and would be lost (https://sqlite.org/wal.html#walresetbug). While pages are left to
+/// copy, no commit can restart the log.
 package struct CheckpointSchedule {
   /// The kind of a pass that copies the log.
   enum Pass: Hashable {
@@ -20,50 +23,52 @@ package struct CheckpointSchedule {
     case alone
   }
 
-  /// Pages in the log at which a run begins.
+  /// The number of pages in the log at which a run begins.
   package let start: Int
-  /// Pages in the log at which the writer waits for the end of the run.
+  /// The number of pages in the log at which the writer waits for the end of the run.
   package let limit: Int
-  /// Pages in the log after the last commit.
+  /// The number of pages in the log after the last commit.
   package private(set) var loggedPages = 0
-  /// The number of those pages that are in the database, as far as is known.
+  /// The number of these pages that are known to be in the database.
   private var copiedPages = 0
-  /// The pages in the log at which the next run begins.
+  /// The number of pages in the log at which the next run begins. After a run, it is at least
+  /// ``part`` more than the log has; a restart of the log resets it to ``start``.
   private var due: Int
-  /// Passes beside the writer in the current run; nil between runs.
+  /// The number of passes beside the writer in the current run; nil between runs.
   private var passes: Int?
   /// The pass under way; nil if there is none.
   private var current: Pass?
-  /// Whether the log was restarted during the current pass, so that the pass's number of copied
-  /// pages is of the log before.
+  /// Whether the log was restarted during the current pass. The pass then reports a number of
+  /// copied pages that belongs to the log before its restart.
   private var isOutdated = false
   /// Whether a transaction of the writer is under way.
   private(set) var isWriting = false
-  /// Whether `loggedPages` and `copiedPages` may be outdated until the transaction under way ends:
-  /// it may have restarted the log already.
+  /// Whether no pass may begin before the transaction under way ends. The transaction may already
+  /// have restarted the log, so `loggedPages` and `copiedPages` may be outdated.
   private var awaitsCommit = false
 
   /// The most passes beside the writer in one run.
   private static let passLimit = 4
-  /// The fraction of `start` that is worth a pass beside the writer. A log that could not restart
-  /// grows by this much before the next attempt.
+  /// The divisor of `start` that gives ``part``.
   private static let parts = 16
 
   /// Creates a schedule for an empty log.
   ///
   /// - Parameters:
-  ///   - start: raised to 1.
-  ///   - limit: raised to `start`.
+  ///   - start: the number of pages at which a run begins. A number below 1 counts as 1.
+  ///   - limit: the number of pages at which the writer waits. A number below `start` counts as
+  ///     `start`.
   package init(start: Int, limit: Int) {
     self.start = max(1, start)
     self.limit = max(self.start, limit)
     due = self.start
   }
 
-  /// The pages that are worth a pass beside the writer.
+  /// The number of pages for which a pass beside the writer is worth its cost. A log that could not
+  /// restart grows by this number of pages before the next run.
   private var part: Int { max(1, start / Self.parts) }
 
-  /// Whether the writer may not begin a transaction.
+  /// Whether the writer must wait before it begins a transaction.
   var holdsWriter: Bool {
     current == .alone || (loggedPages >= limit && (passes != nil || hasMore))
   }
@@ -86,17 +91,17 @@ package struct CheckpointSchedule {
     loggedPages = pages
   }
 
-  /// Whether ``next()`` has a pass, or a pass alone waits for the writer.
+  /// Whether ``next()`` would return a pass, or a pass alone waits for the writer.
   package var isDue: Bool { current == .alone || (current == nil && !awaitsCommit && hasMore) }
 
-  /// The pages of the log that are not copied.
+  /// The number of pages in the log that are not copied yet.
   private var rest: Int { loggedPages - copiedPages }
 
   /// Whether a run is due or under way, and pages are left to copy.
   private var hasMore: Bool { rest > 0 && (passes != nil || loggedPages >= due) }
 
-  /// Returns the pass to make now; nil if there is none. A pass alone begins when the writer has
-  /// ended its transaction.
+  /// Returns the pass to make now, and notes that it is under way; nil if there is none. The caller
+  /// begins a pass alone only after the writer has ended its transaction.
   mutating func next() -> Pass? {
     guard current == nil, !awaitsCommit, hasMore else { return nil }
     let made = passes ?? 0
@@ -107,11 +112,11 @@ package struct CheckpointSchedule {
     return current
   }
 
-  /// Notes the end of the pass: `pages` pages of the log are now in the database; nil if the pass
-  /// failed.
+  /// Notes the end of the pass. `pages` is the number of the log's pages that are now in the
+  /// database; nil if the pass failed.
   ///
-  /// If the log cannot restart because a connection reads from it or the disk fails, another run is
-  /// made when the log has grown by `part`.
+  /// If the log cannot restart because a connection reads from it or because the disk fails, the
+  /// next run begins when the log has grown by ``part``.
   package mutating func end(copiedPages pages: Int?) {
     if let pages, !isOutdated { copiedPages = pages }
     awaitsCommit = isWriting

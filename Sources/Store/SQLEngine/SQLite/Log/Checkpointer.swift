@@ -1,8 +1,9 @@
 import Foundation
 import KillPoints
 
-/// The thread that copies the write-ahead log into the database, so that saves do not wait for it.
-/// It is also the gate before each transaction of the writer. ``CheckpointSchedule`` decides.
+/// The work of the thread that copies the write-ahead log into the database, so that saves do not
+/// wait for the copying. The object also delays the writer's transactions when necessary.
+/// ``CheckpointSchedule`` makes the decisions.
 ///
 /// The writer calls ``writing(_:)`` for each transaction. The thread runs ``work(over:)`` until
 /// ``close()``.
@@ -11,14 +12,14 @@ package final class Checkpointer: @unchecked Sendable {
   private let condition = NSCondition()
   private var schedule: CheckpointSchedule
   private var isClosed = false
-  /// The number of passes so far.
+  /// The number of passes (calls that copy pages of the log) so far.
   private var passes = 0
-  /// The number of those that failed.
+  /// The number of failed passes.
   private var failedPasses = 0
   /// Whether the thread has ended, so that the writer no longer waits for it.
   private var isOver = false
 
-  /// Creates the gate. The caller starts the thread.
+  /// Creates the object. The caller starts the thread.
   package init(_ schedule: CheckpointSchedule) {
     self.schedule = schedule
   }
@@ -30,10 +31,10 @@ package final class Checkpointer: @unchecked Sendable {
     return (passes, failedPasses)
   }
 
-  /// Runs one transaction of the writer as soon as it may begin. It blocks the writer's thread
-  /// while a pass runs alone, or while the log is at its limit.
+  /// Runs one transaction of the writer as soon as the transaction may begin. The call blocks the
+  /// writer's thread while a pass runs alone, or while the log is at its limit.
   ///
-  /// - Parameter body: returns the log's number of pages afterwards.
+  /// - Parameter body: runs the transaction, and returns the number of pages in the log afterwards.
   package func writing(_ body: () -> Int) {
     condition.lock()
     while schedule.holdsWriter && !isOver { condition.wait() }
@@ -64,7 +65,7 @@ package final class Checkpointer: @unchecked Sendable {
     }
   }
 
-  /// Ends the thread after the pass under way. It does not wait for that.
+  /// Makes the thread end after the pass under way. The call does not wait for the thread.
   package func close() {
     condition.lock()
     isClosed = true
@@ -72,7 +73,8 @@ package final class Checkpointer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Waits for the next pass, and for the writer if the pass runs alone; nil after the end.
+  /// Waits until a pass is due, and until the writer's transaction has ended if the pass runs
+  /// alone. Returns the pass; nil after ``close()``.
   private func nextPass() -> CheckpointSchedule.Pass? {
     condition.lock()
     defer { condition.unlock() }

@@ -7,12 +7,12 @@ import CSQLite
 struct LogFile {
   private let start: UnsafeMutableRawPointer
 
-  /// The offset of the pointer to the log.
+  /// The offset of the pointer to the log, in bytes.
   private static let logOffset = MemoryLayout<sqlite3_file>.stride
-  /// Aligned for any content of the system's file.
+  /// The offset of the system's file, in bytes. It is aligned for any content of that file.
   static let systemFileOffset = 32
 
-  /// Takes the memory of a file that SQLite opens or has opened.
+  /// Points to the memory of a file that SQLite opens or has opened.
   init(at file: UnsafeMutablePointer<sqlite3_file>) {
     start = UnsafeMutableRawPointer(file)
   }
@@ -33,12 +33,13 @@ struct LogFile {
     .fromOpaque(start.load(fromByteOffset: Self.logOffset, as: UnsafeRawPointer.self))
   }
 
-  /// Opens the system's file, and puts the log before it.
+  /// Opens the system's file, and sets methods that pass SQLite's calls to a new ``SealedLog`` over
+  /// it.
   ///
   /// - Parameters:
-  ///   - database: the database of the log; nil if SQLite did not say.
+  ///   - database: the database of the log; nil if SQLite does not know it.
   ///   - open: opens the system's file in the memory for it.
-  /// - Returns: SQLite's result code. A file that was not opened is closed again.
+  /// - Returns: SQLite's result code. After an error, the system's file is closed again.
   func open(
     of database: DatabaseFile?, _ open: (UnsafeMutablePointer<sqlite3_file>) -> Int32
   ) -> Int32 {
@@ -49,8 +50,8 @@ struct LogFile {
       if let methods = systemFile.pointee.pMethods { _ = methods.pointee.xClose(systemFile) }
       return result
     }
-    // A killed process may have left a commit without a sync. Whoever opens the log reads it as
-    // committed, so it must be on the disk before other commits follow it.
+    // A killed process may have left a commit without a sync. Connections that open the log read
+    // this commit, so it must be on the disk before other commits follow it.
     let synced = systemFile.pointee.pMethods.pointee.xSync(systemFile, SQLITE_SYNC_FULL)
     guard synced == SQLITE_OK else {
       _ = systemFile.pointee.pMethods.pointee.xClose(systemFile)

@@ -4,18 +4,18 @@ import StoreModel
 /// The renewal of a write-ahead log: it is rewritten in place with the same bytes, and synced.
 ///
 /// A killed process, or one whose disk failed, may have left pages in the log that never reached
-/// the disk. After a failed `fsync`, Linux reports the error once and marks the pages clean. It
-/// serves them to readers until it needs their memory, and a later `fsync` has nothing to write.
-/// Only rewritten data is safe (Rebello et al., "Can Applications Recover from fsync Failures?",
-/// 2020).
+/// the disk. After a failed `fsync`, Linux reports the error once and marks the pages clean. Linux
+/// returns these pages to readers until it needs their memory. A later `fsync` then has nothing to
+/// write. Only rewritten data is safe (Rebello et al., "Can Applications Recover from fsync
+/// Failures?", 2020).
 enum LogRenewal {
-  /// The bytes that are read and written at once.
+  /// The most bytes that are read and written at once.
   private static let pieceBytes = 1 << 20
 
   /// Rewrites and syncs a log. A missing log needs nothing. No connection may write to the log
   /// meanwhile.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the disk fails.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the log cannot be opened, read, written or synced.
   static func renew(logAt path: String) throws {
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -37,7 +37,7 @@ enum LogRenewal {
     guard place == 0 || fsync(descriptor) == 0 else { throw failure("synced", path) }
   }
 
-  /// Writes all bytes, also if the system takes fewer at a time.
+  /// Writes all bytes, even if one system call writes fewer.
   private static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: off_t, _ path: String
   ) throws {

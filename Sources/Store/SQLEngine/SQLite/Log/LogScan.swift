@@ -3,14 +3,15 @@ import CSQLite
 import Foundation
 import StoreModel
 
-/// A scan of a write-ahead log that no connection writes to: its contents, and a check for damage
-/// (https://sqlite.org/fileformat2.html#the_write_ahead_log).
+/// A scan of a write-ahead log that no connection writes to. It reads the log's contents and checks
+/// them for damage (https://sqlite.org/fileformat2.html#the_write_ahead_log).
 ///
 /// SQLite ends a log before the first frame that does not match its checksum, such as a frame that
 /// was being written when the power failed. Commits after a damaged frame would be lost silently.
-/// So the scan also reads the frames after the first mismatch. Each commit waits until the one
-/// before it is on the disk, so two consecutive commits there prove that everything up to the first
-/// was once complete. The log's index, if a process left one, says how far the log was committed.
+/// So the scan also reads the frames after the first mismatch. Each commit waits until the commit
+/// before it is on the disk. So two consecutive commits after the mismatch prove that all frames up
+/// to the first of these commits were once complete. If a process has left the log's index
+/// (`-shm`), the index says how many frames were committed.
 package struct LogScan {
   /// The numbers of the pages in committed frames.
   package private(set) var pages: Set<UInt32> = []
@@ -27,9 +28,10 @@ package struct LogScan {
     /// The number of pages in the database after the commit; 0 for a frame that does not end a
     /// commit.
     var databasePages: UInt32
-    /// The numbers that all frames since the last restart of the log share.
+    /// The two salts of 32 bits, combined into one number. All frames since the log's last restart
+    /// share them.
     var salts: UInt64
-    /// The checksums in the header, which cover all frames before this one too.
+    /// The checksums in the frame's header. They cover this frame and all frames before it.
     var sums: Sums
     /// The checksums that the frame should have, computed from the frames before it.
     var counted: Sums
@@ -44,9 +46,10 @@ package struct LogScan {
 
   private let path: String
   private let isSealed: Bool
-  /// The log; nil if there is none that can be read.
+  /// The log's file; nil if there is no log, or if it cannot be opened.
   private let file: SystemFile?
-  /// Whether the checksums take words in big-endian order, as the header's magic number says.
+  /// Whether the checksums are sums of big-endian words. The magic number in the log's header says
+  /// so.
   private var beginsWithHighestByte = false
   /// The memory for a frame. It is freed at the end of the initializer.
   private let memory = UnsafeMutableRawBufferPointer.allocate(
@@ -56,7 +59,7 @@ package struct LogScan {
   ///
   /// - Parameters:
   ///   - path: the path of the store's file, not the log's.
-  ///   - isSealed: whether the store's pages have checksums.
+  ///   - isSealed: whether the store's pages have seals (``PageSeal``).
   /// - Throws: ``StoreError/Code/cannotOpen`` if the disk cannot read the log.
   package init(besideStoreAt path: String, isSealed: Bool) throws {
     self.path = path + "-wal"
@@ -67,7 +70,8 @@ package struct LogScan {
     try scan(file)
   }
 
-  /// Reads the header and the frames up to the first one that does not match, then looks behind it.
+  /// Reads the header and the frames up to the first mismatch, then checks the frames after the
+  /// mismatch.
   private mutating func scan(_ file: SystemFile) throws {
     let frames = (file.size - SealedLog.headerBytes) / SealedLog.frameBytes
     guard let start = memory.baseAddress else { return }
@@ -79,7 +83,7 @@ package struct LogScan {
     let stored = Sums(first: word(24), second: word(28))
     let salts = UInt64(word(16)) << 32 | UInt64(word(20))
     guard magic & ~1 == 0x377F_0682, sums == stored else {
-      // An unfinished header has no frames after it.
+      // A header that was not written completely has no frames after it.
       if frames > 0 { fault = "the header of '\(path)' does not match its checksum" }
       return
     }
@@ -120,12 +124,17 @@ package struct LogScan {
     if number <= frames { try lookBehind(number, in: file, frames, salts) }
   }
 
-  /// Checks whether frames after an invalid frame had been committed.
+  /// Checks whether frames after an invalid frame were committed, and if so sets ``fault``.
+  ///
+  /// - Parameters:
+  ///   - broken: the number of the invalid frame, counted from 1.
+  ///   - frames: the number of frames in the file.
+  ///   - salts: the salts in the log's header.
   private mutating func lookBehind(
     _ broken: Int, in file: SystemFile, _ frames: Int, _ salts: UInt64
   ) throws {
-    // The commits in a run of consecutive frames. An aborted transaction that later ones partly
-    // overwrote leaves runs with at most one commit.
+    // The commits in a run of consecutive frames. If later transactions partly overwrote an aborted
+    // transaction, its runs have at most one commit.
     var commits = 0
     var before = Sums()
     for number in broken...frames {
@@ -160,18 +169,18 @@ package struct LogScan {
       isSealIntact: PageSeal.isIntact(page, number: word(0)))
   }
 
-  /// Returns a word of the memory, which the log has in big-endian order.
+  /// Returns the big-endian word at an offset in ``memory``.
   private func word(_ offset: Int) -> UInt32 {
     UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }
 
-  /// Adds bytes to running sums.
+  /// Adds `count` bytes to the running sums.
   private func count(_ bytes: UnsafeRawPointer, _ count: Int, into sums: inout Sums) {
     petrel_log_checksum(bytes, count, beginsWithHighestByte ? 1 : 0, &sums.first, &sums.second)
   }
 
   /// The number of frames that were committed when the index of this log was last written
-  /// (https://sqlite.org/walformat.html#the_wal_index_file_format); 0 if that is unknown.
+  /// (https://sqlite.org/walformat.html#the_wal_index_file_format); 0 if this is unknown.
   private func committedFrames(withSalts salts: UInt64) -> Int {
     let header = 48
     guard isIndexOfThisBoot, let handle = FileHandle(forReadingAtPath: indexPath),

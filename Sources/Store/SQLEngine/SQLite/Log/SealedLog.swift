@@ -1,30 +1,34 @@
 import CSQLite
 
-/// The write-ahead log of one connection. If the database's pages have a ``PageSeal``, each page
-/// gets one when it is written to the log, and the seal is checked when the page is read.
+/// The write-ahead log of one connection. If the database's pages have a ``PageSeal`` (a checksum
+/// at the end of each page), this type adds the seal when SQLite writes a page to the log. It
+/// checks the seal when SQLite reads the page.
 ///
-/// SQLite itself checks the checksums of a log only when it recovers after a crash.
+/// The log is a header and a sequence of frames; a frame is a header and a page. SQLite itself
+/// checks the checksums in the headers only when it recovers after a crash.
 final class SealedLog {
-  /// Bytes at the log's beginning, and before each page in it
+  /// The size in bytes of the header at the log's beginning
   /// (https://sqlite.org/fileformat2.html#the_write_ahead_log).
   static let headerBytes = 32
-  /// The bytes before each page in the log.
+  /// The size in bytes of a frame's header, which comes before the page.
   static let frameHeaderBytes = 24
-  /// The bytes of a frame: its header and its page.
+  /// The size in bytes of a frame: its header and its page.
   static let frameBytes = frameHeaderBytes + PageCache.pageSize
 
-  /// The buffer before the file.
+  /// The buffer that collects writes before they go to the file.
   let buffer: WriteAheadLogBuffer
-  /// The log's database; nil if SQLite did not say, and then nothing is sealed.
+  /// The log's database; nil if SQLite does not know it, and then nothing is sealed.
   private let database: DatabaseFile?
   /// Memory for a page with its frame header.
   private let scratch: UnsafeMutableRawPointer
-  /// The page of the last frame header that was written, and the offset after it.
+  /// The page number in the last frame header that was written, and the offset after that header.
   private var announced = (page: UInt32(0), end: sqlite3_int64(-1))
 
+  /// Creates the log over an open file of the system.
+  ///
   /// - Parameters:
   ///   - file: the open file; it is not closed with the log.
-  ///   - database: the log's database; it stays open longer.
+  ///   - database: the log's database; it stays open longer than the log.
   init(over file: UnsafeMutablePointer<sqlite3_file>, of database: DatabaseFile?) {
     buffer = WriteAheadLogBuffer(over: file)
     self.database = database
@@ -39,20 +43,23 @@ final class SealedLog {
   /// The page in the frame.
   private var page: UnsafeMutableRawPointer { frame + Self.frameHeaderBytes }
 
-  /// Whether SQLite reads or writes the page of a frame.
+  /// Returns whether SQLite reads or writes exactly the page of a frame: `count` bytes at `offset`.
   private static func isPage(_ count: Int, at offset: sqlite3_int64) -> Bool {
     count == PageCache.pageSize
       && (Int(offset) - headerBytes) % frameBytes == frameHeaderBytes
   }
 
-  /// Whether SQLite reads a frame with its header, as it does in recovery.
+  /// Returns whether SQLite reads exactly a frame with its header, as it does in recovery.
   private static func isFrame(_ count: Int, at offset: sqlite3_int64) -> Bool {
     count == frameBytes && (Int(offset) - headerBytes) % frameBytes == 0
   }
 
-  /// Makes SQLite end the log before a torn frame, by clearing its header; SQLite reads whole
-  /// frames only in recovery. The seal does not change SQLite's own checksum. So SQLite's checksum
-  /// may not detect a page whose last sector is still that of another version.
+  /// Clears the header of a frame whose page does not match its seal, so that SQLite ends the log
+  /// before that frame. SQLite reads whole frames only in recovery.
+  ///
+  /// Such a page was written only in part, for example when the power failed. A seal leaves
+  /// SQLite's own checksum of the frame unchanged (``PageSeal``). So SQLite's checksum may not
+  /// detect a page whose last sector is still that of an older version.
   private func endLog(atTornFrame frame: UnsafeMutableRawPointer) {
     page.copyMemory(from: frame + Self.frameHeaderBytes, byteCount: PageCache.pageSize)
     guard !PageSeal.isIntact(page, number: Self.pageNumber(in: frame)) else { return }
@@ -64,8 +71,8 @@ final class SealedLog {
     UInt32(bigEndian: frame.loadUnaligned(as: UInt32.self))
   }
 
-  /// Writes bytes of SQLite's. A page is sealed on the way, in memory of its own, so that SQLite's
-  /// cached page stays as it is.
+  /// Writes bytes for SQLite. A page gets its seal in a copy, so that SQLite's cached page stays
+  /// unchanged.
   ///
   /// - Returns: SQLite's result code.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> Int32 {
@@ -92,10 +99,10 @@ final class SealedLog {
     return buffer.write(UnsafeRawBufferPointer(start: page, count: bytes.count), at: offset)
   }
 
-  /// Reads bytes for SQLite. A page is read with its frame header, which has its number, and
-  /// checked.
+  /// Reads bytes for SQLite. A page is read together with its frame header, which has the page's
+  /// number, and its seal is checked.
   ///
-  /// - Returns: SQLite's result code; ``SQLiteResult/wrongData`` for a damaged page.
+  /// - Returns: SQLite's result code; ``SQLiteResult/wrongData`` for a damaged or missing page.
   func read(
     _ bytes: UnsafeMutableRawPointer, _ count: Int32, at offset: sqlite3_int64
   ) -> Int32 {

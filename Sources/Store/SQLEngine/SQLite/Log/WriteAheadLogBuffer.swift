@@ -6,28 +6,32 @@ import Foundation
 ///
 /// SQLite writes each page's header and content with separate system calls, thousands for a commit
 /// of many records. The bytes are not needed in the file before the commit is synced. Other
-/// connections read a page of the log only after the commit, which with `synchronous=FULL` comes
-/// after the sync, and this connection reads its own buffer first. So everything is written before
-/// a sync, a read, a truncation, a query of the size and the close, in the order of the appends.
+/// connections read a page of the log only after the commit. With `synchronous=FULL`, the commit is
+/// visible only after the sync. Before this connection reads from the log, it writes its own
+/// buffer. So all collected bytes are written before a sync, a read, a truncation, a query of the
+/// size and the close, in the order of the appends.
 ///
 /// The call that causes a write reports its failure, the sync of the commit at the latest. The
-/// buffer then drops its bytes, and SQLite rolls the commit back.
+/// buffer then discards its bytes, and SQLite rolls the commit back.
 ///
-/// The buffer belongs to one connection, and like the connection is used by one thread at a time.
+/// The buffer belongs to one connection. Like the connection, it is used by one thread at a time.
 final class WriteAheadLogBuffer {
-  /// The buffer's size in bytes, some 31 pages. SQLite's file system writes no more at a time: of a
-  /// larger number it takes the lower 17 bits.
+  /// The buffer's size in bytes, almost 32 pages. SQLite's file system cannot write more at once:
+  /// it uses only the lower 17 bits of the number of bytes.
   static let capacity = 0x1FFFF
 
   /// The system's file.
   private let file: UnsafeMutablePointer<sqlite3_file>
-  /// Allocated by the first write: reading connections need none.
+  /// The memory of the buffer. The first write allocates it, so connections that only read need
+  /// none.
   private var memory: UnsafeMutableRawBufferPointer?
   /// The number of collected bytes.
   private var count = 0
-  /// The file offset of the first byte.
+  /// The offset in the file of the first collected byte.
   private var start: sqlite3_int64 = 0
 
+  /// Creates an empty buffer.
+  ///
   /// - Parameter file: the open file; it is not closed with the buffer.
   init(over file: UnsafeMutablePointer<sqlite3_file>) {
     self.file = file
@@ -35,10 +39,10 @@ final class WriteAheadLogBuffer {
 
   deinit { memory?.deallocate() }
 
-  /// Appends bytes for an offset in the file. Bytes that do not continue the collected ones flush
-  /// these first.
+  /// Appends bytes for an offset in the file. If the bytes do not continue the collected bytes, the
+  /// method first writes the collected bytes to the file.
   ///
-  /// - Returns: SQLite's result code, like the other methods.
+  /// - Returns: SQLite's result code, as the other methods do.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> Int32 {
     if offset != start + Int64(count) {
       let result = flush()

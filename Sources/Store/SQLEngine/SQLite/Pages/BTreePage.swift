@@ -3,23 +3,23 @@ import Glibc
 /// The layout of a page of a table or an index. Its cell pointers are at the beginning, its cells
 /// at the end, and unused bytes between them (https://sqlite.org/fileformat2.html, section 1.6).
 ///
-/// When SQLite moves cells to another page or within a page, it leaves copies of them in the unused
-/// bytes. With `secure_delete` it overwrites everything else that it deletes: cells, and freed
+/// When SQLite moves cells to another page or within a page, it leaves copies of the cells in the
+/// unused bytes. With `secure_delete` it overwrites the other data that it deletes: cells and freed
 /// pages.
 enum BTreePage {
-  /// The greatest page number in a store's file, which is then 128 GiB large. Pages outside of
-  /// b-trees begin with a page number. Up to this number, that page number's first byte differs
-  /// from the type byte of a b-tree page.
+  /// The greatest permitted page number in a store's file; a file of this many pages has 128 GiB.
+  /// Pages outside of b-trees begin with a page number. Up to this limit, the first byte of a page
+  /// number is at most 1, so it differs from the type byte of every b-tree page.
   static let greatestNumber = 0x1FF_FFFF
 
   /// The first bytes of b-tree pages: interior and leaf pages of indexes and tables.
   private static let types: Set<UInt8> = [2, 5, 10, 13]
-  /// The types of pages whose header ends with a further page number.
+  /// The types of interior pages, whose headers have four more bytes than those of leaf pages.
   private static let interiorTypes: Set<UInt8> = [2, 5]
-  /// The size of the file header at the start of the first page.
+  /// The size in bytes of the file header at the start of the first page.
   private static let fileHeaderBytes = 100
 
-  /// The range of unused bytes if they are not all zeros; otherwise nil.
+  /// Returns the range of unused bytes if one of them is not zero; otherwise nil.
   static func remains(on page: UnsafeRawPointer, number: UInt32) -> Range<Int>? {
     guard let gap = gap(of: page, number: number), !gap.isEmpty else { return nil }
     let start = page + gap.lowerBound
@@ -28,7 +28,8 @@ enum BTreePage {
     return isZero ? nil : gap
   }
 
-  /// The range between the cell pointers and the cells; nil if the page is not a b-tree page.
+  /// Returns the range between the cell pointers and the cells; nil if the page is not a valid
+  /// b-tree page.
   static func gap(of page: UnsafeRawPointer, number: UInt32) -> Range<Int>? {
     let header = number == 1 ? fileHeaderBytes : 0
     func byte(_ place: Int) -> UInt8 { page.load(fromByteOffset: header + place, as: UInt8.self) }

@@ -1,20 +1,21 @@
 import CSQLite
 import Foundation
 
-/// An open database file of SQLite's own file system, with a ``PageSeal`` on each page. The seal is
-/// written with the page and checked when the page is read. A damaged page is neither returned by a
-/// read nor copied from the write-ahead log into the database. Unused bytes of a page are cleared
-/// before it is written (``BTreePage``).
+/// An open database file of SQLite's own file system, with a ``PageSeal`` (a checksum) at the end
+/// of each page. The seal is written with the page and checked when the page is read. A damaged
+/// page is neither returned by a read nor copied from the write-ahead log into the database. Unused
+/// bytes of a page are cleared before the page is written (``BTreePage``).
 ///
 /// Pages are never memory-mapped, because a reader of mapped memory does not learn of disk errors
 /// or changed data. Each page is read and checked before SQLite gets it.
 ///
-/// A file has seals on all of its pages or on none, as long as it exists. The value is only a
-/// pointer: SQLite owns the memory of the file, and the thread of its connection uses it.
+/// Either all pages of a file have seals or none has, and this never changes. The value is only a
+/// pointer: SQLite owns the memory of the file, and only the thread of the file's connection uses
+/// it.
 package struct DatabaseFile {
-  /// The data of an open file beside the system's own.
+  /// The data that this type keeps for an open file.
   private struct State {
-    /// The system's methods, which do the reading and writing.
+    /// The methods of SQLite's own file system, which read and write the file.
     let system: UnsafePointer<sqlite3_io_methods>
     /// The methods that SQLite calls.
     let methods: UnsafeMutablePointer<sqlite3_io_methods>
@@ -23,7 +24,8 @@ package struct DatabaseFile {
     let isSealed: Bool
     /// Memory for a page.
     let scratch: UnsafeMutableRawPointer
-    /// Whether writes come from the write-ahead log and have their seals.
+    /// Whether a checkpoint is under way. SQLite then writes pages from the write-ahead log, which
+    /// already have seals.
     var isCopyingLog = false
     var damage: PageDamage?
     var hasFailedSync = false
@@ -32,7 +34,7 @@ package struct DatabaseFile {
   /// SQLite's pointer to the open file.
   private let file: UnsafeMutablePointer<sqlite3_file>
 
-  /// A file whose methods ``wrap(_:path:)`` has replaced.
+  /// Points to an open file whose methods ``wrap(_:path:)`` has replaced.
   package init(_ file: UnsafeMutablePointer<sqlite3_file>) {
     self.file = file
   }
@@ -92,17 +94,17 @@ package struct DatabaseFile {
   /// The last damage found; nil if there is none.
   package var damage: PageDamage? { state.pointee.damage }
 
-  /// Records the damage of a page; returns SQLite's result code.
+  /// Records the damage of a page, and returns ``SQLiteResult/wrongData``.
   package func refuse(_ page: UInt32, isInLog: Bool, _ kind: PageDamage.Kind = .changed) -> Int32 {
     state.pointee.damage = PageDamage(
       path: state.pointee.path, page: page, isInLog: isInLog, kind: kind)
     return SQLiteResult.wrongData
   }
 
-  /// The number of pages at the beginning that decide whether the file has seals.
+  /// The most pages at the beginning of a file that are searched for an intact seal.
   private static let witnesses = 16
 
-  /// Whether a file can be read and its pages have seals.
+  /// Returns whether a file can be read, is not empty, and has seals on its pages.
   package static func isSealed(fileAt path: String) -> Bool {
     guard let file = SystemFile(path), file.size > 0 else { return false }
     let page = UnsafeMutableRawPointer.allocate(byteCount: PageCache.pageSize, alignment: 16)
@@ -115,7 +117,8 @@ package struct DatabaseFile {
     }
   }
 
-  /// Whether an open file's pages have seals. A new, empty file will have them.
+  /// Returns whether an open file's pages have seals. It returns true for an empty file too,
+  /// because new pages get seals.
   private static func isSealed(
     _ file: UnsafeMutablePointer<sqlite3_file>, _ system: UnsafePointer<sqlite3_io_methods>,
     using page: UnsafeMutableRawPointer
@@ -129,10 +132,11 @@ package struct DatabaseFile {
     }
   }
 
-  /// Whether a file's pages have seals. The byte in the header that says so may be damaged itself;
-  /// then other pages decide.
+  /// Returns whether a file's pages have seals. A byte in the file's header says so. This byte may
+  /// be damaged, so one intact seal among the first ``witnesses`` pages is also enough.
   ///
-  /// - Parameter read: reads the page of this number; false if there is none.
+  /// - Parameter read: reads the page with this number into `page`; false if there is no such page
+  ///   or if it cannot be read.
   private static func isSealed(
     using page: UnsafeMutableRawPointer, _ read: (Int) -> Bool
   ) -> Bool {
@@ -148,7 +152,8 @@ package struct DatabaseFile {
     return false
   }
 
-  /// The offset in the first page of the number of reserved bytes at the end of each page.
+  /// The offset of a byte in the first page: the number of bytes that are reserved at the end of
+  /// each page.
   static let reservedBytesOffset = 20
 
   // MARK: Reading and writing
@@ -174,8 +179,8 @@ package struct DatabaseFile {
     return result
   }
 
-  /// Writes a page with a seal, after it has cleared unused bytes. A page from the log has a seal
-  /// already, which must be intact.
+  /// Writes a page with cleared unused bytes and a seal. A page from the log already has a seal,
+  /// which must be intact: otherwise the page is not written.
   private func write(_ bytes: UnsafeRawPointer, _ count: Int32, at offset: Int64) -> Int32 {
     let state = state
     let system = state.pointee.system
@@ -203,8 +208,9 @@ package struct DatabaseFile {
     return system.pointee.xWrite(file, sealed, count, offset)
   }
 
-  /// Whether a sync failed. Linux may have marked the pages clean, and then a later sync neither
-  /// reports nor writes them. Log pages that were copied before are not copied again.
+  /// Whether a sync failed. Linux may have marked the unwritten pages clean. A later sync then
+  /// neither writes these pages nor reports an error, and SQLite does not copy them from the log
+  /// again.
   var hasFailedSync: Bool { state.pointee.hasFailedSync }
 
   /// The message about a failed sync.
@@ -220,7 +226,7 @@ package struct DatabaseFile {
     return result
   }
 
-  /// Notes the begin and the end of a checkpoint, in which SQLite writes pages from the log.
+  /// Notes the beginning and the end of a checkpoint, in which SQLite writes pages from the log.
   private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     if operation == SQLITE_FCNTL_CKPT_START { state.pointee.isCopyingLog = true }
     if operation == SQLITE_FCNTL_CKPT_DONE { state.pointee.isCopyingLog = false }

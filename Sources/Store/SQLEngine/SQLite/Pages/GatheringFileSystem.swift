@@ -7,10 +7,12 @@ import Foundation
 ///
 /// Use it only for connections with `synchronous=FULL`: the buffer delays writes until the sync.
 enum GatheringFileSystem {
-  /// The name by which connections select it, `petrel`; nil if SQLite refused it.
+  /// The name by which connections select this file system, `petrel`; nil if SQLite refused to
+  /// register it.
   static let name: String? = {
     guard let system else { return nil }
-    // Neither is ever freed: SQLite keeps both until the process ends.
+    // The memory of the file system and of its name is never freed, because SQLite uses it until
+    // the process ends.
     let own = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
     own.initialize(to: system.pointee)
     own.pointee.zName = UnsafePointer(strdup("petrel"))
@@ -36,11 +38,12 @@ enum GatheringFileSystem {
 
   /// SQLite's own file system, which never changes after initialization.
   nonisolated(unsafe) static let system: UnsafeMutablePointer<sqlite3_vfs>? = {
-    // Asking for the file system initializes SQLite.
+    // The configuration must come first, because the call below initializes SQLite.
     _ = SQLiteConnection.isConfigured
     return sqlite3_vfs_find(nil)
   }()
 
-  /// The size of the memory of a system file, rounded up to a pointer's alignment.
+  /// The size in bytes of the memory that SQLite's own file system needs for a file, rounded up to
+  /// the alignment of a pointer.
   static let systemFileBytes = ((system.map { Int($0.pointee.szOsFile) } ?? 0) + 7) / 8 * 8
 }

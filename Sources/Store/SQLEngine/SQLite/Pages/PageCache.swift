@@ -1,18 +1,19 @@
 import CSQLite
 
-/// The page cache of SQLite with one page number replaced
+/// The page cache of SQLite, with one page number replaced by 0
 /// (https://sqlite.org/c3ref/pcache_methods2.html).
 ///
-/// When SQLite reorders the pages of a tree, it gives them for a moment the number of the locking
-/// page, which is never used. The cache remembers the greatest number that it saw. At the next
-/// commit it searches all its pages for numbers after the database's end: a millisecond for 256 MB,
-/// at each commit of a database of less than a gigabyte. With the number 0, which no page has, it
-/// does not search.
+/// The locking page is a page that SQLite never uses. When SQLite reorders the pages of a tree, it
+/// gives them the number of the locking page for a moment. The cache remembers the greatest number
+/// that it saw. If that number is after the database's end, the cache searches all its pages at the
+/// next commit. This takes a millisecond for 256 MB, at each commit of a database of less than a
+/// gigabyte. If the pages get the number 0 instead, which no page has, the cache does not search.
 package enum PageCache {
-  /// Pages must have this size, in bytes, for the number to be right.
+  /// The required size of a page in bytes. ``lockingPage`` depends on the size.
   package static let pageSize = 4_096
 
-  /// Whether SQLite uses the replaced cache. Must be evaluated before the first use of SQLite.
+  /// Whether SQLite uses this cache. The first read of the value installs the cache, and must come
+  /// before the first use of SQLite.
   static let isInstalled: Bool = {
     guard var methods = system, methods.xRekey != nil else { return false }
     methods.xRekey = { cache, page, old, new in

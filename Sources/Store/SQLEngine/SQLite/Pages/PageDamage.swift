@@ -1,10 +1,11 @@
-/// The damage of a page of a store: it differs from the bytes that were written.
+/// The damage of one page of a store: the page is missing, or its bytes differ from those that were
+/// written.
 public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
   /// The kind of the damage.
   public enum Kind: Sendable, Hashable {
-    /// It does not match its checksum.
+    /// The page does not match its checksum.
     case changed
-    /// The file ends before it.
+    /// The file ends before the page.
     case missing
   }
 

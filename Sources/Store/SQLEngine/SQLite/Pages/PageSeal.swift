@@ -1,8 +1,8 @@
 import CPageChecksum
 
 /// The seal in the last bytes of each page of a store's file, which SQLite reserves on request
-/// (https://sqlite.org/fileformat.html, section 1.3.4). It is a checksum of the rest of the page
-/// and of its number, and a counterweight.
+/// (https://sqlite.org/fileformat.html, section 1.3.4). It has a checksum, which covers the rest of
+/// the page and the page's number, and a counterweight.
 ///
 /// | bytes | content |
 /// | --- | --- |
@@ -10,14 +10,14 @@ import CPageChecksum
 /// | 4080–4087 | XXH64 of bytes 0–4079, with the page's number as the seed |
 /// | 4088–4095 | the counterweight |
 ///
-/// The checksum is added on the page's way to the write-ahead log, after SQLite has computed its
-/// own checksum of the frame. SQLite's checksum is a sum of the page's words. The counterweight in
-/// the last two words offsets the change of the two words before them, so SQLite's checksum stays
-/// valid.
+/// The seal is added when a page is written to the write-ahead log. By then, SQLite has computed
+/// its own checksum of the frame (the page with its header in the log), which is a sum of the
+/// page's words. The counterweight in the last two words offsets the change of the two words before
+/// them, so SQLite's checksum stays valid.
 package enum PageSeal {
-  /// The size of a seal: the last bytes of each page.
+  /// The size of a seal in bytes.
   package static let bytes = 16
-  /// The offset of these bytes in a page.
+  /// The offset of the seal in a page.
   private static let start = PageCache.pageSize - bytes
 
   /// Returns the checksum of a page's content and number.

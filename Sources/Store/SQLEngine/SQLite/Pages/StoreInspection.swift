@@ -3,9 +3,10 @@ import Foundation
 import StoreModel
 
 /// A check of the checksums of a store's file and log on the disk, before the store is used. If the
-/// time limit ends it, the rest can be checked later, while the store is in use.
+/// time limit ends the check, the remaining pages can be checked later, while the store is in use
+/// (``checkRest(pausing:unless:)``).
 package struct StoreInspection {
-  /// The damage found, at most ten lines.
+  /// The damage found, one text for each fault, at most ten.
   package private(set) var faults: [String] = []
   /// Whether the pages have checksums. Without them, only the log is checked.
   package private(set) var isSealed = false
@@ -13,9 +14,9 @@ package struct StoreInspection {
   package var isComplete: Bool { next > pages }
 
   private let path: String
-  /// The number of pages in the database, those in the log, and the next page to check.
+  /// The number of pages in the database; 0 if no pages are checked.
   private var pages = 0
-  /// The pages that the log has in a newer version.
+  /// The numbers of the pages that the log has in a newer version.
   private var logged: Set<UInt32> = []
   /// The next page to check, counted from 1.
   private var next = 1
@@ -30,7 +31,7 @@ package struct StoreInspection {
 
   /// Checks a store that no server has open. Other programs may write to it for a moment.
   ///
-  /// - Parameter limit: how long to check pages.
+  /// - Parameter limit: the time limit for the pages. The log is always checked whole.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read.
   package init(ofStoreAt path: String, within limit: Duration) throws {
     var found: StoreInspection
@@ -54,7 +55,7 @@ package struct StoreInspection {
     }
   }
 
-  /// Checks the log, then pages until the limit ends.
+  /// Checks the log, then pages until the time limit.
   private init(at path: String, within limit: Duration) throws {
     self.path = path
     guard let file = SystemFile(path) else {
@@ -76,7 +77,8 @@ package struct StoreInspection {
       log.databasePages.map(Int.init) ?? counted,
       // The number of pages in the header may itself be damaged.
       log.databasePages == nil ? file.size / PageCache.pageSize : 0)
-    // When SQLite opens the file, it first rolls back the journal.
+    // When SQLite opens the file, it first rolls back the changes of the journal. So no page is
+    // checked before that.
     if let journal = SystemFile(path + "-journal", flags: SQLITE_OPEN_MAIN_JOURNAL),
       journal.size > 0
     {
@@ -93,7 +95,8 @@ package struct StoreInspection {
     throw StoreError(.corrupt, "\(fault): \(PageDamage.advice)")
   }
 
-  /// Checks pages until the time ends, and adds the faults.
+  /// Checks pages until all are checked, the time ends, or there are ten faults. Adds the faults to
+  /// ``faults``.
   private mutating func look(at file: SystemFile, until end: ContinuousClock.Instant) throws {
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: SystemFile.greatestRead, alignment: PageCache.pageSize)
@@ -109,14 +112,15 @@ package struct StoreInspection {
     }
   }
 
-  /// Returns the next pages to check, about 30, and moves behind them.
+  /// Returns the numbers of the next pages to check, at most 31, and sets ``next`` to the page
+  /// after them.
   private mutating func step() -> Range<Int> {
     let first = next
     next = min(pages + 1, first + SystemFile.greatestRead / PageCache.pageSize)
     return first..<next
   }
 
-  /// Returns the damaged ones of some pages. Pages that are in the log are left out, since a
+  /// Returns the damaged pages of a range. Pages that are also in the log are not checked, since a
   /// checkpoint may be about to replace them.
   private func damagedPages(
     among range: Range<Int>, of file: SystemFile, _ buffer: UnsafeMutableRawBufferPointer
@@ -133,12 +137,13 @@ package struct StoreInspection {
     }
   }
 
-  /// Checks the rest slowly, while the store is in use.
+  /// Checks the remaining pages slowly, while the store is in use. The call blocks its thread.
   ///
   /// - Parameters:
-  ///   - pause: microseconds between two reads of some 30 pages.
-  ///   - isOver: called between them; true ends the check.
+  ///   - pause: the pause between two reads of 31 pages, in microseconds.
+  ///   - isOver: the check calls it between the reads; if it returns true, the check ends.
   /// - Returns: the first damaged page; nil if there is none.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the disk cannot read the file.
   package mutating func checkRest(
     pausing pause: UInt32, unless isOver: () -> Bool
   ) throws -> PageDamage? {

@@ -3,8 +3,8 @@ import StoreModel
 
 /// A file opened for reading through SQLite's file system, but outside of its connections.
 ///
-/// POSIX locks belong to the process: if a file were closed in another way, the system would
-/// release the locks that this process's connections have on it.
+/// POSIX locks belong to the process. If the program opened and closed the file directly, the
+/// system would release the locks that the process's connections have on the file.
 package final class SystemFile {
   private let pointer: UnsafeMutablePointer<sqlite3_file>
   private let name: UnsafeMutablePointer<CChar>
@@ -12,7 +12,7 @@ package final class SystemFile {
   /// The most bytes read at once: a limit of SQLite's file system.
   package static let greatestRead = 31 * PageCache.pageSize
 
-  /// Opens a file for reading; nil if there is none that can be read.
+  /// Opens a file for reading; nil if the file does not exist or cannot be read.
   ///
   /// - Parameter flags: the kind of file, such as `SQLITE_OPEN_WAL`.
   package init?(_ path: String, flags: Int32 = SQLITE_OPEN_MAIN_DB) {

@@ -1,9 +1,9 @@
 import CloudKitModel
 import SQLEngine
 
-/// A reader of the entries of a path in their order, without their records.
+/// A reader of the index entries on a path (``AccessPath``), in their order, without their records.
 ///
-/// It can stop and resume at any entry: it keeps no statement open between two reads.
+/// Between two reads, the reader keeps the position only, and no open statement.
 struct EntryReader {
   /// The position of the next read.
   private enum Place {
@@ -17,9 +17,9 @@ struct EntryReader {
     case end
   }
 
-  /// The path to read.
+  /// The path that is read.
   let path: AccessPath
-  /// The ranges of the path, in the order of reading.
+  /// The ranges of the path, in the order in which they are read.
   private let stretches: [IndexStretch]
   /// Whether entries are read from the greatest key to the least.
   private let isDescending: Bool
@@ -29,9 +29,10 @@ struct EntryReader {
   /// Creates a reader.
   ///
   /// - Parameters:
-  ///   - path: the path to read, which must not be one of names.
-  ///   - position: the position of an entry, existing or not, after which reading begins. Its range
-  ///     is counted in the order of reading.
+  ///   - path: the path to read. Only ``visit(_:in:_:)`` reads the path of a zone; a path of record
+  ///     names cannot be read.
+  ///   - position: the position of an entry, existing or not, after which reading begins; nil
+  ///     begins at the start of the path. Ranges are counted in the order in which they are read.
   ///   - isDescending: whether to read from the greatest key to the least.
   init(
     _ path: AccessPath, after position: AccessPath.Position? = nil, isDescending: Bool = false
@@ -48,23 +49,26 @@ struct EntryReader {
     }
   }
 
-  /// Whether all entries of the path were read.
+  /// Whether all entries of the path have been read or skipped.
   var isAtEnd: Bool {
     if case .end = place { true } else { false }
   }
 
-  /// The last entry read; nil before the first and at the end of a path.
+  /// The position of the last entry that was read, if the last read reached its limit. Before the
+  /// first read it is the position that the initializer got. In other cases it is nil.
   var position: AccessPath.Position? {
     guard case .after(let stretch, let key, let number) = place else { return nil }
     return AccessPath.Position(stretch: stretch, key: key, number: number)
   }
 
-  /// The key of all entries of the last read, if they reached the limit and have one key.
+  /// The key of all entries of the last read, if the read reached its limit and these entries have
+  /// the same key; otherwise nil.
   private(set) var onlyKey: [UInt8]?
 
-  /// Returns the entries of wanted records among the next `limit` entries.
+  /// Reads the next `limit` entries, and returns those of wanted records.
   ///
-  /// - Parameter isWanted: decides by a record number, before the key is copied.
+  /// - Parameter isWanted: returns whether a record number is wanted. The keys of other entries are
+  ///   not copied.
   /// - Returns: the wanted entries, and the number of entries read.
   mutating func entries(
     _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
@@ -78,7 +82,8 @@ struct EntryReader {
     return (wanted, count)
   }
 
-  /// Visits the records of the next `limit` entries, except those outside of the path's circle.
+  /// Reads the next `limit` entries, and visits their record numbers. Records outside of the path's
+  /// circle are not visited.
   ///
   /// - Returns: the number of entries read.
   mutating func visit(
@@ -93,7 +98,8 @@ struct EntryReader {
     }
   }
 
-  /// Returns the first and the last entry of a range; nil if it has none. It needs two statements.
+  /// Returns the first and the last entry of a range, by two statements; nil if the range has no
+  /// entries.
   func span(ofStretch number: Int, in search: RecordSearch) throws -> EntrySpan? {
     let path = AccessPath(source: .stretches([stretches[number]]))
     var ends: [AccessPath.Position] = []
@@ -107,20 +113,22 @@ struct EntryReader {
     return ends.count == 2 ? EntrySpan(first: ends[0], last: ends[1]) : nil
   }
 
-  /// Moves past all entries with this key, without reading them.
+  /// Moves the position behind all entries with this key, without reading them.
   mutating func skip(_ key: [UInt8], stretch: Int) {
     place = .past(stretch: stretch, key: key)
   }
 
-  /// Skips the entries that were not read yet.
+  /// Moves the position to the end of the path.
   mutating func finish() {
     place = .end
   }
 
-  /// The column of the key in the statements of ``EntrySelection``.
+  /// The column with the key in the results of the statements of ``EntrySelection``.
   private static let keyColumn: Int32 = 1
 
-  /// Visits up to `limit` entries, and moves the position after them.
+  /// Reads up to `limit` entries, and moves the position after them.
+  ///
+  /// - Parameter visit: gets the index of the range, the record number and the row of each entry.
   ///
   /// - Returns: the number of entries; below `limit` only at the end of the path.
   private mutating func read(
@@ -157,7 +165,7 @@ struct EntryReader {
     return limit - left
   }
 
-  /// The entries that one statement reads.
+  /// The part of a range that one statement reads.
   private struct Part {
     var stretch: Int
     var span: EntrySelection.Span
@@ -167,7 +175,7 @@ struct EntryReader {
     var second: SQLValue
   }
 
-  /// Returns the entries to read next; nil at the end.
+  /// Returns the part to read next; nil at the end of the path.
   private func nextPart() -> Part? {
     switch place {
     case .end:
@@ -186,7 +194,7 @@ struct EntryReader {
     }
   }
 
-  /// Returns the position after a part without further entries.
+  /// Returns the position after a part whose entries have all been read.
   private func following(_ part: Part) -> Place {
     let range = stretches[part.stretch].range
     if part.span == .oneKey, part.first != (isDescending ? range.lower : range.upper) {
@@ -195,8 +203,9 @@ struct EntryReader {
     return part.stretch + 1 < stretches.count ? .before(stretch: part.stretch + 1) : .end
   }
 
-  /// Visits the records of the searched zone, in the order of their versions. It reads the records'
-  /// index by version; a record of another type counts but is not visited.
+  /// Visits the records of the searched zone, in the order of their versions. The method reads the
+  /// index of the table of records, not the value index. A record of another type counts for
+  /// `limit`, but is not visited.
   private mutating func visitZone(
     _ limit: Int, in search: RecordSearch, _ visit: (Int64) -> Void
   ) throws -> Int {
@@ -226,10 +235,11 @@ struct EntryReader {
 
 /// An entry of the value index on a path.
 struct IndexEntryPlace {
-  /// The index of its range on the path, in the order of reading.
+  /// The index of the entry's range on the path. Ranges are counted in the order in which they are
+  /// read.
   var stretch: Int
   /// The key of the entry.
   var key: IndexKey
-  /// The number of the record.
+  /// The number of the entry's record.
   var number: Int64
 }

@@ -1,22 +1,27 @@
-/// The statements that read entries of the value index. Their database is `$1`, their field `$2`,
-/// their limit `$5`.
+/// The statements that read entries of the value index. The argument `$1` is the database, `$2` the
+/// number of the field, `$5` the most entries, and `$6` the zone.
 ///
-/// Comparing a key and a number together would read the entries after a position with one
-/// statement, at twice the time for each. So the entries with the position's key are one part, and
-/// the others another part. In a zone, `$6`, a statement skips entries of other zones, which costs
-/// little because the entry has the zone.
+/// A position in the index is a key and a record number. One statement could read all entries after
+/// a position by comparing key and number together, but each entry would take twice the time. So
+/// one statement reads the entries with the key of the position, and another one those with later
+/// keys.
+///
+/// To search one zone, a statement skips the entries of other zones. That costs little, because an
+/// entry contains its zone.
 enum EntrySelection {
   /// The part of a range that a statement reads.
   enum Span {
-    /// The keys from `$3` to `$4`.
+    /// The entries with keys from `$3` to `$4`, both inclusive.
     case whole
-    /// The entries with the key `$3` after the number `$4`.
+    /// The entries with the key `$3` whose record numbers come after `$4`.
     case oneKey
-    /// The keys between `$3` and `$4`, without the key at which reading began.
+    /// The entries with keys from `$3` to `$4`, without the key at which reading began: `$3` in
+    /// ascending order, `$4` in descending order.
     case rest
   }
 
-  /// Returns a statement. There are twelve, so that each connection prepares each of them once.
+  /// Returns the text of a statement. There are twelve texts, so that each connection prepares each
+  /// of them once.
   ///
   /// - Parameters:
   ///   - span: the part of the range to read.

@@ -1,20 +1,21 @@
 import CloudKitModel
 
 extension Filter {
-  /// Returns the ranges of the value index with all records that can pass the filter. Such a record
-  /// is in one range of each list. The ranges of a list are ordered and disjoint. The result is
-  /// empty if the index does not help.
+  /// Returns lists of ranges of the value index. A record that can pass the filter is in at least
+  /// one range of each list. The ranges of a list are ordered and disjoint. The result is empty if
+  /// the index does not help.
   ///
-  /// The ranges may contain other records too, and a list field under several of its members. The
-  /// filter must fit the field's type (``validate(against:)``).
+  /// The ranges may also contain records that cannot pass. If the field has lists, a record may be
+  /// in the ranges several times, once for each member. The filter must fit the type of the field
+  /// (``validate(against:)``).
   ///
-  /// For example, a filter for lists that contain all of `a` and `b` gives two lists. Each has the
-  /// range of a member and that of ``ValueKey/longList``.
+  /// For example, a filter for lists that contain `a` and `b` gives two lists of ranges. Each of
+  /// them has the range of one member, and that of ``ValueKey/longList``.
   func keyRanges(in fieldType: FieldType) -> [[KeyRange]] {
     comparator.isNegated ? [] : rangesOfRelation(in: fieldType)
   }
 
-  /// Returns the ranges of the comparator without its negation.
+  /// Returns the lists of ranges for the filter's comparator, as if it were not negated.
   private func rangesOfRelation(in fieldType: FieldType) -> [[KeyRange]] {
     guard let value else { return [] }
     if !options.isEmpty, value.type.element == .string { return [] }
@@ -55,8 +56,8 @@ extension Filter {
     }
   }
 
-  /// Returns ranges of the index whose records all fail a `NOT_…` filter. The result is empty for
-  /// another filter, or if the index does not help.
+  /// Returns ranges of the value index whose records all fail a `NOT_…` filter. The result is empty
+  /// for a filter that is not negated, and if the index does not help.
   func excludedRanges(in fieldType: FieldType) -> [KeyRange] {
     let relation = comparator.relation
     guard comparator.isNegated, relation != .listContainsAll, let value else { return [] }
@@ -66,7 +67,7 @@ extension Filter {
     let isExact = single.allSatisfy { value in
       switch (element, value) {
       case (.string, .string(let text)):
-        // A truncated key also stands for other texts, which may pass.
+        // Other texts may have the same truncated key, and may pass the filter.
         return text.utf8.count
           < ValueKey.textLimit
           + (relation == .beginsWith || relation == .listMemberBeginsWith ? 1 : 0)
@@ -78,8 +79,9 @@ extension Filter {
     return (rangesOfRelation(in: fieldType).first ?? []).filter { $0.lower != ValueKey.longList }
   }
 
-  /// The ranges of the value index for the words that a record must have: a record that can pass is
-  /// in one range of each list. Empty if the filter does not search for words.
+  /// The lists of ranges of the value index for the words that a record must have. A record that
+  /// can pass the filter is in at least one range of each list. The result is empty if the filter
+  /// does not search for words.
   ///
   /// The ranges are those of a field's words (``RecordTypeEntry/Field/tokenNumber``).
   var tokenRanges: [[KeyRange]] {
@@ -96,19 +98,20 @@ extension Filter {
     }
   }
 
-  /// Returns the ranges of lists that may have one of these members. Long lists have a key of their
-  /// own, so they always may.
+  /// Returns the ranges of the lists that may have one of these members. A long list has the key
+  /// ``ValueKey/longList`` instead of its members, so the result always contains this key.
   private static func memberRanges(_ values: [RecordValue], in element: ValueType) -> [KeyRange] {
     KeyRange.union(ranges(of: values, in: element) + [KeyRange(ValueKey.longList)])
   }
 
-  /// Returns the ranges of values that may equal one of these.
+  /// Returns the ranges of the values that may equal one of `values`.
   private static func ranges(of values: [RecordValue], in element: ValueType) -> [KeyRange] {
     KeyRange.union(values.compactMap { bounds(of: $0, in: element) })
   }
 
-  /// Returns the keys of the field's values nearest to a filter's value, below and above. They are
-  /// equal if the field can have exactly that value. The result is nil for NaN.
+  /// Returns the keys of the two values that the field can have and that are nearest to a filter's
+  /// value: one below and one above. If the field can have exactly the filter's value, both keys
+  /// are the same. The result is nil for a value without a key, such as NaN.
   private static func bounds(of value: RecordValue, in element: ValueType) -> KeyRange? {
     switch (element, value) {
     case (.int64, .double(let double)):
@@ -117,7 +120,8 @@ extension Filter {
         lower: ValueKey.key(of: whole(double.rounded(.down))),
         upper: ValueKey.key(of: whole(double.rounded(.up))))
     case (.double, .int64(let integer)):
-      // Rounding is monotonic, so the nearest double bounds on either side.
+      // Rounding does not change the order of numbers. So the nearest double serves as the lower
+      // and the upper bound.
       return ValueKey.key(of: Double(integer)).map { KeyRange($0) }
     case (.string, .reference(let reference)):
       return KeyRange(ValueKey.key(of: reference.recordName))
@@ -126,12 +130,13 @@ extension Filter {
     }
   }
 
-  /// Returns a whole number as an integer, or the nearest integer that exists.
+  /// Returns a whole number as an integer. A number outside of the range of `Int64` becomes the
+  /// nearest integer of that range.
   private static func whole(_ double: Double) -> Int64 {
     Int64(exactly: double) ?? (double < 0 ? .min : .max)
   }
 
-  /// Returns the range of all texts with a prefix; nil for a value that is no text.
+  /// Returns the range of all texts that begin with a text; nil for a value that is no text.
   private static func prefixRange(_ value: RecordValue) -> KeyRange? {
     guard case .string(let prefix) = value else { return nil }
     let key = ValueKey.key(of: prefix)

@@ -1,6 +1,7 @@
 import CloudKitModel
 
-/// A closed range of a field's keys in the value index.
+/// A range of the keys of one field in the value index, with both ends. Keys are ordered by their
+/// bytes (``ValueKey``).
 struct KeyRange: Equatable {
   /// The least key of the range.
   var lower: [UInt8]
@@ -20,7 +21,7 @@ struct KeyRange: Equatable {
     self.init(lower: key, upper: key)
   }
 
-  /// The range's keys of eight bytes, as numbers; nil if it has none.
+  /// The range of the eight-byte keys in this range, as numbers; nil if there are none.
   var numbers: ClosedRange<UInt64>? {
     var first = IndexKey(lower).head
     if lower.count > 8 {
@@ -28,7 +29,7 @@ struct KeyRange: Equatable {
       first += 1
     }
     var last = IndexKey(upper).head
-    // A longer key that begins with the upper bound is after it.
+    // An eight-byte key that begins with a shorter upper bound is greater than the bound.
     if upper.count < 8 {
       guard last > 0 else { return nil }
       last -= 1
@@ -36,14 +37,14 @@ struct KeyRange: Equatable {
     return first <= last ? first...last : nil
   }
 
-  /// Returns whether a key is in the range. Keys are compared by their bytes.
+  /// Returns whether a key is in the range.
   func contains(_ key: [UInt8]) -> Bool {
     !key.lexicographicallyPrecedes(lower) && !upper.lexicographicallyPrecedes(key)
   }
 }
 
 extension KeyRange {
-  /// Returns the union of the ranges, ordered and disjoint.
+  /// Returns ordered and disjoint ranges that together contain the keys of all given ranges.
   ///
   /// - Complexity: O(*n* log *n*) for *n* ranges.
   static func union(_ ranges: [KeyRange]) -> [KeyRange] {
@@ -60,9 +61,13 @@ extension KeyRange {
     return union
   }
 
-  /// Returns the intersection of two lists of ordered, disjoint ranges, as such a list.
+  /// Returns the ranges of the keys that are in both lists, ordered and disjoint.
   ///
-  /// - Complexity: linear in the lengths of both.
+  /// - Parameters:
+  ///   - left: ordered and disjoint ranges.
+  ///   - right: ordered and disjoint ranges.
+  ///
+  /// - Complexity: O(*l* + *r*) for lists of *l* and *r* ranges.
   static func intersection(_ left: [KeyRange], _ right: [KeyRange]) -> [KeyRange] {
     var intersection: [KeyRange] = []
     var (one, other) = (left[...], right[...])

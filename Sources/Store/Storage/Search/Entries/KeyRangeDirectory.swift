@@ -1,30 +1,32 @@
-/// A test whether eight-byte keys are in one of many ranges, about as fast as for one range.
+/// A test whether an eight-byte key is in one of many ranges, about as fast as for one range.
 ///
-/// - Complexity: constant time for a key if the ranges are evenly spread; at worst logarithmic in
-///   their number.
+/// The span from the first range to the last is divided into *pieces* of the same size. For each
+/// piece the directory knows whether all, none or some of its keys are in a range.
+///
+/// - Complexity: O(1) for a key if the *n* ranges are spread evenly; at worst O(log *n*).
 struct KeyRangeDirectory {
-  /// The binary logarithm of the most pieces into which the span of the ranges is divided. So few
-  /// pieces contain the end of a range, and their 64 KB fit into a processor's cache.
+  /// The binary logarithm of the most pieces: 65,536 pieces of a byte each. All pieces together fit
+  /// into a processor's cache. With so many small pieces, few of them contain the end of a range.
   private static let pieceBits = 16
 
-  /// The range from the first range's beginning to the last range's end; nil when there is none.
+  /// The range from the least key to the greatest key of all ranges; nil if there are no ranges.
   let envelope: ClosedRange<UInt64>?
   /// The ranges, ordered and disjoint.
   private let ranges: [ClosedRange<UInt64>]
   /// The binary logarithm of the number of keys in a piece.
   private let shift: UInt64
-  /// The pieces of the envelope, all of one size; empty for one range.
+  /// The pieces of the envelope, in order; empty if there is at most one range.
   private var pieces: [Piece] = []
 
   /// The relation of a piece's keys to the ranges.
   private enum Piece: UInt8 {
-    /// The three relations: no key is in a range, all are, or a range begins or ends in the piece.
+    /// No key of the piece is in a range; all keys are; or a range begins or ends in the piece.
     case outside, inside, mixed
   }
 
   /// Creates a directory.
   ///
-  /// - Parameter ranges: ordered and disjoint; possibly none.
+  /// - Parameter ranges: ordered and disjoint ranges, any number.
   init(_ ranges: [ClosedRange<UInt64>]) {
     self.ranges = ranges
     guard let first = ranges.first, let last = ranges.last else {

@@ -1,15 +1,19 @@
-/// A collection that keeps the least of any number of added elements, in memory for few.
+/// A collection that keeps the least elements of all that are added. Its memory depends on
+/// ``capacity``, not on the number of added elements.
 ///
-/// For example, with a capacity of 3, after adding 5, 2, 9, 1, 7 and 4 it has 1, 2 and 4.
+/// For example, the capacity is 3, and the elements 5, 2, 9, 1, 7 and 4 are added. The collection
+/// then has 1, 2 and 4.
 ///
-/// - Complexity: constant time for an element greater than the kept ones. For the others, that of
-///   sorting twice the kept number, amortized over that number.
+/// - Complexity: O(1) to add an element that is greater than ``bound``. O(log *c*) on average for
+///   another element, where *c* is the capacity: 2*c* elements are sorted after each *c* additions.
 struct LeastElements<Element: Comparable> {
-  /// The least number of elements kept, above 0. Up to twice as many are kept for a while.
+  /// The number of least elements that are kept at any time, above 0. The collection may have up to
+  /// twice as many, less one.
   let capacity: Int
   /// The kept elements, in no order.
   private var kept: [Element] = []
-  /// The greatest kept element, once others were dropped.
+  /// The greatest element that was kept at the last removal; nil before the first removal. A
+  /// greater element is not added.
   private(set) var bound: Element?
 
   /// Creates an empty collection.
@@ -18,10 +22,11 @@ struct LeastElements<Element: Comparable> {
     kept.reserveCapacity(2 * capacity)
   }
 
-  /// Whether elements were dropped, all of them greater than the kept ones.
+  /// Whether added elements were left out. Each of them is at least as great as all kept ones.
   var hasDropped: Bool { bound != nil }
 
-  /// Adds an element, or drops it if it is greater than ``bound``.
+  /// Adds an element, unless it is greater than ``bound``. If the collection then has twice the
+  /// capacity, the greater half is removed.
   mutating func add(_ element: Element) {
     if let bound, bound < element { return }
     kept.append(element)

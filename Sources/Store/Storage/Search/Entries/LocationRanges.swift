@@ -1,19 +1,22 @@
 import CloudKitModel
 
-/// The ranges of the value index for the places of a circle or ring on the earth.
+/// The ranges of the value index for the places of a circle or a ring on the earth. A ring is the
+/// area between two circles with the same centre.
 ///
-/// A band of latitude is a range of keys in the order of longitudes. In each band that the outer
-/// circle touches, the ring has one or two ranges of longitude. They cover the places inside the
-/// outer circle that are not all inside the inner one.
+/// The key of a place begins with the place's band of latitude, a tenth of a degree wide. After the
+/// band, the key has the longitude (``ValueKey``). In each band that the outer circle touches, the
+/// ring has one or more ranges of longitude, and each gives a range of keys. These ranges contain
+/// all places of the ring, and a few others.
 struct LocationRanges {
   /// The centre of both circles.
   let center: Location
-  /// The radius up to which places are wanted, in metres.
+  /// The radius of the outer circle, in metres.
   let outer: Double
-  /// The radius up to which no place is wanted, in metres.
+  /// The radius of the inner circle, in metres; 0 for a circle.
   var inner = 0.0
 
-  /// The angle of the outer radius in degrees: slightly more, to allow for rounding.
+  /// The angle of the outer radius at the earth's centre, in degrees. The angle is slightly greater
+  /// than exact, to allow for rounding.
   private var reach: Double { degrees(outer * 1.000_001 + 1) }
 
   /// The bands of latitude that the outer circle touches.
@@ -21,18 +24,18 @@ struct LocationRanges {
     ValueKey.band(center.latitude - reach)...ValueKey.band(center.latitude + reach)
   }
 
-  /// All keys of these bands, including places far to the east and west.
+  /// The range of all keys in these bands, at any longitude.
   var wholeBands: KeyRange {
     KeyRange(
       lower: ValueKey.key(ofBand: bands.lowerBound, longitude: -180),
       upper: ValueKey.key(ofBand: bands.upperBound, longitude: 180) + [0xFF, 0xFF])
   }
 
-  /// The ranges, ordered and disjoint. They contain somewhat more than the ring.
+  /// The ranges of keys, ordered and disjoint, with all places of the ring and a few others.
   var ranges: [KeyRange] {
     let reach = reach
     var ranges: [KeyRange] = []
-    // Adjacent bands that are wanted at all longitudes form one range.
+    // Adjacent bands with all longitudes form one range.
     var lastWasWhole = false
     for band in bands {
       let spans = longitudes(inBand: band, reach: reach)
@@ -51,11 +54,11 @@ struct LocationRanges {
     return KeyRange.union(ranges)
   }
 
-  /// Returns the angle of a distance in metres along the earth, in degrees.
+  /// Returns the angle at the earth's centre, in degrees, for a distance along the earth in metres.
   private func degrees(_ distance: Double) -> Double { distance / Location.earthRadius * 180 / .pi }
 
-  /// Returns the longitudes of the ring in a band: none, one or two ranges, or three at the date
-  /// line.
+  /// Returns the longitudes of the ring in a band, in degrees: up to two ranges, or three if one of
+  /// them crosses the date line.
   ///
   /// - Parameter reach: the angle of the outer radius, in degrees.
   private func longitudes(inBand band: UInt16, reach: Double) -> [ClosedRange<Double>] {
@@ -69,8 +72,8 @@ struct LocationRanges {
     return span(narrow - 1e-6, wide + 1e-6)
   }
 
-  /// Returns the half widths of a circle at both edges of a band, and at the extreme between them,
-  /// where a meridian touches the circle.
+  /// Returns the half widths of a circle, in degrees of longitude, at several latitudes of a band:
+  /// at both edges, and where the circle is widest. That is where a meridian touches the circle.
   private func widths(from south: Double, to north: Double, radius: Double) -> [Double] {
     var latitudes = [south, north]
     let touching = sine(center.latitude) / cosine(radius)
@@ -78,8 +81,9 @@ struct LocationRanges {
     return latitudes.map { halfWidth(at: $0, radius: radius) }
   }
 
-  /// Returns the degrees of longitude that the circle spans to either side at a latitude: 0 where
-  /// it does not reach, 180 where it goes all round.
+  /// Returns the half width of a circle at a latitude: the degrees of longitude from the centre to
+  /// the edge of the circle. The result is 0 if the circle does not reach the latitude, and 180 if
+  /// the circle contains all longitudes there.
   private func halfWidth(at latitude: Double, radius: Double) -> Double {
     guard radius < 180 else { return 180 }
     let across = cosine(center.latitude) * cosine(latitude)
@@ -89,7 +93,8 @@ struct LocationRanges {
     return arcCosine(min(1, max(-1, along / across)))
   }
 
-  /// Returns the longitudes from `near` to `far` degrees from the centre, on both sides.
+  /// Returns the longitudes between `near` and `far` degrees away from the centre, to the east and
+  /// to the west.
   private func span(_ near: Double, _ far: Double) -> [ClosedRange<Double>] {
     guard near <= far else { return [] }
     if far >= 180, near <= 0 { return [-180...180] }
@@ -99,7 +104,8 @@ struct LocationRanges {
     return east + wrapped(center.longitude - far, center.longitude - near)
   }
 
-  /// Returns a range of longitudes within -180 to 180; two ranges if it crosses the date line.
+  /// Returns the longitudes from `west` to `east` as ranges within -180 to 180: two ranges if the
+  /// date line is between them.
   private func wrapped(_ west: Double, _ east: Double) -> [ClosedRange<Double>] {
     if west < -180 {
       return east < -180

@@ -1,35 +1,36 @@
-/// A test by the value index whether records have one key, for a few neighbouring numbers at a
-/// time.
+/// A test by the value index whether records have a certain key. One read answers for several
+/// neighbouring record numbers.
 ///
-/// The entries of a key are in the order of their records' numbers. For rising numbers that are
-/// close in the index it reads many entries at once, for scattered numbers few.
+/// The entries of a key are in the order of the record numbers. If the tested numbers rise in small
+/// steps, the test reads many entries at once; if they are scattered, few.
 struct NumberWindow {
-  /// The cost of a seek in the index, in entries read in order.
+  /// The cost of a seek in the index, in index entries: the time to read one entry in order.
   static let seekCost = 18
 
   /// The least and the most entries of a read.
   private static let sizes = 2...1_024
-  /// The range with the one key.
+  /// The range of the index with the key.
   private let stretch: IndexStretch
-  /// The numbers in `covered` that have the key.
+  /// The record numbers in ``covered`` that have the key, in ascending order.
   private var numbers: [Int64] = []
-  /// The record numbers about which ``numbers`` says everything; nil before the first read.
+  /// The range of record numbers for which the last read has the answer; nil before the first read.
   private var covered: ClosedRange<Int64>?
-  /// The number of entries of the last read.
+  /// The most entries of the last read.
   private var size = sizes.lowerBound
-  /// The cost so far, in entries.
+  /// The cost of all reads so far, in index entries.
   private(set) var cost = 0
 
-  /// Creates a window on the entries of a range; nil unless all of them have one key.
+  /// Creates a test for the key of a range; nil if the range has more than one key.
   init?(_ stretch: IndexStretch) {
     guard stretch.range.lower == stretch.range.upper else { return nil }
     self.stretch = stretch
   }
 
-  /// Returns whether a record has the key. It reads if the last read does not cover the number.
+  /// Returns whether a record has the key. If the last read does not answer for this number, the
+  /// method reads again.
   mutating func contains(_ number: Int64, in search: RecordSearch) throws -> Bool {
     guard let covered else {
-      // Reading from the beginning shows at once if no record has the key.
+      // If no record has the key, a read from the first number on shows that for all numbers.
       try read(from: 0, in: search)
       return try contains(number, in: search)
     }
@@ -46,8 +47,14 @@ struct NumberWindow {
     return low < numbers.count && numbers[low] == number
   }
 
-  /// Returns the number of entries to read for a number outside of `covered`: twice as many as
-  /// before if it follows soon, otherwise a quarter.
+  /// Returns the number of entries to read next: twice as many as before if `number` follows soon
+  /// after `covered`, otherwise a quarter.
+  ///
+  /// - Parameters:
+  ///   - size: the most entries of the last read.
+  ///   - covered: the record numbers of the last read.
+  ///   - count: the number of entries that the last read has found.
+  ///   - number: a record number outside of `covered`.
   private static func size(
     after size: Int, from covered: ClosedRange<Int64>, count: Int, to number: Int64
   ) -> Int {
@@ -57,7 +64,7 @@ struct NumberWindow {
     return isNear ? min(sizes.upperBound, size * 2) : max(sizes.lowerBound, size / 4)
   }
 
-  /// Reads the next ``size`` entries from a record number on.
+  /// Reads up to ``size`` entries from a record number on.
   private mutating func read(from number: Int64, in search: RecordSearch) throws {
     numbers.removeAll(keepingCapacity: true)
     try search.transaction.connection.query(

@@ -1,12 +1,12 @@
 import CloudKitModel
 import Foundation
 
-/// A computation of the distances of the places of index entries from one place, in half the time
-/// of ``Location/distance(to:)``.
+/// A computation of distances from one place, the centre, to places that are given as keys of the
+/// value index. The computation takes half the time of `Location.distance(to:)`.
 struct PlaceDistance {
-  /// The greatest error of a distance, in metres. It has the part of a place that keys leave out,
-  /// and the rounding of cosines. Cosines are least precise for short distances and for those to
-  /// the other side of the earth.
+  /// The greatest error of a distance, in metres. The error has two parts: the difference between
+  /// the place of a key and the true place, and the rounding of cosines. Rounding matters most for
+  /// short distances, and for distances to the other side of the earth.
   static let error = ValueKey.locationError + 0.5
 
   /// The sine of the centre's latitude.
@@ -23,11 +23,14 @@ struct PlaceDistance {
     longitude = center.longitude
   }
 
-  /// Returns the distance in metres to the place of a location's key, given as a number. ``error``
-  /// is its greatest error.
+  /// Returns the distance in metres from the centre to the place of a key. The greatest error is
+  /// ``error``.
+  ///
+  /// - Parameter key: the key of a location as a number (``ValueKey``).
   func metres(to key: UInt64) -> Double { acos(nearness(of: key)) * Location.earthRadius }
 
-  /// Returns the cosine of the angle to a place, -1 to 1: the greater, the nearer.
+  /// Returns the cosine of the angle between the centre and the place of a key, seen from the
+  /// earth's centre: from -1 to 1. A greater cosine means a nearer place.
   func nearness(of key: UInt64) -> Double {
     let place = ValueKey.coordinates(of: key)
     let sine = sin(place.latitude * .pi / 180)

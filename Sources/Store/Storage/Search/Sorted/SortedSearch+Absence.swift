@@ -1,17 +1,18 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// Visits the records without a value for a sort key, in the order of the next sort keys. Such
-  /// records come after all others.
+  /// Visits the records without a value for a sort key, in the order of the next sort keys. In the
+  /// results, these records come after those with a value.
   ///
   /// - Parameters:
   ///   - level: the index of the sort key.
-  ///   - start: the end of the previous page, if it was among the walk's records.
+  ///   - start: the place of the last record of the previous page, if it has the shared values of
+  ///     the walk; otherwise nil.
   /// - Returns: whether the page is full.
   mutating func walkAbsent(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let key = keys[level].key
-    // Every record has these times. The same holds for a field for which a filter requires a value.
-    // There is then nothing to visit.
+    // Every record has these times. If a filter requires a value of the field, every match has one.
+    // In both cases there is nothing to visit.
     if key == .system(.createdTimestamp) || key == .system(.modifiedTimestamp) {
       return collector.isFull
     }
@@ -27,8 +28,8 @@ extension SortedSearch {
     }
     shared.append(.absence)
     defer { shared.removeLast() }
-    // Reading all candidates may cost less than gathering the records with a value in order to
-    // exclude them.
+    // To exclude the records with a value, all of them must be gathered. Reading all candidates may
+    // cost less.
     if let count = sieve.candidateCount,
       collectingCost(count) < sieve.population
     {
@@ -47,16 +48,16 @@ extension SortedSearch {
     return try collectByNumber(ascending: keys[level].ascending, from: start)
   }
 
-  /// Collects from the next records of the database in the order of their numbers, up to
-  /// `SearchEffort.absenceLimit`. If these records do not fill the page and more follow, the method
-  /// drops those that it has collected.
+  /// Reads the next records of the database in the order of their numbers, at most
+  /// `SearchEffort.absenceLimit`, and collects the matching ones without a value. If they do not
+  /// fill the page and more records follow, the method removes them from the collector.
   ///
-  /// - Returns: whether the page is full or no records are left.
+  /// - Returns: true if the page is full or no records are left.
   private mutating func collectNext(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let ascending = keys[level].ascending
     let before = collector
-    // If the previous page ended at a record with a value, all records without one are still to
-    // come.
+    // If the last record of the previous page has a value, no record without a value was on an
+    // earlier page.
     let number = start?.values[level] == nil ? start?.number : nil
     let rows = try search.transaction.connection.rows(
       StoredRecord.selection
@@ -79,8 +80,8 @@ extension SortedSearch {
     return false
   }
 
-  /// Collects the records that pass the sieve in the order of their numbers, until the page is
-  /// full.
+  /// Collects the matching records that the sieve does not exclude, in the order of their numbers,
+  /// until the page is full.
   ///
   /// - Returns: whether the page is full.
   private mutating func collectByNumber(

@@ -1,8 +1,8 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// A candidate with its rank. The rank is the candidate's place in the order as far as cached
-  /// columns show it; it needs no read of the record.
+  /// The number of a candidate, with its rank: the candidate's position in the order, as far as
+  /// cached columns show it (``CandidateRanking``).
   private struct RankedNumber: Comparable {
     var rank: CandidateRanking.Rank
     var number: Int64
@@ -14,11 +14,12 @@ extension SortedSearch {
 
   /// Collects candidates in the order of their ranks until the page is full.
   ///
-  /// The method selects the first `capacity` candidates and reads them. If filters refuse so many
-  /// that the page is not full, it selects the next candidates, four times as many.
+  /// The method selects the candidates with the lowest ranks, about twice as many as are missing on
+  /// the page, and reads them. If the page is not full then, it selects and reads the next ones,
+  /// four times as many.
   ///
   /// - Parameters:
-  ///   - candidates: a set that contains all matches.
+  ///   - candidates: the record numbers of a set that contains all matches.
   ///   - ranking: the order by cached columns.
   /// - Returns: whether the page is full.
   mutating func collectRanked(
@@ -30,13 +31,14 @@ extension SortedSearch {
     var capacity = 2 * (collector.missing + 1)
     while true {
       let first = firstRanked(capacity, of: candidates, by: ranking, after: last) {
-        // Each selection visits the same candidates without a rank, so only the first one stores
-        // them.
+        // Each selection visits all candidates without a rank again, so only the first selection
+        // stores them.
         if last == nil { unranked.append($0) }
       }
       for (index, next) in first.sorted.enumerated() {
-        // Records of one rank may come in any order, so a full page is not complete before the
-        // ranks exceed that of its end. The check runs once in 16 candidates.
+        // Records with one rank may come in any order. So a full page is final only when the ranks
+        // are above that of the first record after the page. The check runs for one candidate in
+        // 16.
         if index % 16 == 0, let end = collector.bound(), let bound = ranking.rank(of: end),
           ranking.isSurelyBefore(bound, next.rank)
         {
@@ -52,10 +54,10 @@ extension SortedSearch {
     return try collectUnranked(unranked)
   }
 
-  /// Collects records without a value for the first key. If there is no other key, the page has
-  /// them in the order of their numbers, and records after the page are not read.
+  /// Collects the records without a value for the first sort key. If it is the only sort key, these
+  /// records are in the order of their numbers, so the method ends when the page is full.
   ///
-  /// - Parameter numbers: their numbers in ascending order.
+  /// - Parameter numbers: the numbers of these records, in ascending order.
   /// - Returns: whether the page is full.
   private mutating func collectUnranked(_ numbers: [Int64]) throws -> Bool {
     guard keys.count == 1 else {
@@ -63,7 +65,7 @@ extension SortedSearch {
       return collector.isFull
     }
     let ascending = keys[0].ascending
-    // The end of the previous page, if it was among these records.
+    // The number of the last record of the previous page, if it has no value.
     let start = collector.start.flatMap { $0.values[0] == nil ? $0.number : nil }
     for number in ascending ? numbers : numbers.reversed() {
       if collector.isFull { return true }
@@ -73,17 +75,18 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Returns the first candidates after `last` that may be on the page: at least `capacity` if
-  /// there are as many, at most twice as many.
+  /// Returns the candidates with the lowest ranks after `last` that may be on the page: from
+  /// `capacity` to twice as many, or fewer if no more are left.
   ///
-  /// - Parameter visitUnranked: gets the candidates without a value for the first key.
+  /// - Parameter visitUnranked: gets the number of each candidate without a value for the first
+  ///   sort key.
   private func firstRanked(
     _ capacity: Int, of candidates: RecordNumberSet, by ranking: CandidateRanking,
     after last: RankedNumber?, visitUnranked: (Int64) -> Void
   ) -> LeastElements<RankedNumber> {
     let filter = sieve
-    // The end of the previous page. If it was among unranked records, all ranked ones were on
-    // earlier pages.
+    // The rank of the last record of the previous page; the inner nil means that this record has no
+    // rank. All records with a rank were then on earlier pages.
     let start = collector.start.map { ranking.rank(of: $0) }
     let shared = shared.first
     var first = LeastElements<RankedNumber>(capacity: capacity)
@@ -106,7 +109,7 @@ extension SortedSearch {
   }
 
   /// Returns the cost of collecting `count` candidates, in index entries. If candidates can be
-  /// ranked, only as many are read as fill the page.
+  /// ranked, the search reads only about as many records as are missing on the page.
   func collectingCost(_ count: Int) -> Double {
     let count = Double(count)
     guard let rankCost = sieve.rankCost else { return count * search.effort.recordCost }

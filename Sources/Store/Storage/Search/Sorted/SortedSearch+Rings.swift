@@ -1,27 +1,31 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// The first circle's radius in metres: small enough for a city centre.
+  /// The outer radius of the first ring in metres: small enough for a city centre.
   private static let firstRadius = 250.0
   /// The greatest distance of two places, in metres.
   private static let halfEarth = Location.earthRadius * .pi
-  /// The greatest error of keys and rounding, in metres.
+  /// An upper bound of the error of a distance computed from a key, in metres.
   private static let margin = 2.0
 
-  /// Returns the cost of the seeks in the index for a ring that begins at this distance in metres:
-  /// two ranges in each band of latitude. The unit is an index entry.
+  /// Returns the cost, in index entries, of seeking the ranges of a ring: two ranges in each band
+  /// of latitude, a tenth of a degree wide.
+  ///
+  /// - Parameter distance: the inner radius of the ring in metres.
   static func effort(ofRingFrom distance: Double) -> Double {
     let bands = min(1_800, 2 * distance / Location.earthRadius * 1_800 / .pi)
     return 2 * bands * Double(NumberWindow.seekCost)
   }
 
-  /// Visits a field's places by distance, in rings that grow until the page is full. A descending
-  /// order begins at the other side of the earth.
+  /// Visits the places of a field by their distance from the centre of the sort, in rings, until
+  /// the page is full. In descending order, the centre of the rings is the place on the other side
+  /// of the earth: the farthest place comes first.
   ///
   /// - Parameters:
   ///   - path: the path through the field's places.
   ///   - level: the index of the sort key.
-  ///   - start: the end of the previous page, if it was among the walk's records.
+  ///   - start: the place of the last record of the previous page, if it has the shared values of
+  ///     the walk; otherwise nil.
   /// - Returns: whether the page is full.
   mutating func walkRings(
     of path: AccessPath, level: Int, from start: RecordOrder.Place?
@@ -57,11 +61,12 @@ extension SortedSearch {
       let area = outer * outer - max(0, inner) * max(0, inner)
       inner = outer
       if let last = farthest(level: level) {
-        // The page is full, but a nearer place may be just beyond the ring.
+        // The page is full, but a place just outside of the ring may be nearer than the last
+        // record.
         outer = max(outer, last) + 2 * Self.margin
       } else {
-        // If records are spread evenly, the next ring then has somewhat more than the missing
-        // number.
+        // The area of the next ring is chosen, within limits, so that the ring has 1.3 times the
+        // missing records if these are spread evenly.
         let entries = sieve.passed - before
         let needed =
           1.3 * Double(collector.missing) / sieve.matching(sorting: entryCost(level: level))
@@ -71,8 +76,9 @@ extension SortedSearch {
     }
   }
 
-  /// Returns the ring's ranges on the path. If there are few places, the result is one range:
-  /// checking each place costs less than seeking many ranges.
+  /// Returns the ranges of keys for a ring on a path. If the bands of latitude have few places, the
+  /// result is one range with all places in the bands: checking these places costs less than
+  /// seeking many ranges.
   private func ranges(
     of ring: LocationRanges, on path: AccessPath, field: Int64
   ) throws -> [KeyRange] {
@@ -86,15 +92,16 @@ extension SortedSearch {
     return ring.ranges
   }
 
-  /// Collects the records of a ring in the order of the distances of their keys.
+  /// Collects the matching records of a ring, in the order of the distances computed from their
+  /// keys.
   ///
   /// - Parameters:
-  ///   - path: the ranges of the ring.
+  ///   - path: the path with the ranges of the ring.
   ///   - origin: the centre of the ring.
   ///   - inner: the distance up to which places were visited before, in metres.
-  ///   - outer: the distance up to which places are visited.
+  ///   - outer: the distance up to which places are visited, in metres.
   ///   - level: the index of the sort key.
-  /// - Returns: whether the page is full and no later place is nearer.
+  /// - Returns: whether the page is full, and no place outside of the ring can be on it.
   private mutating func collectRing(
     _ path: AccessPath, around origin: Location, beyond inner: Double, within outer: Double,
     level: Int
@@ -119,14 +126,14 @@ extension SortedSearch {
     return isFull(to: outer, level: level)
   }
 
-  /// Computes whether the page is full with records that are nearer than `distance` by more than
-  /// ``margin``.
+  /// Returns whether the page is full, and the first record after the page is nearer than
+  /// `distance` by more than ``margin``.
   private mutating func isFull(to distance: Double, level: Int) -> Bool {
     farthest(level: level).map { $0 + Self.margin < distance } ?? false
   }
 
-  /// Returns the distance of a full page's last place from the centre of the rings; nil if the page
-  /// is not full.
+  /// Returns the distance in metres from the centre of the rings to the first record after the
+  /// page; nil if the page is not full, or if this record has no distance.
   private mutating func farthest(level: Int) -> Double? {
     guard collector.isFull, case .double(let last)? = collector.bound()?.values[level] else {
       return nil
@@ -134,7 +141,8 @@ extension SortedSearch {
     return fromOrigin(last, level)
   }
 
-  /// Converts a distance from the sort's place to one from the centre of the rings.
+  /// Converts a distance from the centre of the sort, in metres, to a distance from the centre of
+  /// the rings.
   private func fromOrigin(_ distance: Double, _ level: Int) -> Double {
     keys[level].ascending ? distance : Self.halfEarth - distance
   }

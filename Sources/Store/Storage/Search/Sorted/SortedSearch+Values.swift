@@ -1,12 +1,14 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// Visits a field's values in their order.
+  /// Visits the records of a walk in the order of a field's values, ascending or descending as the
+  /// sort key says.
   ///
   /// - Parameters:
   ///   - path: the path through the field's values.
   ///   - level: the index of the sort key.
-  ///   - start: the end of the previous page, if it was among the walk's records.
+  ///   - start: the place of the last record of the previous page, if it has the shared values of
+  ///     the walk; otherwise nil.
   /// - Returns: whether the page is full.
   mutating func walkValues(
     of path: AccessPath, level: Int, from start: RecordOrder.Place?
@@ -18,9 +20,9 @@ extension SortedSearch {
       guard let stretch = Self.stretch(of: key, on: path, isDescending: isDescending) else {
         return false
       }
-      // Texts with the same truncated key are not in order, and records with one value are not in
-      // the order of the next key. So these records are visited again, and the collector skips
-      // those of earlier pages.
+      // The index does not sort texts with the same truncated key, nor records with one value by
+      // the next sort key. So the records with the last key are visited again, and the collector
+      // skips those of earlier pages.
       let isExact = isLast && key.count < ValueKey.textLimit
       let number = isExact ? start?.number ?? 0 : isDescending ? Int64.max : -1
       reader = EntryReader(
@@ -32,8 +34,8 @@ extension SortedSearch {
       : try walkGroups(&reader, level: level)
   }
 
-  /// Returns the index of the range that contains a key, or of the next one in the order of
-  /// reading; nil if there is none.
+  /// Returns the index of the range that contains a key, or of the first range after the key; nil
+  /// if there is none. Ranges are counted in the order of reading.
   private static func stretch(
     of key: [UInt8], on path: AccessPath, isDescending: Bool
   ) -> Int? {
@@ -45,8 +47,8 @@ extension SortedSearch {
     return path.stretches.firstIndex { !$0.range.upper.lexicographicallyPrecedes(key) }
   }
 
-  /// Visits the values of the last sort key. Records with one value come in the order of their
-  /// numbers, like their entries.
+  /// Visits the records of a walk by the last sort key. Records with one value come in the order of
+  /// their numbers, as in the index.
   private mutating func walkInOrder(_ reader: inout EntryReader, level: Int) throws -> Bool {
     var lastKey = IndexKey([])
     var size = search.query.limit + 24
@@ -64,7 +66,8 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Returns the entries of records that may match, among a walk's next `limit` entries.
+  /// Reads the next `limit` entries of a walk, and returns those of records that the complete
+  /// conditions do not exclude.
   mutating func entries(of reader: inout EntryReader, _ limit: Int) throws -> [IndexEntryPlace] {
     let filter = sieve
     let (entries, count) = try reader.entries(limit, in: search) { filter.mayMatch($0) }
@@ -72,11 +75,12 @@ extension SortedSearch {
     return entries
   }
 
-  /// Visits the values of a key that others follow: the records with one value, then the next
-  /// value.
+  /// Visits the records of a walk by a sort key that is not the last one. A *group* is the records
+  /// with one value.
   ///
-  /// A few records with one value are read and sorted. If they are more than
-  /// `SearchEffort.groupLimit`, the search walks the index of the next key.
+  /// The records of a small group are read and sorted. If a group has more than
+  /// `SearchEffort.groupLimit` entries, the search walks the index of the next sort key for this
+  /// group.
   private mutating func walkGroups(_ reader: inout EntryReader, level: Int) throws -> Bool {
     var key = IndexKey([])
     var group: [Int64] = []
@@ -100,7 +104,8 @@ extension SortedSearch {
     return try collect(&group, level: level)
   }
 
-  /// Reads the records of a group, and empties the group. The collector sorts the records.
+  /// Reads the records of a group, adds the matching ones to the collector, and empties the group.
+  /// The collector sorts them.
   ///
   /// - Returns: whether the page is full.
   private mutating func collect(_ group: inout [Int64], level: Int) throws -> Bool {
@@ -111,16 +116,20 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Visits the records with one value in the order of the next key, by a walk. It is used for many
-  /// such records.
+  /// Visits the records of a large group by a walk in the order of the next sort key.
   ///
-  /// - Throws: ``WalkIsLonger`` if collecting the candidates of the whole walk costs less than this
-  ///   group.
+  /// - Parameters:
+  ///   - key: the key of the group's value.
+  ///   - level: the level of the walk that has found the group.
+  /// - Returns: whether the page is full.
+  ///
+  /// - Throws: ``WalkIsLonger`` for this level, if collecting all candidates costs less than the
+  ///   walk through this group.
   private mutating func walkGroup(of key: [UInt8], level: Int) throws -> Bool {
     guard let field = search.type.field(for: keys[level].key) else { return false }
     let stretch = IndexStretch(field: field.number, range: KeyRange(key))
     guard !sieve.rulesOut(stretch) else { return collector.isFull }
-    // A value that every match has needs no further condition.
+    // If the sieve already has the condition of this value, no further one is needed.
     let isNew = !sieve.hasCondition(of: stretch)
     let collecting = sieve.cost(of: collector.missing, sorting: 1, mayWalk: false)
     if isNew {

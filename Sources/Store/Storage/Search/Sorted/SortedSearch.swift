@@ -1,39 +1,41 @@
 import CloudKitModel
 
-/// The search for one page of a query, in the order of its sort keys. Without sort keys, the order
-/// is that of the records' numbers.
+/// The search for one page of a query's results, in the order of the sort keys. Without sort keys,
+/// the order is that of the record numbers.
 ///
-/// A few candidates are read and sorted. Otherwise the search *walks* the index of the first sort
-/// key: it visits the records in the order of the index. The sieve excludes records before they are
-/// read.
+/// A *candidate* is a record that may match. If there are few candidates, the search reads and
+/// sorts them all. Otherwise it *walks* the index of the first sort key: it visits the record
+/// numbers in the order of the index. The sieve (``CandidateSieve``) excludes most records that
+/// cannot match before they are read.
 ///
-/// - Records with the same value come in the order of the next sort key. If they are many, the
-///   search walks the index of that key, with the shared value as a further condition.
-/// - Records without a value come last, also in the order of the next sort key.
-/// - A sort by distance visits the places in growing rings around the center.
+/// - Records with the same value come in the order of the next sort key. If there are many of them,
+///   the search walks the index of the next sort key. The *shared* value is then a further
+///   condition.
+/// - Records without a value come last, in the order of the next sort key.
+/// - A sort by distance visits the places in growing rings around a centre.
 ///
-/// A *level* is the index of a sort key in ``keys``.
+/// A *level* is the index of a sort key in ``keys``. A walk has the level of the sort key whose
+/// index it follows.
 struct SortedSearch {
-  /// The common value of a walk's records for an earlier sort key.
+  /// The value that all records of a walk have for a sort key before the walk's own.
   enum Shared {
-    /// The key of the common value.
+    /// The records have the value with this key (``ValueKey``).
     case key([UInt8])
     /// The records have no value.
     case absence
   }
 
-  /// The query with its paths.
+  /// The search, with the query and its paths.
   let search: RecordSearch
-  /// The order of the page.
+  /// The order of the query's results.
   let order: RecordOrder
-  /// The first records of the order so far.
+  /// The matching records found so far, as far as they can be on the page.
   var collector: RecordCollector
-  /// The filter that excludes records before they are read.
+  /// The filter that excludes records before they are read, by the conditions of the search.
   var sieve: CandidateSieve
-  /// The values that all records of the present walk share, one for each sort key before the walk's
-  /// own.
+  /// The shared values of the present walk, one for each sort key before the walk's own.
   var shared: [Shared] = []
-  /// The order of candidates without reading them, as far as it is known.
+  /// The order of candidates by cached columns, for which no record is read; nil if there is none.
   private(set) var ranking: CandidateRanking?
 
   /// The sort keys; empty for the order of record numbers.
@@ -47,7 +49,7 @@ struct SortedSearch {
     sieve = CandidateSieve(try search.conditions(), effort: search.effort)
   }
 
-  /// Executes the search.
+  /// Executes the search. The caller sets `collector.start` before, for a page after the first one.
   ///
   /// - Returns: the records of the page, and the place of its last record; the place is nil if no
   ///   more records follow.
@@ -61,7 +63,7 @@ struct SortedSearch {
         try consider(number)
       }
     } else if search.access.reach == .own {
-      // The index of a sort key contains other users' values.
+      // The index of a sort key also contains other users' values, which this caller may not read.
       if sieve.hasConditions { try sieve.completeLast(in: search) }
       ranking = try search.ranking()
       _ = try collectAll()
@@ -75,9 +77,9 @@ struct SortedSearch {
     return collector.page()
   }
 
-  /// Returns the numbers of the candidates in ascending order; nil if the search must use the sort
-  /// keys' indexes. There is a result if a filter names the records, or if the query has no sort
-  /// keys and searches one zone.
+  /// Returns the numbers of all candidates in ascending order, for two kinds of queries: those with
+  /// a filter on record names, and those without sort keys in one zone. For another query, the
+  /// result is nil.
   private mutating func fewCandidates() throws -> [Int64]? {
     for path in search.paths {
       if case .names(let names) = path.source { return try search.numbers(ofRecordsNamed: names) }
@@ -85,8 +87,8 @@ struct SortedSearch {
     return keys.isEmpty ? try search.recordsOfZone()?.sorted : nil
   }
 
-  /// Reads a record unless the sieve excludes it. Collects the record if it matches and has the
-  /// shared values.
+  /// Reads a record, unless the sieve excludes it. If the record matches and has the shared values,
+  /// the method adds it to the collector.
   mutating func consider(_ number: Int64) throws {
     guard try sieve.admits(number, in: search) else { return }
     sieve.noteRead()
@@ -96,7 +98,8 @@ struct SortedSearch {
     collector.add(candidate.row, at: place)
   }
 
-  /// Returns whether a value is the shared one. Values with one truncated key count as the same.
+  /// Returns whether a value equals the shared one. Two values with the same truncated key count as
+  /// equal.
   private static func has(_ value: RecordValue?, _ shared: Shared) -> Bool {
     switch shared {
     case .absence: value == nil
@@ -104,8 +107,9 @@ struct SortedSearch {
     }
   }
 
-  /// Reports the cost beyond twice the cost of reading the page's records, because more cached
-  /// index entries could save it. The method does nothing without conditions.
+  /// Reports to the search cache what this search has spent because cached columns or lists are
+  /// missing. A cost up to twice that of reading the records of the page is not reported. The
+  /// method does nothing without conditions.
   private func reportMissingEntries() throws {
     guard sieve.hasConditions else { return }
     let fair = 2 * Double(search.query.limit) * search.effort.recordCost
@@ -114,20 +118,20 @@ struct SortedSearch {
 
   // MARK: Walking
 
-  /// An error of a walk that costs more than reading all candidates.
+  /// The error that ends a walk because collecting all candidates costs less.
   struct WalkIsLonger: Error {
-    /// The level of the walk to give up.
+    /// The level of the walk that ends.
     var level: Int
   }
 
-  /// Walks the records with the shared values in the order of the sort keys from `level` on, until
-  /// the page is full or no records are left.
+  /// Visits the records with the shared values, in the order of the sort keys from `level` on,
+  /// until the page is full or no records are left.
   ///
-  /// If it turns out that collecting all candidates costs less, the method drops the records of the
-  /// walk and calls ``collectAll()``.
+  /// If collecting all candidates turns out to cost less, the method removes the records of this
+  /// walk from the collector, and calls ``collectAll()``.
   ///
-  /// - Parameter level: the index of the sort key whose index is walked; beyond the last key, the
-  ///   records are collected.
+  /// - Parameter level: the level of the walk. Beyond the last sort key, and for a sort key without
+  ///   a complete index, the method calls ``collectAll()``.
   /// - Returns: whether the page is full.
   mutating func walk(level: Int) throws -> Bool {
     guard level < keys.count, let path = search.path(along: keys[level].key) else {
@@ -135,7 +139,7 @@ struct SortedSearch {
     }
     let before = collector
     do {
-      // The end of the previous page, if it was among these records.
+      // The last record of the previous page, if it has the shared values.
       var start: RecordOrder.Place?
       if let place = collector.start, isShared(by: place) { start = place }
       sieve.beginWalk(
@@ -159,26 +163,28 @@ struct SortedSearch {
     }
   }
 
-  /// Returns the fixed cost of a walk from a place, in entries: that of seeking the first ring.
+  /// Returns the fixed cost of a walk in index entries. For a sort by distance that begins after a
+  /// previous page, it is the cost of seeking the first ring; otherwise it is 0.
   private func overhead(level: Int, from start: RecordOrder.Place?) -> Double {
     guard keys[level].relativeLocation != nil, case .double(let distance)? = start?.values[level]
     else { return 0 }
     return Self.effort(ofRingFrom: distance)
   }
 
-  /// Returns whether a place has the shared values of the present walk.
+  /// Returns whether a record at this place in the order has the shared values.
   private func isShared(by place: RecordOrder.Place) -> Bool {
     zip(place.values, shared).allSatisfy { Self.has($0, $1) }
   }
 
-  /// Returns the cost of an entry of a walk: 1, or 3 for a place, whose distance must be computed.
+  /// Returns the cost of one entry of a walk, in index entries: 1, or 3 for a sort by distance,
+  /// because a distance must be computed.
   func entryCost(level: Int) -> Double { keys[level].relativeLocation == nil ? 1 : 3 }
 
-  /// Collects all records with the shared values. It is used if no index has the order of the
-  /// remaining sort keys, or if a walk costs more.
+  /// Adds all matching records with the shared values to the collector, without a walk. The
+  /// collector sorts them.
   ///
-  /// If there is no complete set of candidates, the sieve may gather one. If there is still none,
-  /// the method reads all records of the type.
+  /// If the sieve has no complete set of candidates, it may gather one. If it then has none, the
+  /// method reads all records of the type that the sieve does not exclude.
   ///
   /// - Returns: whether the page is full.
   mutating func collectAll() throws -> Bool {
