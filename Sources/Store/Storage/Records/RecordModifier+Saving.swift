@@ -168,7 +168,7 @@ extension RecordModifier {
   /// reference. The target of a `deleteSelf` reference must be in the zone, but need not exist; the
   /// number of such references to it is limited. Other references are not checked.
   ///
-  /// - Throws: ``ItemFailure/Code/invalid`` for a target in another zone; ``MissingTarget``;
+  /// - Throws: ``ItemFailure/Code/invalid`` for a target in another zone; ``BlockedOperation``;
   ///   ``ItemFailure/Code/limitExceeded``.
   private func checkReferences(
     of record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification

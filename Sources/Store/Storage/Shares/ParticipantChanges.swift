@@ -121,8 +121,8 @@ struct ParticipantChanges: Equatable {
   ) -> Bool {
     if let id = participant.participantID, id == known.id { return true }
     if let user = participant.user, user == known.user { return true }
-    guard let lookup = known.details.lookup, let other = try? participant.canonicalLookup() else {
-      // A wrong address is refused when the participant is added.
+    // A wrong address is no participant's. It is refused when the participant is added.
+    guard let other = try? participant.canonicalLookup(), let lookup = known.details.lookup else {
       return false
     }
     return (lookup.emailAddress != nil && lookup.emailAddress == other.emailAddress)

@@ -26,8 +26,8 @@ struct StoredParticipant: Equatable {
 
 /// The participants of shares.
 ///
-/// The row of a participant who had joined stays after the removal, so that the change feed can
-/// tell the participant what is gone.
+/// The row of a participant who had joined stays after the removal. It shows the change feed which
+/// records the participant has to delete.
 struct ParticipantTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }

@@ -72,9 +72,9 @@ struct SharesTests {
       let late = try await service.modify(share("create", ofRoot), in: "private")
       #expect(late.outcomes == ["BAD_REQUEST"])
       #expect(late[0].reason.contains("without its root record 'root'"))
-      let public_ = try await service.modify(
+      let inPublic = try await service.modify(
         Service.operation("create", "root"), share("create", ofRoot, zone: "_defaultZone"))
-      #expect(public_.outcomes == ["ATOMIC_ERROR", "BAD_DATABASE"], "\(public_.json)")
+      #expect(inPublic.outcomes == ["ATOMIC_ERROR", "BAD_DATABASE"], "\(inPublic.json)")
       let first = try await service.modify(root, share("create", ofRoot), in: "private")
       #expect(first.outcomes == ["ok", "ok"])
       let second = try await service.modify(
