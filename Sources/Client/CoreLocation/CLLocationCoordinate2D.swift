@@ -1,4 +1,5 @@
 // The names are those of Apple's framework.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 @_exported import Foundation
 
