@@ -32,6 +32,8 @@ public protocol Store: QuotaStore, SharedStore, StoreHealth, DamageReporting {
   var changeFeeds: any ChangeFeedStore { get }
   /// The assets: uploads, receipts, and the records that hold each file.
   var assets: any AssetRegistry { get }
+  /// The shares, as others than their owners find them.
+  var shares: any ShareStore { get }
   /// The schemas of containers, and the security roles in them.
   var schemas: any SchemaStore & RoleStore { get }
   /// The subscriptions: those of one user for clients, and those of a whole database for the

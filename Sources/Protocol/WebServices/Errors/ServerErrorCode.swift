@@ -61,6 +61,9 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public static let badDatabase = ServerErrorCode(rawValue: "BAD_DATABASE")
   /// The protocol has the function that the client asks for, but this server does not.
   public static let notSupported = ServerErrorCode(rawValue: "NOT_SUPPORTED")
+  /// The share may be for the caller, under an address that the caller's account lacks.
+  public static let participantMayNeedVerification = ServerErrorCode(
+    rawValue: "PARTICIPANT_MAY_NEED_VERIFICATION")
   /// The share would have more participants than it may; ``ServiceError/limit`` is the limit.
   public static let tooManyParticipants = ServerErrorCode(rawValue: "TOO_MANY_PARTICIPANTS")
   /// The outcome of the request is unknown: the server may or may not have carried it out.
@@ -80,7 +83,7 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   /// Petrel's additions, in alphabetical order.
   static let additions: [ServerErrorCode] = [
     .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .notSupported,
-    .serverResponseLost, .tooManyParticipants, .userDeletedZone, .zoneBusy,
+    .participantMayNeedVerification, .serverResponseLost, .tooManyParticipants, .userDeletedZone, .zoneBusy,
   ]
 
   /// The code that the server writes into `serverErrorCode` for this code. For one of Petrel's
@@ -90,6 +93,7 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
     case .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .notSupported,
       .tooManyParticipants:
       .badRequest
+    case .participantMayNeedVerification: .notFound
     case .serverResponseLost: .internalError
     case .userDeletedZone: .zoneNotFound
     case .zoneBusy: .tryAgainLater

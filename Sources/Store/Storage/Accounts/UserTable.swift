@@ -75,6 +75,16 @@ struct UserTable {
       ], User.init(row:))
   }
 
+  /// Whether an account has the e-mail address or the phone number of a lookup, which are in
+  /// canonical form.
+  func contains(_ lookup: UserLookup) throws -> Bool {
+    // Without an address, the text is that of no user.
+    try connection.first(
+      "SELECT 1 FROM users WHERE email = $1 OR phone = $2 LIMIT 1",
+      [.text(lookup.emailAddress ?? ""), .text(lookup.phoneNumber ?? "")]
+    ) { _ in true } ?? false
+  }
+
   /// Returns the account name for a user record name; nil if there is no such account.
   func name(of userRecordName: String) throws -> String? {
     try connection.first(

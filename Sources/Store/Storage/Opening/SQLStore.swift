@@ -33,6 +33,8 @@ public final class SQLStore: Store, Sendable {
   /// is the file's name with `-assets`. For a store in memory, they are in memory. For PostgreSQL,
   /// ``StoreLocation/postgreSQL(_:assets:)`` names the folder.
   public let assets: any AssetRegistry
+  /// The shares, as others than their owners find them.
+  public let shares: any ShareStore
   /// The schemas of containers, with their roles.
   public let schemas: any SchemaStore & RoleStore
   /// The subscriptions of users, and the feed of their changes. The index that matches changes with
@@ -221,6 +223,7 @@ public final class SQLStore: Store, Sendable {
     records = RecordService(transactions: transactions, searchEffort: configuration.searchEffort)
     self.changeFeeds = changeFeeds
     self.assets = assets
+    shares = ShareService(transactions: transactions)
     schemas = SchemaService(transactions: transactions)
     subscriptions = SubscriptionService(transactions: transactions)
     outbox = OutboxService(transactions: transactions)

@@ -50,6 +50,31 @@ struct ShareLinkTable {
     ) { $0.integer(0) }
   }
 
+  /// A link.
+  struct Link {
+    /// The number of the zone.
+    var zone: Int64
+    /// The number of the root record; nil for the zone as a whole.
+    var root: Int64?
+    /// The identifier of the participant who alone can use the link; nil for the link of a share.
+    var participant: String?
+  }
+
+  /// Returns the link with a number; nil if there is none.
+  func link(_ number: Int64, in database: DatabaseID) throws -> Link? {
+    try connection.first(
+      """
+      SELECT zone_number, root_number, participant_id FROM share_links
+      WHERE database_id = $1 AND link_number = $2
+      """, [.integer(database.rawValue), .integer(number)]
+    ) { row in
+      let participant = row.text(2)
+      return Link(
+        zone: row.integer(0), root: row.integer(1) == 0 ? nil : row.integer(1),
+        participant: participant.isEmpty ? nil : participant)
+    }
+  }
+
   /// Adds a link. Its number is drawn from the database's numbers.
   func add(
     _ number: Int64, ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64,

@@ -1,0 +1,38 @@
+extension ShareContent {
+  /// Returns the part of the content that a participant may see.
+  ///
+  /// | participant | sees |
+  /// | --- | --- |
+  /// | the owner, an administrator | everything |
+  /// | others | the owner, themselves, and who has accepted, without addresses |
+  /// | who joined or may join by a public link | the owner and themselves, without addresses |
+  ///
+  /// - Parameter participant: the participant who asks. It is the current one in the result.
+  public func seen(by participant: ShareParticipant) -> ShareContent {
+    var view = self
+    view.currentParticipant = participant
+    let seesOthers: Bool
+    switch participant.role {
+    case .owner, .administrator: return view
+    case .privateUser, .unknown: seesOthers = true
+    case .publicUser: seesOthers = false
+    }
+    let others = (participants ?? []).filter { other in
+      other.participantID != participant.participantID && other.role != .owner && seesOthers
+        && other.acceptance == .accepted
+    }
+    let hidden = ([owner].compactMap(\.self) + others).map { other in
+      var other = other
+      other.identity.lookup = nil
+      other.oneTimeURL = nil
+      return other
+    }
+    view.owner = hidden.first { $0.role == .owner }
+    view.participants = hidden + [participant]
+    view.deniesAccessRequests = nil
+    view.requesters = nil
+    view.blocked = nil
+    view.oneTimeLinks = nil
+    return view
+  }
+}
