@@ -56,20 +56,37 @@ struct SharingTests {
     }
   }
 
-  @Test("Looking at shares reaches the server, whose refusal is each share's error")
+  @Test("The metadata of a share is for those whom it invites; for others there is no such share")
   func metadata() async throws {
     try await Cloud.run { cloud in
-      let container = try await cloud.container(of: "anna", device: "phone")
-      let single = await #expect(throws: CKError.self) {
-        try await container.shareMetadata(for: url)
-      }
-      #expect(single?.code == .serverRejectedRequest)
-      #expect(single?.localizedDescription == "this server does not let users join shares yet")
-      let other = url.appendingPathComponent("1")
-      let results = try await container.shareMetadatas(for: [url, other])
-      #expect(results.count == 2)
-      #expect(error(results[url])?.code == .serverRejectedRequest)
-      #expect(error(results[other])?.code == .serverRejectedRequest)
+      let anna = try await cloud.container(of: "anna", device: "phone")
+      let ben = try await cloud.container(of: "ben", device: "pad")
+      let database = anna.privateCloudDatabase
+      let zoneID = CKRecordZone.ID(zoneName: "Notes")
+      try await database.save(CKRecordZone(zoneID: zoneID))
+      let root = CKRecord(
+        recordType: "Note", recordID: CKRecord.ID(recordName: "root", zoneID: zoneID))
+      root["text"] = "Milk"
+      let share = CKShare(rootRecord: root)
+      share.addParticipant(
+        try await anna.shareParticipant(forUserRecordID: try await ben.userRecordID()))
+      let saved = try await database.modifyRecords(saving: [root, share], deleting: [])
+      let shared = try #require(try saved.saveResults[share.recordID]?.get() as? CKShare)
+      let url = try #require(shared.url)
+      let metadata = try await ben.shareMetadata(for: url)
+      #expect(metadata.participantStatus == .pending && metadata.participantRole == .privateUser)
+      #expect(metadata.hierarchicalRootRecordID?.recordName == "root")
+      #expect(
+        metadata.share.recordID.zoneID.ownerName == (try await anna.userRecordID()).recordName)
+      #expect(metadata.share.currentUserParticipant?.acceptanceStatus == .pending)
+      let cora = try await cloud.container(of: "cora", device: "phone")
+      let foreign = await #expect(throws: CKError.self) { try await cora.shareMetadata(for: url) }
+      #expect(foreign?.code == .unknownItem)
+      let results = try await ben.shareMetadatas(for: [url, self.url])
+      #expect(results.count == 2 && error(results[self.url])?.code == .unknownItem)
+      let refusal = await #expect(throws: CKError.self) { try await ben.accept(metadata) }
+      #expect(refusal?.code == .serverRejectedRequest)
+      #expect(refusal?.localizedDescription == "this server does not let users join shares yet")
       let nobody = await cloud.container(token: nil, device: "x")
       let stranger = await #expect(throws: CKError.self) {
         try await nobody.shareMetadatas(for: [url])

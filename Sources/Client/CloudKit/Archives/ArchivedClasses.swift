@@ -7,6 +7,7 @@
 enum ArchivedClasses {
   /// The classes. The keys are their names in the archives of Apple's framework.
   static let byName: [String: AnyClass] = [
+    "CKAllowedSharingOptions": CKAllowedSharingOptions.self,
     "CKAsset": CKAsset.self,
     "CKDatabaseSubscription": CKDatabaseSubscription.self,
     "CKEncryptedRecordValueStore": EncryptedRecordValueStore.self,
@@ -27,6 +28,8 @@ enum ArchivedClasses {
     "CKReference": CKReference.self,
     "CKServerChangeToken": CKServerChangeToken.self,
     "CKShare": CKShare.self,
+    "CKShareAccessRequester": CKShareAccessRequester.self,
+    "CKShareBlockedIdentity": CKShareBlockedIdentity.self,
     "CKShareMetadata": CKShareMetadata.self,
     "CKShareParticipant": CKShareParticipant.self,
     "CKUserIdentity": CKUserIdentity.self,

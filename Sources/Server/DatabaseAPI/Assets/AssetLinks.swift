@@ -133,6 +133,12 @@ package final class AssetLinks: Sendable {
     return try await signer(for: database).signed(items)
   }
 
+  /// Adds download URLs to the assets of a record, and its URL to a share.
+  package func linked(_ record: Record, in database: DatabaseID) async throws -> Record {
+    guard record.needsLinks else { return record }
+    return try await signer(for: database).signed(record)
+  }
+
   /// Returns the record of a change; nil for a deletion.
   private static func record(of change: RecordChange) -> Record? {
     if case .saved(let record) = change { record } else { nil }

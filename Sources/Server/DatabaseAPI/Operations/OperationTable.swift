@@ -57,7 +57,7 @@ package struct OperationTable: Sendable {
         .operations
         + UsersEndpoint(store: store.accounts).operations
         + AssetsEndpoint(store: store.assets, databases: databases, links: links).operations
-        + SharesEndpoint().operations
+        + SharesEndpoint(store: store.shares, links: links).operations
         + LimitsEndpoint(limits: configuration.clientLimits).operations)
   }
 

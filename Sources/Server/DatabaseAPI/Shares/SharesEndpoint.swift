@@ -1,26 +1,80 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 import WebServices
 
-/// The endpoint of `records/resolve` and `records/accept`.
+/// The endpoint of `records/resolve`, `records/accept` and `records/requestAccess`.
 ///
-/// An owner can save shares, but this server does not let others join them yet. Each item fails with
-/// the reason code `NOT_SUPPORTED`.
+/// Users can look at shares, but this server does not let them join yet: each item of
+/// `records/accept` and `records/requestAccess` fails with the reason code `NOT_SUPPORTED`.
 struct SharesEndpoint: Sendable {
+  /// The shares of users.
+  let store: any ShareStore
+  /// The maker of the URLs of shares and of the assets in records.
+  let links: AssetLinks
+
   var operations: [Operation] {
     let details = "Each item fails with the reason code NOT_SUPPORTED: nobody can join a share yet."
     let answer = "One item for each short GUID, in order."
     return [
       Operation(
-        "records/resolve", of: .anyDatabase, for: .users, .reads, refuse,
-        .init("Sharing", "Look at shares by their short GUIDs", details, answer: answer)),
+        "records/resolve", of: .anyDatabase, for: .users, .reads, resolve,
+        .init("Sharing", "Look at shares by their short GUIDs", answer: answer)),
       Operation(
         "records/accept", of: .anyDatabase, for: .users, .changes, refuse,
         .init("Sharing", "Take part in shares", details, answer: answer)),
+      Operation(
+        "records/requestAccess", of: .anyDatabase, for: .users, .changes, refuseAccess,
+        .init("Sharing", "Request access to shares", details, answer: answer)),
     ]
   }
 
-  /// Answers both operations: each item fails.
+  /// Answers `records/resolve`: one item for each short GUID, in the order of the request.
+  ///
+  /// An item fails with `NOT_FOUND` if the caller may not see the share, and if there is none.
+  private func resolve(
+    _ request: ResolveSharesRequest, _ context: RequestContext
+  ) async throws -> SharesResponse {
+    let found = try await store.shares(
+      request.items.map {
+        ShareRequest(shortGUID: $0.shortGUID, fetchesRootRecord: $0.fetchesRootRecord)
+      }, for: try context.user(), of: context.path.container, in: context.path.environment)
+    var results: [Result<SharesResponse.Share, FailedItem>] = []
+    for (item, result) in zip(request.items, found) {
+      switch result {
+      case .success(let share):
+        results.append(.success(try await answer(to: item, share, context)))
+      case .failure(let failure):
+        results.append(
+          .failure(FailedItem(.share(shortGUID: item.shortGUID), ServiceError(failure))))
+      }
+    }
+    return SharesResponse(results: context.reported(results))
+  }
+
+  /// Returns a share as the answer to an item.
+  private func answer(
+    to item: ResolveSharesRequest.Item, _ found: VisibleShare, _ context: RequestContext
+  ) async throws -> SharesResponse.Share {
+    let share = try await links.linked(found.share, in: found.database)
+    var root = found.rootRecord
+    if var record = root {
+      if let keys = item.rootRecordDesiredKeys {
+        record.fields = record.fields.filter { keys.contains($0.key) }
+      }
+      root = try await links.linked(record, in: found.database)
+    }
+    let participant = found.participant
+    return SharesResponse.Share(
+      shortGUID: item.shortGUID, containerIdentifier: context.path.container,
+      environment: context.path.environment,
+      databaseScope: participant.role == .owner ? .private : .shared, zoneID: found.zoneID,
+      rootRecordName: found.rootRecordName, rootRecord: root, share: share,
+      ownerIdentity: found.owner, permission: participant.permission,
+      acceptance: participant.acceptance, role: participant.role, url: share.shareContent?.url)
+  }
+
+  /// Answers `records/accept`: each item fails.
   private func refuse(
     _ request: ResolveSharesRequest, _ context: RequestContext
   ) -> SharesResponse {
@@ -30,7 +84,17 @@ struct SharesEndpoint: Sendable {
       })
   }
 
-  /// The error of each item.
+  /// Answers `records/requestAccess`: each item fails.
+  private func refuseAccess(
+    _ request: RequestAccessRequest, _ context: RequestContext
+  ) -> RequestAccessResponse {
+    RequestAccessResponse(
+      results: request.shortGUIDs.map { shortGUID in
+        .failure(FailedItem(.share(shortGUID: shortGUID), Self.refusal))
+      })
+  }
+
+  /// The error of each item that would let a user join.
   private static var refusal: ServiceError {
     ServiceError(.notSupported, "this server does not let users join shares yet")
   }

@@ -1,3 +1,4 @@
+import CloudKitModel
 import JSONCoding
 import Testing
 
@@ -101,10 +102,85 @@ struct SharesTests {
     }
   }
 
+  /// The answer to `records/resolve` for one short GUID.
+  private func resolve(
+    _ guid: String, as user: TestUser, _ service: Service, more: String = "",
+    in environment: ContainerEnvironment = .development
+  ) async throws -> JSONValue {
+    let answer = try await service.post(
+      "public/records/resolve", #"{"shortGUIDs": [{"value": "\#(guid)"\#(more)}]}"#, as: user,
+      in: environment)
+    return try #require(answer.json["results"]?.array?.first, "\(answer.json)")
+  }
+
+  @Test("a share is visible to its owner and to who is invited, and to others it does not exist")
+  func looking() async throws {
+    try await withService { service in
+      try await service.makeZone("Notes")
+      let root = Service.operation(
+        "forceUpdate", "root", #""title": {"value": "Milk"}"#, zone: "Notes")
+      func save(_ members: String) async throws -> JSONValue {
+        let saved = try await service.modify(root, share("forceUpdate", members), in: "private")
+        try #require(saved.outcomes == ["ok", "ok"], "\(saved.json)")
+        return saved[1]
+      }
+      func invited(_ identity: String) -> String {
+        """
+        "participants": [{"type": "USER", "permission": "READ_WRITE",
+          "acceptanceStatus": "INVITED", "userIdentity": \(identity)}]
+        """
+      }
+      let first = try await save(
+        #""forRecord": {"recordName": "root"}, "#
+          + invited(#"{"userRecordName": "\#(service.bob.recordName)"}"#))
+      let guid = try #require(first["shortGUID"]?.string)
+      let own = try await resolve(
+        guid, as: service.alice, service, more: #", "shouldFetchRootRecord": true"#)
+      #expect(
+        own["databaseScope"]?.string == "PRIVATE" && own["participantType"]?.string == "OWNER")
+      #expect(own["rootRecord"]?["fields"]?["title"]?["value"]?.string == "Milk")
+      #expect(own["zoneID"]?["ownerRecordName"]?.string == service.alice.recordName)
+      let bobs = try await resolve(guid, as: service.bob, service)
+      #expect(bobs["databaseScope"]?.string == "SHARED" && bobs["rootRecordName"]?.string == "root")
+      #expect(bobs["participantStatus"]?.string == "INVITED" && bobs["rootRecord"] == nil)
+      #expect(bobs["participantPermission"]?.string == "READ_WRITE")
+      #expect(bobs["share"]?["webpageURL"]?.string == bobs["webpageURL"]?.string)
+      #expect(bobs["share"]?["denyAccessRequests"] == nil)
+      let unknown = try await resolve(String(guid.dropLast()), as: service.bob, service)
+      #expect(unknown.outcome == "NOT_FOUND")
+      let elsewhere = try await resolve(guid, as: service.bob, service, in: .production)
+      #expect(elsewhere.outcome == "NOT_FOUND")
+      #expect(elsewhere["reason"]?.string == unknown["reason"]?.string)
+
+      _ = try await save(invited(#"{"lookupInfo": {"emailAddress": "nobody@example.com"}}"#))
+      let waiting = try await resolve(guid, as: service.bob, service)
+      #expect(waiting.outcome == "PARTICIPANT_MAY_NEED_VERIFICATION")
+      _ = try await save(#""participants": []"#)
+      #expect(try await resolve(guid, as: service.bob, service).outcome == "NOT_FOUND")
+      // A link for a single use is for whoever has it; the share's own link is not.
+      let oneTime = try await save(invited("{}"))
+      let link = try #require(
+        oneTime["oneTimeStableUrlInfo"]?["oneTimeLinks"]?.array?.first?["sharingLink"]?.string)
+      let single = try #require(link.split(separator: "/").last?.split(separator: "#").first)
+      #expect(try await resolve(String(single), as: service.bob, service).outcome == "ok")
+      #expect(try await resolve(guid, as: service.bob, service).outcome == "NOT_FOUND")
+      _ = try await save(#""participants": []"#)
+      #expect(try await resolve(String(single), as: service.bob, service).outcome == "NOT_FOUND")
+
+      _ = try await save(#""publicPermission": "READ_ONLY""#)
+      let anyone = try await resolve(guid, as: service.bob, service)
+      #expect(anyone["participantType"]?.string == "PUBLIC_USER")
+      #expect(anyone["participantPermission"]?.string == "READ_ONLY")
+      _ = try await service.modify(
+        Service.operation("forceDelete", "s", zone: "Notes", type: nil), in: "private")
+      #expect(try await resolve(guid, as: service.alice, service).outcome == "NOT_FOUND")
+    }
+  }
+
   @Test("nobody can join a share yet, and each item says so")
   func joining() async throws {
     try await withService { service in
-      for operation in ["resolve", "accept"] {
+      for operation in ["accept", "requestAccess"] {
         let answer = try await service.post(
           "public/records/\(operation)", #"{"shortGUIDs": [{"value": "0a"}, {"value": "0b"}]}"#,
           as: service.alice)

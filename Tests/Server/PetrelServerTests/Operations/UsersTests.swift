@@ -55,6 +55,7 @@ struct UsersTests {
     arguments: [
       "users/caller", "users/current", "users/discover", "users/lookup/email", "users/lookup/id",
       "users/lookup/contacts", "users/permissions", "records/resolve", "records/accept",
+      "records/requestAccess",
     ])
   func anonymous(_ operation: String) async throws {
     try await withService { service in
