@@ -19,7 +19,8 @@ struct ShareRequestTests {
       identity: UserIdentity(
         userRecordName: "_ben", nameComponents: name,
         lookup: UserLookup(emailAddress: "b@x", phoneNumber: "1", userRecordName: "_ben")),
-      oneTimeURL: "https://x.test/1")
+      oneTimeURL: "https://x.test/1", isApprovedRequester: true,
+      added: Timestamp(milliseconds: 1_700_000_000_000))
   }
 
   private var share: Record {
@@ -29,7 +30,11 @@ struct ShareRequestTests {
       shareContent: ShareContent(
         root: .init(recordName: "root", recordChangeTag: "1"), publicPermission: .readOnly,
         participants: [participant], owner: participant, currentParticipant: participant,
-        shortGUID: "0a", url: "https://x.test/share/0a"),
+        shortGUID: "0a", url: "https://x.test/share/0a", deniesAccessRequests: false,
+        requesters: [participant.identity], blocked: [UserIdentity(userRecordName: "_max")],
+        oneTimeLinks: [
+          .init(participantIDs: ["p", "q"], url: "https://x.test/1"), .init(participantIDs: ["r"]),
+        ]),
       fields: ["cloudkit.title": .string("Plans")])
   }
 
@@ -57,7 +62,9 @@ struct ShareRequestTests {
           ShareParticipant(
             role: .privateUser, permission: .readOnly, acceptance: .pending,
             identity: UserIdentity(lookup: UserLookup(emailAddress: "b@x")))
-        ]))
+        ], deniesAccessRequests: true, requesters: [UserIdentity(userRecordName: "_eva")],
+        blocked: [UserIdentity(userRecordName: "_max")],
+        oneTimeLinks: [.init(participantIDs: ["p"], url: "u"), .init(participantIDs: ["q"])]))
     let body = ModifyRecordsRequest(operations: [operation], isAtomic: true).body(context: context)
     let record = try JSONValue(parsing: body)["operations"]?.array?.first?["record"]
     #expect(record?["forRecord"] == ["recordName": "root", "recordChangeTag": "1"])
@@ -69,6 +76,48 @@ struct ShareRequestTests {
           "userIdentity": ["lookupInfo": ["emailAddress": "b@x"]],
         ]
       ])
+    #expect(record?["denyAccessRequests"] == true)
+    #expect(record?["requesters"] == [["requesterInformation": ["userRecordName": "_eva"]]])
+    #expect(record?["blocked"] == [["blockedInformation": ["userRecordName": "_max"]]])
+    #expect(
+      record?["oneTimeStableUrlInfo"] == [
+        "oneTimeLinks": [
+          ["participantId": ["p"], "sharingLink": "u"], ["participantId": ["q"]],
+        ]
+      ])
+  }
+
+  @Test("A participant has the protocol's names for what only the server sets")
+  func participantNames() throws {
+    let body = RecordsResponse(records: [.success(.record(share))]).body(context: context)
+    let json = try JSONValue(parsing: body)["records"]?.array?.first?["participants"]?.array?.first
+    #expect(json?["isApprovedRequester"] == true)
+    #expect(json?["addedTimestamp"] == 1_700_000_000_000)
+    #expect(json?["oneTimeURL"] == "https://x.test/1")
+  }
+
+  @Test("Absent members are unknown, members of other services are ignored, and PENDING is read")
+  func foreignShare() throws {
+    let body = Data(
+      #"""
+      {"records": [{"recordName": "s", "recordType": "cloudkit.share", "fields": {},
+        "zoneID": {"zoneName": "Z"}, "stableUrl": {"routingKey": "x"}, "shortTokenHash": "h",
+        "oneTimeStableUrlInfo": {}, "participants": [{"type": "USER", "permission": "READ_ONLY",
+          "acceptanceStatus": "PENDING", "orgUser": false, "customRole": ""}]}]}
+      """#.utf8)
+    let response = try RecordsResponse(parsing: body, context: context)
+    guard case .success(.record(let record)) = response.records.first else {
+      Issue.record("the record was not read")
+      return
+    }
+    let content = try #require(record.shareContent)
+    #expect(content.participants?.map(\.acceptance) == [.pending])
+    #expect(content.participants?.map(\.isApprovedRequester) == [false])
+    #expect(content.participants?.map(\.added) == [nil])
+    #expect(content.publicPermission == nil)
+    #expect(content.deniesAccessRequests == nil)
+    #expect(content.requesters == nil && content.blocked == nil)
+    #expect(content.oneTimeLinks == [])
   }
 
   @Test("A wrong word is named with the words that are known")
@@ -93,17 +142,69 @@ struct ShareRequestTests {
       .init(shortGUID: "0b"),
     ])
     #expect(try ResolveSharesRequest(parsing: request.body) == request)
+    let bare = Data(#"{"shortGUIDs": ["0a", {"value": "0b"}]}"#.utf8)
+    #expect(
+      try ResolveSharesRequest(parsing: bare).items
+        == [.init(shortGUID: "0a"), .init(shortGUID: "0b")])
     let response = SharesResponse(results: [
       .success(
         SharesResponse.Share(
-          shortGUID: "0a", containerIdentifier: "iCloud.a",
-          zoneID: ZoneID(zoneName: "Z", ownerName: "_anna"), rootRecordName: "root",
+          shortGUID: "0a", containerIdentifier: "iCloud.a", environment: .development,
+          databaseScope: .private, zoneID: ZoneID(zoneName: "Z", ownerName: "_anna"),
+          rootRecordName: "root",
           rootRecord: Record(recordID: RecordID(recordName: "root"), recordType: "Note"),
           share: share, ownerIdentity: UserIdentity(userRecordName: "_anna"),
-          permission: .readOnly, acceptance: .accepted, role: .publicUser)),
+          permission: .readOnly, acceptance: .accepted, role: .publicUser,
+          url: "https://x.test/share/0a")),
       .failure(FailedItem(.share(shortGUID: "0b"), ServiceError(.notSupported, "no sharing"))),
     ])
     #expect(try SharesResponse(parsing: response.body) == response)
+    let json = try JSONValue(parsing: response.body)["results"]?.array?.first
+    #expect(json?["environment"] == "development")
+    #expect(json?["databaseScope"] == "PRIVATE")
+    #expect(json?["webpageURL"] == "https://x.test/share/0a")
+    #expect(json?["ancestorRecords"] == [] && json?["potentialMatchList"] == [])
+  }
+
+  @Test("An answer about a share of an older or another server is read too")
+  func otherServersShare() throws {
+    let body = Data(
+      #"""
+      {"results": [{"shortGUID": {"value": "0a"}, "containerIdentifier": "iCloud.a",
+        "zoneID": {"zoneName": "Z"}, "share": {"recordName": "s", "recordType": "cloudkit.share"},
+        "ownerIdentity": {}, "participantPermission": "NONE", "participantStatus": "INVITED",
+        "participantType": "USER", "ancestorRecords": [{"recordName": "a"}],
+        "potentialMatchList": [7]}]}
+      """#.utf8)
+    let share = try #require(try SharesResponse(parsing: body).results.first?.get())
+    #expect(share.environment == .production)
+    #expect(share.databaseScope == .shared)
+    #expect(share.url == nil)
+    let wrong = String(decoding: body, as: UTF8.self).replacing(
+      #""zoneID""#, with: #""databaseScope": "Shared", "zoneID""#)
+    let error = #expect(throws: ServiceError.self) {
+      try SharesResponse(parsing: Data(wrong.utf8))
+    }
+    #expect(error?.reason.contains("'Shared' must be one of PUBLIC, PRIVATE, SHARED") == true)
+  }
+
+  @Test("Requests for access and their answers are read as they were written")
+  func requestingAccess() throws {
+    let request = RequestAccessRequest(shortGUIDs: ["0a", "0b"])
+    #expect(try RequestAccessRequest(parsing: request.body) == request)
+    let bare = Data(#"{"shortGUIDs": [{"value": "0a"}, "0b"]}"#.utf8)
+    #expect(try RequestAccessRequest(parsing: bare) == request)
+    let response = RequestAccessResponse(results: [
+      .success(.init(shortGUID: "0a")),
+      .failure(FailedItem(.share(shortGUID: "0b"), ServiceError(.notSupported, "no sharing"))),
+    ])
+    #expect(try RequestAccessResponse(parsing: response.body) == response)
+    #expect(
+      try JSONValue(parsing: response.body)["results"]?.array?.first
+        == ["shortGUID": ["value": "0a"]])
+    #expect(throws: ServiceError.self) {
+      try RequestAccessRequest(parsing: Data(#"{"shortGUIDs": [7]}"#.utf8))
+    }
   }
 
   @Test("Requests and answers about users are read as they were written")

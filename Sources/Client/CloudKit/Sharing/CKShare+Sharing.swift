@@ -112,9 +112,9 @@ extension CKShare.Sharing {
         CKRecord.ID(recordName: $0.recordName, zoneID: recordID.zoneID)
       })
     rootChangeTag = model.root?.recordChangeTag
-    publicPermission = .init(model.publicPermission)
+    publicPermission = .init(model.publicPermission ?? .none)
     url = model.url.flatMap { URL(string: $0) }
-    participants = model.participants.map { CKShareParticipant($0) }
+    participants = (model.participants ?? []).map { CKShareParticipant($0) }
     let namedOwner = model.owner.map { CKShareParticipant($0) }
     if let known = participants.first(where: { $0.isEqual(namedOwner) || $0.role == .owner }) {
       owner = known

@@ -19,10 +19,12 @@ public struct ShareContent: Sendable, Hashable {
 
   /// The root of the shared hierarchy. It is nil for the share of a whole zone, and in answers.
   public var root: Root?
-  /// The permission of every user who has the share's URL.
-  public var publicPermission: SharePermission
-  /// The participants of the share.
-  public var participants: [ShareParticipant]
+  /// The permission of every user who has the share's URL. In a request, nil leaves the permission
+  /// as it is; a new share then has none.
+  public var publicPermission: SharePermission?
+  /// The participants of the share. In a request, a list without one of them removes that
+  /// participant, and nil leaves the list as it is.
+  public var participants: [ShareParticipant]?
   /// The participant who owns the shared records; nil in requests.
   public var owner: ShareParticipant?
   /// The participant who makes the request; nil in requests.
@@ -31,12 +33,39 @@ public struct ShareContent: Sendable, Hashable {
   public var shortGUID: String?
   /// The URL at which participants open the share (`webpageURL`).
   public var url: String?
+  /// Whether users who are not invited are kept from requesting access (`denyAccessRequests`). Nil
+  /// leaves the setting as it is; a new share then denies requests.
+  public var deniesAccessRequests: Bool?
+  /// The users who have requested access and have no answer yet. In a request, a list without one of
+  /// them denies that user's request, and nil leaves the list as it is.
+  public var requesters: [UserIdentity]?
+  /// The users whose requests for access the server ignores. In a request, a list without one of
+  /// them unblocks that user, and nil leaves the list as it is.
+  public var blocked: [UserIdentity]?
+  /// The links for a single use. Nil leaves the links as they are.
+  public var oneTimeLinks: [OneTimeLink]?
 
-  /// Creates the content of a share. By default it has no participants and no public permission.
+  /// A link with which the first user who opens it joins the share as a given participant.
+  public struct OneTimeLink: Sendable, Hashable {
+    /// The identifiers of the participants whom the link is for.
+    public var participantIDs: [String]
+    /// The URL. If it is nil in a request, the server makes a link.
+    public var url: String?
+
+    /// Creates a link, or the request for one.
+    public init(participantIDs: [String], url: String? = nil) {
+      self.participantIDs = participantIDs
+      self.url = url
+    }
+  }
+
+  /// Creates the content of a share, or a request that changes no property which it does not name.
   public init(
-    root: Root? = nil, publicPermission: SharePermission = .none,
-    participants: [ShareParticipant] = [], owner: ShareParticipant? = nil,
-    currentParticipant: ShareParticipant? = nil, shortGUID: String? = nil, url: String? = nil
+    root: Root? = nil, publicPermission: SharePermission? = nil,
+    participants: [ShareParticipant]? = nil, owner: ShareParticipant? = nil,
+    currentParticipant: ShareParticipant? = nil, shortGUID: String? = nil, url: String? = nil,
+    deniesAccessRequests: Bool? = nil, requesters: [UserIdentity]? = nil,
+    blocked: [UserIdentity]? = nil, oneTimeLinks: [OneTimeLink]? = nil
   ) {
     self.root = root
     self.publicPermission = publicPermission
@@ -45,6 +74,10 @@ public struct ShareContent: Sendable, Hashable {
     self.currentParticipant = currentParticipant
     self.shortGUID = shortGUID
     self.url = url
+    self.deniesAccessRequests = deniesAccessRequests
+    self.requesters = requesters
+    self.blocked = blocked
+    self.oneTimeLinks = oneTimeLinks
   }
 }
 
@@ -63,11 +96,16 @@ public struct ShareParticipant: Sendable, Hashable {
   /// A URL for a single use: the first user who opens it joins the share as this participant. It is
   /// nil for other participants.
   public var oneTimeURL: String?
+  /// Whether the participant had requested access before being added.
+  public var isApprovedRequester: Bool
+  /// The time of the save that added the participant; nil in requests.
+  public var added: Timestamp?
 
   /// Creates a participant.
   public init(
     participantID: String? = nil, role: ShareRole, permission: SharePermission,
-    acceptance: ShareAcceptance, identity: UserIdentity, oneTimeURL: String? = nil
+    acceptance: ShareAcceptance, identity: UserIdentity, oneTimeURL: String? = nil,
+    isApprovedRequester: Bool = false, added: Timestamp? = nil
   ) {
     self.participantID = participantID
     self.role = role
@@ -75,6 +113,8 @@ public struct ShareParticipant: Sendable, Hashable {
     self.acceptance = acceptance
     self.identity = identity
     self.oneTimeURL = oneTimeURL
+    self.isApprovedRequester = isApprovedRequester
+    self.added = added
   }
 }
 

@@ -213,8 +213,6 @@ extension AnswerShape {
 
 // MARK: Values that several shapes have
 
-extension ContainerEnvironment: MessagePart {}
-
 extension JSONSchema {
   /// The shape of a database scope: `public`, `private` or `shared`.
   static let databaseScope = word(DatabaseScope.allCases.map(\.pathComponent))

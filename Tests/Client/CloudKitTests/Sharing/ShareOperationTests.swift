@@ -10,8 +10,8 @@ struct ShareOperationTests {
   private static func share(_ shortGUID: String) -> SharesResponse.Share {
     let zoneID = ZoneID(zoneName: "Notes", ownerName: "_anna")
     return SharesResponse.Share(
-      shortGUID: shortGUID, containerIdentifier: "iCloud.test", zoneID: zoneID,
-      rootRecordName: "root",
+      shortGUID: shortGUID, containerIdentifier: "iCloud.test", environment: .production,
+      databaseScope: .shared, zoneID: zoneID, rootRecordName: "root",
       rootRecord: Record(
         recordID: RecordID(recordName: "root", zoneID: zoneID), recordType: "Note",
         fields: ["title": .string("Plans")]),

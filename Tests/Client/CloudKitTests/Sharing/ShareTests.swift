@@ -271,9 +271,9 @@ struct ShareTests {
     #expect(operation.recordType == "cloudkit.share")
     #expect(operation.shareContent?.root == ShareContent.Root(recordName: "root"))
     #expect(operation.shareContent?.publicPermission == .readOnly)
-    #expect(operation.shareContent?.participants.map(\.role) == [.owner, .privateUser])
+    #expect(operation.shareContent?.participants?.map(\.role) == [.owner, .privateUser])
     #expect(
-      operation.shareContent?.participants[1].identity.lookup?.emailAddress == "ben@example.com")
+      operation.shareContent?.participants?[1].identity.lookup?.emailAddress == "ben@example.com")
     #expect(try request.operations[1].get().shareContent == nil)
     let saved = try #require(try results.saveResults[share.recordID]?.get() as? CKShare)
     #expect(saved.url?.absoluteString == "https://x.test/share/0abc")
