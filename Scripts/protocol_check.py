@@ -230,7 +230,7 @@ def walk(client):
     client.operation("users/lookup/id", {"users": [{"userRecordName": "_none"}]})
     client.read("users/lookup/contacts", database="public")
     client.operation("users/lookup/contacts", {"contacts": [{"phoneNumber": "+49 30 1234567"}]})
-    for name in ("records/resolve", "records/accept"):
+    for name in ("records/resolve", "records/accept", "records/requestAccess"):
         client.operation(name, {"shortGUIDs": [{"value": "0abc"}]}, database="public")
 
     token, client.token = client.token, None

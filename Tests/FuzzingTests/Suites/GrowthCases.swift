@@ -76,8 +76,9 @@ enum GrowthCases {
     ("webhooks/register", #"{"url": "https://hooks.example.com/a?b=c", "secret": "s"}"#),
     (
       "public/records/accept",
-      #"{"shortGUIDs": [{"value": "guid", "rootRecordDesiredKeys": ["a"]}]}"#
+      #"{"shortGUIDs": [{"value": "guid", "rootRecordDesiredKeys": ["a"]}, "guid"]}"#
     ),
+    ("public/records/requestAccess", #"{"shortGUIDs": [{"value": "guid"}, "guid"]}"#),
   ]
 
   // MARK: The admin API

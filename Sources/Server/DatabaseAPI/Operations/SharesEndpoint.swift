@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import WebServices
 
-/// The endpoint of `records/resolve` and `records/accept`.
+/// The endpoint of `records/resolve`, `records/accept` and `records/requestAccess`.
 ///
 /// This server does not support shares yet. Each item fails with the reason code `NOT_SUPPORTED`.
 struct SharesEndpoint: Sendable {
@@ -16,16 +16,29 @@ struct SharesEndpoint: Sendable {
       Operation(
         "records/accept", of: .anyDatabase, for: .users, .changes, refuse,
         .init("Sharing", "Take part in shares", details, answer: answer)),
+      Operation(
+        "records/requestAccess", of: .anyDatabase, for: .users, .changes, refuseAccess,
+        .init("Sharing", "Request access to shares", details, answer: answer)),
     ]
   }
 
-  /// Answers both operations: each item fails.
+  /// Answers `records/resolve` and `records/accept`: each item fails.
   private func refuse(
     _ request: ResolveSharesRequest, _ context: RequestContext
   ) -> SharesResponse {
     SharesResponse(
       results: request.items.map { item in
         .failure(FailedItem(.share(shortGUID: item.shortGUID), Self.refusal))
+      })
+  }
+
+  /// Answers `records/requestAccess`: each item fails.
+  private func refuseAccess(
+    _ request: RequestAccessRequest, _ context: RequestContext
+  ) -> RequestAccessResponse {
+    RequestAccessResponse(
+      results: request.shortGUIDs.map { shortGUID in
+        .failure(FailedItem(.share(shortGUID: shortGUID), Self.refusal))
       })
   }
 

@@ -32,6 +32,7 @@ extension AccessWorld {
     "records/changes": { _ in "{}" },
     "records/resolve": { _ in #"{"shortGUIDs": [{"value": "guid"}]}"# },
     "records/accept": { _ in #"{"shortGUIDs": [{"value": "guid"}]}"# },
+    "records/requestAccess": { _ in #"{"shortGUIDs": [{"value": "guid"}]}"# },
     "changes/database": { _ in "{}" },
     "changes/zone": { _ in #"{"zones": [{"zoneID": {"zoneName": "_defaultZone"}}]}"# },
     // Default zones of private databases have no feed.

@@ -86,7 +86,7 @@ struct ServerKeyTests {
     arguments: [
       "private/records/query", "shared/records/query", "private/zones/list",
       "public/users/discover", "public/users/lookup/id", "public/users/permissions",
-      "public/records/resolve", "public/records/accept",
+      "public/records/resolve", "public/records/accept", "public/records/requestAccess",
     ])
   func access(_ operation: String) async throws {
     try await withService { service in

@@ -55,6 +55,7 @@ struct UsersTests {
     arguments: [
       "users/caller", "users/current", "users/discover", "users/lookup/email", "users/lookup/id",
       "users/lookup/contacts", "users/permissions", "records/resolve", "records/accept",
+      "records/requestAccess",
     ])
   func anonymous(_ operation: String) async throws {
     try await withService { service in
@@ -218,9 +219,9 @@ struct UsersTests {
       #expect(together[0].reason == "sharing is not supported by this server")
       let apart = try await service.modify(share, root, in: "private", atomic: false)
       #expect(apart.outcomes == ["NOT_SUPPORTED", "ok"])
-      for operation in ["resolve", "accept"] {
+      for operation in ["resolve", "accept", "requestAccess"] {
         let answer = try await service.post(
-          "public/records/\(operation)", #"{"shortGUIDs": [{"value": "0a"}, {"value": "0b"}]}"#,
+          "public/records/\(operation)", #"{"shortGUIDs": [{"value": "0a"}, "0b"]}"#,
           as: service.alice)
         let results = answer.json["results"]?.array ?? []
         #expect(results.map(\.outcome) == ["NOT_SUPPORTED", "NOT_SUPPORTED"])
