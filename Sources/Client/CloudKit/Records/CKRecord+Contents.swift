@@ -12,6 +12,8 @@ extension CKRecord {
     var parent: Reference?
     /// Whether the program set or removed the parent since the record was fetched or saved.
     var isParentChanged = false
+    /// The reference to the record's share; nil for none. A new ``CKShare`` sets it on its root.
+    var share: Reference?
     /// The contents as the server returned them. Nil for new records, and for records from an
     /// archive without ``CKRecord/setAncestor(_:)``.
     var fetched: Fetched?
@@ -20,6 +22,7 @@ extension CKRecord {
     struct Fetched {
       var fields: [FieldKey: any CKRecordValueProtocol]
       var parent: Reference?
+      var share: Reference?
       var encryptedKeys: Set<FieldKey> = []
     }
 
@@ -42,6 +45,7 @@ extension CKRecord.Contents {
   /// earlier versions of Petrel.
   init(coder: NSCoder) {
     parent = coder.decodeOptional(CKReference.self, forKey: "ParentReference", "parent")
+    share = coder.decodeOptional(CKReference.self, forKey: "ShareReference", "share")
     guard coder.containsValue(forKey: "ValueStore") else {
       decodeFormerLayout(coder)
       return

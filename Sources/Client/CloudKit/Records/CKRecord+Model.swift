@@ -41,9 +41,11 @@ extension CKRecord {
       contents.fields[name] = value.object(in: zoneID, asset: asset)
     }
     contents.parent = model.parent.map { Reference($0, in: zoneID) }
+    contents.share = model.share.map { Reference($0, in: zoneID) }
     contents.encryptedKeys = model.encryptedFields
     contents.fetched = .init(
-      fields: contents.fields, parent: contents.parent, encryptedKeys: contents.encryptedKeys)
+      fields: contents.fields, parent: contents.parent, share: contents.share,
+      encryptedKeys: contents.encryptedKeys)
     self.init(
       recordType: model.recordType, recordID: recordID,
       system: SystemFields(
@@ -51,8 +53,7 @@ extension CKRecord {
         creator: model.created.map { ID(RecordID(recordName: $0.userRecordName)) },
         creationDate: model.created?.timestamp.date,
         lastModifier: model.modified.map { ID(RecordID(recordName: $0.userRecordName)) },
-        modificationDate: model.modified?.timestamp.date,
-        share: model.share.map { Reference($0, in: zoneID) }),
+        modificationDate: model.modified?.timestamp.date),
       contents: contents)
   }
 
@@ -64,7 +65,7 @@ extension CKRecord {
       recordType: recordType, recordID: recordID, system: systemFields,
       contents: Contents(
         fields: fetched.fields, encryptedKeys: fetched.encryptedKeys, parent: fetched.parent,
-        fetched: fetched))
+        share: fetched.share, fetched: fetched))
   }
 
   /// Sets the ancestor of a record that was decoded from an archive, because the archive does not
@@ -73,7 +74,8 @@ extension CKRecord {
     let fetched = ancestor.contents.withLock { $0 }
     contents.withLock {
       $0.fetched = .init(
-        fields: fetched.fields, parent: fetched.parent, encryptedKeys: fetched.encryptedKeys)
+        fields: fetched.fields, parent: fetched.parent, share: fetched.share,
+        encryptedKeys: fetched.encryptedKeys)
     }
   }
 
@@ -144,7 +146,7 @@ extension CKRecord {
       recordID: recordID.model, recordType: recordType, recordChangeTag: recordChangeTag,
       created: stamp(creationDate, creatorUserRecordID),
       modified: stamp(modificationDate, lastModifiedUserRecordID),
-      parent: contents.parent?.model, share: share?.model)
+      parent: contents.parent?.model, share: contents.share?.model)
   }
 
   /// Returns the record with the named fields. Fields without a value are left out.

@@ -9,8 +9,6 @@ extension CKRecord {
     /// The ID of the user who changed the record last.
     var lastModifier: CKRecord.ID?
     var modificationDate: Date?
-    /// The reference to the record's share.
-    var share: CKRecord.Reference?
   }
 }
 
@@ -30,7 +28,6 @@ extension CKRecord.SystemFields {
       coder.decodeOptional(NSDate.self, forKey: "RecordMtime", "modificationDate").map {
         $0 as Date
       }
-    share = coder.decodeOptional(CKReference.self, forKey: "ShareReference", "share")
   }
 
   /// Encodes the properties under the keys that Apple's framework uses.
@@ -41,6 +38,5 @@ extension CKRecord.SystemFields {
     coder.encode(creationDate.map { $0 as NSDate }, forKey: "RecordCtime")
     coder.encode(lastModifier, forKey: "LastModifiedUserRecordID")
     coder.encode(modificationDate.map { $0 as NSDate }, forKey: "RecordMtime")
-    coder.encode(share, forKey: "ShareReference")
   }
 }

@@ -32,7 +32,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   private let storedID: ID
   /// The properties that the server set.
   let systemFields: SystemFields
-  /// The fields, the parent and the changes. The lock protects them.
+  /// The fields, the parent, the share and the changes. The lock protects them.
   let contents: Locked<Contents>
 
   /// The type of the record, such as `Note`.
@@ -50,9 +50,9 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   open var lastModifiedUserRecordID: ID? { systemFields.lastModifier }
   /// The date of the last save, by the server's clock; nil in a new record.
   open var modificationDate: Date? { systemFields.modificationDate }
-  /// The reference to the record's share. The server sets it on the root of a shared hierarchy and
-  /// on the share itself. Nil for other records.
-  open var share: Reference? { systemFields.share }
+  /// The reference to the record's share. Making a ``CKShare`` sets it on the root record. The server
+  /// sets it on the root of a shared hierarchy and on the share itself. Nil for other records.
+  open var share: Reference? { contents.withLock { $0.share } }
 
   /// Makes a new record.
   ///
@@ -135,6 +135,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     coder.encodeOptional(recordType, forKey: "RecordType")
     coder.encode(recordID, forKey: "RecordID")
     systemFields.encode(with: coder)
+    coder.encode(share, forKey: "ShareReference")
     coder.encode(parent, forKey: "ParentReference")
   }
 

@@ -78,7 +78,9 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     for (url, result) in try pair(sent, with: response.results) {
       switch result {
       case .success(let share):
-        guard let metadata = CKShareMetadata(share) else {
+        guard
+          let metadata = CKShareMetadata(share, includesRootRecord: shouldFetchRootRecord)
+        else {
           finish(url, .failure(CKError(.internalError, "the server's answer is not a share")))
           continue
         }

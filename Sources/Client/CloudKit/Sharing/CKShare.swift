@@ -12,8 +12,6 @@
 /// database.add(CKModifyRecordsOperation(recordsToSave: [album, share]))
 /// ```
 ///
-/// Unlike Apple's initializer, the one here does not set ``CKRecord/share`` of the root record.
-///
 /// - Note: Petrel's server refuses shares for now, with `serverRejectedRequest`.
 open class CKShare: CKRecord, @unchecked Sendable {
   /// The type of the metadata of shares.
@@ -24,8 +22,8 @@ open class CKShare: CKRecord, @unchecked Sendable {
   /// The properties that are not fields of a record; the lock protects them.
   let sharing: Locked<Sharing>
 
-  /// Makes a share of a record and of all records whose parents lead to it. The name of the share
-  /// is `Share-` and a UUID.
+  /// Makes a share of a record and of all records whose parents lead to it, and sets
+  /// ``CKRecord/share`` of the record. The name of the share is `Share-` and a UUID.
   public convenience init(rootRecord: CKRecord) {
     self.init(
       rootRecord: rootRecord,
@@ -34,7 +32,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
   }
 
   /// Makes a share of a record and of all records whose parents lead to it, with an ID of the
-  /// program's choice.
+  /// program's choice. Sets ``CKRecord/share`` of the record.
   ///
   /// - Precondition: The ID is in the zone of the root record. Otherwise the program stops.
   public init(rootRecord: CKRecord, shareID: CKRecord.ID) {
@@ -44,6 +42,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
     sharing = Locked(Sharing(root: rootRecord.recordID))
     sharing.withLock { $0.rootChangeTag = rootRecord.recordChangeTag }
     super.init(recordType: SystemType.share, recordID: shareID)
+    rootRecord.contents.withLock { $0.share = Reference(recordID: shareID, action: .none) }
   }
 
   /// Makes a share of a whole zone, with all its records. The name of the share is

@@ -23,7 +23,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
   /// The identity of the owner of the share.
   open var ownerIdentity: CKUserIdentity { storedOwnerIdentity }
   /// The record at the top of the shared hierarchy. Nil unless
-  /// ``CKFetchShareMetadataOperation/shouldFetchRootRecord`` was set.
+  /// ``CKFetchShareMetadataOperation/shouldFetchRootRecord`` was set, and for the share of a zone.
   open var rootRecord: CKRecord? { storedRootRecord }
 
   /// The ID of the record at the top of the shared hierarchy, or that of the share if it shares a
@@ -59,7 +59,10 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
   }
 
   /// Makes metadata from the server's answer. Returns nil if its record is no share.
-  init?(_ model: SharesResponse.Share) {
+  ///
+  /// - Parameter includesRootRecord: Whether the program asked for the root record. The share of a
+  ///   zone has none.
+  init?(_ model: SharesResponse.Share, includesRootRecord: Bool) {
     guard let share = CKRecord(model.share) as? CKShare else { return nil }
     storedContainerIdentifier = model.containerIdentifier
     storedShare = share
@@ -70,7 +73,9 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     storedParticipantStatus = .init(model.acceptance)
     storedParticipantPermission = .init(model.permission)
     storedOwnerIdentity = CKUserIdentity(model.ownerIdentity)
-    storedRootRecord = model.rootRecord.map { CKRecord($0) }
+    storedRootRecord =
+      includesRootRecord && model.rootRecordName != nil
+      ? model.rootRecord.map { CKRecord($0) } : nil
   }
 
   open class var supportsSecureCoding: Bool { true }

@@ -55,7 +55,7 @@ struct ShareOperationTests {
     #expect(metadata.share.url?.absoluteString == "https://x.test/share/0abc")
     #expect(metadata.hierarchicalRootRecordID?.recordName == "root")
     #expect(metadata.hierarchicalRootRecordID?.zoneID.ownerName == "_anna")
-    #expect(metadata.rootRecord?["title"] as? String == "Plans")
+    #expect(metadata.rootRecord == nil)
     #expect(metadata.participantRole == .privateUser)
     #expect(metadata.participantStatus == .pending)
     #expect(metadata.participantPermission == .readWrite)
@@ -64,12 +64,26 @@ struct ShareOperationTests {
     #expect(throws: CKError.self) { try results[gone]?.get() }
     #expect((results[gone]?.error as? CKError)?.code == .unknownItem)
     #expect((results[none]?.error as? CKError)?.code == .invalidArguments)
+  }
+
+  @Test("Metadata survives a secure archive")
+  func archivedMetadata() throws {
+    let metadata = try #require(CKShareMetadata(Self.share("0abc"), includesRootRecord: true))
     let back = try archivedAndBack(metadata)
     #expect(back == metadata)
     #expect(back.hash == metadata.hash)
     #expect(back.rootRecord?["title"] as? String == "Plans")
     #expect(back.participantPermission == .readWrite)
     #expect(metadata.copy() as? CKShare.Metadata == metadata)
+  }
+
+  @Test("Metadata of a zone's share has no root record, even if the server sends one")
+  func zoneMetadata() throws {
+    var model = Self.share("0abc")
+    model.rootRecordName = nil
+    let metadata = try #require(CKShareMetadata(model, includesRootRecord: true))
+    #expect(metadata.hierarchicalRootRecordID == nil)
+    #expect(metadata.rootRecord == nil)
   }
 
   @Test("Metadata may be subclassed by tests")
@@ -92,14 +106,16 @@ struct ShareOperationTests {
     operation.shouldFetchRootRecord = true
     operation.rootRecordDesiredKeys = ["title"]
     let events = Guarded<[String]>([])
-    operation.perShareMetadataResultBlock = { _, _ in events.append("result") }
+    operation.perShareMetadataResultBlock = { _, result in
+      events.append("result \(result.value?.rootRecord?["title"] ?? "")")
+    }
     operation.perShareMetadataBlock = { _, metadata, _ in
       events.append("old \(metadata?.rootRecordID.recordName ?? "")")
     }
     operation.fetchShareMetadataResultBlock = { _ in events.append("end") }
     operation.fetchShareMetadataCompletionBlock = { events.append("old end \($0 == nil)") }
     operation.runToEnd()
-    #expect(events.current == ["result", "old root", "end", "old end true"])
+    #expect(events.current == ["result Plans", "old root", "end", "old end true"])
     let body = try #require(transport.requests.first?.body)
     let item = try #require(try ResolveSharesRequest(parsing: body).items.first)
     #expect(item.fetchesRootRecord)
@@ -111,8 +127,8 @@ struct ShareOperationTests {
   func accepting() async throws {
     let transport = ScriptedTransport(Self.shares)
     let container = CKContainer.scripted(transport)
-    let good = try #require(CKShareMetadata(Self.share("0abc")))
-    let bad = try #require(CKShareMetadata(Self.share("gone")))
+    let good = try #require(CKShareMetadata(Self.share("0abc"), includesRootRecord: false))
+    let bad = try #require(CKShareMetadata(Self.share("gone"), includesRootRecord: false))
     let share = try await container.accept(good)
     #expect(share.url == good.share.url)
     #expect(transport.requests.map(\.operation) == ["records/accept"])
