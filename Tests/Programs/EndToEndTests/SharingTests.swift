@@ -55,6 +55,9 @@ struct SharingTests {
       #expect(results.count == 2)
       #expect(error(results[url])?.code == .serverRejectedRequest)
       #expect(error(results[other])?.code == .serverRejectedRequest)
+      let access = try await container.requestShareAccess(for: [url, other])
+      #expect(access.count == 2)
+      #expect(error(access[url])?.code == .serverRejectedRequest)
       let nobody = await cloud.container(token: nil, device: "x")
       let stranger = await #expect(throws: CKError.self) {
         try await nobody.shareMetadatas(for: [url])

@@ -27,6 +27,8 @@ enum ArchivedClasses {
     "CKReference": CKReference.self,
     "CKServerChangeToken": CKServerChangeToken.self,
     "CKShare": CKShare.self,
+    "CKShareAccessRequester": CKShareAccessRequester.self,
+    "CKShareBlockedIdentity": CKShareBlockedIdentity.self,
     "CKShareMetadata": CKShareMetadata.self,
     "CKShareParticipant": CKShareParticipant.self,
     "CKUserIdentity": CKUserIdentity.self,

@@ -122,6 +122,27 @@ extension CKContainer {
       self.startAccepting(metadatas) { completion($0.all($1)) }
     }
   }
+
+  // MARK: Requesting access
+
+  /// Requests access to shares to which the current user is not invited.
+  ///
+  /// A success says only that the server has received the request; see
+  /// ``CKShareRequestAccessOperation``.
+  ///
+  /// - Note: Petrel's server does not support shares yet. Each share fails with
+  ///   `serverRejectedRequest`.
+  ///
+  /// - Parameter urls: the URLs of the shares. A URL without a path gives `invalidArguments`.
+  /// - Returns: a result for each URL.
+  /// - Throws: an error only when the whole request fails.
+  public func requestShareAccess(
+    for urls: [URL]
+  ) async throws -> [URL: Result<Void, any Error>] {
+    try await CKOperation.result { completion in
+      self.startRequestingAccess(urls) { completion($0.all($1)) }
+    }
+  }
 }
 
 // MARK: - The operations
@@ -142,6 +163,18 @@ extension CKContainer {
     let operation = CKFetchShareMetadataOperation(shareURLs: urls)
     operation.perShareMetadataResultBlock = { items.add($0, $1) }
     operation.fetchShareMetadataResultBlock = { completion(items, $0) }
+    return run(operation)
+  }
+
+  /// Queues the operation that requests access, and collects its results.
+  @discardableResult
+  private func startRequestingAccess(
+    _ urls: [URL], _ completion: @escaping Items<URL, Void>
+  ) -> CKOperation {
+    let items = ItemResults<URL, Void>()
+    let operation = CKShareRequestAccessOperation(shareURLs: urls)
+    operation.perShareAccessRequestResultBlock = { items.add($0, $1) }
+    operation.shareAccessRequestResultBlock = { completion(items, $0) }
     return run(operation)
   }
 

@@ -16,6 +16,24 @@ extension CKShare {
     var currentUserParticipant: Participant?
     /// The URL with which participants open the share; nil before the first save.
     var url: URL?
+    var allowsAccessRequests = false
+    /// The users who have requested access and have no answer yet.
+    var requesters: [AccessRequester] = []
+    /// Whether the program took users from `requesters`. Only then a save sends the list. Otherwise
+    /// it would deny requests that the program has not seen.
+    var hasChangedRequesters = false
+    /// The users whose requests for access are ignored.
+    var blockedIdentities: [BlockedIdentity] = []
+    /// Whether the program blocked or unblocked users. Only then a save sends the list.
+    var hasChangedBlockedIdentities = false
+
+    /// Whether the current user may change the settings about requests for access.
+    var isManagedByCurrentUser: Bool {
+      switch currentUserParticipant?.role {
+      case .owner, .administrator: true
+      default: false
+      }
+    }
 
     /// Makes the properties of a new share. The current user is its owner, with read-write
     /// permission.
@@ -42,15 +60,41 @@ extension CKShare {
       known.permission = participant.permission
     }
 
+    /// Takes users from the list of requesters.
+    mutating func deny(_ denied: [AccessRequester]) {
+      requesters.removeAll { denied.contains($0) }
+      hasChangedRequesters = true
+    }
+
+    /// Takes users from the lists of requesters and participants, and adds them to the blocked
+    /// ones. The owner stays a participant.
+    mutating func block(_ blocked: [AccessRequester]) {
+      deny(blocked)
+      for identity in blocked.map(\.userIdentity) {
+        participants.removeAll { $0 !== owner && $0.userIdentity.isSamePerson(as: identity) }
+        guard !blockedIdentities.contains(where: { $0.userIdentity == identity }) else { continue }
+        blockedIdentities.append(BlockedIdentity(userIdentity: identity))
+      }
+      hasChangedBlockedIdentities = true
+    }
+
+    /// Takes users from the list of blocked ones.
+    mutating func unblock(_ unblocked: [BlockedIdentity]) {
+      blockedIdentities.removeAll { unblocked.contains($0) }
+      hasChangedBlockedIdentities = true
+    }
+
     /// Returns the properties with copies of the participants. The owner and the current user stay
     /// members of the list.
     func copy() -> Sharing {
       var copy = self
       copy.participants = participants.map { $0.copied }
-      copy.owner = copy.participants.first { $0.isEqual(owner) } ?? owner.copied
-      copy.currentUserParticipant = currentUserParticipant.map { current in
-        copy.participants.first { $0.isEqual(current) } ?? current.copied
+      func copied(_ participant: Participant) -> Participant {
+        copy.participants.first { $0.participantID == participant.participantID }
+          ?? participant.copied
       }
+      copy.owner = copied(owner)
+      copy.currentUserParticipant = currentUserParticipant.map { copied($0) }
       return copy
     }
   }
@@ -82,6 +126,12 @@ extension CKShare.Sharing {
     self.owner = owner
     currentUserParticipant = coder.decodeOptional(
       CKShareParticipant.self, forKey: "currentUserParticipant")
+    // Archives of earlier versions do not have the following keys.
+    allowsAccessRequests = coder.decodeBool(forKey: "allowsAccessRequests")
+    requesters = coder.decodeUsers(forKey: "requesters")
+    hasChangedRequesters = coder.decodeBool(forKey: "hasChangedRequesters")
+    blockedIdentities = coder.decodeUsers(forKey: "blockedIdentities")
+    hasChangedBlockedIdentities = coder.decodeBool(forKey: "hasChangedBlockedIdentities")
   }
 
   /// Encodes the properties in the archive of the system fields.
@@ -93,6 +143,24 @@ extension CKShare.Sharing {
     coder.encode(NSArray(array: participants), forKey: "participants")
     coder.encode(owner, forKey: "owner")
     coder.encode(currentUserParticipant, forKey: "currentUserParticipant")
+    coder.encode(allowsAccessRequests, forKey: "allowsAccessRequests")
+    coder.encode(NSArray(array: requesters), forKey: "requesters")
+    coder.encode(hasChangedRequesters, forKey: "hasChangedRequesters")
+    coder.encode(NSArray(array: blockedIdentities), forKey: "blockedIdentities")
+    coder.encode(hasChangedBlockedIdentities, forKey: "hasChangedBlockedIdentities")
+  }
+}
+
+extension NSCoder {
+  /// Decodes a list of objects of one class. A missing key gives an empty list. Another value makes
+  /// the decoder fail.
+  fileprivate func decodeUsers<User: NSObject & NSSecureCoding>(forKey key: String) -> [User] {
+    guard containsValue(forKey: key) else { return [] }
+    if let users = decodeObject(of: [NSArray.self, User.self], forKey: key) as? [User] {
+      return users
+    }
+    failWithError(CocoaError(.coderReadCorrupt))
+    return []
   }
 }
 
@@ -114,7 +182,18 @@ extension CKShare.Sharing {
     rootChangeTag = model.root?.recordChangeTag
     publicPermission = .init(model.publicPermission ?? .none)
     url = model.url.flatMap { URL(string: $0) }
-    participants = (model.participants ?? []).map { CKShareParticipant($0) }
+    allowsAccessRequests = model.deniesAccessRequests == false
+    requesters = (model.requesters ?? []).compactMap { CKShareAccessRequester(CKUserIdentity($0)) }
+    blockedIdentities = (model.blocked ?? []).map {
+      CKShareBlockedIdentity(userIdentity: CKUserIdentity($0))
+    }
+    var oneTimeURLs: [String: String] = [:]
+    for link in model.oneTimeLinks ?? [] {
+      for participantID in link.participantIDs { oneTimeURLs[participantID] = link.url }
+    }
+    participants = (model.participants ?? []).map {
+      CKShareParticipant($0, oneTimeURLs: oneTimeURLs)
+    }
     let namedOwner = model.owner.map { CKShareParticipant($0) }
     if let known = participants.first(where: { $0.isEqual(namedOwner) || $0.role == .owner }) {
       owner = known
@@ -135,8 +214,16 @@ extension CKShare.Sharing {
 
   /// The properties as a request contains them.
   var model: ShareContent {
-    ShareContent(
+    let links = participants.filter(\.joinsByOneTimeURL).map {
+      ShareContent.OneTimeLink(
+        participantIDs: [$0.participantID], url: $0.oneTimeURL?.absoluteString)
+    }
+    return ShareContent(
       root: root.map { .init(recordName: $0.recordName, recordChangeTag: rootChangeTag) },
-      publicPermission: publicPermission.model, participants: participants.map(\.model))
+      publicPermission: publicPermission.model, participants: participants.map(\.model),
+      deniesAccessRequests: !allowsAccessRequests,
+      requesters: hasChangedRequesters ? requesters.map(\.userIdentity.model) : nil,
+      blocked: hasChangedBlockedIdentities ? blockedIdentities.map(\.userIdentity.model) : nil,
+      oneTimeLinks: links.isEmpty ? nil : links)
   }
 }

@@ -12,12 +12,20 @@
 /// database.add(CKModifyRecordsOperation(recordsToSave: [album, share]))
 /// ```
 ///
+/// If ``allowsAccessRequests`` is set, users who are not invited can request access with
+/// ``CKShareRequestAccessOperation``. They are then in ``requesters``. To approve one, fetch a
+/// participant for ``CKShareAccessRequester/participantLookupInfo``, add it and save the share.
+///
 /// - Note: Petrel's server refuses shares for now, with `serverRejectedRequest`.
 open class CKShare: CKRecord, @unchecked Sendable {
   /// The type of the metadata of shares.
   public typealias Metadata = CKShareMetadata
   /// The type of the participants of shares.
   public typealias Participant = CKShareParticipant
+  /// The type of the users who have requested access.
+  public typealias AccessRequester = CKShareAccessRequester
+  /// The type of the users whose requests for access are ignored.
+  public typealias BlockedIdentity = CKShareBlockedIdentity
 
   /// The properties that are not fields of a record; the lock protects them.
   let sharing: Locked<Sharing>

@@ -2,15 +2,19 @@ internal import CloudKitModel
 
 extension CKShareParticipant {
   /// Makes a participant from the server's answer. One without an ID gets a UUID.
-  convenience init(_ model: ShareParticipant) {
+  ///
+  /// - Parameter oneTimeURLs: The one-time URLs of the share, by participant ID.
+  convenience init(_ model: ShareParticipant, oneTimeURLs: [String: String] = [:]) {
+    let oneTimeURL = model.oneTimeURL ?? model.participantID.flatMap { oneTimeURLs[$0] }
     self.init(
       userIdentity: CKUserIdentity(model.identity), role: .init(model.role),
       permission: .init(model.permission), acceptanceStatus: .init(model.acceptance),
       participantID: model.participantID ?? UUID().uuidString,
-      oneTimeURL: model.oneTimeURL.flatMap { URL(string: $0) })
+      isApprovedRequester: model.isApprovedRequester, dateAddedToShare: model.added?.date,
+      joinsByOneTimeURL: oneTimeURL != nil, oneTimeURL: oneTimeURL.flatMap { URL(string: $0) })
   }
 
-  /// The participant as a request contains it.
+  /// The participant as a request contains it. Properties that only the server sets are left out.
   var model: ShareParticipant {
     ShareParticipant(
       participantID: participantID, role: role.model, permission: permission.model,

@@ -6,8 +6,8 @@ internal import CloudKitModel
 /// with ``CKShare/addParticipant(_:)`` and save the share. A new participant is a private user who
 /// can read and who has not accepted yet.
 ///
-/// Two participants are equal if they have the same user record ID. Without one they are equal by
-/// lookup info, and without both by ``participantID``.
+/// Two participants are equal if they have the same ``participantID``, the same user record ID or the
+/// same lookup info.
 open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The identity of the user.
   open var userIdentity: CKUserIdentity { storedUserIdentity }
@@ -15,12 +15,21 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
   open var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { storedAcceptanceStatus }
   /// The ID of the participant, unique in the share.
   open var participantID: CKShare.Participant.ID { storedParticipantID }
+  /// Whether the participant had requested access to the share before being added.
+  open var isApprovedRequester: Bool { storedIsApprovedRequester }
+  /// The date of the save that added the participant, by the server's clock; nil before that save.
+  open var dateAddedToShare: Date? { storedDateAddedToShare }
 
   private let storedUserIdentity: CKUserIdentity
   private let storedAcceptanceStatus: CKShare.ParticipantAcceptanceStatus
   private let storedParticipantID: CKShare.Participant.ID
+  private let storedIsApprovedRequester: Bool
+  private let storedDateAddedToShare: Date?
   /// The properties that the program can change; the lock protects them.
   private let settings: Locked<Settings>
+  /// Whether the participant is one of ``oneTimeURLParticipant()``. A save asks the server for its
+  /// URL.
+  let joinsByOneTimeURL: Bool
   /// The URL with which the user joins, if the participant is one of ``oneTimeURLParticipant()``.
   let oneTimeURL: URL?
 
@@ -35,11 +44,15 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     userIdentity: CKUserIdentity, role: CKShare.ParticipantRole = .privateUser,
     permission: CKShare.ParticipantPermission = .readOnly,
     acceptanceStatus: CKShare.ParticipantAcceptanceStatus = .pending,
-    participantID: String = UUID().uuidString, oneTimeURL: URL? = nil
+    participantID: String = UUID().uuidString, isApprovedRequester: Bool = false,
+    dateAddedToShare: Date? = nil, joinsByOneTimeURL: Bool = false, oneTimeURL: URL? = nil
   ) {
     storedUserIdentity = userIdentity
     storedAcceptanceStatus = acceptanceStatus
     storedParticipantID = participantID
+    storedIsApprovedRequester = isApprovedRequester
+    storedDateAddedToShare = dateAddedToShare
+    self.joinsByOneTimeURL = joinsByOneTimeURL
     self.oneTimeURL = oneTimeURL
     settings = Locked(Settings(role: role, permission: permission))
   }
@@ -47,8 +60,16 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
   /// Makes a participant without an identity: the first user who opens its URL.
   ///
   /// The saved share has the URL: see ``CKShare/oneTimeURL(for:)``.
-  open class func oneTimeURLParticipant() -> CKShare.Participant {
-    CKShareParticipant(userIdentity: CKUserIdentity(UserIdentity()))
+  ///
+  /// - Precondition: The method is not called on a subclass. Otherwise the program stops, because a
+  ///   subclass of the program has no initializer for it.
+  open class func oneTimeURLParticipant() -> Self {
+    let participant = CKShareParticipant(
+      userIdentity: CKUserIdentity(UserIdentity()), joinsByOneTimeURL: true)
+    guard let participant = participant as? Self else {
+      stopForInvalidArgument("CKShare.Participant: \(self) cannot make a one-time participant")
+    }
+    return participant
   }
 
   /// The role of the participant; `.privateUser` for a new one.
@@ -86,7 +107,12 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     storedParticipantID = participantID
     storedAcceptanceStatus =
       .init(rawValue: coder.decodeInteger(forKey: "acceptanceStatus")) ?? .unknown
+    storedIsApprovedRequester = coder.decodeBool(forKey: "isApprovedRequester")
+    storedDateAddedToShare =
+      coder.decodeOptional(NSDate.self, forKey: "dateAddedToShare").map { $0 as Date }
     oneTimeURL = coder.decodeOptionalString(forKey: "oneTimeURL").flatMap { URL(string: $0) }
+    // Archives of earlier versions do not have the key. In them, the URL is the only sign.
+    joinsByOneTimeURL = coder.decodeBool(forKey: "joinsByOneTimeURL") || oneTimeURL != nil
     settings = Locked(
       Settings(
         role: .init(rawValue: coder.decodeInteger(forKey: "role")) ?? .unknown,
@@ -98,6 +124,9 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     coder.encode(userIdentity, forKey: "userIdentity")
     coder.encodeOptional(participantID, forKey: "participantID")
     coder.encode(acceptanceStatus.rawValue, forKey: "acceptanceStatus")
+    coder.encode(isApprovedRequester, forKey: "isApprovedRequester")
+    coder.encode(dateAddedToShare.map { $0 as NSDate }, forKey: "dateAddedToShare")
+    coder.encode(joinsByOneTimeURL, forKey: "joinsByOneTimeURL")
     coder.encodeOptional(oneTimeURL?.absoluteString, forKey: "oneTimeURL")
     coder.encode(role.rawValue, forKey: "role")
     coder.encode(permission.rawValue, forKey: "permission")
@@ -110,18 +139,20 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
   var copied: CKShareParticipant {
     CKShareParticipant(
       userIdentity: userIdentity, role: role, permission: permission,
-      acceptanceStatus: acceptanceStatus, participantID: participantID, oneTimeURL: oneTimeURL)
+      acceptanceStatus: acceptanceStatus, participantID: participantID,
+      isApprovedRequester: isApprovedRequester, dateAddedToShare: dateAddedToShare,
+      joinsByOneTimeURL: joinsByOneTimeURL, oneTimeURL: oneTimeURL)
   }
 
-  /// The value by which two participants are compared.
-  private var person: NSObject { userIdentity.person ?? participantID as NSString }
-
+  /// Whether the participant IDs, the user record IDs or the lookup infos agree.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKShareParticipant else { return false }
-    return person.isEqual(other.person)
+    return participantID == other.participantID || userIdentity.isSamePerson(as: other.userIdentity)
   }
 
-  open override var hash: Int { person.hash }
+  /// The same value for all participants. Equal participants need not have one property in common
+  /// that all others lack, so no property can be hashed.
+  open override var hash: Int { 0 }
 
   open override var description: String {
     "<CKShareParticipant: \(userIdentity), \(role), \(permission), \(acceptanceStatus)>"

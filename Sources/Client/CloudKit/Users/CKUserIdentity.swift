@@ -79,6 +79,14 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   /// there is no ID. Nil if both are missing.
   var person: NSObject? { userRecordID ?? lookupInfo }
 
+  /// Whether the user record IDs agree, or the lookup infos. A value that one of the two does not
+  /// have agrees with nothing.
+  func isSamePerson(as other: CKUserIdentity) -> Bool {
+    if let userRecordID, userRecordID == other.userRecordID { return true }
+    guard let lookupInfo else { return false }
+    return lookupInfo == other.lookupInfo
+  }
+
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKUserIdentity else { return false }
     guard let person else { return self === other }

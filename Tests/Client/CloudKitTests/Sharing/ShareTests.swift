@@ -86,6 +86,44 @@ struct ShareTests {
         == CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: Self.zoneID))
   }
 
+  @Test("Making a share sets the share of its root, which is no change of the root to save")
+  func shareOfRoot() throws {
+    #expect(root.share == nil)
+    let share = CKShare(rootRecord: root)
+    #expect(root.share == CKRecord.Reference(recordID: share.recordID, action: .none))
+    #expect(root.value(forKey: "share") as? CKRecord.Reference == root.share)
+    #expect(root.changedKeys().isEmpty)
+    #expect((root.copy() as? CKRecord)?.share == root.share)
+    #expect(try archivedAndBack(root).share == root.share)
+    let shareID = CKRecord.ID(recordName: "mine", zoneID: Self.zoneID)
+    _ = CKShare(rootRecord: root, shareID: shareID)
+    #expect(root.share?.recordID == shareID)
+    #expect(share.share == nil)
+  }
+
+  @Test("The root as it was fetched keeps the share of the answer")
+  func shareOfFetchedRoot() throws {
+    let zoneID = ZoneID(zoneName: "Notes")
+    let fetched = CKRecord(
+      Record(
+        recordID: RecordID(recordName: "root", zoneID: zoneID), recordType: "Note",
+        recordChangeTag: "1", share: Reference(recordName: "old", zoneID: zoneID)))
+    #expect(fetched.share?.recordID.recordName == "old")
+    let share = CKShare(rootRecord: fetched)
+    #expect(fetched.share?.recordID == share.recordID)
+    #expect(fetched.ancestor?.share?.recordID.recordName == "old")
+  }
+
+  @Test("A share in another zone than its root stops the program")
+  func otherZone() async {
+    await #expect(processExitsWith: .failure) {
+      let zoneID = CKRecordZone.ID(zoneName: "Notes")
+      let root = CKRecord(
+        recordType: "Note", recordID: CKRecord.ID(recordName: "root", zoneID: zoneID))
+      _ = CKShare(rootRecord: root, shareID: CKRecord.ID(recordName: "s"))
+    }
+  }
+
   @Test("A share's title is a field like others")
   func fields() {
     let share = CKShare(rootRecord: root)
@@ -120,8 +158,35 @@ struct ShareTests {
     #expect(share.participants.count == 2)
   }
 
-  @Test("Participants are equal when they are the same person")
+  @Test("Participants are equal if their IDs, user record IDs or lookup infos agree")
   func equality() {
+    func participant(_ id: String, _ user: String? = nil, _ email: String? = nil)
+      -> CKShare.Participant
+    {
+      CKShareParticipant(
+        ShareParticipant(
+          participantID: id, role: .privateUser, permission: .readOnly, acceptance: .pending,
+          identity: UserIdentity(
+            userRecordName: user, lookup: email.map { UserLookup(emailAddress: $0) })))
+    }
+    let ben = participant("1", "_ben", "ben@example.com")
+    let equal = [
+      participant("1"), participant("2", "_ben"), participant("3", nil, "ben@example.com"),
+      participant("1", "_eva", "eva@example.com"), participant("4", "_ben", "b@example.com"),
+    ]
+    for other in equal {
+      #expect(ben == other && other == ben)
+      #expect(ben.hash == other.hash)
+    }
+    #expect(ben != participant("2"))
+    #expect(ben != participant("2", "_eva", "eva@example.com"))
+    #expect(participant("1") != participant("2"))
+    #expect(Set([ben] + equal.prefix(1)).count == 1)
+    #expect(!ben.isEqual("1"))
+  }
+
+  @Test("Participants are equal when they are the same person")
+  func samePerson() {
     let ben = participant("ben@example.com")
     let other = participant("ben@example.com")
     other.permission = .readWrite
@@ -133,6 +198,8 @@ struct ShareTests {
     #expect(first != CKShare.Participant.oneTimeURLParticipant())
     #expect(first == first.copy() as? CKShare.Participant)
     #expect(first.userIdentity.lookupInfo == nil)
+    #expect(!first.isApprovedRequester)
+    #expect(first.dateAddedToShare == nil)
   }
 
   @Test("A copy is a share of its own")
@@ -205,8 +272,17 @@ struct ShareTests {
     let ben = CKShareParticipant(
       ShareParticipant(
         participantID: "p1", role: .publicUser, permission: .readWrite, acceptance: .removed,
-        identity: UserIdentity(userRecordName: "_ben"), oneTimeURL: "https://x.test/s/1"))
+        identity: UserIdentity(userRecordName: "_ben"), oneTimeURL: "https://x.test/s/1",
+        isApprovedRequester: true, added: Timestamp(milliseconds: 1_700_000_000_000)))
+    #expect(ben.isApprovedRequester)
+    #expect(ben.dateAddedToShare == Date(timeIntervalSince1970: 1_700_000_000))
+    let copy = try #require(ben.copy() as? CKShare.Participant)
     let back = try archivedAndBack(ben)
+    for other in [copy, back] {
+      #expect(other.isApprovedRequester)
+      #expect(other.dateAddedToShare == ben.dateAddedToShare)
+      #expect(other.joinsByOneTimeURL)
+    }
     #expect(back == ben)
     #expect(back.model == ben.model)
     #expect(back.role == .publicUser)
