@@ -97,6 +97,58 @@ struct SharingTests {
     #expect(share.participants.count == 2 && share.participants.contains(participant))
     share.removeParticipant(participant)
     #expect(share.participants == [share.owner])
+    _ = (participant.isApprovedRequester, participant.dateAddedToShare)
+  }
+
+  @Test("The owner of a share answers requests for access")
+  func accessRequests() async throws {
+    let share = CKShare(rootRecord: root)
+    #expect(
+      root.share?.recordID == share.recordID && root.share?.action == CKRecord.ReferenceAction.none)
+    #expect(!share.allowsAccessRequests)
+    share.allowsAccessRequests = true
+    let requesters: [CKShare.AccessRequester] = share.requesters
+    for requester in requesters {
+      let identity: CKUserIdentity = requester.userIdentity
+      let info: CKUserIdentity.LookupInfo = requester.participantLookupInfo
+      share.addParticipant(try await container.shareParticipants(for: [info])[info]!.get())
+      _ = identity
+    }
+    share.denyRequesters(requesters)
+    share.blockRequesters(requesters)
+    let blocked: [CKShare.BlockedIdentity] = share.blockedIdentities
+    _ = blocked.map(\.userIdentity)
+    share.unblockIdentities(blocked)
+    #expect(share.requesters.isEmpty && share.blockedIdentities.isEmpty)
+  }
+
+  @Test("A user requests access to a share")
+  func requestingAccess() async throws {
+    let url = try #require(URL(string: "https://example.com/share"))
+    let operation = CKShareRequestAccessOperation(shareURLs: [url])
+    operation.perShareAccessRequestResultBlock = { url, result in _ = (url, try? result.get()) }
+    operation.shareAccessRequestResultBlock = { result in _ = try? result.get() }
+    #expect(operation.shareURLs == [url])
+    await #expect(throws: CKError.self) {
+      let results: [URL: Result<Void, any Error>] = try await container.requestShareAccess(
+        for: [url])
+      _ = results
+    }
+  }
+
+  @Test("The options and the observer of the system's interface take what apps give them")
+  func systemInterface() {
+    let options = CKAllowedSharingOptions(
+      allowedParticipantPermissionOptions: [.readOnly, .readWrite],
+      allowedParticipantAccessOptions: .specifiedRecipientsOnly)
+    options.allowsParticipantsToInviteOthers = true
+    options.allowsAccessRequests = CKAllowedSharingOptions.standard.allowsAccessRequests
+    #expect(options.allowedParticipantPermissionOptions == .any)
+    let observer = CKSystemSharingUIObserver(container: container)
+    observer.systemSharingUIDidSaveShareBlock = { recordID, result in
+      _ = (recordID.recordName, try? result.get().url)
+    }
+    observer.systemSharingUIDidStopSharingBlock = { recordID, result in _ = (recordID, result) }
   }
 
   @available(*, deprecated)

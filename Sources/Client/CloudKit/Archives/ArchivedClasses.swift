@@ -7,6 +7,7 @@
 enum ArchivedClasses {
   /// The classes. The keys are their names in the archives of Apple's framework.
   static let byName: [String: AnyClass] = [
+    "CKAllowedSharingOptions": CKAllowedSharingOptions.self,
     "CKAsset": CKAsset.self,
     "CKDatabaseSubscription": CKDatabaseSubscription.self,
     "CKEncryptedRecordValueStore": EncryptedRecordValueStore.self,
