@@ -21,8 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LIST = ROOT / "docs/reference/cloudkit-symbols.txt"
 PAGE = ROOT / "docs/reference/api-coverage.md"
-# Sharing, the sync engine and web auth tokens need not be whole for the check to pass.
-OPTIONAL_SECTIONS = {"15", "16", "19"}
+# The sync engine and web auth tokens need not be whole for the check to pass.
+OPTIONAL_SECTIONS = {"16", "19"}
 MODULE = "CloudKit"
 TYPE_LINE = re.compile(
     r"(?P<kind>class|struct|enum|protocol|extension) (?P<name>[\w.]+)(?: : (?P<supers>.*))?$")
