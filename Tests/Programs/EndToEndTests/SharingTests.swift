@@ -87,6 +87,8 @@ struct SharingTests {
       let refusal = await #expect(throws: CKError.self) { try await ben.accept(metadata) }
       #expect(refusal?.code == .serverRejectedRequest)
       #expect(refusal?.localizedDescription == "this server does not let users join shares yet")
+      let access = try await cora.requestShareAccess(for: [url])
+      #expect(error(access[url])?.code == .serverRejectedRequest)
       let nobody = await cloud.container(token: nil, device: "x")
       let stranger = await #expect(throws: CKError.self) {
         try await nobody.shareMetadatas(for: [url])

@@ -196,8 +196,8 @@ extension SharesResponse.Share: MessageObject {
     try coder.required("participantType", &role)
     try coder.optional("webpageURL", &url)
     var none = IgnoredList()
-    try coder.written("ancestorRecords", &none, "Always empty. CloudKit JS expects the list.")
-    try coder.written("potentialMatchList", &none, "Always empty. CloudKit JS expects the list.")
+    try coder.written("ancestorRecords", &none, "Always empty.")
+    try coder.written("potentialMatchList", &none, "Always empty.")
   }
 
   /// The scope of a database on the wire, such as `SHARED`.

@@ -163,7 +163,7 @@ struct NoLeakTests {
         "\(database)/assets/upload", #"{"tokens": [{"recordType": "Note", "fieldName": "file"}]}"#)
       ask("\(database)/users/lookup/id", #"{"users": [{"userRecordName": "\#(alice)"}]}"#)
       ask("\(database)/users/lookup/email", #"{"users": [{"emailAddress": "alice@example.com"}]}"#)
-      for operation in ["resolve", "accept"] {
+      for operation in ["resolve", "accept", "requestAccess"] {
         ask("\(database)/records/\(operation)", #"{"shortGUIDs": [{"value": "secret"}]}"#)
       }
     }
