@@ -1,11 +1,11 @@
 extension ShareContent {
   /// Returns the part of the content that a participant may see.
   ///
-  /// | participant | sees |
-  /// | --- | --- |
-  /// | the owner, an administrator | everything |
-  /// | others | the owner, themselves, and who has accepted, without addresses |
-  /// | who joined or may join by a public link | the owner and themselves, without addresses |
+  /// - The owner and an administrator see everything.
+  /// - A private user sees the owner, the users who have accepted, and the own entry.
+  /// - A public user sees the owner and the own entry.
+  ///
+  /// Only the own entry has the address by which the participant was invited.
   ///
   /// - Parameter participant: the participant who asks. It is the current one in the result.
   public func seen(by participant: ShareParticipant) -> ShareContent {

@@ -83,7 +83,8 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   /// Petrel's additions, in alphabetical order.
   static let additions: [ServerErrorCode] = [
     .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .notSupported,
-    .participantMayNeedVerification, .serverResponseLost, .tooManyParticipants, .userDeletedZone, .zoneBusy,
+    .participantMayNeedVerification, .serverResponseLost, .tooManyParticipants, .userDeletedZone,
+    .zoneBusy,
   ]
 
   /// The code that the server writes into `serverErrorCode` for this code. For one of Petrel's

@@ -4,9 +4,9 @@ import CloudKitModel
 public protocol ShareStore: Sendable {
   /// Returns what a user sees of shares, in the order of the requests.
   ///
-  /// A share is visible to its owner, to its participants, to who is invited by a user record name
-  /// or an address, and to everyone who has the link of a public share. To others it does not
-  /// exist.
+  /// A share is visible to its owner and its participants. It is visible to a user who is invited by
+  /// the record name or by an address. A public share is visible to everyone who has its link. To
+  /// others a share does not exist.
   ///
   /// - Parameters:
   ///   - user: the user record name of the caller.
