@@ -240,7 +240,7 @@ struct RecordModifier {
   }
 
   /// Replaces the outcome of an operation of this request that saved a record, if there is one.
-  mutating func noteChange(of record: Record, numbered number: Int64) {
+  mutating func noteChange(of record: Record) {
     let index = modification.operations.firstIndex {
       $0.recordID.recordName == record.recordID.recordName
         && address.canonical($0.recordID.zoneID) == record.recordID.zoneID

@@ -328,7 +328,7 @@ extension RecordModifier {
     try RecordIndexes(transaction: transaction).update(
       from: current, to: stored, type: type, in: database)
     try post(.recordUpdated, record: stored.record, sequence: rootVersion)
-    noteChange(of: stored.record, numbered: root)
+    noteChange(of: stored.record)
   }
 }
 
