@@ -30,6 +30,8 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case referenced
     /// The record is in the hierarchy of a share, or the zone is shared.
     case alreadyShared
+    /// The user who asks for access to a share is invited already.
+    case alreadyInvited
     /// The share may be for the user, under an address that the user's account lacks.
     case mayNeedVerification
     /// A share would have more participants than it may.

@@ -53,6 +53,7 @@ struct SharingTests {
       let zoneShare = try await database.save(CKShare(recordZoneID: zoneID))
       #expect((zoneShare as? CKShare)?.url != nil)
       #expect(zoneShare.recordID.recordName == CKRecordNameZoneWideShare)
+      #expect(try await database.recordZone(for: zoneID).share?.recordID == zoneShare.recordID)
     }
   }
 
@@ -90,8 +91,19 @@ struct SharingTests {
       let refusal = await #expect(throws: CKError.self) { try await ben.accept(metadata) }
       #expect(refusal?.code == .serverRejectedRequest)
       #expect(refusal?.localizedDescription == "this server does not let users join shares yet")
-      let access = try await cora.requestShareAccess(for: [url])
-      #expect(error(access[url])?.code == .serverRejectedRequest)
+      shared.allowsAccessRequests = true
+      let opened = try #require(try await database.save(shared) as? CKShare)
+      let access = try await cora.requestShareAccess(for: [url, self.url])
+      for url in [url, self.url] { #expect(throws: Never.self) { try access[url]?.get() } }
+      let already = try await ben.requestShareAccess(for: [url])
+      #expect(error(already[url])?.code == .participantAlreadyInvited)
+      let asked = try #require(
+        try await database.record(for: opened.recordID) as? CKShare)
+      let requester = try #require(asked.requesters.first)
+      #expect(requester.userIdentity.userRecordID == (try await cora.userRecordID()))
+      asked.denyRequesters([requester])
+      let denied = try #require(try await database.save(asked) as? CKShare)
+      #expect(denied.requesters.isEmpty)
       let nobody = await cloud.container(token: nil, device: "x")
       let stranger = await #expect(throws: CKError.self) {
         try await nobody.shareMetadatas(for: [url])

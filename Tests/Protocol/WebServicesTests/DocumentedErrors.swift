@@ -10,6 +10,7 @@ extension ServerErrorCode {
     (.uniqueFieldError, 409), (.badContainer, 400), (.badDatabase, 400), (.userDeletedZone, 404),
     (.zoneBusy, 503), (.serverResponseLost, 500), (.changeTokenExpired, 400), (.notSupported, 400),
     (.alreadyShared, 400), (.tooManyParticipants, 400), (.participantMayNeedVerification, 404),
+    (.participantAlreadyInvited, 409),
   ]
 
   static var all: [ServerErrorCode] { statuses.map { $0.0 } }

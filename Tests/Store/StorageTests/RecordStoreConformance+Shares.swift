@@ -148,7 +148,7 @@ extension RecordStoreConformance {
                 item("c", below: "b", in: zone), item("x", below: "a", in: zone),
               ], in: test.privateID)
             func save(_ root: String?, as name: String) async throws -> [String] {
-              let zoneShare = share(RecordModifier.zoneShareName, in: zone)
+              let zoneShare = share(ShareContent.zoneShareName, in: zone)
               let operations = root.map {
                 [item($0, in: zone), share(name, of: $0, in: zone)]
               }

@@ -6,9 +6,6 @@ extension CKContainer {
   /// The metadata contains the ID of the root record, which is the top of the shared hierarchy, but
   /// not the record. ``CKFetchShareMetadataOperation`` can fetch the record too.
   ///
-  /// - Note: Petrel's server does not support shares yet. Each share fails with
-  ///   `serverRejectedRequest`.
-  ///
   /// - Parameters:
   ///   - url: the URL of a share. A URL without a path gives `invalidArguments`.
   ///   - completionHandler: called on a background queue.
@@ -25,9 +22,6 @@ extension CKContainer {
   ///
   /// The metadata contains the ID of the root record, which is the top of the shared hierarchy, but
   /// not the record. ``CKFetchShareMetadataOperation`` can fetch the record too.
-  ///
-  /// - Note: Petrel's server does not support shares yet. Each share fails with
-  ///   `serverRejectedRequest`.
   ///
   /// - Throws: the error of this share; `invalidArguments` for a URL without a path.
   public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
@@ -67,7 +61,7 @@ extension CKContainer {
 
   /// Accepts a share for the current user. The share's zone then appears in the shared database.
   ///
-  /// - Note: Petrel's server does not support shares yet. Each share fails with
+  /// - Note: Petrel's server does not let users join shares yet. Each share fails with
   ///   `serverRejectedRequest`.
   ///
   /// - Parameter completionHandler: called on a background queue with the accepted share, or with
@@ -83,7 +77,7 @@ extension CKContainer {
 
   /// Accepts a share for the current user. The share's zone then appears in the shared database.
   ///
-  /// - Note: Petrel's server does not support shares yet. Each share fails with
+  /// - Note: Petrel's server does not let users join shares yet. Each share fails with
   ///   `serverRejectedRequest`.
   ///
   /// - Returns: the accepted share.
@@ -129,9 +123,6 @@ extension CKContainer {
   ///
   /// A success says only that the server has received the request; see
   /// ``CKShareRequestAccessOperation``.
-  ///
-  /// - Note: Petrel's server does not support shares yet. Each share fails with
-  ///   `serverRejectedRequest`.
   ///
   /// - Parameter urls: the URLs of the shares. A URL without a path gives `invalidArguments`.
   /// - Returns: a result for each URL.

@@ -70,8 +70,10 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
       try ZonesResponse(parsing: answer.body, context: context)
     }
     if fetchesAll {
-      for case .success(.zone(let zoneID, let isAtomic, _)) in response.zones {
-        finish(CKRecordZone.ID(zoneID), .success(CKRecordZone(zoneID, isAtomic: isAtomic)))
+      for case .success(.zone(let zoneID, let isAtomic, _, let share)) in response.zones {
+        finish(
+          CKRecordZone.ID(zoneID),
+          .success(CKRecordZone(zoneID, isAtomic: isAtomic, share: share)))
       }
       for case .failure(let failed) in response.zones {
         guard case .zone(let zoneID) = failed.name else { throw CKError(failed.error) }
@@ -81,8 +83,8 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     }
     for (zoneID, item) in try pair(sent, with: response.zones) {
       switch item {
-      case .success(.zone(let answered, let isAtomic, _)):
-        finish(zoneID, .success(CKRecordZone(answered, isAtomic: isAtomic)))
+      case .success(.zone(let answered, let isAtomic, _, let share)):
+        finish(zoneID, .success(CKRecordZone(answered, isAtomic: isAtomic, share: share)))
       case .success(.deleted):
         finish(zoneID, .failure(CKError(.zoneNotFound, "the zone was deleted")))
       case .failure(let failed):

@@ -70,8 +70,10 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     }
     for (operation, result) in try pair(sent, with: response.zones) {
       switch (operation, result) {
-      case (.create(let zoneID), .success(.zone(let answered, let isAtomic, _))):
-        finishSave(CKRecordZone.ID(zoneID), .success(CKRecordZone(answered, isAtomic: isAtomic)))
+      case (.create(let zoneID), .success(.zone(let answered, let isAtomic, _, let share))):
+        finishSave(
+          CKRecordZone.ID(zoneID),
+          .success(CKRecordZone(answered, isAtomic: isAtomic, share: share)))
       case (.delete(let zoneID), .success(.deleted)):
         finishDeletion(CKRecordZone.ID(zoneID), .success(()))
       case (.delete(let zoneID), .failure(let failed))
@@ -126,9 +128,14 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
 extension CKRecordZone {
   /// Makes a zone as the server describes it.
   ///
-  /// The server names one property, `isAtomic`. Custom zones are atomic and have all capabilities;
+  /// Custom zones are atomic and have all capabilities;
   /// default zones are not atomic and have none.
-  convenience init(_ zoneID: ZoneID, isAtomic: Bool) {
-    self.init(zoneID: ID(zoneID), capabilities: isAtomic ? .all : [], share: nil)
+  convenience init(_ zoneID: ZoneID, isAtomic: Bool, share: Reference?) {
+    self.init(
+      zoneID: ID(zoneID), capabilities: isAtomic ? .all : [],
+      share: share.map {
+        CKRecord.Reference(
+          recordID: CKRecord.ID(recordName: $0.recordName, zoneID: ID(zoneID)), action: .none)
+      })
   }
 }

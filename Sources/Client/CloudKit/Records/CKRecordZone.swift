@@ -41,8 +41,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
   public let zoneID: CKRecordZone.ID
   /// The abilities of the zone, as the server returned them. Empty in a zone that the program made.
   public let capabilities: Capabilities
-  /// The reference to the share of the whole zone; nil if the zone is not shared as a whole. It is
-  /// nil in all zones from Petrel's server, because the server does not support shares yet.
+  /// The reference to the share of the whole zone; nil if the zone is not shared as a whole.
   public let share: CKRecord.Reference?
 
   /// The value of ``encryptionScope``; the lock protects it.

@@ -5,8 +5,6 @@ internal import WebServices
 /// The URL of a share that does not exist fails with `unknownItem`. A URL without a path fails with
 /// `invalidArguments`. Errors of single URLs go to ``perShareMetadataResultBlock``; the result of
 /// the operation is then still success. Add the operation to a container.
-///
-/// Petrel's server does not support shares yet: each URL fails with `serverRejectedRequest`.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
   /// The URLs of the shares. With nil or an empty list, the operation succeeds without a request.
   open var shareURLs: [URL]?

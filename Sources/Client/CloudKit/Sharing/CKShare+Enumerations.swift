@@ -1,7 +1,5 @@
 extension CKShare {
   /// The state of a participant's invitation. The raw values are those of Apple's framework.
-  ///
-  /// - Note: Petrel's server refuses shares for now; see ``CKShare``.
   public enum ParticipantAcceptanceStatus: Int, Sendable {
     /// The state is not known.
     case unknown = 0

@@ -16,7 +16,8 @@
 /// ``CKShareRequestAccessOperation``. They are then in ``requesters``. To approve one, fetch a
 /// participant for ``CKShareAccessRequester/participantLookupInfo``, add it and save the share.
 ///
-/// - Note: Petrel's server refuses shares for now, with `serverRejectedRequest`.
+/// - Note: Petrel's server saves shares, but lets no one join them yet; see
+///   ``CKAcceptSharesOperation``.
 open class CKShare: CKRecord, @unchecked Sendable {
   /// The type of the metadata of shares.
   public typealias Metadata = CKShareMetadata

@@ -9,8 +9,6 @@ internal import WebServices
 ///
 /// Errors of single URLs go to ``perShareAccessRequestResultBlock``; the result of the operation is
 /// then still success. Add the operation to a container.
-///
-/// Petrel's server does not support shares yet: each URL fails with `serverRejectedRequest`.
 open class CKShareRequestAccessOperation: CKOperation, @unchecked Sendable {
   /// The URLs of the shares. With nil or an empty list, the operation succeeds without a request.
   open var shareURLs: [URL]?

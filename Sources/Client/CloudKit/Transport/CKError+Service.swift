@@ -41,6 +41,7 @@ extension CKError {
     case .conflict, .exists: .serverRecordChanged
     case .internalError: .internalError
     case .notFound: .unknownItem
+    case .participantAlreadyInvited: .participantAlreadyInvited
     case .participantMayNeedVerification: .participantMayNeedVerification
     case .quotaExceeded: .quotaExceeded
     case .serverResponseLost: .serverResponseLost

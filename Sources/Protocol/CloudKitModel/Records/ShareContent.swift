@@ -1,8 +1,9 @@
 /// The content of a share, a record of type `cloudkit.share`, in addition to the record's fields.
-/// Petrel's server does not support shares and refuses to save such records.
 public struct ShareContent: Sendable, Hashable {
   /// The record type of shares.
   public static let recordType = "cloudkit.share"
+  /// The name of the record that shares a whole zone (`CKRecordNameZoneWideShare`).
+  public static let zoneShareName = "cloudkit.zoneshare"
 
   /// The record at the top of the shared hierarchy.
   public struct Root: Sendable, Hashable {

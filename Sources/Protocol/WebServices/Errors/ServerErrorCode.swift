@@ -61,6 +61,9 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public static let badDatabase = ServerErrorCode(rawValue: "BAD_DATABASE")
   /// The protocol has the function that the client asks for, but this server does not.
   public static let notSupported = ServerErrorCode(rawValue: "NOT_SUPPORTED")
+  /// The caller who asks for access to a share is invited already.
+  public static let participantAlreadyInvited = ServerErrorCode(
+    rawValue: "PARTICIPANT_ALREADY_INVITED")
   /// The share may be for the caller, under an address that the caller's account lacks.
   public static let participantMayNeedVerification = ServerErrorCode(
     rawValue: "PARTICIPANT_MAY_NEED_VERIFICATION")
@@ -83,7 +86,8 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   /// Petrel's additions, in alphabetical order.
   static let additions: [ServerErrorCode] = [
     .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .notSupported,
-    .participantMayNeedVerification, .serverResponseLost, .tooManyParticipants, .userDeletedZone,
+    .participantAlreadyInvited, .participantMayNeedVerification, .serverResponseLost,
+    .tooManyParticipants, .userDeletedZone,
     .zoneBusy,
   ]
 
@@ -94,6 +98,7 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
     case .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .notSupported,
       .tooManyParticipants:
       .badRequest
+    case .participantAlreadyInvited: .conflict
     case .participantMayNeedVerification: .notFound
     case .serverResponseLost: .internalError
     case .userDeletedZone: .zoneNotFound

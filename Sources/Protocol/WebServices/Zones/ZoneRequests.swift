@@ -134,7 +134,8 @@ public struct ZonesResponse: Sendable {
     ///   - isAtomic: Whether requests may be atomic in the zone; false only for the default zone.
     ///   - syncToken: The change token of the newest change in the zone's feed; nil for the default
     ///     zone.
-    case zone(ZoneID, isAtomic: Bool, syncToken: String? = nil)
+    ///   - share: The reference to the share of the whole zone; nil if there is none.
+    case zone(ZoneID, isAtomic: Bool, syncToken: String? = nil, share: Reference? = nil)
     /// A zone that the request deleted.
     case deleted(ZoneID)
   }
@@ -170,10 +171,11 @@ extension ZonesResponse.Item: MessageObject {
     var zone: AnsweredZone
     var isAtomic: Bool?
     var token: String?
+    var share: Reference?
     var isDeleted: Bool?
     switch self {
-    case .zone(let zoneID, let atomic, let syncToken):
-      (zone, isAtomic, token) = (AnsweredZone(zoneID), atomic, syncToken)
+    case .zone(let zoneID, let atomic, let syncToken, let reference):
+      (zone, isAtomic, token, share) = (AnsweredZone(zoneID), atomic, syncToken, reference)
     case .deleted(let zoneID):
       (zone, isDeleted) = (AnsweredZone(zoneID), true)
     }
@@ -183,10 +185,11 @@ extension ZonesResponse.Item: MessageObject {
       "The newest position in the zone's change feed. Missing in zones/changes and for a default zone."
     )
     try coder.optional("atomic", &isAtomic, "Missing if the zone is deleted.")
+    try coder.optional("share", &share, "The share of the whole zone.")
     try coder.optional("deleted", &isDeleted, "true if the zone is deleted.")
     self =
       isDeleted == true
       ? .deleted(zone.zoneID)
-      : .zone(zone.zoneID, isAtomic: isAtomic ?? false, syncToken: token)
+      : .zone(zone.zoneID, isAtomic: isAtomic ?? false, syncToken: token, share: share)
   }
 }

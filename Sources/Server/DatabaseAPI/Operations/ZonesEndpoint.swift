@@ -87,6 +87,9 @@ struct ZonesEndpoint: Sendable {
   /// Returns the zone as an item of an answer. Every zone except the default zone allows atomic
   /// requests.
   private static func item(_ zone: Zone) -> ZonesResponse.Item {
-    .zone(zone.zoneID, isAtomic: !zone.zoneID.isDefaultZone, syncToken: zone.changeToken)
+    .zone(
+      zone.zoneID, isAtomic: !zone.zoneID.isDefaultZone, syncToken: zone.changeToken,
+      share: zone.isShared
+        ? Reference(recordName: ShareContent.zoneShareName, zoneID: zone.zoneID) : nil)
   }
 }

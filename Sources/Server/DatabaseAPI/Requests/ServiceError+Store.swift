@@ -17,6 +17,7 @@ extension ServiceError {
       case .accessDenied: .accessDenied
       case .referenceMissing, .referenced: .validatingReferenceError
       case .alreadyShared: .alreadyShared
+      case .alreadyInvited: .participantAlreadyInvited
       case .mayNeedVerification: .participantMayNeedVerification
       case .tooManyParticipants: .tooManyParticipants
       case .badDatabase: .badDatabase

@@ -5,8 +5,8 @@ import WebServices
 
 /// The endpoint of `records/resolve`, `records/accept` and `records/requestAccess`.
 ///
-/// Users can look at shares, but this server does not let them join yet: each item of
-/// `records/accept` and `records/requestAccess` fails with the reason code `NOT_SUPPORTED`.
+/// Users can look at shares and ask for access, but this server does not let them join yet: each
+/// item of `records/accept` fails with the reason code `NOT_SUPPORTED`.
 struct SharesEndpoint: Sendable {
   /// The shares of users.
   let store: any ShareStore
@@ -24,8 +24,8 @@ struct SharesEndpoint: Sendable {
         "records/accept", of: .anyDatabase, for: .users, .changes, refuse,
         .init("Sharing", "Take part in shares", details, answer: answer)),
       Operation(
-        "records/requestAccess", of: .anyDatabase, for: .users, .changes, refuseAccess,
-        .init("Sharing", "Request access to shares", details, answer: answer)),
+        "records/requestAccess", of: .anyDatabase, for: .users, .changes, requestAccess,
+        .init("Sharing", "Request access to shares", answer: answer)),
     ]
   }
 
@@ -84,14 +84,26 @@ struct SharesEndpoint: Sendable {
       })
   }
 
-  /// Answers `records/requestAccess`: each item fails.
-  private func refuseAccess(
+  /// Answers `records/requestAccess`: one item for each short GUID, in the order of the request.
+  ///
+  /// A success says nothing about the share: it is the same whether the share exists or not. Only a
+  /// user who is invited gets `PARTICIPANT_ALREADY_INVITED`.
+  private func requestAccess(
     _ request: RequestAccessRequest, _ context: RequestContext
-  ) -> RequestAccessResponse {
-    RequestAccessResponse(
-      results: request.shortGUIDs.map { shortGUID in
-        .failure(FailedItem(.share(shortGUID: shortGUID), Self.refusal))
-      })
+  ) async throws -> RequestAccessResponse {
+    let user = try context.user()
+    var results: [Result<RequestAccessResponse.Item, FailedItem>] = []
+    for shortGUID in request.shortGUIDs {
+      do {
+        try await store.requestAccess(
+          to: shortGUID, for: user, of: context.path.container, in: context.path.environment,
+          timestamp: context.now)
+        results.append(.success(.init(shortGUID: shortGUID)))
+      } catch let failure as ItemFailure {
+        results.append(.failure(FailedItem(.share(shortGUID: shortGUID), ServiceError(failure))))
+      }
+    }
+    return RequestAccessResponse(results: context.reported(results))
   }
 
   /// The error of each item that would let a user join.

@@ -108,14 +108,16 @@ struct ZoneTable {
   func zone(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone? {
     try connection.first(
       """
-      SELECT zone_number, version FROM zones
-      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      SELECT zones.zone_number, zones.version, shares.share_number FROM zones
+      LEFT JOIN shares ON shares.database_id = zones.database_id
+        AND shares.zone_number = zones.zone_number AND shares.root_number = 0
+      WHERE zones.database_id = $1 AND zones.zone_name = $2 AND zones.owner_name = $3
       """,
       [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
     ) {
       try Zone(
-        zoneID: zoneID, number: $0.integer(0), version: $0.integer(1), in: database,
-        tokens: transaction.context.tokens)
+        zoneID: zoneID, number: $0.integer(0), version: $0.integer(1), isShared: !$0.isNull(2),
+        in: database, tokens: transaction.context.tokens)
     }
   }
 
@@ -123,13 +125,19 @@ struct ZoneTable {
   func zones(in database: DatabaseID) throws -> [Zone] {
     try connection.rows(
       """
-      SELECT zone_name, owner_name, zone_number, version FROM zones WHERE database_id = $1
-      ORDER BY CASE WHEN zone_name = $2 THEN 0 ELSE 1 END, zone_name, owner_name
+      SELECT zones.zone_name, zones.owner_name, zones.zone_number, zones.version,
+        shares.share_number FROM zones
+      LEFT JOIN shares ON shares.database_id = zones.database_id
+        AND shares.zone_number = zones.zone_number AND shares.root_number = 0
+      WHERE zones.database_id = $1
+      ORDER BY CASE WHEN zones.zone_name = $2 THEN 0 ELSE 1 END, zones.zone_name,
+        zones.owner_name
       """, [.integer(database.rawValue), .text(ZoneID.defaultZoneName)]
     ) {
       try Zone(
         zoneID: ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), number: $0.integer(2),
-        version: $0.integer(3), in: database, tokens: transaction.context.tokens)
+        version: $0.integer(3), isShared: !$0.isNull(4), in: database,
+        tokens: transaction.context.tokens)
     }
   }
 
@@ -223,9 +231,10 @@ extension Zone {
   /// Creates the value of a zone for a client. Its change token is that of a reader who has read
   /// all changes up to `version`. The default zone gets no change token.
   fileprivate init(
-    zoneID: ZoneID, number: Int64, version: Int64, in database: DatabaseID, tokens: TokenCipher
+    zoneID: ZoneID, number: Int64, version: Int64, isShared: Bool = false,
+    in database: DatabaseID, tokens: TokenCipher
   ) throws {
-    self.init(zoneID: zoneID, version: version)
+    self.init(zoneID: zoneID, version: version, isShared: isShared)
     guard !zoneID.isDefaultZone else { return }
     var token = ChangeToken(beginningOf: .zone(number), in: database, at: version)
     token.position = version

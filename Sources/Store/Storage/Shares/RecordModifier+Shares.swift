@@ -4,9 +4,6 @@ import StoreModel
 
 /// Saves and deletions of shares in the owner's private database.
 extension RecordModifier {
-  /// The name of the record that shares a whole zone (`CKRecordNameZoneWideShare`).
-  static let zoneShareName = "cloudkit.zoneshare"
-
   /// A save of a share, checked but not written yet.
   struct ShareChange {
     /// The share after the save. Its number is 0 before the first save.
@@ -145,11 +142,11 @@ extension RecordModifier {
     var change = ShareChange(share: share, participants: try participants(nil, of: share, nil))
     change.isNew = true
     guard let root = requested.root else {
-      guard record.recordID.recordName == Self.zoneShareName else {
+      guard record.recordID.recordName == ShareContent.zoneShareName else {
         throw ItemFailure(
           .invalid, field: "forRecord",
           "share '\(record.recordID)' names no root record; name it in forRecord, or give the share "
-            + "of a whole zone the name '\(Self.zoneShareName)'")
+            + "of a whole zone the name '\(ShareContent.zoneShareName)'")
       }
       let roots = try ShareTable(transaction: transaction).roots(
         inZone: zone.zoneNumber, of: database)
@@ -164,10 +161,10 @@ extension RecordModifier {
   private func check(
     root: ShareContent.Root, of record: Record, change: inout ShareChange, in zone: ZoneModification
   ) throws {
-    guard record.recordID.recordName != Self.zoneShareName else {
+    guard record.recordID.recordName != ShareContent.zoneShareName else {
       throw ItemFailure(
         .invalid, field: "forRecord",
-        "'\(Self.zoneShareName)' is the share of a whole zone and has no root record")
+        "'\(ShareContent.zoneShareName)' is the share of a whole zone and has no root record")
     }
     let records = RecordTable(transaction: transaction)
     guard
@@ -303,12 +300,7 @@ extension RecordModifier {
       try participants.end(participant, of: share, at: version, in: database)
     }
     try shares.remove(number, of: database)
-    guard let root = share.root,
-      let current = try RecordTable(transaction: transaction).existingRecord(
-        numbered: root, in: database),
-      let type = try RecordTypeTable(transaction: transaction).type(
-        named: current.record.recordType, at: address)
-    else { return }
+    guard let root = share.root else { return }
     let hierarchy = HierarchyTable(transaction: transaction)
     if let parent = try hierarchy.place(of: root, in: database)?.parent {
       let top = try hierarchy.place(of: parent, in: database)?.top ?? parent
@@ -317,18 +309,55 @@ extension RecordModifier {
     } else {
       try hierarchy.remove(root, of: database)
     }
+    let unshared = try touch(root) { $0.share = nil }
+    if let unshared { noteChange(of: unshared) }
+  }
+
+  /// Gives a stored record a new version, without an operation on it. Its dates stay the same.
+  ///
+  /// - Parameter change: changes the record.
+  /// - Returns: the record with its new change tag; nil if it does not exist.
+  private mutating func touch(
+    _ number: Int64, _ change: (inout Record) -> Void = { _ in }
+  ) throws -> Record? {
+    guard
+      let current = try RecordTable(transaction: transaction).existingRecord(
+        numbered: number, in: database),
+      let type = try RecordTypeTable(transaction: transaction).type(
+        named: current.record.recordType, at: address)
+    else { return nil }
     var stored = current
-    stored.record.share = nil
-    let rootVersion = try numbers.take(from: transaction)
-    latest = rootVersion
+    change(&stored.record)
+    let version = try numbers.take(from: transaction)
+    latest = version
     stored.record.recordChangeTag = transaction.context.changeTags.tag(
-      ofVersion: rootVersion, in: database)
-    try write(stored, type: type, version: rootVersion, over: current)
-    try hierarchy.raise(rootVersion, of: root, in: database)
+      ofVersion: version, in: database)
+    try write(stored, type: type, version: version, over: current)
+    try HierarchyTable(transaction: transaction).raise(version, of: number, in: database)
     try RecordIndexes(transaction: transaction).update(
       from: current, to: stored, type: type, in: database)
-    try post(.recordUpdated, record: stored.record, sequence: rootVersion)
-    noteChange(of: stored.record)
+    try post(.recordUpdated, record: stored.record, sequence: version)
+    return stored.record
+  }
+}
+
+// MARK: - Requests for access
+
+extension RecordModifier {
+  /// Records that a user has requested access to a share, which gets a new change tag. A request
+  /// that the share ignores changes nothing.
+  mutating func addRequester(_ user: String, to share: StoredShare) throws {
+    var share = share
+    guard !share.settings.deniesAccessRequests, !share.settings.blocked.contains(user),
+      !share.settings.requesters.contains(user),
+      share.settings.requesters.count < ServiceLimits.requestersPerShare
+    else { return }
+    share.settings.requesters.append(user)
+    try ShareTable(transaction: transaction).save(share, in: database)
+    _ = try touch(share.number)
+    transaction.gathered.zoneVersions[
+      Catalog.ZoneKey(database: database, number: share.zoneNumber)] = latest
+    transaction.gathered.numbers[database] = numbers
   }
 }
 

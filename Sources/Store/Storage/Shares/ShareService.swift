@@ -21,6 +21,31 @@ struct ShareService: ShareStore {
       }
     }
   }
+
+  func requestAccess(
+    to shortGUID: String, for user: String, of container: String,
+    in environment: ContainerEnvironment, timestamp: Timestamp
+  ) async throws {
+    guard let name = transactions.context.tokens.shareLink(named: shortGUID) else { return }
+    try await transactions.write(locking: .database(name.database), gathersWrites: true) {
+      transaction in
+      let search = ShareSearch(
+        user: user, container: container, environment: environment, transaction: transaction)
+      guard let found = try search.find(shortGUID) else { return }
+      if let participant = try search.participant(of: found) {
+        guard participant.role == .privateUser || participant.role == .administrator else {
+          return
+        }
+        throw ItemFailure(.alreadyInvited, "the user is invited to this share; accept it")
+      }
+      let request = RecordModification(
+        database: found.database, operations: [], isAtomic: false,
+        origin: ChangeOrigin(userRecordName: user), timestamp: timestamp)
+      var modifier = try RecordModifier(
+        PreparedModification(request), transaction: transaction)
+      try modifier.addRequester(user, to: found.share)
+    }
+  }
 }
 
 /// The search of one user for shares by their links, in one transaction.
@@ -31,63 +56,76 @@ struct ShareSearch {
   let environment: ContainerEnvironment
   let transaction: StoreTransaction
 
+  /// A share that a link leads to, before the user's part in it is known.
+  struct Found {
+    /// The owner's private database.
+    var database: DatabaseID
+    /// The user record name of the owner.
+    var owner: String
+    var link: ShareLinkTable.Link
+    var share: StoredShare
+    /// The record of the share, with the content that its owner sees.
+    var record: StoredRecord
+    /// The content that the owner sees.
+    var content: ShareContent
+  }
+
+  /// Returns the share of a link in the container and the environment; nil if there is none.
+  func find(_ shortGUID: String) throws -> Found? {
+    guard let name = transaction.context.tokens.shareLink(named: shortGUID),
+      let link = try ShareLinkTable(transaction: transaction).link(name.link, in: name.database)
+    else { return nil }
+    let address = try DatabaseTable(transaction: transaction).address(of: name.database)
+    guard address.container == container, address.environment == environment,
+      let owner = address.owner,
+      let share = try ShareTable(transaction: transaction).share(
+        ofRoot: link.root, inZone: link.zone, of: name.database),
+      let record = try RecordTable(transaction: transaction).existingRecord(
+        numbered: share.number, in: name.database), let content = record.record.shareContent
+    else { return nil }
+    return Found(
+      database: name.database, owner: owner, link: link, share: share, record: record,
+      content: content)
+  }
+
   /// Returns the share of a link, as the user sees it.
   ///
   /// - Throws: ``ItemFailure/Code/notFound`` or ``ItemFailure/Code/mayNeedVerification``.
   func share(_ request: ShareRequest) throws -> VisibleShare {
-    let shares = ShareTable(transaction: transaction)
-    guard let name = transaction.context.tokens.shareLink(named: request.shortGUID),
-      let link = try ShareLinkTable(transaction: transaction).link(name.link, in: name.database)
-    else { throw unknown(request) }
-    let address = try DatabaseTable(transaction: transaction).address(of: name.database)
-    guard address.container == container, address.environment == environment,
-      let owner = address.owner,
-      let share = try shares.share(
-        ofRoot: link.root, inZone: link.zone, of: name.database)
-    else { throw unknown(request) }
-    let records = RecordTable(transaction: transaction)
-    guard
-      let stored = try records.existingRecord(numbered: share.number, in: name.database),
-      let content = stored.record.shareContent
-    else { throw unknown(request) }
-    guard
-      let participant = try participant(
-        of: share, content: content, owner: owner, link: link, in: name.database)
-    else { throw try refusal(of: request, to: share, in: name.database) }
-    var record = stored.record
-    record.shareContent = content.seen(by: participant)
-    record.recordID.zoneID.ownerName = owner
-    let root = try share.root.flatMap {
-      try records.existingRecord(numbered: $0, in: name.database)?.record
+    guard let found = try find(request.shortGUID) else { throw Self.unknown }
+    guard let participant = try participant(of: found) else { throw try refusal(of: found) }
+    var record = found.record.record
+    record.shareContent = found.content.seen(by: participant)
+    record.recordID.zoneID.ownerName = found.owner
+    let root = try found.share.root.flatMap {
+      try RecordTable(transaction: transaction).existingRecord(
+        numbered: $0, in: found.database)?.record
     }
     var rootRecord = request.fetchesRootRecord ? root : nil
-    rootRecord?.recordID.zoneID.ownerName = owner
+    rootRecord?.recordID.zoneID.ownerName = found.owner
     return VisibleShare(
-      database: name.database, zoneID: record.recordID.zoneID, share: record,
+      database: found.database, zoneID: record.recordID.zoneID, share: record,
       rootRecordName: root?.recordID.recordName, rootRecord: rootRecord,
-      owner: content.owner?.identity ?? UserIdentity(userRecordName: owner),
+      owner: found.content.owner?.identity ?? UserIdentity(userRecordName: found.owner),
       participant: participant)
   }
 
   /// Returns the user as a participant of a share; nil if the user may not see the share.
-  private func participant(
-    of share: StoredShare, content: ShareContent, owner: String, link: ShareLinkTable.Link,
-    in database: DatabaseID
-  ) throws -> ShareParticipant? {
-    if user == owner { return content.owner }
+  func participant(of found: Found) throws -> ShareParticipant? {
+    if user == found.owner { return found.content.owner }
     let stored = try ParticipantTable(transaction: transaction).participants(
-      of: share.number, in: database)
-    if let known = try stored.first(where: { try isUser($0, link: link) }) {
-      return content.participants?.first { $0.participantID == known.id }
+      of: found.share.number, in: found.database)
+    if let known = try stored.first(where: { try isUser($0, link: found.link) }) {
+      return found.content.participants?.first { $0.participantID == known.id }
     }
     // The link of a participant is of no use for others.
-    guard share.publicPermission != .none, link.participant == nil else { return nil }
+    guard found.share.publicPermission != .none, found.link.participant == nil else { return nil }
     return ShareParticipant(
-      role: .publicUser, permission: share.publicPermission, acceptance: .pending,
+      role: .publicUser, permission: found.share.publicPermission, acceptance: .pending,
       identity: UserIdentity(userRecordName: user))
   }
 
-  /// Whether the user is a participant, or is invited as one.
+  /// Returns whether the user is a participant, or is invited as one.
   private func isUser(
     _ participant: StoredParticipant, link: ShareLinkTable.Link
   ) throws -> Bool {
@@ -106,24 +144,20 @@ struct ShareSearch {
   ///
   /// A share with an invited address that no account has may be meant for the user, whose account
   /// lacks the address.
-  private func refusal(
-    of request: ShareRequest, to share: StoredShare, in database: DatabaseID
-  ) throws -> ItemFailure {
+  private func refusal(of found: Found) throws -> ItemFailure {
     let users = UserTable(transaction: transaction)
     let waits = try ParticipantTable(transaction: transaction).participants(
-      of: share.number, in: database
+      of: found.share.number, in: found.database
     ).contains { participant in
       guard participant.user == nil, let lookup = participant.details.lookup else { return false }
       return try !users.contains(lookup)
     }
-    guard waits else { return unknown(request) }
+    guard waits else { return Self.unknown }
     return ItemFailure(
       .mayNeedVerification,
       "the share with this link is for a user with another address; add the address to the account")
   }
 
-  /// Returns the failure for a link that leads to no share that the user may see.
-  private func unknown(_ request: ShareRequest) -> ItemFailure {
-    ItemFailure(.notFound, "there is no share with this link")
-  }
+  /// The failure for a link that leads to no share that the user may see.
+  private static let unknown = ItemFailure(.notFound, "there is no share with this link")
 }

@@ -17,6 +17,21 @@ public protocol ShareStore: Sendable {
     _ requests: [ShareRequest], for user: String, of container: String,
     in environment: ContainerEnvironment
   ) async throws -> [Result<VisibleShare, ItemFailure>]
+
+  /// Records that a user asks for access to a share. The owner finds the user among the requesters
+  /// of the share.
+  ///
+  /// A request is recorded once. It has no effect if the share does not exist, ignores requests,
+  /// blocks the user or is public. It has no effect either if the share has
+  /// `ServiceLimits.requestersPerShare` requesters.
+  ///
+  /// - Parameter shortGUID: the identifier of the share, the last part of its URL.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/alreadyInvited`` if the user is invited or
+  ///   takes part; ``StoreError/Code/userDeleted`` if the user is being deleted.
+  func requestAccess(
+    to shortGUID: String, for user: String, of container: String,
+    in environment: ContainerEnvironment, timestamp: Timestamp
+  ) async throws
 }
 
 /// A request for a share by its link.

@@ -9,12 +9,17 @@ public struct Zone: Sendable, Hashable {
   /// The change token of a client that has read the zone's changes up to this version. Nil for the
   /// default zone.
   public var changeToken: String?
+  /// Whether the zone as a whole is shared.
+  public var isShared: Bool
 
   /// Creates a value that describes a zone. It does not create the zone in the store.
-  public init(zoneID: ZoneID, version: Int64, changeToken: String? = nil) {
+  public init(
+    zoneID: ZoneID, version: Int64, changeToken: String? = nil, isShared: Bool = false
+  ) {
     self.zoneID = zoneID
     self.version = version
     self.changeToken = changeToken
+    self.isShared = isShared
   }
 }
 

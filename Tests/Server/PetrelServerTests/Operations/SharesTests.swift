@@ -177,10 +177,93 @@ struct SharesTests {
     }
   }
 
+  @Test("a request for access is recorded once, and its answer says nothing about the share")
+  func requests() async throws {
+    try await withService { service in
+      try await service.makeZone("Notes")
+      let root = Service.operation("forceUpdate", "root", zone: "Notes")
+      let open = #""denyAccessRequests": false"#
+      let saved = try await service.modify(
+        root, share("create", #""forRecord": {"recordName": "root"}"#), in: "private")
+      let guid = try #require(saved[1]["shortGUID"]?.string)
+      func ask(_ guid: String) async throws -> String {
+        let answer = try await service.post(
+          "public/records/requestAccess", #"{"shortGUIDs": ["\#(guid)"]}"#, as: service.bob)
+        let result = try #require(answer.json["results"]?.array?.first)
+        #expect(result["shortGUID"]?["value"]?.string == guid)
+        return result.outcome
+      }
+      func change(_ members: String) async throws -> JSONValue {
+        let saved = try await service.modify(share("forceUpdate", members), in: "private")
+        try #require(saved.outcomes == ["ok"], "\(saved.json)")
+        return saved[0]
+      }
+      func names(_ list: String, _ of: String) async throws -> [String?] {
+        let found = try await service.lookup("s", in: "private", zone: "Notes")
+        return found[0][list]?.array?.map { $0[of]?["userRecordName"]?.string } ?? []
+      }
+      // Unknown, closed, open, and asked for a second time.
+      #expect(try await ask("unknown") == "ok")
+      #expect(try await ask(guid) == "ok")
+      #expect(try await names("requesters", "requesterInformation").isEmpty)
+      let tag = try await change(open)["recordChangeTag"]?.string
+      #expect(try await ask(guid) == "ok")
+      #expect(try await ask(guid) == "ok")
+      let bob = service.bob.recordName
+      #expect(try await names("requesters", "requesterInformation") == [bob])
+      let stale = try await service.modify(
+        share("update", #""publicPermission": "NONE""#), in: "private")
+      #expect(stale.outcomes == ["CONFLICT"] && tag != nil)
+
+      // Denied, blocked, unblocked, and let in.
+      _ = try await change(#""requesters": []"#)
+      #expect(try await names("requesters", "requesterInformation").isEmpty)
+      #expect(try await ask(guid) == "ok")
+      _ = try await change(
+        #""requesters": [], "blocked": [{"blockedInformation": {"userRecordName": "\#(bob)"}}]"#)
+      #expect(try await names("blocked", "blockedInformation") == [bob])
+      #expect(try await ask(guid) == "ok")
+      #expect(try await names("requesters", "requesterInformation").isEmpty)
+      _ = try await change(#""blocked": []"#)
+      #expect(try await ask(guid) == "ok")
+      let approved = try await change(
+        """
+        "participants": [{"type": "USER", "permission": "READ_ONLY", "acceptanceStatus": "UNKNOWN",
+          "userIdentity": {"userRecordName": "\(bob)"}}]
+        """)
+      #expect(approved["requesters"]?.array?.isEmpty == true)
+      #expect(approved["participants"]?.array?.last?["isApprovedRequester"]?.bool == true)
+      #expect(try await ask(guid) == "PARTICIPANT_ALREADY_INVITED")
+    }
+  }
+
+  @Test("a zone that is shared as a whole names its share")
+  func zones() async throws {
+    try await withService { service in
+      try await service.makeZone("Notes")
+      func shareName() async throws -> String? {
+        let answer = try await service.post(
+          "private/zones/lookup", #"{"zones": [{"zoneID": {"zoneName": "Notes"}}]}"#,
+          as: service.alice)
+        return answer.json["zones"]?.array?.first?["share"]?["recordName"]?.string
+      }
+      #expect(try await shareName() == nil)
+      let saved = try await service.modify(
+        share("create", #""publicPermission": "READ_ONLY""#, name: "cloudkit.zoneshare"),
+        in: "private")
+      #expect(saved.outcomes == ["ok"], "\(saved.json)")
+      #expect(try await shareName() == "cloudkit.zoneshare")
+      _ = try await service.modify(
+        Service.operation("forceDelete", "cloudkit.zoneshare", zone: "Notes", type: nil),
+        in: "private")
+      #expect(try await shareName() == nil)
+    }
+  }
+
   @Test("nobody can join a share yet, and each item says so")
   func joining() async throws {
     try await withService { service in
-      for operation in ["accept", "requestAccess"] {
+      for operation in ["accept"] {
         let answer = try await service.post(
           "public/records/\(operation)", #"{"shortGUIDs": [{"value": "0a"}, {"value": "0b"}]}"#,
           as: service.alice)
