@@ -35,7 +35,9 @@ struct HierarchyFillingTests {
       try await forgetPlaces()
       _ = try await test.delete("gone", zone: zone, in: test.privateID)
       try await store.transactions.write {
-        try $0.connection.execute("DROP TABLE hierarchy")
+        for table in ["hierarchy", "shares", "participants", "share_links"] {
+          try $0.connection.execute("DROP TABLE \(table)")
+        }
         try Migration.set(37, over: $0.connection)
       }
       await store.close()
