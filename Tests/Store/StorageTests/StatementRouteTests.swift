@@ -46,6 +46,8 @@ struct StatementRouteTests {
     "SELECT holder, COUNT(*), COUNT(CASE WHEN wake_up = 1 THEN 1 END) FROM dispatch_leases",
     // Nobody's but tests' and benchmarks'.
     "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id",
+    "SELECT database_id FROM participants WHERE user_record_name = $1 AND database_id > $2",
+    "SELECT database_id FROM share_requests WHERE user_record_name = $1 AND database_id > $2",
     DeliveryRow.selection.replacing(#/\s+/#, with: " ") + " WHERE deliveries.state = 0",
   ]
 

@@ -53,10 +53,50 @@ struct UserWithEverything {
     try await made.fillAccount(test)
     try await made.fillPrivateDatabase(test)
     try await made.fillPublicDatabase(test, marker: isMarkedInPublic ? "MARK" : "kept")
+    try await made.takePartInShares(test)
     return made
   }
 
   private var name: String { user.userRecordName }
+
+  /// Makes shares of another user, in which the user is a participant, a requester, and blocked.
+  private func takePartInShares(_ test: TestStore) async throws {
+    let owners = try await test.store.databases.database(
+      at: TestStore.address(.private, owner: TestStore.bob))
+    for (number, part) in ["participant", "requester", "blocked"].enumerated() {
+      let zone = ZoneID(zoneName: part)
+      _ = try await test.store.zones.modifyZones(
+        [.create(zone)], in: owners, origin: ChangeOrigin(userRecordName: TestStore.bob),
+        timestamp: TestStore.time(7))
+      var content = ShareContent(deniesAccessRequests: false)
+      if number == 0 {
+        content.participants = [
+          ShareParticipant(
+            role: .privateUser, permission: .readOnly, acceptance: .pending,
+            identity: UserIdentity(userRecordName: name))
+        ]
+      }
+      func save(_ content: ShareContent) async throws -> Record {
+        let outcomes = try await test.modify(
+          [
+            RecordOperation(
+              kind: .forceUpdate,
+              recordID: RecordID(recordName: ShareContent.zoneShareName, zoneID: zone),
+              recordType: ShareContent.recordType, shareContent: content)
+          ], in: owners, by: TestStore.bob, at: 7)
+        return try #require(outcomes.first?.record, "\(outcomes)")
+      }
+      let share = try await save(content)
+      guard number > 0 else { continue }
+      try await test.store.shares.requestAccess(
+        to: share.shareContent?.shortGUID ?? "", for: name, of: TestStore.container,
+        in: .development, timestamp: TestStore.time(8))
+      guard number > 1 else { continue }
+      let blocking = try await save(
+        ShareContent(blocked: [UserIdentity(userRecordName: name)]))
+      #expect(blocking.shareContent?.blocked?.map(\.userRecordName) == [name])
+    }
+  }
 
   private func fillAccount(_ test: TestStore) async throws {
     let store = test.store

@@ -41,7 +41,7 @@ package enum Schema {
       version: 38,
       statements: [
         HierarchyTable.definition, ShareTable.definition, ParticipantTable.definition,
-        ShareLinkTable.definition,
+        ShareRequestTable.definition, ShareLinkTable.definition,
       ].flatMap(\.self), fill: HierarchyTable.fill),
   ]
 

@@ -7,10 +7,6 @@ struct ShareSettings: RowCodable {
   var ownerID = ""
   /// Whether requests for access are ignored.
   var deniesAccessRequests = true
-  /// The user record names of those who have requested access and have no answer yet.
-  var requesters: [String] = []
-  /// The user record names of those whose requests are ignored.
-  var blocked: [String] = []
 
   static let rowName: StaticString = "share"
   static let blank = ShareSettings()
@@ -18,8 +14,6 @@ struct ShareSettings: RowCodable {
   mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.field(1, "ownerID", &ownerID, default: "")
     try coder.field(2, "deniesAccessRequests", &deniesAccessRequests, default: true)
-    try coder.field(3, "requesters", &requesters, default: [])
-    try coder.field(4, "blocked", &blocked, default: [])
   }
 }
 

@@ -32,7 +32,7 @@ struct ParticipantTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// The table of participants, with the index by which a user finds the shares of a zone.
+  /// The table of participants, with the index by which the rows of a user are found.
   ///
   /// - `root_number` is that of the share, for the time after its end.
   /// - `role` and `permission` are the cases' places in `allCases`.
@@ -49,7 +49,7 @@ struct ParticipantTable {
     """,
     """
     CREATE INDEX participants_by_user
-    ON participants (database_id, zone_number, user_record_name)
+    ON participants (user_record_name, database_id, zone_number)
     """,
   ]
 
@@ -128,6 +128,39 @@ struct ParticipantTable {
     participant.ended = version
     try save(participant, of: share, in: database)
   }
+
+  // MARK: The deletion of a user
+
+  /// Returns the next database with a row of a user, in the order of numbers; nil at the end.
+  func nextDatabase(after database: DatabaseID, of user: String) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT database_id FROM participants WHERE user_record_name = $1 AND database_id > $2
+      ORDER BY database_id LIMIT 1
+      """, [.text(user), .integer(database.rawValue)]
+    ) { $0.integer(0) }
+  }
+
+  /// Returns the shares of a database that have or had a user as a participant.
+  func shares(with user: String, in database: DatabaseID, limit: Int) throws -> [Int64] {
+    try connection.rows(
+      """
+      SELECT share_number FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 ORDER BY share_number LIMIT $3
+      """, [.text(user), .integer(database.rawValue), .integer(Int64(limit))]
+    ) { $0.integer(0) }
+  }
+
+  /// Removes the rows of a user who is deleted, in one share.
+  func remove(_ user: String, of share: Int64, in database: DatabaseID) throws {
+    try connection.run(
+      """
+      DELETE FROM participants
+      WHERE database_id = $1 AND share_number = $2 AND user_record_name = $3
+      """, [.integer(database.rawValue), .integer(share), .text(user)])
+  }
+
+  // MARK: The end of a zone
 
   /// Removes the participants of a zone's shares when the zone is deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {

@@ -62,7 +62,7 @@ extension RecordModifier {
     change.participants = try participants(
       requested.participants, of: change.share, before, blocking: blocked)
     // A requester who was added is answered.
-    change.share.settings.requesters.removeAll(where: change.participants.added.contains)
+    change.share.requesters.removeAll(where: change.participants.added.contains)
     return change
   }
 
@@ -85,7 +85,7 @@ extension RecordModifier {
         permission: (before?.publicPermission ?? .none, share.publicPermission),
         isOwners: modification.isByAdministrator || modification.origin.userRecordName == owner,
         timestamp: modification.timestamp,
-        requesters: Set(before?.settings.requesters ?? [])))
+        requesters: Set(before?.requesters ?? [])))
   }
 
   /// Applies the requested answers to requests for access.
@@ -97,10 +97,10 @@ extension RecordModifier {
     if let denies = requested.deniesAccessRequests {
       share.settings.deniesAccessRequests = denies
     }
-    let requestersBefore = Set(share.settings.requesters)
+    let requestersBefore = Set(share.requesters)
     if let requesters = requested.requesters {
       let named = Set(requesters.compactMap(\.userRecordName))
-      share.settings.requesters.removeAll { !named.contains($0) }
+      share.requesters.removeAll { !named.contains($0) }
     }
     guard let blocked = requested.blocked else { return [] }
     let named = blocked.compactMap(\.userRecordName)
@@ -109,16 +109,16 @@ extension RecordModifier {
         ? []
         : ParticipantTable(transaction: transaction).participants(of: share.number, in: database)
           .compactMap(\.user))
-    let new = Set(named).subtracting(share.settings.blocked)
+    let new = Set(named).subtracting(share.blocked)
       .intersection(known.union(requestersBefore))
-    share.settings.blocked.removeAll { !named.contains($0) }
-    share.settings.blocked += new.sorted()
-    share.settings.requesters.removeAll(where: new.contains)
+    share.blocked.removeAll { !named.contains($0) }
+    share.blocked = (share.blocked + new).sorted()
+    share.requesters.removeAll(where: new.contains)
     let limit = ServiceLimits.blockedPerShare
-    guard share.settings.blocked.count <= limit else {
+    guard share.blocked.count <= limit else {
       throw ItemFailure(
         .limitExceeded, field: "blocked",
-        "the share would block \(share.settings.blocked.count) users; the limit is \(limit)",
+        "the share would block \(share.blocked.count) users; the limit is \(limit)",
         limit: limit)
     }
     return new
@@ -344,15 +344,38 @@ extension RecordModifier {
 // MARK: - Requests for access
 
 extension RecordModifier {
+  /// Removes a deleted user from the shares of the database, which get a new change tag each.
+  ///
+  /// - Parameter limit: the most shares to change.
+  /// - Returns: the number of changed shares.
+  mutating func removeFromShares(_ user: String, limit: Int) throws -> Int {
+    let participants = ParticipantTable(transaction: transaction)
+    let requests = ShareRequestTable(transaction: transaction)
+    let shares = try Set(participants.shares(with: user, in: database, limit: limit))
+      .union(requests.shares(with: user, in: database, limit: limit)).sorted()
+    for share in shares {
+      try participants.remove(user, of: share, in: database)
+      try requests.remove(user, of: share, in: database)
+      // The share may have ended before.
+      guard let stored = try ShareTable(transaction: transaction).share(share, in: database)
+      else { continue }
+      _ = try touch(share)
+      transaction.gathered.zoneVersions[
+        Catalog.ZoneKey(database: database, number: stored.zoneNumber)] = latest
+    }
+    transaction.gathered.numbers[database] = numbers
+    return shares.count
+  }
+
   /// Records that a user has requested access to a share, which gets a new change tag. A request
   /// that the share ignores changes nothing.
   mutating func addRequester(_ user: String, to share: StoredShare) throws {
     var share = share
-    guard !share.settings.deniesAccessRequests, !share.settings.blocked.contains(user),
-      !share.settings.requesters.contains(user),
-      share.settings.requesters.count < ServiceLimits.requestersPerShare
+    guard !share.settings.deniesAccessRequests, !share.blocked.contains(user),
+      !share.requesters.contains(user),
+      share.requesters.count < ServiceLimits.requestersPerShare
     else { return }
-    share.settings.requesters.append(user)
+    share.requesters = (share.requesters + [user]).sorted()
     try ShareTable(transaction: transaction).save(share, in: database)
     _ = try touch(share.number)
     transaction.gathered.zoneVersions[

@@ -17,8 +17,8 @@ extension ShareTable {
       ofRoot: share.root, inZone: share.zoneNumber, of: database
     ).map { try links.shortGUID(of: $0, in: database) }
     content.deniesAccessRequests = share.settings.deniesAccessRequests
-    content.requesters = try share.settings.requesters.map(identity)
-    content.blocked = try share.settings.blocked.map(identity)
+    content.requesters = try share.requesters.map(identity)
+    content.blocked = try share.blocked.map(identity)
     let oneTime = try participants.compactMap { participant in
       try participant.details.link.map { link in
         ShareContent.OneTimeLink(

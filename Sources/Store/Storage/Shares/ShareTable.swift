@@ -13,6 +13,10 @@ struct StoredShare: Equatable {
   /// The permission of everyone who has the share's URL.
   var publicPermission: SharePermission
   var settings: ShareSettings
+  /// The user record names of those who have requested access and have no answer yet.
+  var requesters: [String] = []
+  /// The user record names of those whose requests are ignored.
+  var blocked: [String] = []
 }
 
 /// The shares of private databases. The record of a share is in ``RecordTable``, its participants
@@ -44,7 +48,8 @@ struct ShareTable {
   func share(_ number: Int64, in database: DatabaseID) throws -> StoredShare? {
     try connection.first(
       "SELECT \(Self.columns) FROM shares WHERE database_id = $1 AND share_number = $2",
-      [.integer(database.rawValue), .integer(number)], share)
+      [.integer(database.rawValue), .integer(number)], share
+    ).map { try withRequests($0, in: database) }
   }
 
   /// Returns the share of a root; nil if the root is not shared.
@@ -57,7 +62,16 @@ struct ShareTable {
       """
       SELECT \(Self.columns) FROM shares
       WHERE database_id = $1 AND zone_number = $2 AND root_number = $3
-      """, [.integer(database.rawValue), .integer(zone), .integer(root ?? 0)], share)
+      """, [.integer(database.rawValue), .integer(zone), .integer(root ?? 0)], share
+    ).map { try withRequests($0, in: database) }
+  }
+
+  /// Returns a share with its requesters and blocked users.
+  private func withRequests(_ share: StoredShare, in database: DatabaseID) throws -> StoredShare {
+    var share = share
+    (share.requesters, share.blocked) = try ShareRequestTable(transaction: transaction).users(
+      of: share.number, in: database)
+    return share
   }
 
   /// Returns the roots of all shares of a zone, in the order of their numbers; nil is the zone.
@@ -101,6 +115,8 @@ struct ShareTable {
         .integer(share.root ?? 0), .integer(Self.code(of: share.publicPermission)),
         .bytes(share.settings.row(reserving: 64)),
       ])
+    try ShareRequestTable(transaction: transaction).save(
+      requesters: share.requesters, blocked: share.blocked, of: share.number, in: database)
   }
 
   /// Returns the number that stands for a permission in the tables of shares.
@@ -110,6 +126,7 @@ struct ShareTable {
 
   /// Removes a share whose record is deleted.
   func remove(_ number: Int64, of database: DatabaseID) throws {
+    try ShareRequestTable(transaction: transaction).removeAll(of: number, in: database)
     try connection.run(
       "DELETE FROM shares WHERE database_id = $1 AND share_number = $2",
       [.integer(database.rawValue), .integer(number)])
@@ -117,6 +134,13 @@ struct ShareTable {
 
   /// Removes the shares of a zone that is deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
+    let shares = try connection.rows(
+      "SELECT share_number FROM shares WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(zone)]
+    ) { $0.integer(0) }
+    for share in shares {
+      try ShareRequestTable(transaction: transaction).removeAll(of: share, in: database)
+    }
     try connection.run(
       "DELETE FROM shares WHERE database_id = $1 AND zone_number = $2",
       [.integer(database.rawValue), .integer(zone)])

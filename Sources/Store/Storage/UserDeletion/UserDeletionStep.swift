@@ -69,6 +69,11 @@ struct UserDeletionStep {
     return switch row.deletion.stage {
     case .publicRows, .subscriptions, .publicRecords, .dispatch, .changes, .notifications:
       try databases.nextPublic(after: database)?.rawValue
+    case .shares:
+      try [
+        ParticipantTable(transaction: transaction).nextDatabase(after: database, of: user),
+        ShareRequestTable(transaction: transaction).nextDatabase(after: database, of: user),
+      ].compactMap(\.self).min()
     case .privateDatabases: try databases.next(after: database, of: user)?.rawValue
     case .notificationIndex:
       try SubscriberDatabaseTable(transaction: transaction)
@@ -97,6 +102,7 @@ struct UserDeletionStep {
     case .notifications:
       guard try changeNotifications() else { return false }
       return try removeRows()
+    case .shares: return try removeFromShares()
     case .privateDatabases: return try removeDatabase()
     case .notificationIndex: return try removeIndexEntries()
     case .account, .erasure: return true
@@ -126,6 +132,22 @@ extension UserDeletionStep {
       if removed == Int(Self.batch) { return false }
     }
     return true
+  }
+
+  /// Removes the user from a batch of other users' shares. The changes have the owner's name.
+  ///
+  /// - Returns: true if there are no more.
+  private mutating func removeFromShares() throws -> Bool {
+    let owner = try DatabaseTable(transaction: transaction).address(of: database).owner
+    // The shares of the user go with the user's databases.
+    guard let owner, owner != user else { return true }
+    let request = RecordModification(
+      database: database, operations: [], isAtomic: false,
+      origin: ChangeOrigin(userRecordName: owner), timestamp: timestamp)
+    var modifier = try RecordModifier(PreparedModification(request), transaction: transaction)
+    let changed = try modifier.removeFromShares(user, limit: Int(Self.batch))
+    row.deletion.done += changed
+    return changed < Int(Self.batch)
   }
 
   /// Deletes a batch of the user's subscriptions, with tombstones for the servers that match

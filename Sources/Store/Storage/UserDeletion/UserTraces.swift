@@ -29,6 +29,7 @@ enum UserTraces {
     .init("reference_edges", "zone_number", "target_name", "holder_number"),
     .init("hierarchy", "record_number"), .init("shares", "share_number"),
     .init("participants", "share_number", "participant_id"), .init("share_links", "link_number"),
+    .init("share_requests", "share_number", "user_record_name"),
     .init("asset_references", "checksum", "record_number", "field_name"),
     .init("records", "record_number"), .init("tombstones", "zone_number", "record_name"),
     .init("zones", "zone_number"), .init("zone_tombstones", "zone_name", "owner_name"),
@@ -59,6 +60,12 @@ enum UserTraces {
     (.notifications, "subscription_deletions", "subscriber"),
     (.notifications, "notification_marks", "subscriber"),
     (.notifications, "trimmed_logs", "subscriber"),
+  ]
+
+  /// The columns that name a user in rows of other users' private databases. The stage
+  /// ``UserDeletion/Stage/shares`` removes these rows.
+  static let shareColumns: [(table: String, column: String)] = [
+    ("participants", "user_record_name"), ("share_requests", "user_record_name"),
   ]
 
   /// The columns that name the owner of a row, for credentials and rights of the user. The

@@ -35,6 +35,8 @@ public struct UserDeletion: Sendable, Hashable {
     /// The user's notifications in public databases, and the user's name in other users'
     /// notifications.
     case notifications
+    /// The user among the participants and requesters of other users' shares.
+    case shares
     /// The user's private databases.
     case privateDatabases
     /// The user's rows in the index of the notification log.
