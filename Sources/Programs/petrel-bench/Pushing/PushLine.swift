@@ -10,8 +10,8 @@ import Synchronization
 final class PushLine: Sendable {
   /// The most pushes that are *open*: passed to the client, but not answered. The connections can
   /// have half of them as open requests; the other half waits in the client.
-  private let room: Int
-  /// The number of pushes between two checks of ``room``.
+  private let capacity: Int
+  /// The number of pushes between two checks of ``capacity``.
   private static let batch = 100
 
   /// The state that the calling thread and the event loop's thread share. The lock protects it.
@@ -33,7 +33,7 @@ final class PushLine: Sendable {
 
   /// Creates an event loop, and a client of the peer on it.
   init(to peer: PushPeer, connections: Int) throws {
-    room = 2 * PushPeer.streams * connections
+    capacity = 2 * PushPeer.streams * connections
     loop = try EventLoop(name: "petrel-apns")
     client = peer.client(on: loop, connections: connections)
   }
@@ -55,7 +55,7 @@ final class PushLine: Sendable {
     state.withLock { $0.delays.reserveCapacity(pushes.count) }
     var source = PushSource()
     for number in pushes {
-      if number % Self.batch == 0 { wait(untilUnderWay: room - Self.batch) }
+      if number % Self.batch == 0 { wait(untilUnderWay: capacity - Self.batch) }
       let push = source.push(number)
       let start = monotonicSeconds()
       state.withLock { $0.underWay += 1 }

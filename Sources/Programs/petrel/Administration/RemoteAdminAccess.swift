@@ -88,7 +88,7 @@ struct RemoteAdminAccess: AdminAccess {
   /// Returns the pieces of a streamed answer as they arrive. The stream ends with the answer or
   /// when the client is closed. It fails with ``AdminFailure`` if the server refuses the call.
   func stream(_ call: AdminCall) -> AsyncThrowingStream<[UInt8], any Error> {
-    // The buffer has room for 10,000 pieces, so the reader of the stream may be slow for a while.
+    // The buffer holds up to 10,000 pieces, so the reader of the stream may be slow for a while.
     // If the buffer is full, the stream fails.
     let (stream, pieces) = AsyncThrowingStream.makeStream(
       of: [UInt8].self, bufferingPolicy: .bufferingOldest(10_000))
