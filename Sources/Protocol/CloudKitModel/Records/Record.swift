@@ -40,7 +40,11 @@ public struct Record: Sendable, Hashable {
   /// The share that the record belongs to; nil when it belongs to none.
   public var share: Reference?
   /// The content that a share has in addition to its fields; nil for records that are no shares.
-  public var shareContent: ShareContent?
+  public var shareContent: ShareContent? {
+    get { boxedShareContent?.value }
+    set { boxedShareContent = newValue.map(Boxed.init) }
+  }
+  private var boxedShareContent: Boxed<ShareContent>?
   /// The record's own fields. A field without a value is absent.
   public var fields: RecordFields<RecordValue>
   /// The names of the fields that are marked as encrypted. For filters and sorts these fields are
@@ -61,7 +65,7 @@ public struct Record: Sendable, Hashable {
     self.modified = modified
     self.parent = parent
     self.share = share
-    self.shareContent = shareContent
+    boxedShareContent = shareContent.map(Boxed.init)
     self.fields = fields
     self.encryptedFields = encryptedFields
   }

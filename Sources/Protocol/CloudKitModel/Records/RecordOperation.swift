@@ -40,7 +40,11 @@ public struct RecordOperation: Sendable, Hashable {
   /// The parent to set. `.some(nil)` removes the parent; nil leaves it as it is.
   public var parent: Reference??
   /// The content of a share in addition to its fields; nil for records that are no shares.
-  public var shareContent: ShareContent?
+  public var shareContent: ShareContent? {
+    get { boxedShareContent?.value }
+    set { boxedShareContent = newValue.map(Boxed.init) }
+  }
+  private var boxedShareContent: Boxed<ShareContent>?
 
   /// Creates an operation without checks.
   public init(
@@ -54,7 +58,7 @@ public struct RecordOperation: Sendable, Hashable {
     self.recordChangeTag = recordChangeTag
     self.fields = fields
     self.parent = parent
-    self.shareContent = shareContent
+    boxedShareContent = shareContent.map(Boxed.init)
   }
 
   /// The estimated number of bytes of the record's name and fields. The sum over a request is
