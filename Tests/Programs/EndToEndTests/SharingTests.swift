@@ -75,7 +75,7 @@ struct SharingTests {
       share.addParticipant(
         try await anna.shareParticipant(forUserRecordID: try await ben.userRecordID()))
       let saved = try await database.modifyRecords(saving: [root, share], deleting: [])
-      let shared = try #require(try saved.saveResults[share.recordID]?.get() as? CKShare)
+      var shared = try #require(try saved.saveResults[share.recordID]?.get() as? CKShare)
       let url = try #require(shared.url)
       let metadata = try await ben.shareMetadata(for: url)
       #expect(metadata.participantStatus == .pending && metadata.participantRole == .privateUser)
@@ -88,9 +88,15 @@ struct SharingTests {
       #expect(foreign?.code == .unknownItem)
       let results = try await ben.shareMetadatas(for: [url, self.url])
       #expect(results.count == 2 && error(results[self.url])?.code == .unknownItem)
-      let refusal = await #expect(throws: CKError.self) { try await ben.accept(metadata) }
-      #expect(refusal?.code == .serverRejectedRequest)
-      #expect(refusal?.localizedDescription == "this server does not let users join shares yet")
+      let own = try await ben.accept(metadata)
+      #expect(own.currentUserParticipant?.acceptanceStatus == .accepted)
+      #expect(try await ben.shareMetadata(for: url).participantStatus == .accepted)
+      #expect(try await ben.accept(metadata).recordChangeTag == own.recordChangeTag)
+      // The acceptance has changed the share.
+      let changed = await #expect(throws: CKError.self) { try await database.save(shared) }
+      #expect(changed?.code == .serverRecordChanged)
+      shared = try #require(changed?.serverRecord as? CKShare)
+      #expect(shared.participants.map(\.acceptanceStatus) == [.accepted, .accepted])
       shared.allowsAccessRequests = true
       let opened = try #require(try await database.save(shared) as? CKShare)
       let access = try await cora.requestShareAccess(for: [url, self.url])

@@ -8,7 +8,7 @@ extension ServerErrorCode {
     (.internalError, 500), (.notFound, 404), (.quotaExceeded, 413), (.throttled, 429),
     (.tryAgainLater, 503), (.validatingReferenceError, 412), (.zoneNotFound, 404),
     (.uniqueFieldError, 409), (.badContainer, 400), (.badDatabase, 400), (.userDeletedZone, 404),
-    (.zoneBusy, 503), (.serverResponseLost, 500), (.changeTokenExpired, 400), (.notSupported, 400),
+    (.zoneBusy, 503), (.serverResponseLost, 500), (.changeTokenExpired, 400),
     (.alreadyShared, 400), (.tooManyParticipants, 400), (.participantMayNeedVerification, 404),
     (.participantAlreadyInvited, 409),
   ]

@@ -156,7 +156,7 @@ struct ShareRequestTests {
           share: share, ownerIdentity: UserIdentity(userRecordName: "_anna"),
           permission: .readOnly, acceptance: .accepted, role: .publicUser,
           url: "https://x.test/share/0a")),
-      .failure(FailedItem(.share(shortGUID: "0b"), ServiceError(.notSupported, "no sharing"))),
+      .failure(FailedItem(.share(shortGUID: "0b"), ServiceError(.notFound, "no share"))),
     ])
     #expect(try SharesResponse(parsing: response.body) == response)
     let json = try JSONValue(parsing: response.body)["results"]?.array?.first
@@ -196,7 +196,7 @@ struct ShareRequestTests {
     #expect(try RequestAccessRequest(parsing: bare) == request)
     let response = RequestAccessResponse(results: [
       .success(.init(shortGUID: "0a")),
-      .failure(FailedItem(.share(shortGUID: "0b"), ServiceError(.notSupported, "no sharing"))),
+      .failure(FailedItem(.share(shortGUID: "0b"), ServiceError(.notFound, "no share"))),
     ])
     #expect(try RequestAccessResponse(parsing: response.body) == response)
     #expect(

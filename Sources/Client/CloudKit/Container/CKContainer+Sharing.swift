@@ -61,8 +61,7 @@ extension CKContainer {
 
   /// Accepts a share for the current user. The share's zone then appears in the shared database.
   ///
-  /// - Note: Petrel's server does not let users join shares yet. Each share fails with
-  ///   `serverRejectedRequest`.
+  /// - Note: The shared database of Petrel's server does not have the zone yet.
   ///
   /// - Parameter completionHandler: called on a background queue with the accepted share, or with
   ///   the error of this share.
@@ -77,8 +76,7 @@ extension CKContainer {
 
   /// Accepts a share for the current user. The share's zone then appears in the shared database.
   ///
-  /// - Note: Petrel's server does not let users join shares yet. Each share fails with
-  ///   `serverRejectedRequest`.
+  /// - Note: The shared database of Petrel's server does not have the zone yet.
   ///
   /// - Returns: the accepted share.
   /// - Throws: the error of this share; `invalidArguments` when the metadata has no URL.

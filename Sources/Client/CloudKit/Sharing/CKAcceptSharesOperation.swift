@@ -6,8 +6,9 @@ internal import WebServices
 /// of the shares appear in the user's shared database. Add the operation to a container.
 ///
 /// Errors of single shares go to ``perShareResultBlock``; the result of the operation is then still
-/// success. Petrel's server does not let users join shares yet: each share fails with
-/// `serverRejectedRequest`.
+/// success.
+///
+/// - Note: The shared databases of Petrel's server do not have the zones yet.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
   /// The metadata of the shares to accept. With nil or an empty list, the operation succeeds
   /// without a request.

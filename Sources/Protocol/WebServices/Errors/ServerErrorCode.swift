@@ -59,8 +59,6 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public static let badContainer = ServerErrorCode(rawValue: "BAD_CONTAINER")
   /// The request does not belong to this database.
   public static let badDatabase = ServerErrorCode(rawValue: "BAD_DATABASE")
-  /// The protocol has the function that the client asks for, but this server does not.
-  public static let notSupported = ServerErrorCode(rawValue: "NOT_SUPPORTED")
   /// The caller who asks for access to a share is invited already.
   public static let participantAlreadyInvited = ServerErrorCode(
     rawValue: "PARTICIPANT_ALREADY_INVITED")
@@ -85,9 +83,8 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   ]
   /// Petrel's additions, in alphabetical order.
   static let additions: [ServerErrorCode] = [
-    .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .notSupported,
-    .participantAlreadyInvited, .participantMayNeedVerification, .serverResponseLost,
-    .tooManyParticipants, .userDeletedZone,
+    .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .participantAlreadyInvited,
+    .participantMayNeedVerification, .serverResponseLost, .tooManyParticipants, .userDeletedZone,
     .zoneBusy,
   ]
 
@@ -95,8 +92,7 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   /// additions, it is the nearest of Apple's codes. Any other code stays the same.
   public var documented: ServerErrorCode {
     switch self {
-    case .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .notSupported,
-      .tooManyParticipants:
+    case .alreadyShared, .badContainer, .badDatabase, .changeTokenExpired, .tooManyParticipants:
       .badRequest
     case .participantAlreadyInvited: .conflict
     case .participantMayNeedVerification: .notFound

@@ -4,9 +4,6 @@ import StoreModel
 import WebServices
 
 /// The endpoint of `records/resolve`, `records/accept` and `records/requestAccess`.
-///
-/// Users can look at shares and ask for access, but this server does not let them join yet: each
-/// item of `records/accept` fails with the reason code `NOT_SUPPORTED`.
 struct SharesEndpoint: Sendable {
   /// The shares of users.
   let store: any ShareStore
@@ -14,15 +11,14 @@ struct SharesEndpoint: Sendable {
   let links: AssetLinks
 
   var operations: [Operation] {
-    let details = "Each item fails with the reason code NOT_SUPPORTED: nobody can join a share yet."
     let answer = "One item for each short GUID, in order."
     return [
       Operation(
         "records/resolve", of: .anyDatabase, for: .users, .reads, resolve,
         .init("Sharing", "Look at shares by their short GUIDs", answer: answer)),
       Operation(
-        "records/accept", of: .anyDatabase, for: .users, .changes, refuse,
-        .init("Sharing", "Take part in shares", details, answer: answer)),
+        "records/accept", of: .anyDatabase, for: .users, .changes, accept,
+        .init("Sharing", "Take part in shares", answer: answer)),
       Operation(
         "records/requestAccess", of: .anyDatabase, for: .users, .changes, requestAccess,
         .init("Sharing", "Request access to shares", answer: answer)),
@@ -39,8 +35,37 @@ struct SharesEndpoint: Sendable {
       request.items.map {
         ShareRequest(shortGUID: $0.shortGUID, fetchesRootRecord: $0.fetchesRootRecord)
       }, for: try context.user(), of: context.path.container, in: context.path.environment)
+    return try await response(to: zip(request.items, found), context)
+  }
+
+  /// Answers `records/accept`: one item for each short GUID, in the order of the request. An item
+  /// fails by itself.
+  private func accept(
+    _ request: ResolveSharesRequest, _ context: RequestContext
+  ) async throws -> SharesResponse {
+    let origin = try context.origin()
+    var accepted: [Result<VisibleShare, ItemFailure>] = []
+    for item in request.items {
+      do {
+        let share = try await store.accept(
+          ShareRequest(
+            shortGUID: item.shortGUID, fetchesRootRecord: item.fetchesRootRecord), by: origin,
+          of: context.path.container, in: context.path.environment, timestamp: context.now)
+        accepted.append(.success(share))
+      } catch let failure as ItemFailure {
+        accepted.append(.failure(failure))
+      }
+    }
+    return try await response(to: zip(request.items, accepted), context)
+  }
+
+  /// Returns the answer to items, each with the share that was found for it.
+  private func response(
+    to items: some Sequence<(ResolveSharesRequest.Item, Result<VisibleShare, ItemFailure>)>,
+    _ context: RequestContext
+  ) async throws -> SharesResponse {
     var results: [Result<SharesResponse.Share, FailedItem>] = []
-    for (item, result) in zip(request.items, found) {
+    for (item, result) in items {
       switch result {
       case .success(let share):
         results.append(.success(try await answer(to: item, share, context)))
@@ -74,16 +99,6 @@ struct SharesEndpoint: Sendable {
       acceptance: participant.acceptance, role: participant.role, url: share.shareContent?.url)
   }
 
-  /// Answers `records/accept`: each item fails.
-  private func refuse(
-    _ request: ResolveSharesRequest, _ context: RequestContext
-  ) -> SharesResponse {
-    SharesResponse(
-      results: request.items.map { item in
-        .failure(FailedItem(.share(shortGUID: item.shortGUID), Self.refusal))
-      })
-  }
-
   /// Answers `records/requestAccess`: one item for each short GUID, in the order of the request.
   ///
   /// A success says nothing about the share: it is the same whether the share exists or not. Only a
@@ -104,10 +119,5 @@ struct SharesEndpoint: Sendable {
       }
     }
     return RequestAccessResponse(results: context.reported(results))
-  }
-
-  /// The error of each item that would let a user join.
-  private static var refusal: ServiceError {
-    ServiceError(.notSupported, "this server does not let users join shares yet")
   }
 }

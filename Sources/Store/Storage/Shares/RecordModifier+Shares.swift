@@ -341,6 +341,48 @@ extension RecordModifier {
   }
 }
 
+// MARK: - Acceptance
+
+extension RecordModifier {
+  /// Makes the user of the request a participant who has accepted. The share gets a new change tag.
+  ///
+  /// - Parameter invited: the participant as which the user is invited; nil for a user who joins a
+  ///   public share.
+  /// - Throws: ``ItemFailure/Code/tooManyParticipants`` if a public share has no place for the user.
+  mutating func join(_ share: StoredShare, as invited: StoredParticipant?) throws {
+    let user = modification.origin.userRecordName
+    let participants = ParticipantTable(transaction: transaction)
+    var participant: StoredParticipant
+    if let invited {
+      participant = invited
+    } else {
+      // The owner counts.
+      let limit = ServiceLimits.participantsPerShare
+      guard try participants.participants(of: share.number, in: database).count + 1 < limit else {
+        throw ItemFailure(
+          .tooManyParticipants,
+          "the share has \(limit) participants with its owner, which is the limit", limit: limit)
+      }
+      participant = StoredParticipant(
+        id: transaction.context.makeUUID().uuidString, role: .publicUser,
+        permission: share.publicPermission, details: ParticipantDetails())
+      participant.details.added = modification.timestamp
+    }
+    participant.user = user
+    participant.joined = try numbers.take(from: transaction)
+    try participants.save(participant, of: share, in: database)
+    var share = share
+    if share.requesters.contains(user) {
+      share.requesters.removeAll { $0 == user }
+      try ShareTable(transaction: transaction).save(share, in: database)
+    }
+    _ = try touch(share.number)
+    transaction.gathered.zoneVersions[
+      Catalog.ZoneKey(database: database, number: share.zoneNumber)] = latest
+    transaction.gathered.numbers[database] = numbers
+  }
+}
+
 // MARK: - Requests for access
 
 extension RecordModifier {

@@ -46,6 +46,34 @@ struct ShareService: ShareStore {
       try modifier.addRequester(user, to: found.share)
     }
   }
+
+  func accept(
+    _ request: ShareRequest, by origin: ChangeOrigin, of container: String,
+    in environment: ContainerEnvironment, timestamp: Timestamp
+  ) async throws -> VisibleShare {
+    guard let name = transactions.context.tokens.shareLink(named: request.shortGUID) else {
+      throw ShareSearch.unknown
+    }
+    return try await transactions.write(locking: .database(name.database), gathersWrites: true) {
+      transaction in
+      let search = ShareSearch(
+        user: origin.userRecordName, container: container, environment: environment,
+        transaction: transaction)
+      guard let found = try search.find(request.shortGUID) else { throw ShareSearch.unknown }
+      guard try search.participant(of: found)?.acceptance == .pending else {
+        // The owner has nothing to accept, and a second acceptance changes nothing.
+        return try search.visible(found, request)
+      }
+      let modification = RecordModification(
+        database: found.database, operations: [], isAtomic: false, origin: origin,
+        timestamp: timestamp)
+      var modifier = try RecordModifier(
+        PreparedModification(modification), transaction: transaction)
+      try modifier.join(found.share, as: search.stored(of: found))
+      guard let joined = try search.find(request.shortGUID) else { throw ShareSearch.unknown }
+      return try search.visible(joined, request)
+    }
+  }
 }
 
 /// The search of one user for shares by their links, in one transaction.
@@ -93,6 +121,13 @@ struct ShareSearch {
   /// - Throws: ``ItemFailure/Code/notFound`` or ``ItemFailure/Code/mayNeedVerification``.
   func share(_ request: ShareRequest) throws -> VisibleShare {
     guard let found = try find(request.shortGUID) else { throw Self.unknown }
+    return try visible(found, request)
+  }
+
+  /// Returns a share that was found, as the user sees it.
+  ///
+  /// - Throws: ``ItemFailure/Code/notFound`` or ``ItemFailure/Code/mayNeedVerification``.
+  func visible(_ found: Found, _ request: ShareRequest) throws -> VisibleShare {
     guard let participant = try participant(of: found) else { throw try refusal(of: found) }
     var record = found.record.record
     record.shareContent = found.content.seen(by: participant)
@@ -113,16 +148,24 @@ struct ShareSearch {
   /// Returns the user as a participant of a share; nil if the user may not see the share.
   func participant(of found: Found) throws -> ShareParticipant? {
     if user == found.owner { return found.content.owner }
-    let stored = try ParticipantTable(transaction: transaction).participants(
-      of: found.share.number, in: found.database)
-    if let known = try stored.first(where: { try isUser($0, link: found.link) }) {
+    if let known = try stored(of: found) {
       return found.content.participants?.first { $0.participantID == known.id }
     }
     // The link of a participant is of no use for others.
-    guard found.share.publicPermission != .none, found.link.participant == nil else { return nil }
+    guard found.share.publicPermission != .none, found.link.participant == nil,
+      !found.share.blocked.contains(user)
+    else { return nil }
     return ShareParticipant(
       role: .publicUser, permission: found.share.publicPermission, acceptance: .pending,
       identity: UserIdentity(userRecordName: user))
+  }
+
+  /// Returns the user's row among the participants; nil if there is none.
+  func stored(of found: Found) throws -> StoredParticipant? {
+    let participants = try ParticipantTable(transaction: transaction).participants(
+      of: found.share.number, in: found.database)
+    return try participants.first { $0.user == user }
+      ?? participants.first { try isUser($0, link: found.link) }
   }
 
   /// Returns whether the user is a participant, or is invited as one.
@@ -143,8 +186,9 @@ struct ShareSearch {
   /// Returns the failure for a link of a share that the user may not see.
   ///
   /// A share with an invited address that no account has may be meant for the user, whose account
-  /// lacks the address.
+  /// lacks the address. A link for a single use is for nobody else.
   private func refusal(of found: Found) throws -> ItemFailure {
+    guard found.link.participant == nil else { return Self.unknown }
     let users = UserTable(transaction: transaction)
     let waits = try ParticipantTable(transaction: transaction).participants(
       of: found.share.number, in: found.database
@@ -159,5 +203,5 @@ struct ShareSearch {
   }
 
   /// The failure for a link that leads to no share that the user may see.
-  private static let unknown = ItemFailure(.notFound, "there is no share with this link")
+  static let unknown = ItemFailure(.notFound, "there is no share with this link")
 }

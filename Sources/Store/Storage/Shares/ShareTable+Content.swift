@@ -19,7 +19,8 @@ extension ShareTable {
     content.deniesAccessRequests = share.settings.deniesAccessRequests
     content.requesters = try share.requesters.map(identity)
     content.blocked = try share.blocked.map(identity)
-    let oneTime = try participants.compactMap { participant in
+    // A link that was used is of no use for anybody else.
+    let oneTime = try participants.filter { $0.joined == nil }.compactMap { participant in
       try participant.details.link.map { link in
         ShareContent.OneTimeLink(
           participantIDs: [participant.id], url: try links.shortGUID(of: link, in: database))

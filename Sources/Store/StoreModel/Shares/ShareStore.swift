@@ -32,6 +32,27 @@ public protocol ShareStore: Sendable {
     to shortGUID: String, for user: String, of container: String,
     in environment: ContainerEnvironment, timestamp: Timestamp
   ) async throws
+
+  /// Makes a user a participant of a share who has accepted.
+  ///
+  /// A user who is invited accepts the invitation. Every other user joins a public share, with its
+  /// present public permission. The first user who accepts a link for a single use becomes the
+  /// participant whom the link is for. A second acceptance changes nothing, and neither does that of
+  /// the owner.
+  ///
+  /// - Parameters:
+  ///   - origin: the user, and the device that gets no push for the change of the share.
+  ///   - container: the container of the request. A share of another one does not exist.
+  /// - Returns: the share as the user sees it after the acceptance.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` or
+  ///   ``ItemFailure/Code/mayNeedVerification`` if the user may not see the share, or with
+  ///   ``ItemFailure/Code/tooManyParticipants`` if a public share has
+  ///   `ServiceLimits.participantsPerShare`; ``StoreError/Code/userDeleted`` if the user is being
+  ///   deleted.
+  func accept(
+    _ request: ShareRequest, by origin: ChangeOrigin, of container: String,
+    in environment: ContainerEnvironment, timestamp: Timestamp
+  ) async throws -> VisibleShare
 }
 
 /// A request for a share by its link.

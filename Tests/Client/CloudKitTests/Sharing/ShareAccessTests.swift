@@ -244,7 +244,8 @@ struct ShareAccessTests {
           shortGUID == "invited"
             ? .failure(
               FailedItem(
-                .share(shortGUID: shortGUID), ServiceError(.notSupported, "already invited")))
+                .share(shortGUID: shortGUID),
+                ServiceError(.participantAlreadyInvited, "already invited")))
             : .success(.init(shortGUID: shortGUID))
         }
       ).body)
@@ -265,7 +266,7 @@ struct ShareAccessTests {
     #expect(try RequestAccessRequest(parsing: body).shortGUIDs == ["0abc", "invited"])
     #expect(results.count == 3)
     #expect(throws: Never.self) { try results[url]?.get() }
-    #expect((results[invited]?.error as? CKError)?.code == .serverRejectedRequest)
+    #expect((results[invited]?.error as? CKError)?.code == .participantAlreadyInvited)
     #expect((results[none]?.error as? CKError)?.code == .invalidArguments)
     #expect(try await container.requestShareAccess(for: []).isEmpty)
     #expect(transport.requests.count == 1)

@@ -8,7 +8,7 @@ struct AccessTable {
   static let words = [
     "ok": "200", "sign in": "421 AUTHENTICATION_REQUIRED", "refused": "401 AUTHENTICATION_FAILED",
     "denied": "403 ACCESS_DENIED", "absent": "404 NOT_FOUND", "bad": "400 BAD_REQUEST",
-    "no share": "200 NOT_SUPPORTED", "none": "200 NOT_FOUND", "no": "200 ACCESS_DENIED",
+    "none": "200 NOT_FOUND", "no": "200 ACCESS_DENIED",
     "no zones": "400 BAD_DATABASE", "no zone": "200 ZONE_NOT_FOUND",
     "no such zone": "404 ZONE_NOT_FOUND",
   ]

@@ -260,17 +260,91 @@ struct SharesTests {
     }
   }
 
-  @Test("nobody can join a share yet, and each item says so")
+  /// The answer to `records/accept` for one short GUID.
+  private func accept(
+    _ guid: String, as user: TestUser, _ service: Service
+  ) async throws -> JSONValue {
+    let answer = try await service.post(
+      "public/records/accept", #"{"shortGUIDs": ["\#(guid)"]}"#, as: user)
+    return try #require(answer.json["results"]?.array?.first, "\(answer.json)")
+  }
+
+  @Test("a user who is invited accepts once, and the share gets a new change tag")
+  func accepting() async throws {
+    try await withService { service in
+      try await service.makeZone("Notes")
+      let saved = try await service.modify(
+        Service.operation("forceUpdate", "root", zone: "Notes"),
+        share(
+          "create",
+          """
+          "forRecord": {"recordName": "root"}, "participants": [{"type": "USER",
+            "permission": "READ_WRITE", "acceptanceStatus": "INVITED",
+            "userIdentity": {"userRecordName": "\(service.bob.recordName)"}}]
+          """), in: "private")
+      try #require(saved.outcomes == ["ok", "ok"], "\(saved.json)")
+      let guid = try #require(saved[1]["shortGUID"]?.string)
+      func tag() async throws -> String? {
+        try await service.lookup("s", in: "private", zone: "Notes")[0]["recordChangeTag"]?.string
+      }
+      // The owner has nothing to accept.
+      let owners = try await accept(guid, as: service.alice, service)
+      #expect(owners["databaseScope"]?.string == "PRIVATE")
+      let before = try await tag()
+      #expect(before == saved[1]["recordChangeTag"]?.string)
+
+      let accepted = try await accept(guid, as: service.bob, service)
+      #expect(accepted["participantStatus"]?.string == "ACCEPTED", "\(accepted)")
+      #expect(accepted["databaseScope"]?.string == "SHARED")
+      let own = accepted["share"]?["currentUserParticipant"]
+      #expect(own?["acceptanceStatus"]?.string == "ACCEPTED")
+      let after = try await tag()
+      #expect(after != before)
+      let again = try await accept(guid, as: service.bob, service)
+      #expect(again["participantStatus"]?.string == "ACCEPTED")
+      #expect(try await tag() == after)
+
+      // A save with the list from before the acceptance fails, and shows the present list.
+      let stale = try await service.modify(
+        share(
+          "update", #""recordChangeTag": "\#(before ?? "")", "participants": []"#), in: "private")
+      #expect(stale.outcomes == ["CONFLICT"])
+      let present = stale[0]["serverRecord"]?["participants"]?.array
+      #expect(present?.last?["acceptanceStatus"]?.string == "ACCEPTED")
+      _ = try await service.modify(share("forceUpdate", #""participants": []"#), in: "private")
+      let removed = try await accept(guid, as: service.bob, service)
+      let unknown = try await accept("unknown", as: service.bob, service)
+      #expect(removed.outcome == "NOT_FOUND" && unknown.outcome == "NOT_FOUND")
+      #expect(removed["reason"]?.string == unknown["reason"]?.string)
+      #expect(unknown["shortGUID"]?["value"]?.string == "unknown")
+    }
+  }
+
+  @Test("everyone joins a public share, until its public permission ends")
   func joining() async throws {
     try await withService { service in
-      for operation in ["accept"] {
-        let answer = try await service.post(
-          "public/records/\(operation)", #"{"shortGUIDs": [{"value": "0a"}, {"value": "0b"}]}"#,
-          as: service.alice)
-        let results = answer.json["results"]?.array ?? []
-        #expect(results.map(\.outcome) == ["NOT_SUPPORTED", "NOT_SUPPORTED"])
-        #expect(results.map { $0["shortGUID"]?["value"]?.string } == ["0a", "0b"])
+      try await service.makeZone("Notes")
+      let saved = try await service.modify(
+        share("create", #""publicPermission": "READ_WRITE""#, name: "cloudkit.zoneshare"),
+        in: "private")
+      let guid = try #require(saved[0]["shortGUID"]?.string)
+      func change(_ members: String) async throws -> JSONValue {
+        try await service.modify(
+          share("forceUpdate", members, name: "cloudkit.zoneshare"), in: "private")[0]
       }
+      let joined = try await accept(guid, as: service.bob, service)
+      #expect(joined["participantType"]?.string == "PUBLIC_USER", "\(joined)")
+      #expect(joined["participantStatus"]?.string == "ACCEPTED")
+      #expect(joined["participantPermission"]?.string == "READ_WRITE")
+      // The present public permission counts.
+      let listed = try await change(#""publicPermission": "READ_ONLY""#)
+      #expect(listed["participants"]?.array?.last?["permission"]?.string == "READ_ONLY")
+      #expect(
+        try await resolve(guid, as: service.bob, service)["participantPermission"]?.string
+          == "READ_ONLY")
+      let closed = try await change(#""publicPermission": "NONE""#)
+      #expect(closed["participants"]?.array?.count == 1)
+      #expect(try await accept(guid, as: service.bob, service).outcome == "NOT_FOUND")
     }
   }
 }
