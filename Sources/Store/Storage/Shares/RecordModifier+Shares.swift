@@ -341,6 +341,19 @@ extension RecordModifier {
   }
 }
 
+// MARK: - Changes without a save
+
+extension RecordModifier {
+  /// Gives the record of a share a new change tag, and its zone a new version, because its
+  /// participants or requesters changed.
+  private mutating func touch(_ share: StoredShare) throws {
+    _ = try touch(share.number)
+    transaction.gathered.zoneVersions[
+      Catalog.ZoneKey(database: database, number: share.zoneNumber)] = latest
+    transaction.gathered.numbers[database] = numbers
+  }
+}
+
 // MARK: - Acceptance
 
 extension RecordModifier {
@@ -376,10 +389,7 @@ extension RecordModifier {
       share.requesters.removeAll { $0 == user }
       try ShareTable(transaction: transaction).save(share, in: database)
     }
-    _ = try touch(share.number)
-    transaction.gathered.zoneVersions[
-      Catalog.ZoneKey(database: database, number: share.zoneNumber)] = latest
-    transaction.gathered.numbers[database] = numbers
+    try touch(share)
   }
 }
 
@@ -401,11 +411,8 @@ extension RecordModifier {
       // The share may have ended before.
       guard let stored = try ShareTable(transaction: transaction).share(share, in: database)
       else { continue }
-      _ = try touch(share)
-      transaction.gathered.zoneVersions[
-        Catalog.ZoneKey(database: database, number: stored.zoneNumber)] = latest
+      try touch(stored)
     }
-    transaction.gathered.numbers[database] = numbers
     return shares.count
   }
 
@@ -419,10 +426,7 @@ extension RecordModifier {
     else { return }
     share.requesters = (share.requesters + [user]).sorted()
     try ShareTable(transaction: transaction).save(share, in: database)
-    _ = try touch(share.number)
-    transaction.gathered.zoneVersions[
-      Catalog.ZoneKey(database: database, number: share.zoneNumber)] = latest
-    transaction.gathered.numbers[database] = numbers
+    try touch(share)
   }
 }
 
