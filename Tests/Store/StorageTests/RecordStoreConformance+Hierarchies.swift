@@ -91,6 +91,40 @@ extension RecordStoreConformance {
     }
 
     @Test(
+      "a parent is deleted before another record takes its children away", arguments: engines)
+    func cascadesOfOthers(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let zone = try await test.makeZone("z")
+        _ = try await test.modify(
+          [
+            save("a", below: nil, in: zone), save("x", below: nil, in: zone),
+            save("b", below: "a", in: zone, deletedWith: "x"),
+            save("p", below: nil, in: zone), save("q", below: nil, in: zone, deletedWith: "p"),
+            save("r", below: "q", in: zone),
+          ], in: test.privateID)
+        let child = try await test.modify(
+          [delete("a", in: zone), delete("x", in: zone)], in: test.privateID)
+        #expect(child.map(\.summary) == ["deleted", "deleted"])
+        // The deletion of p took q with it, which is the parent of r.
+        let holder = try await test.modify(
+          [delete("p", in: zone), save("q", below: nil, in: zone)], in: test.privateID)
+        #expect(holder.map(\.summary) == ["deleted", "saved"])
+      }
+    }
+
+    @Test("a child is saved before the share and its root", arguments: engines)
+    func childBeforeShare(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let zone = try await test.makeZone("z")
+        let outcomes = try await test.modify(
+          [save("c", below: "r", in: zone), share("r", in: zone), save("r", below: nil, in: zone)],
+          in: test.privateID)
+        #expect(outcomes.map(\.summary) == ["saved", "saved", "saved"])
+        #expect(try await places(in: test)["c"] == Place(parent: "r", top: "r"))
+      }
+    }
+
+    @Test(
       "no record becomes its own ancestor, and a chain of parents has an end", arguments: engines)
     func chains(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in

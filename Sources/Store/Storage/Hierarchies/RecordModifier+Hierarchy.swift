@@ -186,17 +186,20 @@ extension RecordModifier {
   /// A deletion also deletes the holders of `deleteSelf` references to the record, recursively. The
   /// children of each deleted record must be among the deleted ones.
   ///
-  /// - Throws: ``BlockedOperation`` with the name of a child that would be left.
+  /// - Throws: ``BlockedOperation`` with the names of a child that would be left and of the records
+  ///   that would be deleted.
   func checkChildren(of stored: StoredRecord) throws {
     let table = HierarchyTable(transaction: transaction)
     guard address.scope == .private, try table.hasRows(in: database) else { return }
     var deleted: Set = [stored.number]
-    var pending = [stored.record.recordID.recordName]
+    var names = [stored.record.recordID.recordName]
+    var pending = names
     while let name = pending.popLast() {
       let holders = try RecordTable(transaction: transaction).holderNames(
         ofReferencesTo: name, inZone: stored.zoneNumber, of: database)
       for holder in holders where deleted.insert(holder.number).inserted {
         pending.append(holder.name)
+        names.append(holder.name)
       }
     }
     for parent in deleted {
@@ -209,7 +212,7 @@ extension RecordModifier {
       let parentName = try records.name(of: parent, in: database) ?? ""
       let childName = try records.name(of: child, in: database) ?? ""
       throw BlockedOperation(
-        recordName: childName,
+        recordNames: [childName] + names,
         failure: ItemFailure(
           .referenced,
           "record '\(stored.record.recordID)' cannot be deleted, because record '\(childName)' has "

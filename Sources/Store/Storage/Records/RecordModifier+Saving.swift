@@ -97,6 +97,7 @@ extension RecordModifier {
       let sequence = try numbers.take(from: transaction)
       latest = sequence
       let recordName = next.record.recordID.recordName
+      deletedNames.append(recordName)
       transaction.gathered.zonesWithoutTombstones.remove(
         Catalog.ZoneKey(database: database, number: next.zoneNumber))
       try TombstoneTable(transaction: transaction).add(
@@ -228,7 +229,7 @@ extension RecordModifier {
       reference.recordName, inZone: zone.zoneNumber, of: database)
     guard !isThere else { return }
     throw BlockedOperation(
-      recordName: reference.recordName,
+      recordNames: [reference.recordName],
       failure: ItemFailure(
         .referenceMissing, field: field,
         "'\(field)' of record '\(record.recordID)' points at record '\(reference.recordName)', "

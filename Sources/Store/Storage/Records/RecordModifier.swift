@@ -27,6 +27,8 @@ struct RecordModifier {
   var numbers: NumberSupply
   /// The number of the latest change of this modification; 0 before the first.
   var latest: Int64 = 0
+  /// The names of the records that the operation in progress has deleted.
+  var deletedNames: [String] = []
   /// The outcomes so far.
   private var outcomes: ModificationOutcomes
 
@@ -172,11 +174,11 @@ struct RecordModifier {
   private mutating func perform(_ zone: inout ZoneModification) throws {
     try zone.findPairs(in: modification, transaction)
     for index in zone.indexes {
-      zone.reached = index
       var next = [index]
       while let index = next.popLast() {
         // The operation to which a failure belongs.
         var current = index
+        deletedNames.removeAll(keepingCapacity: true)
         do {
           if let pair = zone.pairs[index] {
             guard index == pair.first else { continue }
@@ -187,17 +189,14 @@ struct RecordModifier {
             outcomes.note(try perform(at: index, in: zone), at: index)
           }
           guard !zone.waiting.isEmpty else { continue }
-          let name = modification.operations[index].recordID.recordName
-          if let dependants = zone.waiting.removeValue(forKey: name) {
-            next += dependants.reversed()
-          }
+          let made = zone.pairs[index].map { [$0.root, $0.share] } ?? [index]
+          let names = made.map { modification.operations[$0].recordID.recordName } + deletedNames
+          next += zone.takeWaiting(for: names).reversed()
         } catch let blocked as BlockedOperation {
           // A second try of the operation replaces this outcome.
           outcomes.note(.failed(try veiled(blocked.failure)), at: current)
           zone.hasFailure = true
-          if isAhead(blocked.recordName, in: zone) {
-            zone.waiting[blocked.recordName, default: []].append(index)
-          }
+          zone.waiting[index] = Set(blocked.recordNames)
         } catch let failure as ItemFailure {
           outcomes.note(.failed(try veiled(failure)), at: current)
           zone.hasFailure = true
@@ -249,15 +248,6 @@ struct RecordModifier {
     outcomes.note(.saved(record), at: index)
   }
 
-  /// Returns whether an operation on this record is still to be tried: one that is later in the
-  /// order, or one that waits for another operation.
-  private func isAhead(_ recordName: String, in zone: ZoneModification) -> Bool {
-    let index = zone.indexes.first {
-      modification.operations[$0].recordID.recordName == recordName
-    }
-    return index.map { $0 > zone.reached || zone.waits($0) } ?? false
-  }
-
   /// Carries out one operation without a prepared record: it reads the stored record and the
   /// schema.
   ///
@@ -296,8 +286,6 @@ struct ZoneModification {
   let zoneNumber: Int64
   /// The indexes of the operations in the request, in order.
   let indexes: [Int]
-  /// The index of the latest operation that was tried for the first time.
-  var reached = 0
   /// Whether an attempt at an operation failed, even if a later attempt at the same operation
   /// succeeded.
   var hasFailure: Bool
@@ -305,9 +293,9 @@ struct ZoneModification {
   private(set) var sharedRoots: [String: String] = [:]
   /// The operations on such a root and on its share, by the index of each.
   private(set) var pairs: [Int: Pair] = [:]
-  /// The indexes of the operations that wait for another operation, by the name of the record of
-  /// that operation.
-  var waiting: [String: [Int]] = [:]
+  /// The operations that wait for another operation, by their indexes, with the names of the records
+  /// of which one must change.
+  var waiting: [Int: Set<String>] = [:]
 
   /// Creates the state before the first operation.
   ///
@@ -350,9 +338,15 @@ struct ZoneModification {
     }
   }
 
-  /// Returns whether the operation with this index waits for another operation.
-  func waits(_ index: Int) -> Bool {
-    waiting.values.contains { $0.contains(index) }
+  /// Removes the operations that wait for a change of one of the named records.
+  ///
+  /// - Returns: their indexes, in order.
+  mutating func takeWaiting(for recordNames: [String]) -> [Int] {
+    let indexes = waiting.keys.filter { index in
+      recordNames.contains { waiting[index]?.contains($0) == true }
+    }
+    for index in indexes { waiting[index] = nil }
+    return indexes.sorted()
   }
 }
 
@@ -365,9 +359,9 @@ struct SavepointNeeded: Error {}
 /// For example, the record's parent does not exist yet, or the record to delete is still the parent
 /// of another one.
 struct BlockedOperation: Error {
-  /// The name of the record that another operation must create, delete or change. It is in the zone
-  /// of the operation.
-  var recordName: String
+  /// The names of records in the zone of the operation. The operation may become possible when
+  /// another operation creates, changes or deletes one of them.
+  var recordNames: [String]
   /// The failure that the operation gets if no other operation does that.
   var failure: ItemFailure
 }

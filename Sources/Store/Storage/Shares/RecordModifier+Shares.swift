@@ -172,7 +172,7 @@ extension RecordModifier {
         named: root.recordName, inZone: zone.zoneNumber, of: database)
     else {
       throw BlockedOperation(
-        recordName: root.recordName,
+        recordNames: [root.recordName],
         failure: ItemFailure(
           .referenceMissing, field: "forRecord",
           "share '\(record.recordID)' has the root record '\(root.recordName)', which does not "
