@@ -47,6 +47,9 @@ struct StatementRouteTests {
     // Nobody's but tests' and benchmarks'.
     "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id",
     "SELECT database_id FROM participants WHERE user_record_name = $1 AND database_id > $2",
+    // What is shared with one user, by an index; its owners' databases are anywhere.
+    "SELECT DISTINCT database_id, zone_number FROM participants WHERE user_record_name = $1",
+    "SELECT DISTINCT participants.database_id, participants.zone_number FROM participants JOIN",
     "SELECT database_id FROM share_requests WHERE user_record_name = $1 AND database_id > $2",
     DeliveryRow.selection.replacing(#/\s+/#, with: " ") + " WHERE deliveries.state = 0",
   ]

@@ -218,13 +218,12 @@ extension ServerConfiguration {
 }
 
 extension ServerConfiguration.Limits {
-  /// Returns the maximum size in bytes of a database of this scope; nil for no limit. A shared
-  /// database has no limit, because its records are in the databases of their owners.
+  /// Returns the maximum size in bytes of a database of this scope; nil for no limit. The
+  /// records of a shared database are in the private databases of their owners, whose limit counts.
   package func bytes(of scope: DatabaseScope) -> Int64? {
     switch scope {
-    case .private: privateDatabaseBytes
+    case .private, .shared: privateDatabaseBytes
     case .public: publicDatabaseBytes
-    case .shared: nil
     }
   }
 }

@@ -146,7 +146,8 @@ struct RecordsEndpoint: Sendable {
         }
         continue
       }
-      let isDefaultZone = recordID.zoneID.isDefaultZone
+      // A shared database has no default zone.
+      let isDefaultZone = try recordID.zoneID.isDefaultZone && context.scope() != .shared
       if isDefaultZone, try await hasUserRecord(recordID.recordName, context) {
         items.append(.success(.record(Self.userRecord(recordID))))
         continue
@@ -157,7 +158,7 @@ struct RecordsEndpoint: Sendable {
       let error =
         isDefaultZone || zones?.contains(recordID.zoneID) ?? true
         ? ServiceError(.notFound, "record '\(recordID)' does not exist")
-        : ServiceError(.zoneNotFound, "zone '\(recordID.zoneID)' does not exist")
+        : ServiceError(try context.address().missing(recordID.zoneID))
       items.append(
         .failure(
           FailedItem(

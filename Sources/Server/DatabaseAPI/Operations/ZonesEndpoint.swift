@@ -20,9 +20,13 @@ struct ZonesEndpoint: Sendable {
         "zones/lookup", of: .anyDatabase, for: .everyone, .reads, lookup,
         .init("Zones", "Zones by their IDs", answer: "One item for each zone, in order.")),
       Operation(
-        "zones/modify", of: .database([.private]), for: .accounts, .changes, modify,
+        "zones/modify", of: .database([.private, .shared]), for: .accounts, .changes, modify,
         .init(
-          "Zones", "Make and delete zones of the private database",
+          "Zones", "Make and delete zones",
+          """
+          The private database has the caller's own zones. In the shared database, deleting a zone of \
+          another user ends the caller's part in its shares.
+          """,
           answer: "One item for each operation, in order. Each succeeds or fails by itself.")),
     ]
   }
@@ -30,9 +34,7 @@ struct ZonesEndpoint: Sendable {
   /// Answers `zones/list`: all zones of the database.
   private func list(_ context: RequestContext) async throws -> ZonesResponse {
     let database = try await databases.database(at: try context.address())
-    var zones = try await store.zones(in: database)
-    // A shared database shows zones of other users, and no default zone.
-    if try context.scope() == .shared { zones.removeAll { $0.zoneID.isDefaultZone } }
+    let zones = try await store.zones(in: database)
     return ZonesResponse(zones: zones.map { .success(Self.item($0)) })
   }
 
@@ -45,11 +47,10 @@ struct ZonesEndpoint: Sendable {
     let existing = Dictionary(
       try await store.zones(in: database).map { ($0.zoneID, $0) },
       uniquingKeysWith: { first, _ in first })
+    let address = try context.address()
     let items = request.zoneIDs.map { zoneID -> Result<ZonesResponse.Item, FailedItem> in
       if let zone = existing[zoneID] { return .success(Self.item(zone)) }
-      return .failure(
-        FailedItem(
-          .zone(zoneID), ServiceError(.zoneNotFound, "zone '\(zoneID)' does not exist")))
+      return .failure(FailedItem(.zone(zoneID), ServiceError(address.missing(zoneID))))
     }
     return ZonesResponse(zones: context.reported(items))
   }

@@ -71,7 +71,8 @@ struct RecordFeed {
         .invalid, field: "zoneID",
         "the default zone has no change feed; save the records in a custom zone")
     }
-    zone = try Self.state(of: query.zoneID, in: database, transaction: transaction)
+    zone = try Self.state(
+      of: query.zoneID, in: database, at: address, transaction: transaction)
     token = try Self.token(of: query, in: database, zone: zone, transaction: transaction)
     typeNumbers = try query.recordTypes.map { names in
       Set(
@@ -140,14 +141,15 @@ struct RecordFeed {
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneDeleted`` if the zone has a tombstone.
   ///   Otherwise, with ``ItemFailure/Code/zoneNotFound`` if there is no such zone.
   private static func state(
-    of zoneID: ZoneID, in database: DatabaseID, transaction: StoreTransaction
+    of zoneID: ZoneID, in database: DatabaseID, at address: DatabaseAddress,
+    transaction: StoreTransaction
   ) throws -> ZoneTable.State {
     if let state = try ZoneTable(transaction: transaction).state(of: zoneID, in: database) {
       return state
     }
     let wasDeleted = try ZoneTombstoneTable(transaction: transaction).contains(zoneID, in: database)
     throw !wasDeleted
-      ? ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
+      ? address.missing(zoneID)
       : ItemFailure(.zoneDeleted, field: "zoneID", "zone '\(zoneID)' was deleted by its user")
   }
 

@@ -62,6 +62,9 @@ struct ZoneModifier {
   /// Creates a zone. If the zone exists, the method returns it and adds no change to the outbox.
   private mutating func create(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
+    guard address.scope != .private || zoneID.ownerName == ZoneID.currentOwnerName else {
+      return .failed(zoneID, address.missing(zoneID))
+    }
     let zones = ZoneTable(transaction: transaction)
     if let existing = try zones.zone(zoneID, in: database) { return .saved(existing) }
     do {
@@ -100,7 +103,7 @@ struct ZoneModifier {
     }
     guard let number = try ZoneTable(transaction: transaction).number(of: zoneID, in: database)
     else {
-      return .failed(zoneID, ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'"))
+      return .failed(zoneID, address.missing(zoneID))
     }
     try deleteContent(ofZone: number)
     let sequence = try numbers.take(from: transaction)

@@ -13,7 +13,13 @@ struct ZoneService: ZoneStore {
     _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
     timestamp: Timestamp
   ) async throws -> [ZoneOutcome] {
-    try await transactions.write(locking: .database(database)) { transaction in
+    let address = try await transactions.read {
+      try DatabaseTable(transaction: $0).address(of: database)
+    }
+    guard address.scope != .shared else {
+      return try await leaveZones(operations, in: database, origin: origin, timestamp: timestamp)
+    }
+    return try await transactions.write(locking: .database(database)) { transaction in
       var modifier = try ZoneModifier(
         database: database, origin: origin, timestamp: timestamp, operations: operations.count,
         transaction: transaction)
@@ -21,13 +27,64 @@ struct ZoneService: ZoneStore {
     }
   }
 
-  /// Returns all zones of a database, the default zone first.
+  /// Returns all zones of a database, the default zone first. A shared database has no default zone.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func zones(in database: DatabaseID) async throws -> [Zone] {
     try await transactions.read { transaction in
-      _ = try DatabaseTable(transaction: transaction).address(of: database)
+      if let shared = try SharedDatabase.at(database, in: transaction) {
+        return try shared.zones().map { try $0.zone() }
+      }
       return try ZoneTable(transaction: transaction).zones(in: database)
+    }
+  }
+
+  /// Carries out operations on the zones of a shared database. The deletion of a zone ends the user's
+  /// part in all shares of it; the zone stays with its owner. No zone can be created.
+  private func leaveZones(
+    _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
+    timestamp: Timestamp
+  ) async throws -> [ZoneOutcome] {
+    var outcomes: [ZoneOutcome] = []
+    for operation in operations {
+      switch operation {
+      case .create(let zoneID):
+        outcomes.append(
+          .failed(
+            zoneID,
+            ItemFailure(
+              .badDatabase, field: "zoneID",
+              "zone '\(zoneID)' cannot be created: a shared database has zones of other users only")
+          ))
+      case .delete(let zoneID):
+        do {
+          try await leave(zoneID, in: database, origin: origin, timestamp: timestamp)
+          outcomes.append(.deleted(zoneID))
+        } catch let failure as ItemFailure {
+          outcomes.append(.failed(zoneID, failure))
+        }
+      }
+    }
+    return outcomes
+  }
+
+  /// Ends the user's part in all shares of a zone.
+  ///
+  /// - Throws: ``ItemFailure/Code/zoneNotFound``.
+  private func leave(
+    _ zoneID: ZoneID, in database: DatabaseID, origin: ChangeOrigin, timestamp: Timestamp
+  ) async throws {
+    let owner = try await transactions.read { transaction in
+      try SharedDatabase.at(database, in: transaction)?.existingZone(zoneID).database
+    }
+    guard let owner else { return }
+    try await transactions.write(locking: .database(owner), gathersWrites: true) { transaction in
+      guard let zone = try SharedDatabase.at(database, in: transaction)?.existingZone(zoneID)
+      else { return }
+      let request = RecordModification(
+        database: owner, operations: [], isAtomic: false, origin: origin, timestamp: timestamp)
+      var modifier = try RecordModifier(PreparedModification(request), transaction: transaction)
+      for membership in zone.memberships { try modifier.leave(membership) }
     }
   }
 }

@@ -53,10 +53,9 @@ struct ZoneTable {
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` if there is no such zone,
   ///   ``StoreError/Code/notFound`` if there is no such database.
   func existingNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64 {
-    let canonical = try DatabaseTable(transaction: transaction).address(of: database).canonical(
-      zoneID)
-    guard let number = try number(of: canonical, in: database) else {
-      throw ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'; create it first")
+    let address = try DatabaseTable(transaction: transaction).address(of: database)
+    guard let number = try number(of: address.canonical(zoneID), in: database) else {
+      throw address.missing(zoneID, "create it first")
     }
     return number
   }

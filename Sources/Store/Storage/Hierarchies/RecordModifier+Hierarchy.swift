@@ -181,6 +181,22 @@ extension RecordModifier {
     }
   }
 
+  /// Returns a record and those that its deletion deletes too: the holders of `deleteSelf`
+  /// references to it, recursively.
+  func closure(of stored: StoredRecord) throws -> [(number: Int64, name: String)] {
+    var closure = [(number: stored.number, name: stored.record.recordID.recordName)]
+    var numbers: Set = [stored.number]
+    var index = 0
+    while index < closure.count {
+      let holders = try RecordTable(transaction: transaction).holderNames(
+        ofReferencesTo: closure[index].name, inZone: stored.zoneNumber, of: database)
+      closure += holders.filter { numbers.insert($0.number).inserted }
+        .map { (number: $0.number, name: $0.name) }
+      index += 1
+    }
+    return closure
+  }
+
   /// Checks that no record keeps a deleted record as its parent.
   ///
   /// A deletion also deletes the holders of `deleteSelf` references to the record, recursively. The
@@ -191,17 +207,8 @@ extension RecordModifier {
   func checkChildren(of stored: StoredRecord) throws {
     let table = HierarchyTable(transaction: transaction)
     guard address.scope == .private, try table.hasRows(in: database) else { return }
-    var deleted: Set = [stored.number]
-    var names = [stored.record.recordID.recordName]
-    var pending = names
-    while let name = pending.popLast() {
-      let holders = try RecordTable(transaction: transaction).holderNames(
-        ofReferencesTo: name, inZone: stored.zoneNumber, of: database)
-      for holder in holders where deleted.insert(holder.number).inserted {
-        pending.append(holder.name)
-        names.append(holder.name)
-      }
-    }
+    let closure = try closure(of: stored)
+    let deleted = Set(closure.map(\.number))
     for parent in deleted {
       // Of one child more than there are deleted records, one at least is left.
       let children = try table.children(of: parent, in: database, limit: deleted.count + 1)
@@ -211,13 +218,17 @@ extension RecordModifier {
       let records = RecordTable(transaction: transaction)
       let parentName = try records.name(of: parent, in: database) ?? ""
       let childName = try records.name(of: child, in: database) ?? ""
+      var reason =
+        "record '\(childName)' has record '\(parentName)' as its parent; delete both in one request, "
+        + "or give the child another parent first"
+      if let shared, try shared.membership(ofRecord: child) == nil {
+        reason = "another record would lose its parent"
+      }
       throw BlockedOperation(
-        recordNames: [childName] + names,
+        recordNames: [childName] + closure.map(\.name),
         failure: ItemFailure(
           .referenced,
-          "record '\(stored.record.recordID)' cannot be deleted, because record '\(childName)' has "
-            + "record '\(parentName)' as its parent; delete both in one request, or give the child "
-            + "another parent first"))
+          "record '\(stored.record.recordID)' cannot be deleted, because \(reason)"))
     }
   }
 }

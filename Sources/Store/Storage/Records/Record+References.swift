@@ -13,15 +13,3 @@ extension Record {
     return targets
   }
 }
-
-extension RecordValue {
-  /// The reference or references in the value: one for a reference, all elements for a list of
-  /// references, none for any other value.
-  var references: [Reference] {
-    switch self {
-    case .reference(let reference): [reference]
-    case .list(.reference, let elements): elements.flatMap(\.references)
-    case .string, .int64, .double, .timestamp, .bytes, .location, .asset, .list: []
-    }
-  }
-}

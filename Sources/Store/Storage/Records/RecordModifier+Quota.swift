@@ -9,7 +9,7 @@ extension RecordModifier {
   /// are too large, the transaction is rolled back to the savepoint.
   ///
   /// A save that does not make the database larger is accepted even above the quota. A modification
-  /// without a quota, and a save in a shared database, are not limited.
+  /// without a quota is not limited.
   ///
   /// - Throws: ``ItemFailure/Code/quotaExceeded``, with the quota in bytes as its limit; the errors
   ///   of ``save(_:named:over:in:)``.

@@ -225,10 +225,18 @@ extension RecordModifier {
   private func require(
     _ reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
-    let isThere = try RecordTable(transaction: transaction).contains(
-      reference.recordName, inZone: zone.zoneNumber, of: database)
-    guard !isThere else { return }
-    throw BlockedOperation(
+    let target = try RecordTable(transaction: transaction).number(
+      of: reference.recordName, inZone: zone.zoneNumber, of: database)
+    guard let target, try shared.map({ try $0.membership(ofRecord: target) != nil }) ?? true else {
+      throw missingTarget(of: reference, field: field, of: record)
+    }
+  }
+
+  /// Returns the error for a reference whose target does not exist, or not for the requester.
+  func missingTarget(
+    of reference: Reference, field: String, of record: Record
+  ) -> BlockedOperation {
+    BlockedOperation(
       recordNames: [reference.recordName],
       failure: ItemFailure(
         .referenceMissing, field: field,

@@ -29,6 +29,9 @@ struct RecordModifier {
   var latest: Int64 = 0
   /// The names of the records that the operation in progress has deleted.
   var deletedNames: [String] = []
+  /// The zone in progress as the requester sees it, if the requester is a participant of its shares;
+  /// nil for the owner.
+  var shared: SharedZone?
   /// The outcomes so far.
   private var outcomes: ModificationOutcomes
 
@@ -60,11 +63,17 @@ struct RecordModifier {
   ///   alone, because no savepoint was set.
   mutating func run() throws -> ModificationOutcomes {
     for batch in batches() {
-      let failure = "there is no zone '\(batch.zoneID)'; create it first"
-      guard let zoneNumber = try transaction.sharedZoneNumber(of: batch.zoneID, in: database) else {
-        for index in batch.indexes {
-          outcomes.note(.failed(.init(.zoneNotFound, failure)), at: index)
-        }
+      // A shared database has no zone of its own.
+      let zoneNumber =
+        address.scope == .shared
+        ? nil : try transaction.sharedZoneNumber(of: batch.zoneID, in: database)
+      shared = nil
+      if isByParticipant, let zoneNumber {
+        shared = try sharedZone(batch.zoneID, number: zoneNumber)
+      }
+      guard let zoneNumber, !isByParticipant || shared != nil else {
+        let failure = missing(batch.zoneID)
+        for index in batch.indexes { outcomes.note(.failed(failure), at: index) }
         continue
       }
       try run(batch, zoneNumber: zoneNumber)
@@ -260,6 +269,11 @@ struct RecordModifier {
     operation.recordID.zoneID = zone.zoneID
     let current = try RecordTable(transaction: transaction).record(
       named: operation.recordID.recordName, inZone: zone.zoneNumber, of: database)
+    if isByParticipant {
+      // The user may have left by an earlier operation.
+      guard let shared else { throw missing(zone.zoneID) }
+      return try perform(operation, on: current, asParticipantOf: shared, in: zone)
+    }
     try checkAccess(of: operation, to: current?.record)
     switch try operation.decision(on: current?.record, in: modification) {
     case .nothing:

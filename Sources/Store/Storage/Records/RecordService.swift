@@ -19,6 +19,9 @@ struct RecordService: RecordReading, RecordWriting {
   func modifyRecords(
     _ modification: RecordModification
   ) async throws -> [RecordOutcome] {
+    if modification.namesOtherOwners, let outcomes = try await sharedOutcomes(of: modification) {
+      return outcomes
+    }
     let prepared = PreparedModification(modification, by: transactions.writer.schemas)
     let outcomes = try await transactions.write(
       locking: .database(modification.database), gathersWrites: true
@@ -41,6 +44,9 @@ struct RecordService: RecordReading, RecordWriting {
   ) async throws -> [Record?] {
     try await transactions.read { transaction in
       let address = try DatabaseTable(transaction: transaction).address(of: database)
+      if let shared = try SharedDatabase.at(database, in: transaction) {
+        return try shared.records(recordIDs)
+      }
       var zoneNumbers: [ZoneID: Int64?] = [:]
       return try recordIDs.map { recordID in
         let zoneID = address.canonical(recordID.zoneID)

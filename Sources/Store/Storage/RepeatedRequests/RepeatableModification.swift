@@ -92,6 +92,11 @@ struct RepeatableModification {
         let stored = try RecordTable(transaction: transaction).record(
           named: recordID.recordName, inZone: zoneNumber, of: database)
       {
+        if address.scope == .private, !modification.isByAdministrator,
+          modification.origin.userRecordName != address.owner
+        {
+          return try participantsOutcome(of: stored, in: modification, at: address)
+        }
         // Another user may have created a record of that name since, and grants may have changed.
         let access = try AccessPolicy.access(
           of: modification.caller, toType: stored.record.recordType, at: address, in: transaction)
@@ -106,5 +111,22 @@ struct RepeatableModification {
       return .failed(
         ItemFailure(.notFound, "record '\(recordID)' was saved, and has been deleted since"))
     }
+  }
+
+  /// Returns the outcome for a record that a participant of a share has saved, as the participant
+  /// sees it now.
+  private func participantsOutcome(
+    of stored: StoredRecord, in modification: RecordModification, at address: DatabaseAddress
+  ) throws -> RecordOutcome {
+    let recordID = stored.record.recordID
+    let zone = try SharedZone(
+      number: stored.zoneNumber, named: recordID.zoneID.zoneName, in: modification.database,
+      ownedBy: address.owner ?? "", for: modification.origin.userRecordName,
+      transaction: transaction)
+    guard let zone, let membership = try zone.membership(ofRecord: stored.number) else {
+      return .failed(
+        ItemFailure(.notFound, "record '\(recordID)' was saved, and is not shared any more"))
+    }
+    return .saved(zone.veiled(stored.record, number: stored.number, in: membership))
   }
 }

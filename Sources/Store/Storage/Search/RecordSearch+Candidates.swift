@@ -42,6 +42,7 @@ extension RecordSearch {
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decode(glance, into: &record)
     guard access.reach == .all || access.mayRead(record) else { return nil }
+    if let shared, try shared.membership(ofRecord: row.number) == nil { return nil }
     // A search in all text must not find words in fields without the option `searchable`.
     let seen = glance.fields == nil ? withoutHiddenText(record) : record
     for filter in query.query.filters {
@@ -62,7 +63,11 @@ extension RecordSearch {
 
   /// Returns the complete records of these rows.
   func records(_ rows: [StoredRecord.Row]) throws -> [Record] {
-    try rows.map { try RecordTable(transaction: transaction).record($0, in: database).record }
+    try rows.compactMap { row in
+      let stored = try RecordTable(transaction: transaction).record(row, in: database)
+      guard let shared else { return stored.record }
+      return try shared.seen(stored)
+    }
   }
 
   /// Returns the numbers of the records with these names in the searched zones, in ascending order.

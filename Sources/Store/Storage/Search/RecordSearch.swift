@@ -26,6 +26,9 @@ struct RecordSearch {
   /// The caller's rights for records of the type. Records that the caller may not read are not in
   /// the results.
   let access: RecordAccess
+  /// The searched zone as a participant of its shares sees it; nil for other callers. Records that
+  /// are not shared with the participant are not in the results.
+  let shared: SharedZone?
   /// The parts of a record by which the search decides whether and where it is on the page.
   let glance: RecordGlance
   /// The costs of the steps, and the limits of the search.
@@ -43,12 +46,13 @@ struct RecordSearch {
   ///   continuation of another query.
   init?(
     _ query: RecordQuery, in database: DatabaseID, at address: DatabaseAddress,
-    transaction: StoreTransaction, effort: SearchEffort
+    shared: SharedZone? = nil, transaction: StoreTransaction, effort: SearchEffort
   ) throws {
     self.query = query
     self.effort = effort
     self.database = database
     self.address = address
+    self.shared = shared
     self.transaction = transaction
     access = try Self.access(of: query, at: address, transaction: transaction)
     var glance = RecordGlance(for: query.query)
@@ -57,7 +61,7 @@ struct RecordSearch {
     zoneNumber = try query.zoneID.flatMap { zoneID in
       guard let number = try ZoneTable(transaction: transaction).number(of: zoneID, in: database)
       else {
-        throw ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
+        throw address.missing(zoneID)
       }
       return try ZoneTable(transaction: transaction).hasSeveral(in: database) ? number : nil
     }

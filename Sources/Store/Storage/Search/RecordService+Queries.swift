@@ -28,8 +28,19 @@ extension RecordService {
   ) async throws -> RecordPage {
     let effort = searchEffort
     return try await transactions.read { transaction in
+      var (database, query) = (database, query)
+      var zone: SharedZone?
+      if let shared = try SharedDatabase.at(database, in: transaction) {
+        guard let zoneID = query.zoneID else {
+          throw ItemFailure(
+            .invalid, field: "zoneID", "a query of the shared database needs a zone; name one")
+        }
+        let found = try shared.existingZone(zoneID)
+        query = found.naming.inward(query)
+        database = found.database
+        zone = found
+      }
       let address = try DatabaseTable(transaction: transaction).address(of: database)
-      var query = query
       query.zoneID = query.zoneID.map { address.canonical($0) }
       do throws(ModelError) {
         try query.query.validate()
@@ -38,7 +49,8 @@ extension RecordService {
       }
       query.limit = min(max(1, query.limit), ServiceLimits.recordsPerPage)
       return try RecordSearch(
-        query, in: database, at: address, transaction: transaction, effort: effort)?.run()
+        query, in: database, at: address, shared: zone, transaction: transaction, effort: effort
+      )?.run()
         ?? RecordPage(records: [], continuation: nil)
     }
   }

@@ -30,7 +30,7 @@ struct StoredParticipant: Equatable {
 /// records the participant has to delete.
 struct ParticipantTable {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
+  var connection: any SQLConnection { transaction.connection }
 
   /// The table of participants, with the index by which the rows of a user are found.
   ///
@@ -69,18 +69,29 @@ struct ParticipantTable {
   private func participant(_ row: any SQLRow) throws -> StoredParticipant {
     let id = row.text(0)
     let user = row.text(1)
-    let (role, permission) = (Int(row.integer(2)), Int(row.integer(3)))
-    guard ShareRole.allCases.indices.contains(role),
-      SharePermission.allCases.indices.contains(permission)
-    else {
-      throw StoreError(.corrupt, "participant '\(id)' has an unknown role or permission")
-    }
     let (joined, ended) = (row.integer(4), row.integer(5))
     return StoredParticipant(
-      id: id, user: user.isEmpty ? nil : user, role: ShareRole.allCases[role],
-      permission: SharePermission.allCases[permission], joined: joined == 0 ? nil : joined,
-      ended: ended == 0 ? nil : ended,
+      id: id, user: user.isEmpty ? nil : user, role: try Self.role(row.integer(2), of: id),
+      permission: try Self.permission(row.integer(3), of: id),
+      joined: joined == 0 ? nil : joined, ended: ended == 0 ? nil : ended,
       details: try ParticipantDetails(row: row.bytes(6), named: id))
+  }
+
+  /// Returns the role of a participant by its place in `ShareRole.allCases`.
+  static func role(_ place: Int64, of participant: String) throws -> ShareRole {
+    guard let role = ShareRole.allCases.dropFirst(Int(place)).first, place >= 0 else {
+      throw StoreError(.corrupt, "participant '\(participant)' has the unknown role \(place)")
+    }
+    return role
+  }
+
+  /// Returns the permission of a participant by its place in `SharePermission.allCases`.
+  static func permission(_ place: Int64, of participant: String) throws -> SharePermission {
+    guard let permission = SharePermission.allCases.dropFirst(Int(place)).first, place >= 0 else {
+      throw StoreError(
+        .corrupt, "participant '\(participant)' has the unknown permission \(place)")
+    }
+    return permission
   }
 
   // MARK: Writing

@@ -346,7 +346,7 @@ extension RecordModifier {
 extension RecordModifier {
   /// Gives the record of a share a new change tag, and its zone a new version, because its
   /// participants or requesters changed.
-  private mutating func touch(_ share: StoredShare) throws {
+  mutating func touch(_ share: StoredShare) throws {
     _ = try touch(share.number)
     transaction.gathered.zoneVersions[
       Catalog.ZoneKey(database: database, number: share.zoneNumber)] = latest

@@ -208,11 +208,14 @@ struct SubscriptionModifier {
 
   /// Checks that the zone exists.
   ///
-  /// - Throws: ``ItemFailure/Code/zoneNotFound``.
+  /// - Throws: ``ItemFailure/Code/zoneNotFound``; ``ItemFailure/Code/badDatabase`` for a zone of
+  ///   another user.
   private func requireZone(_ zoneID: ZoneID, of subscription: Subscription) throws {
     guard try ZoneTable(transaction: transaction).number(of: zoneID, in: database) == nil else {
       return
     }
+    let failure = address.missing(zoneID)
+    guard failure.code == .zoneNotFound else { throw failure }
     throw ItemFailure(
       .zoneNotFound, field: "zoneID",
       "subscription '\(subscription.subscriptionID)' names zone '\(zoneID)', which does not exist; "

@@ -46,7 +46,9 @@ struct AccessPageTests {
   @Test("the page has the refusals of the policy for each operation, and no others of their kind")
   func operations() async throws {
     let table = try AccessTable("Operations", names: 2)
-    let answered = Set(["ok", "none", "absent", "no share", "no zone", "no such zone"])
+    let answered = Set([
+      "ok", "none", "absent", "no share", "no zone", "no such zone", "others' zones",
+    ])
     try await AccessWorld.with { world in
       var rows: [[String]] = []
       for operation in world.operations {

@@ -10,6 +10,7 @@ struct AccessTable {
     "denied": "403 ACCESS_DENIED", "absent": "404 NOT_FOUND", "bad": "400 BAD_REQUEST",
     "none": "200 NOT_FOUND", "no": "200 ACCESS_DENIED",
     "no zones": "400 BAD_DATABASE", "no zone": "200 ZONE_NOT_FOUND",
+    "others' zones": "200 BAD_DATABASE",
     "no such zone": "404 ZONE_NOT_FOUND",
   ]
 

@@ -207,7 +207,7 @@ struct ErrorTableTests {
         "404 ZONE_NOT_FOUND", "'Z'")
       let answer = try await service.post(
         "private/zones/lookup", #"{"zones": [{"zoneName": "Z"}]}"#, as: service.alice)
-      check(answer[0], "ZONE_NOT_FOUND", "zone 'Z' does not exist")
+      check(answer[0], "ZONE_NOT_FOUND", "there is no zone 'Z'")
     }
   }
 

@@ -1,0 +1,51 @@
+/// An action of a participant on the records of a share.
+public enum ParticipantAction: Sendable, Hashable, CaseIterable {
+  /// Reading the share and its records.
+  case read
+  /// Creating a record in the shared hierarchy or zone, and changing or deleting one.
+  case write
+  /// Deleting the root of the shared hierarchy.
+  case deleteRoot
+  /// Saving a record outside of the hierarchies that the participant may write, or moving one out of
+  /// them.
+  case writeOutside
+  /// Changing the fields of the share, its participants or its public permission.
+  case changeShare
+  /// Making a new share.
+  case createShare
+  /// Leaving the share.
+  case leave
+}
+
+extension AccessPolicy {
+  /// Returns the reason why a participant who has accepted may not do something; nil if the
+  /// participant may.
+  ///
+  /// The owner may do everything. The owner does it in the private database, where this function
+  /// does not decide.
+  ///
+  /// - Parameters:
+  ///   - role: The role of the participant.
+  ///   - permission: The permission of the participant. An administrator may always write.
+  public static func refusal(
+    of action: ParticipantAction, as role: ShareRole, with permission: SharePermission
+  ) -> String? {
+    let isAdministrator = role == .administrator
+    switch action {
+    case .read, .leave:
+      return nil
+    case .write:
+      return isAdministrator || permission == .readWrite
+        ? nil : "the share gives this participant the permission to read only"
+    case .changeShare:
+      return isAdministrator ? nil : "only the owner and administrators of a share may change it"
+    case .deleteRoot:
+      return "only the owner may delete the root record of a share"
+    case .writeOutside:
+      return
+        "the parent of the record must be in a shared hierarchy that this participant may write"
+    case .createShare:
+      return "only the owner of records may share them"
+    }
+  }
+}

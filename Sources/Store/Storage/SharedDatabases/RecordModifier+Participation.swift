@@ -1,0 +1,151 @@
+import CloudKitModel
+import StoreModel
+
+/// Operations of a participant on the records of the owner.
+extension RecordModifier {
+  /// Whether the requester is not the owner of the private database, and acts as a participant of its
+  /// shares.
+  var isByParticipant: Bool {
+    address.scope == .private && !modification.isByAdministrator
+      && modification.origin.userRecordName != address.owner
+  }
+
+  /// Returns the zone as the participant sees it; nil if the participant takes part in none of its
+  /// shares.
+  func sharedZone(_ zoneID: ZoneID, number: Int64) throws -> SharedZone? {
+    try SharedZone(
+      number: number, named: zoneID.zoneName, in: database, ownedBy: address.owner ?? "",
+      for: modification.origin.userRecordName, transaction: transaction)
+  }
+
+  /// Returns the failure for a zone that does not exist for the requester.
+  func missing(_ zoneID: ZoneID) -> ItemFailure {
+    guard isByParticipant else { return address.missing(zoneID, "create it first") }
+    return .noZone(ZoneID(zoneName: zoneID.zoneName, ownerName: address.owner ?? ""))
+  }
+
+  /// Carries out one operation of a participant.
+  ///
+  /// - Parameters:
+  ///   - operation: the operation, with the names of the owner's rows.
+  ///   - current: the stored record; nil if there is none.
+  ///   - shared: the zone as the participant sees it.
+  /// - Throws: ``ItemFailure`` or ``BlockedOperation`` if the operation fails.
+  mutating func perform(
+    _ operation: RecordOperation, on current: StoredRecord?, asParticipantOf shared: SharedZone,
+    in zone: ZoneModification
+  ) throws -> RecordOutcome {
+    guard let current else { return try create(operation, asParticipantOf: shared, in: zone) }
+    guard let membership = try shared.membership(ofRecord: current.number) else {
+      // For the participant, the record does not exist. Its name is taken all the same.
+      guard case .save = try operation.decision(on: nil, in: modification) else {
+        return .deleted(operation.recordID)
+      }
+      throw ItemFailure(
+        .accessDenied,
+        "record '\(operation.recordID)' cannot be created: the name cannot be used here")
+    }
+    let seen = shared.veiled(current.record, number: current.number, in: membership)
+    switch try operation.decision(on: seen, in: modification) {
+    case .nothing:
+      return .deleted(operation.recordID)
+    case .delete:
+      if current.number == membership.share {
+        try leave(membership)
+        self.shared = try sharedZone(zone.zoneID, number: zone.zoneNumber)
+      } else {
+        try delete(current, asParticipantOf: shared, as: membership)
+      }
+      return .deleted(operation.recordID)
+    case .save(var record):
+      let isShare = current.number == membership.share
+      try membership.check(isShare ? .changeShare : .write, on: record.recordID)
+      if current.number == membership.root {
+        guard record.parent == nil else {
+          throw refusal(of: .writeOutside, record, membership)
+        }
+        record.parent = current.record.parent
+      } else if record.parent != current.record.parent {
+        try checkPlace(of: record, in: shared)
+      }
+      let saved = try saveWithinQuota(
+        record, named: operation.fields.keys, over: current, in: zone)
+      if isShare { self.shared = try sharedZone(zone.zoneID, number: zone.zoneNumber) }
+      return .saved(shared.veiled(saved, number: current.number, in: membership))
+    }
+  }
+
+  /// Creates the record of an operation.
+  private mutating func create(
+    _ operation: RecordOperation, asParticipantOf shared: SharedZone, in zone: ZoneModification
+  ) throws -> RecordOutcome {
+    switch try operation.decision(on: nil, in: modification) {
+    case .nothing, .delete:
+      return .deleted(operation.recordID)
+    case .save(let record):
+      if let membership = shared.memberships.first, record.recordType == ShareContent.recordType {
+        throw refusal(of: .createShare, record, membership)
+      }
+      try checkPlace(of: record, in: shared)
+      return .saved(
+        try saveWithinQuota(record, named: operation.fields.keys, over: nil, in: zone))
+    }
+  }
+
+  /// Checks that the participant may give a record its parent, or none.
+  private func checkPlace(of record: Record, in shared: SharedZone) throws {
+    if let membership = shared.wholeZone {
+      return try membership.check(.write, on: record.recordID)
+    }
+    guard let parent = record.parent else {
+      guard let membership = shared.memberships.first else { return }
+      throw refusal(of: .writeOutside, record, membership)
+    }
+    let number = try RecordTable(transaction: transaction).number(
+      of: parent.recordName, inZone: shared.number, of: database)
+    guard let number, let membership = try shared.membership(ofRecord: number) else {
+      throw missingTarget(of: parent, field: "parent", of: record)
+    }
+    try membership.check(.write, on: record.recordID)
+  }
+
+  /// Deletes a record that is no share.
+  private mutating func delete(
+    _ stored: StoredRecord, asParticipantOf shared: SharedZone, as membership: ZoneMembership
+  ) throws {
+    try membership.check(.write, on: stored.record.recordID)
+    let roots = shared.memberships.compactMap(\.root)
+    // References can make the deletion of another record delete a root.
+    guard try closure(of: stored).allSatisfy({ !roots.contains($0.number) }) else {
+      throw refusal(of: .deleteRoot, stored.record, membership)
+    }
+    try delete(stored)
+  }
+
+  /// Ends the participant's part in a share. The share gets a new change tag.
+  mutating func leave(_ membership: ZoneMembership) throws {
+    let participants = ParticipantTable(transaction: transaction)
+    guard
+      let share = try ShareTable(transaction: transaction).share(membership.share, in: database),
+      let participant = try participants.participants(of: share.number, in: database)
+        .first(where: { $0.id == membership.participantID })
+    else { return }
+    if let link = participant.details.link {
+      try ShareLinkTable(transaction: transaction).remove(link, of: database)
+    }
+    try participants.end(
+      participant, of: share, at: try numbers.take(from: transaction), in: database)
+    try touch(share)
+  }
+
+  private func refusal(
+    of action: ParticipantAction, _ record: Record, _ membership: ZoneMembership
+  ) -> ItemFailure {
+    do throws(ItemFailure) {
+      try membership.check(action, on: record.recordID)
+    } catch {
+      return error
+    }
+    return ItemFailure(.accessDenied, "record '\(record.recordID)' cannot be saved or deleted")
+  }
+}

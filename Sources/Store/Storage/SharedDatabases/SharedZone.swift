@@ -1,0 +1,92 @@
+import CloudKitModel
+import StoreModel
+
+/// A zone of another user, as a participant of its shares sees it in one transaction.
+///
+/// The rows of the zone are in the owner's private database. The participant sees the records of the
+/// shares whose invitations the participant has accepted, and nothing else.
+struct SharedZone {
+  /// The owner's private database.
+  let database: DatabaseID
+  /// The number of the zone.
+  let number: Int64
+  /// The name of the zone.
+  let zoneName: String
+  /// The names of the owner and the participant.
+  let naming: ZoneNaming
+  /// The participant's part in the shares of the zone: one share of the zone, or shares of
+  /// hierarchies. There is at least one.
+  let memberships: [ZoneMembership]
+  let transaction: StoreTransaction
+
+  /// Finds the user's part in the shares of a zone. The result is nil if the user has none: the zone
+  /// does not exist for the user then.
+  init?(
+    number: Int64, named zoneName: String, in database: DatabaseID, ownedBy owner: String,
+    for user: String, transaction: StoreTransaction
+  ) throws {
+    memberships = try ParticipantTable(transaction: transaction).memberships(
+      of: user, inZone: number, of: database)
+    guard !memberships.isEmpty else { return nil }
+    self.number = number
+    self.zoneName = zoneName
+    self.database = database
+    self.transaction = transaction
+    naming = ZoneNaming(owner: owner, participant: user)
+  }
+
+  /// The ID of the zone as the participant sees it.
+  var zoneID: ZoneID { ZoneID(zoneName: zoneName, ownerName: naming.owner) }
+
+  /// Returns the zone as an item of the list of zones.
+  func zone() throws -> Zone {
+    Zone(zoneID: zoneID, version: 0, isShared: wholeZone != nil)
+  }
+
+  /// The participant's part in the share of the whole zone; nil if records of it are shared.
+  var wholeZone: ZoneMembership? { memberships.first { $0.root == nil } }
+
+  /// Returns the participant's part in the share of a record; nil if the participant may not see
+  /// the record.
+  ///
+  /// - Complexity: at most one statement.
+  func membership(ofRecord number: Int64) throws -> ZoneMembership? {
+    if let wholeZone { return wholeZone }
+    guard
+      let top = try HierarchyTable(transaction: transaction).place(of: number, in: database)?.top
+    else { return nil }
+    return memberships.first { $0.root == top }
+  }
+
+  /// Returns a record without what the participant may not see: the parent of a shared root, and
+  /// the other participants of a share (`ShareContent.seen(by:)`). Its names are those of the
+  /// owner's rows.
+  func veiled(_ record: Record, number: Int64?, in membership: ZoneMembership) -> Record {
+    var record = record
+    if number != nil, number == membership.root { record.parent = nil }
+    if let content = record.shareContent {
+      let participant =
+        content.participants?.first { $0.participantID == membership.participantID }
+        ?? ShareParticipant(
+          participantID: membership.participantID, role: membership.role,
+          permission: membership.permission, acceptance: .removed,
+          identity: UserIdentity(userRecordName: naming.participant))
+      record.shareContent = content.seen(by: participant)
+    }
+    return record
+  }
+
+  /// Returns a record as the participant sees it; nil if the participant may not see it.
+  func seen(_ stored: StoredRecord) throws -> Record? {
+    guard let membership = try membership(ofRecord: stored.number) else { return nil }
+    return naming.outward(veiled(stored.record, number: stored.number, in: membership))
+  }
+
+  /// Returns the record of a name as the participant sees it; nil if there is none for the
+  /// participant.
+  func record(named recordName: String) throws -> Record? {
+    try RecordTable(transaction: transaction).record(
+      named: recordName, inZone: number, of: database
+    ).flatMap(seen)
+  }
+}

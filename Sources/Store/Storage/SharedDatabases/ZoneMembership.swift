@@ -1,0 +1,27 @@
+import CloudKitModel
+import StoreModel
+
+/// The part of a user in one share of a zone, after the acceptance and before the removal.
+struct ZoneMembership: Equatable {
+  /// The number of the share's record.
+  var share: Int64
+  /// The number of the root record; nil for the share of the whole zone.
+  var root: Int64?
+  /// The identifier of the participant in the share.
+  var participantID: String
+  var role: ShareRole
+  /// The present permission. Who joined by a public share has that of the share.
+  var permission: SharePermission
+  /// The number of the change with which the user joined.
+  var joined: Int64
+
+  /// Checks that the user may do something in the share.
+  ///
+  /// - Parameter record: the record for the text of the error.
+  /// - Throws: ``ItemFailure/Code/accessDenied``.
+  func check(_ action: ParticipantAction, on record: RecordID) throws(ItemFailure) {
+    guard let reason = AccessPolicy.refusal(of: action, as: role, with: permission) else { return }
+    throw ItemFailure(
+      .accessDenied, "record '\(record)' cannot be saved or deleted: \(reason)")
+  }
+}

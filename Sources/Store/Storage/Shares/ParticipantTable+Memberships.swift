@@ -1,0 +1,62 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+// The rows of users who have accepted, as their shared databases need them.
+extension ParticipantTable {
+  /// Returns the parts of a user in the shares of a zone, in the order of the shares' numbers.
+  func memberships(
+    of user: String, inZone zone: Int64, of database: DatabaseID
+  ) throws -> [ZoneMembership] {
+    try connection.rows(
+      """
+      SELECT participants.share_number, participants.root_number, participants.participant_id,
+        participants.role, participants.permission, participants.joined, shares.public_permission
+      FROM participants
+      JOIN shares ON shares.database_id = participants.database_id
+        AND shares.share_number = participants.share_number
+      WHERE participants.user_record_name = $1 AND participants.database_id = $2
+        AND participants.zone_number = $3 AND participants.joined > 0 AND participants.ended = 0
+      ORDER BY participants.share_number
+      """, [.text(user), .integer(database.rawValue), .integer(zone)]
+    ) { row in
+      let id = row.text(2)
+      let role = try Self.role(row.integer(3), of: id)
+      return ZoneMembership(
+        share: row.integer(0), root: row.integer(1) == 0 ? nil : row.integer(1),
+        participantID: id, role: role,
+        permission: try Self.permission(row.integer(role == .publicUser ? 6 : 4), of: id),
+        joined: row.integer(5))
+    }
+  }
+
+  /// Returns the zones of all databases in which a user has accepted a share, in the order of the
+  /// numbers of databases and zones.
+  func zones(with user: String) throws -> [(database: DatabaseID, zone: Int64)] {
+    try connection.rows(
+      """
+      SELECT DISTINCT database_id, zone_number FROM participants
+      WHERE user_record_name = $1 AND joined > 0 AND ended = 0
+      ORDER BY database_id, zone_number
+      """, [.text(user)]
+    ) { (DatabaseID(rawValue: $0.integer(0)), $0.integer(1)) }
+  }
+
+  /// Returns the zones of a name in which a user has accepted a share, in all databases.
+  ///
+  /// The work depends on the user's own shares only, so its duration says nothing about zones that
+  /// are not shared with the user.
+  func zones(
+    with user: String, named zoneName: String
+  ) throws -> [(database: DatabaseID, zone: Int64)] {
+    try connection.rows(
+      """
+      SELECT DISTINCT participants.database_id, participants.zone_number FROM participants
+      JOIN zones ON zones.database_id = participants.database_id
+        AND zones.zone_number = participants.zone_number
+      WHERE participants.user_record_name = $1 AND zones.zone_name = $2
+        AND participants.joined > 0 AND participants.ended = 0
+      """, [.text(user), .text(zoneName)]
+    ) { (DatabaseID(rawValue: $0.integer(0)), $0.integer(1)) }
+  }
+}
