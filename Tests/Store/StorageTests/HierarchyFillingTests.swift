@@ -35,7 +35,10 @@ struct HierarchyFillingTests {
       try await forgetPlaces()
       _ = try await test.delete("gone", zone: zone, in: test.privateID)
       try await store.transactions.write {
-        for table in ["hierarchy", "shares", "participants", "share_links", "share_requests"] {
+        for table in [
+          "hierarchy", "shares", "participants", "share_links", "share_requests", "departures",
+          "mounts",
+        ] {
           try $0.connection.execute("DROP TABLE \(table)")
         }
         try Migration.set(37, over: $0.connection)

@@ -234,8 +234,7 @@ extension RecordStoreConformance {
           at: TestStore.address(.private, owner: TestStore.bob))
         #expect(
           await storeError {
-            _ = try await test.store.changeFeeds.zoneChanges(
-              since: databaseToken, limit: 9, in: database)
+            _ = try await test.zoneChanges(since: databaseToken, limit: 9, in: database)
           } == .changeTokenExpired)
         // A store that was put back to an earlier state does not know of the future.
         var future = try ChangeToken(token, sealedBy: test.store.secrets.tokens)

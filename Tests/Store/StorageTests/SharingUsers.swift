@@ -33,6 +33,18 @@ struct SharingUser {
     _ root: String?, in zone: ZoneID, publicPermission: SharePermission? = nil,
     with participants: [ShareParticipant]? = nil
   ) async throws -> String {
+    try #require(
+      try await linkOfShare(
+        root, in: zone, publicPermission: publicPermission, with: participants))
+  }
+
+  /// Shares a hierarchy, or without a root the zone.
+  ///
+  /// - Returns: the link of the share; nil if it is refused.
+  func linkOfShare(
+    _ root: String?, in zone: ZoneID, publicPermission: SharePermission? = nil,
+    with participants: [ShareParticipant]? = nil
+  ) async throws -> String? {
     var content = ShareContent(publicPermission: publicPermission, participants: participants)
     content.root = root.map { .init(recordName: $0) }
     let share = RecordOperation(
@@ -46,7 +58,7 @@ struct SharingUser {
       ]
     }
     let outcomes = try await test.modify((roots ?? []) + [share], in: privateID, by: name)
-    return try #require(outcomes.last?.record?.shareContent?.shortGUID, "\(outcomes)")
+    return outcomes.last?.record?.shareContent?.shortGUID
   }
 
   static func shareName(of root: String?) -> String {

@@ -29,6 +29,7 @@ struct StatementRouteTests {
     "SELECT database_id, number FROM refused_pushes WHERE refused < $1",
     "SELECT database_id, MAX(version) FROM subscription_deletions WHERE deleted < $1",
     "SELECT database_id, zone_number, MAX(version) FROM tombstones WHERE deleted < $1",
+    "SELECT database_id, zone_number, MAX(version) FROM departures WHERE departed < $1",
     "SELECT database_id, MAX(version) FROM zone_tombstones WHERE deleted < $1",
     "SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens",
     "SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1",

@@ -41,9 +41,10 @@ extension TestStore {
 
   /// A page of the private database's feed.
   func zoneChanges(
-    since token: String? = nil, limit: Int = 200
+    since token: String? = nil, limit: Int = 200, in database: DatabaseID? = nil
   ) async throws -> ZoneChangesPage {
-    try await store.changeFeeds.zoneChanges(since: token, limit: limit, in: privateID)
+    try await store.changeFeeds.zoneChanges(
+      since: token, limit: limit, in: database ?? privateID, timestamp: Self.time(0))
   }
 }
 

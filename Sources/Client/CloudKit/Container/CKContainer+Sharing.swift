@@ -61,7 +61,7 @@ extension CKContainer {
 
   /// Accepts a share for the current user. The share's zone then appears in the shared database.
   ///
-  /// - Note: The shared database of Petrel's server does not have the zone yet.
+  /// - Note: Petrel's server does not push changes to participants yet.
   ///
   /// - Parameter completionHandler: called on a background queue with the accepted share, or with
   ///   the error of this share.
@@ -76,7 +76,7 @@ extension CKContainer {
 
   /// Accepts a share for the current user. The share's zone then appears in the shared database.
   ///
-  /// - Note: The shared database of Petrel's server does not have the zone yet.
+  /// - Note: Petrel's server does not push changes to participants yet.
   ///
   /// - Returns: the accepted share.
   /// - Throws: the error of this share; `invalidArguments` when the metadata has no URL.

@@ -9,8 +9,9 @@ public enum AccessPolicy {
   /// Returns the caller's access to the records of a database, if the caller and the scope alone
   /// decide the access.
   ///
-  /// A user's request can reach only the user's own private and shared databases, so the user has
-  /// full access there. The administrator has full access in every database.
+  /// A user has full access in the own private database. A participant of a share reaches records of
+  /// another user's private database, where ``refusal(of:as:with:)`` decides. The administrator has
+  /// full access in every database.
   ///
   /// - Returns: nil in the public database, except for the administrator: there the grants of the
   ///   record type decide (``access(of:roles:under:)``). Otherwise full access.

@@ -27,6 +27,7 @@ extension ServiceLimits {
     .init("ancestorsPerRecord", ancestorsPerRecord, .count),
     .init("movedDescendants", movedDescendants, .count),
     .init("participantsPerShare", participantsPerShare, .count),
+    .init("sharedZonesPerUser", sharedZonesPerUser, .count),
     .init("requestersPerShare", requestersPerShare, .count),
     .init("blockedPerShare", blockedPerShare, .count),
     .init("filtersPerQuery", filtersPerQuery, .count),

@@ -67,6 +67,8 @@ public enum ServiceLimits {
   public static let movedDescendants = 5_000
   /// The largest number of participants of a share, its owner included.
   public static let participantsPerShare = 100
+  /// The largest number of other users' zones in which a user can take part.
+  public static let sharedZonesPerUser = 1_000
   /// The largest number of users who have requested access to a share and have no answer yet.
   public static let requestersPerShare = 100
   /// The largest number of users whose requests for access a share ignores.

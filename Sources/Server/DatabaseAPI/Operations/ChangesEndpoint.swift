@@ -73,7 +73,7 @@ struct ChangesEndpoint: Sendable {
   ) async throws -> DatabaseChangesResponse<Naming> {
     let page = try await store.zoneChanges(
       since: request.syncToken, limit: ServiceLimits.pageSize(askedFor: request.resultsLimit),
-      in: try await databases.database(at: try context.address()))
+      in: try await databases.database(at: try context.address()), timestamp: context.now)
     return DatabaseChangesResponse(
       zones: page.changes.map { .success($0) }, syncToken: page.token, moreComing: page.hasMore)
   }

@@ -3,7 +3,8 @@ import SQLEngine
 import StoreModel
 
 extension ChangeFeedService {
-  /// Deletes the tombstones of records, the tombstones of zones, and the client change tokens from
+  /// Deletes the tombstones of records, the tombstones of zones, the rows of records that left shared
+  /// hierarchies (``DepartureTable``), and the client change tokens from
   /// before `horizon`. A tombstone is the row that stays in place of a deleted record or zone.
   ///
   /// The write that deletes tombstones also raises the `trimmed_version` of their zone or database.
@@ -23,6 +24,13 @@ extension ChangeFeedService {
       while try await transactions.write(
         locking: .database(database), { try TombstoneTable(transaction: $0).trim(through: cut) })
       {}
+    }
+    for cut in try await transactions.read({
+      try DepartureTable(transaction: $0).old(before: horizon)
+    }) {
+      try await transactions.write(locking: .database(DatabaseID(rawValue: cut.database))) {
+        try DepartureTable(transaction: $0).trim(through: cut)
+      }
     }
     let forgotten = try await transactions.read {
       try ZoneTombstoneTable(transaction: $0).old(before: horizon)

@@ -43,6 +43,8 @@ struct ChangeToken: Equatable {
   var base: Int64
   /// The incomplete walk backwards; nil if the reader gets the changes in their order.
   var walk: Walk?
+  /// For the zone of another user, the participant who reads it; nil for the owner's tokens.
+  var reader: Reader?
 
   /// The version up to which the reader needs no deletions. The reader has read these deletions, or
   /// never had the deleted records.
@@ -101,6 +103,7 @@ struct ChangeToken: Equatable {
     walk = try decoder.decodeOptional {
       Walk(top: try $0.decodeInteger(), below: try $0.decodeInteger())
     }
+    if !decoder.isAtEnd { reader = try Reader(decoding: &decoder) }
     try decoder.finish()
   }
 
@@ -117,6 +120,7 @@ struct ChangeToken: Equatable {
       $0.encode($1.top)
       $0.encode($1.below)
     }
+    reader?.encode(to: &encoder)
     return encoder.bytes
   }
 }

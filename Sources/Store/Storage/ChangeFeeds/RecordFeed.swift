@@ -16,6 +16,9 @@ struct RecordFeed {
   let database: DatabaseID
   let transaction: StoreTransaction
   let address: DatabaseAddress
+  /// The zone as a participant of its share sees it; nil for the owner. The participant takes part in
+  /// the share of the whole zone; ``HierarchyFeed`` reads hierarchies.
+  let shared: SharedZone?
   /// The zone's number and versions when the page is read.
   private let zone: ZoneTable.State
   /// The reader's position. If the query is reversed, the token has a ``ChangeToken/Walk``, from
@@ -59,9 +62,10 @@ struct RecordFeed {
   ///   from a feed in reverse order if the query is not reversed.
   init(
     _ query: RecordChangesQuery, in database: DatabaseID, at address: DatabaseAddress,
-    transaction: StoreTransaction
+    shared: SharedZone? = nil, transaction: StoreTransaction
   ) throws {
     self.query = query
+    self.shared = shared
     self.database = database
     self.transaction = transaction
     self.address = address
@@ -73,7 +77,9 @@ struct RecordFeed {
     }
     zone = try Self.state(
       of: query.zoneID, in: database, at: address, transaction: transaction)
-    token = try Self.token(of: query, in: database, zone: zone, transaction: transaction)
+    token = try Self.token(
+      of: query, in: database, zone: zone, reader: shared?.reader(at: zone.version),
+      transaction: transaction)
     typeNumbers = try query.recordTypes.map { names in
       Set(
         try names.compactMap {
@@ -158,14 +164,17 @@ struct RecordFeed {
   /// A zone that is deleted and created again has another number. A token is valid if it has the
   /// zone's present number, and a version that is not above the zone's. Also, retention must not
   /// have deleted a tombstone with a version above the token's ``ChangeToken/knownDeletions``. If
-  /// the token has a walk backwards, the query must be reversed too.
+  /// the token has a walk backwards, the query must be reversed too. A participant's token must be
+  /// that of the participant, and at least one of its shares must not have ended.
   ///
+  /// - Parameter reader: the participant who reads another user's zone, at its beginning; nil for the
+  ///   owner.
   /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another zone or store, or for
   ///   one that is too old. ``StoreError/Code/badContinuation`` for a database's token, or for a
   ///   token with a walk backwards if the query is not reversed.
-  private static func token(
+  static func token(
     of query: RecordChangesQuery, in database: DatabaseID, zone: ZoneTable.State,
-    transaction: StoreTransaction
+    reader: ChangeToken.Reader?, transaction: StoreTransaction
   ) throws -> ChangeToken {
     var token: ChangeToken
     if let text = query.token {
@@ -178,6 +187,7 @@ struct RecordFeed {
       let isKnown =
         token.database == database && token.feed == .zone(zone.number)
         && token.knownDeletions >= zone.trimmedVersion && token.position <= zone.version
+        && token.isUsable(by: reader, in: zone)
       guard isKnown else {
         throw StoreError(
           .changeTokenExpired,
@@ -187,6 +197,7 @@ struct RecordFeed {
     } else {
       token = ChangeToken(
         beginningOf: .zone(zone.number), in: database, at: zone.version)
+      token.reader = reader
     }
     guard query.isReversed else {
       guard token.walk == nil else {
@@ -261,14 +272,15 @@ struct RecordFeed {
     size += 128
     switch candidate.subject {
     case .tombstone(let recordName):
+      let recordID = RecordID(recordName: recordName, zoneID: query.zoneID)
       return .deleted(
-        RecordID(recordName: recordName, zoneID: query.zoneID),
+        shared?.naming.outward(recordID) ?? recordID,
         recordType: try RecordTypeTable(transaction: transaction).name(ofType: candidate.typeNumber)
       )
     case .record(let number):
       let stored = try RecordTable(transaction: transaction).record(numbered: number, in: database)
       size += stored.contentSize
-      return .saved(stored.record)
+      return .saved(try shared?.seen(stored) ?? stored.record)
     }
   }
 }

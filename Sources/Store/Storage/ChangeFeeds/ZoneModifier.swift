@@ -136,6 +136,7 @@ struct ZoneModifier {
     try ClientChangeTokenTable(transaction: transaction).removeAll(inZone: number, of: database)
     try ReferenceTable(transaction: transaction).removeAll(inZone: number, of: database)
     try HierarchyTable(transaction: transaction).removeAll(inZone: number, of: database)
+    try DepartureTable(transaction: transaction).removeAll(inZone: number, of: database)
     try ShareTable(transaction: transaction).removeAll(inZone: number, of: database)
     try ParticipantTable(transaction: transaction).removeAll(inZone: number, of: database)
     try ShareLinkTable(transaction: transaction).removeAll(inZone: number, of: database)

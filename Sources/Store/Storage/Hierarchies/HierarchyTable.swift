@@ -29,6 +29,16 @@ struct HierarchyTable {
     "CREATE INDEX hierarchy_by_top ON hierarchy (database_id, zone_number, top_number, version)",
   ]
 
+  /// The index that lists a hierarchy in the order of its changes, for change feeds. Records that
+  /// moved together have one version, so the index has their numbers too.
+  static let orderedIndex = [
+    "DROP INDEX hierarchy_by_top",
+    """
+    CREATE INDEX hierarchy_in_order
+    ON hierarchy (database_id, zone_number, top_number, version, record_number)
+    """,
+  ]
+
   /// The place of a record. Both records are in the zone of the record.
   struct Place: Equatable {
     /// The number of the parent; nil for none.
@@ -62,6 +72,48 @@ struct HierarchyTable {
       WHERE database_id = $1 AND parent_number = $2 ORDER BY record_number LIMIT $3
       """, [.integer(database.rawValue), .integer(record), .integer(Int64(limit))]
     ) { ($0.integer(0), $0.integer(1)) }
+  }
+
+  /// Returns the version of the latest change of a hierarchy; nil without a record.
+  func latest(below top: Int64, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT version FROM hierarchy
+      WHERE database_id = $1 AND zone_number = $2 AND top_number = $3
+      ORDER BY version DESC LIMIT 1
+      """, [.integer(database.rawValue), .integer(zone), .integer(top)]
+    ) { $0.integer(0) }
+  }
+
+  /// Returns the records of a hierarchy after a place, for a feed.
+  ///
+  /// - Parameters:
+  ///   - top: the number of the root.
+  ///   - range: the place after which records are returned, and the most of them.
+  ///   - arrival: the version after which records that came are left out.
+  func rows(
+    below top: Int64, inZone zone: Int64, of database: DatabaseID, _ range: HierarchyFeed.Range,
+    arrivedThrough arrival: Int64 = .max
+  ) throws -> [HierarchyFeed.Row] {
+    try connection.rows(
+      """
+      SELECT hierarchy.version, hierarchy.record_number, records.type_number FROM hierarchy
+      JOIN records ON records.database_id = hierarchy.database_id
+        AND records.record_number = hierarchy.record_number
+      WHERE hierarchy.database_id = $1 AND hierarchy.zone_number = $2
+        AND hierarchy.top_number = $3
+        AND (hierarchy.version, hierarchy.record_number) > ($4, $5)
+        AND hierarchy.arrived <= $6
+      ORDER BY hierarchy.version, hierarchy.record_number LIMIT $7
+      """,
+      [
+        .integer(database.rawValue), .integer(zone), .integer(top), .integer(range.low.version),
+        .integer(range.low.number), .integer(arrival), .integer(Int64(range.limit)),
+      ]
+    ) {
+      HierarchyFeed.Row(
+        place: .init(version: $0.integer(0), number: $0.integer(1)), typeNumber: $0.integer(2))
+    }
   }
 
   /// Whether any record of the database has a parent.

@@ -8,6 +8,8 @@ extension RecordModifier {
   struct HierarchyChange {
     /// The new place; nil for a record without a parent.
     fileprivate var place: HierarchyTable.Place?
+    /// The top of the record before the change; nil for a new record.
+    fileprivate var topBefore: Int64?
     /// The descendants of the record, which move with it. Empty if their top stays the same.
     fileprivate var moving: [Int64] = []
   }
@@ -51,6 +53,7 @@ extension RecordModifier {
     }
     if let parent { try checkShares(of: current, movingBelow: parent) }
     let topBefore = before?.top ?? current.number
+    change.topBefore = topBefore
     let descendants = try descendants(
       of: current, below: ancestors.count, withTop: topBefore)
     if topBefore != change.place?.top ?? current.number { change.moving = descendants }
@@ -169,15 +172,45 @@ extension RecordModifier {
       }
       return
     }
+    let top = change.place?.top ?? stored.number
+    if let before = change.topBefore, before != top {
+      try noteDepartures(
+        of: [stored.number] + change.moving, from: before, inZone: stored.zoneNumber, at: version)
+    }
     if let place = change.place {
       try table.set(
         place, of: stored.number, at: version, inZone: stored.zoneNumber, of: database)
     } else {
       try table.remove(stored.number, of: database)
     }
-    let top = change.place?.top ?? stored.number
     for descendant in change.moving {
       try table.set(top: top, of: descendant, at: version, in: database)
+    }
+  }
+
+  /// Removes the place of a deleted record. If it was in a shared hierarchy, the participants learn
+  /// that it left. The record is still stored.
+  ///
+  /// - Parameter version: the number of the deletion.
+  func removePlace(of stored: StoredRecord, at version: Int64) throws {
+    let table = HierarchyTable(transaction: transaction)
+    guard let place = try table.place(of: stored.number, in: database) else { return }
+    try noteDepartures(
+      of: [stored.number], from: place.top, inZone: stored.zoneNumber, at: version)
+    try table.remove(stored.number, of: database)
+  }
+
+  /// Adds the rows of records that leave a hierarchy, if it is shared. The records still have their
+  /// places.
+  private func noteDepartures(
+    of records: [Int64], from top: Int64, inZone zone: Int64, at version: Int64
+  ) throws {
+    guard
+      try ShareTable(transaction: transaction).isRoot(top, inZone: zone, of: database)
+    else { return }
+    for record in records {
+      try DepartureTable(transaction: transaction).add(
+        record, at: version, timestamp: modification.timestamp, in: database)
     }
   }
 

@@ -43,6 +43,11 @@ package enum Schema {
         HierarchyTable.definition, ShareTable.definition, ParticipantTable.definition,
         ShareRequestTable.definition, ShareLinkTable.definition,
       ].flatMap(\.self), fill: HierarchyTable.fill),
+    Migration(
+      version: 39,
+      statements: [
+        HierarchyTable.orderedIndex, DepartureTable.definition, MountTable.definition,
+      ].flatMap(\.self)),
   ]
 
   /// A store's schema version after all migrations.

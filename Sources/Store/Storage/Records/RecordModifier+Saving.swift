@@ -86,16 +86,14 @@ extension RecordModifier {
     // The shares that end, with the numbers of their deletions.
     var ended: [(share: Int64, version: Int64)] = []
     while let next = pending.popLast() {
+      let sequence = try numbers.take(from: transaction)
+      if next.record.isInHierarchy { try removePlace(of: next, at: sequence) }
       guard try RecordTable(transaction: transaction).remove(next.number, of: database) else {
         continue
       }
+      latest = sequence
       try DatabaseTable(transaction: transaction).countBytes(-next.contentSize, in: database)
       try RecordIndexes(transaction: transaction).remove(next, from: database)
-      if next.record.isInHierarchy {
-        try HierarchyTable(transaction: transaction).remove(next.number, of: database)
-      }
-      let sequence = try numbers.take(from: transaction)
-      latest = sequence
       let recordName = next.record.recordID.recordName
       deletedNames.append(recordName)
       transaction.gathered.zonesWithoutTombstones.remove(

@@ -39,8 +39,36 @@ struct SharedZone {
   var zoneID: ZoneID { ZoneID(zoneName: zoneName, ownerName: naming.owner) }
 
   /// Returns the zone as an item of the list of zones.
+  ///
+  /// Its change token is that of a participant who has read all changes.
   func zone() throws -> Zone {
-    Zone(zoneID: zoneID, version: 0, isShared: wholeZone != nil)
+    let version =
+      try ZoneTable(transaction: transaction).state(
+        of: ZoneID(zoneName: zoneName), in: database)?.version ?? 0
+    var token = ChangeToken(beginningOf: .zone(number), in: database, at: version)
+    var reader = reader(at: version)
+    if wholeZone == nil {
+      for index in reader.parts.indices {
+        reader.parts[index].position = ChangeToken.Place(version: version, number: .max)
+      }
+    } else {
+      token.position = version
+    }
+    token.reader = reader
+    return Zone(
+      zoneID: zoneID, version: version,
+      changeToken: try token.text(
+        sealedBy: transaction.context.tokens, isRepeatable: wholeZone != nil),
+      isShared: wholeZone != nil)
+  }
+
+  /// Returns the participant as a reader of the zone's feed who has read nothing.
+  ///
+  /// - Parameter version: the present version of the zone.
+  func reader(at version: Int64) -> ChangeToken.Reader {
+    ChangeToken.Reader(
+      user: naming.participant,
+      parts: memberships.map { ChangeToken.Part(beginningOf: $0, at: version) })
   }
 
   /// The participant's part in the share of the whole zone; nil if records of it are shared.

@@ -30,6 +30,34 @@ extension ParticipantTable {
     }
   }
 
+  /// Returns the number of the latest acceptance or removal of a user in the shares of a zone; 0 if
+  /// there is none.
+  func latestChange(of user: String, inZone zone: Int64, of database: DatabaseID) throws -> Int64 {
+    try connection.rows(
+      """
+      SELECT joined, ended FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3
+      """, [.text(user), .integer(database.rawValue), .integer(zone)]
+    ) { max($0.integer(0), $0.integer(1)) }.max() ?? 0
+  }
+
+  /// Whether a user who takes or took part in a share takes part in another share of the zone. The
+  /// user's change feed of the zone then goes on when the share ends.
+  func hasReadersOfOthers(_ share: Int64, in database: DatabaseID) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM participants
+      JOIN participants AS others ON others.database_id = participants.database_id
+        AND others.zone_number = participants.zone_number
+        AND others.user_record_name = participants.user_record_name
+        AND others.share_number <> participants.share_number
+      WHERE participants.database_id = $1 AND participants.share_number = $2
+        AND participants.joined > 0 AND others.joined > 0 AND others.ended = 0
+      LIMIT 1
+      """, [.integer(database.rawValue), .integer(share)]
+    ) { _ in true } ?? false
+  }
+
   /// Returns the zones of all databases in which a user has accepted a share, in the order of the
   /// numbers of databases and zones.
   func zones(with user: String) throws -> [(database: DatabaseID, zone: Int64)] {

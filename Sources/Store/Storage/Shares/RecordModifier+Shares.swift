@@ -295,6 +295,11 @@ extension RecordModifier {
     guard let share = try shares.share(number, in: database) else { return }
     let participants = ParticipantTable(transaction: transaction)
     let links = ShareLinkTable(transaction: transaction)
+    if let root = share.root, try participants.hasReadersOfOthers(number, in: database) {
+      try DepartureTable(transaction: transaction).addAll(
+        below: root, inZone: share.zoneNumber, at: version, timestamp: modification.timestamp,
+        of: database)
+    }
     for participant in try participants.participants(of: number, in: database) {
       if let link = participant.details.link { try links.remove(link, of: database) }
       try participants.end(participant, of: share, at: version, in: database)

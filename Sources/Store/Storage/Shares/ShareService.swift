@@ -64,6 +64,7 @@ struct ShareService: ShareStore {
         // The owner has nothing to accept, and a second acceptance changes nothing.
         return try search.visible(found, request)
       }
+      try search.checkLimit(of: found)
       let modification = RecordModification(
         database: found.database, operations: [], isAtomic: false, origin: origin,
         timestamp: timestamp)
@@ -181,6 +182,20 @@ struct ShareSearch {
     else { return false }
     return lookup.emailAddress.map { $0 == profile.emailAddress } == true
       || lookup.phoneNumber.map { $0 == profile.phoneNumber } == true
+  }
+
+  /// Checks that the user may take part in one more zone of others.
+  ///
+  /// - Throws: ``ItemFailure/Code/limitExceeded``.
+  func checkLimit(of found: Found) throws {
+    let limit = ServiceLimits.sharedZonesPerUser
+    let zones = try ParticipantTable(transaction: transaction).zones(with: user)
+    guard zones.count >= limit,
+      !zones.contains(where: { $0 == (found.database, found.share.zoneNumber) })
+    else { return }
+    throw ItemFailure(
+      .limitExceeded,
+      "the user takes part in \(zones.count) zones of others; the limit is \(limit)", limit: limit)
   }
 
   /// Returns the failure for a link of a share that the user may not see.

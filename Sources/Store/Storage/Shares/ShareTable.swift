@@ -66,6 +66,14 @@ struct ShareTable {
     ).map { try withRequests($0, in: database) }
   }
 
+  /// Whether a record is the root of a share.
+  func isRoot(_ record: Int64, inZone zone: Int64, of database: DatabaseID) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM shares WHERE database_id = $1 AND zone_number = $2 AND root_number = $3",
+      [.integer(database.rawValue), .integer(zone), .integer(record)]
+    ) { _ in true } ?? false
+  }
+
   /// Returns a share with its requesters and blocked users.
   private func withRequests(_ share: StoredShare, in database: DatabaseID) throws -> StoredShare {
     var share = share

@@ -27,7 +27,10 @@ enum UserTraces {
   static let databaseTables: [KeyedTable] = [
     .init("value_index", "field_number", "value_key", "record_number"),
     .init("reference_edges", "zone_number", "target_name", "holder_number"),
-    .init("hierarchy", "record_number"), .init("shares", "share_number"),
+    .init("hierarchy", "record_number"),
+    .init("mounts", "zone_number"),
+    .init("departures", "zone_number", "top_number", "version", "record_number"),
+    .init("shares", "share_number"),
     .init("participants", "share_number", "participant_id"), .init("share_links", "link_number"),
     .init("share_requests", "share_number", "user_record_name"),
     .init("asset_references", "checksum", "record_number", "field_name"),

@@ -26,10 +26,12 @@ public protocol ChangeFeedStore: Sendable {
   /// - Parameters:
   ///   - token: the token of the previous page; nil begins with all zones.
   ///   - limit: the most zones in the page, 1 to 200. Other numbers count as the nearest of these.
+  ///   - timestamp: the time of the request. In a shared database, it is the time at which the feed
+  ///     notes that zones are not shared any more.
   /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another database, or if the
   ///   store has deleted the row of a deletion that is newer than the token.
   ///   ``StoreError/Code/badContinuation`` for a token of a zone's feed.
   func zoneChanges(
-    since token: String?, limit: Int, in database: DatabaseID
+    since token: String?, limit: Int, in database: DatabaseID, timestamp: Timestamp
   ) async throws -> ZoneChangesPage
 }

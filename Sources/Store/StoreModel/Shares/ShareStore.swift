@@ -47,7 +47,8 @@ public protocol ShareStore: Sendable {
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` or
   ///   ``ItemFailure/Code/mayNeedVerification`` if the user may not see the share, or with
   ///   ``ItemFailure/Code/tooManyParticipants`` if a public share has
-  ///   `ServiceLimits.participantsPerShare`; ``StoreError/Code/userDeleted`` if the user is being
+  ///   `ServiceLimits.participantsPerShare`, or with ``ItemFailure/Code/limitExceeded`` if the user
+  ///   takes part in `ServiceLimits.sharedZonesPerUser` zones; ``StoreError/Code/userDeleted`` if the user is being
   ///   deleted.
   func accept(
     _ request: ShareRequest, by origin: ChangeOrigin, of container: String,

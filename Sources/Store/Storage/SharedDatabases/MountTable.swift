@@ -1,0 +1,86 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The zones of other users, as the change feeds of shared databases have them.
+///
+/// A *mount* is the row of such a zone in a shared database. It has a row in ``ZoneTable`` too, with
+/// the owner's name and a version of the shared database, so the feed of a shared database is read
+/// like that of any other (``ZoneFeed``). This table has the state of the owner's zone for which the
+/// version stands.
+///
+/// The mounts say nothing about what the user may see. They follow the user's shares when the feed is
+/// read (``MountUpdate``).
+struct MountTable {
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
+
+  /// - `zone_number` is the number of the zone in the shared database.
+  /// - `owner_database` and `owner_zone` are the numbers of the owner's private database and of the
+  ///   zone in it.
+  /// - `seen_version` is the ``SharedZone/visibleVersion()`` that the feed has reported.
+  static let definition = [
+    """
+    CREATE TABLE mounts (
+      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, owner_database BIGINT NOT NULL,
+      owner_zone BIGINT NOT NULL, seen_version BIGINT NOT NULL,
+      PRIMARY KEY (database_id, zone_number))
+    """
+  ]
+
+  /// A zone of another user in the feed of a shared database.
+  struct Mount: Equatable {
+    /// The number of the zone in the shared database.
+    var number: Int64
+    /// The zone with its owner.
+    var zoneID: ZoneID
+    /// The owner's private database.
+    var database: DatabaseID
+    /// The number of the zone in the owner's database.
+    var ownerZone: Int64
+    /// The version of the zone's visible part that the feed has reported.
+    var seenVersion: Int64
+  }
+
+  /// Returns the mounts of a shared database, in the order of their numbers.
+  func mounts(in database: DatabaseID) throws -> [Mount] {
+    try connection.rows(
+      """
+      SELECT mounts.zone_number, zones.zone_name, zones.owner_name, mounts.owner_database,
+        mounts.owner_zone, mounts.seen_version
+      FROM mounts
+      JOIN zones ON zones.database_id = mounts.database_id
+        AND zones.zone_number = mounts.zone_number
+      WHERE mounts.database_id = $1 ORDER BY mounts.zone_number
+      """, [.integer(database.rawValue)]
+    ) {
+      Mount(
+        number: $0.integer(0), zoneID: ZoneID(zoneName: $0.text(1), ownerName: $0.text(2)),
+        database: DatabaseID(rawValue: $0.integer(3)), ownerZone: $0.integer(4),
+        seenVersion: $0.integer(5))
+    }
+  }
+
+  /// Saves a mount whose zone has its row.
+  func save(_ mount: Mount, in database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO mounts (database_id, zone_number, owner_database, owner_zone, seen_version)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (database_id, zone_number) DO UPDATE
+      SET owner_database = excluded.owner_database, owner_zone = excluded.owner_zone,
+        seen_version = excluded.seen_version
+      """,
+      [
+        .integer(database.rawValue), .integer(mount.number), .integer(mount.database.rawValue),
+        .integer(mount.ownerZone), .integer(mount.seenVersion),
+      ])
+  }
+
+  /// Removes a mount. Its zone has to be removed too.
+  func remove(_ number: Int64, of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM mounts WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(number)])
+  }
+}

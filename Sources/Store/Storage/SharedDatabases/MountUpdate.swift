@@ -1,0 +1,100 @@
+import CloudKitModel
+import StoreModel
+
+/// The changes that bring the mounts of a shared database up to date with the user's shares.
+///
+/// The feed of a shared database is read after the update, so it has all that was acknowledged before
+/// the request.
+struct MountUpdate {
+  private let shared: SharedDatabase
+  private let database: DatabaseID
+  /// The zones that the user takes part in, whose mounts are missing or older.
+  private var changed: [(zone: SharedZone, version: Int64, mount: MountTable.Mount?)] = []
+  /// The mounts of zones that the user does not take part in any more.
+  private var ended: [MountTable.Mount] = []
+
+  /// Whether the mounts are up to date.
+  var isEmpty: Bool { changed.isEmpty && ended.isEmpty }
+
+  /// Compares the mounts of a shared database with the user's shares.
+  ///
+  /// - Complexity: a few statements for each share of the user.
+  init(of shared: SharedDatabase, _ database: DatabaseID) throws {
+    self.shared = shared
+    self.database = database
+    let mounts = try MountTable(transaction: shared.transaction).mounts(in: database)
+    let known = Dictionary(mounts.map { ($0.zoneID, $0) }, uniquingKeysWith: { first, _ in first })
+    let zones = try shared.zones()
+    for zone in zones {
+      let version = try zone.visibleVersion()
+      let mount = known[zone.zoneID]
+      if let mount, mount.database == zone.database, mount.ownerZone == zone.number,
+        mount.seenVersion >= version
+      {
+        continue
+      }
+      changed.append((zone, version, mount))
+    }
+    let present = Set(zones.map(\.zoneID))
+    ended = mounts.filter { !present.contains($0.zoneID) }
+  }
+
+  /// Writes the changes, in a transaction with the lock of the shared database.
+  ///
+  /// - Parameter timestamp: the time from which the retention of deleted zones counts.
+  func write(at timestamp: Timestamp) throws {
+    let transaction = shared.transaction
+    let zones = ZoneTable(transaction: transaction)
+    let tombstones = ZoneTombstoneTable(transaction: transaction)
+    let mounts = MountTable(transaction: transaction)
+    var numbers = try NumberSupply(
+      of: database, count: changed.count + ended.count, from: transaction)
+    for mount in ended {
+      try mounts.remove(mount.number, of: database)
+      try zones.remove(mount.number, in: database)
+      try tombstones.remember(
+        deletionOf: mount.zoneID, in: database, version: try numbers.take(from: transaction),
+        at: timestamp)
+    }
+    for (zone, version, mount) in changed {
+      var number = mount?.number ?? 0
+      if mount == nil {
+        try tombstones.forgetDeletion(of: zone.zoneID, in: database)
+        number = try zones.add(zone.zoneID, in: database, numbers: &numbers).version
+      } else {
+        try zones.raiseVersions([
+          Catalog.ZoneKey(database: database, number: number):
+            try numbers.take(from: transaction)
+        ])
+      }
+      try mounts.save(
+        MountTable.Mount(
+          number: number, zoneID: zone.zoneID, database: zone.database, ownerZone: zone.number,
+          seenVersion: version), in: database)
+    }
+  }
+}
+
+extension SharedZone {
+  /// Returns the number of the latest change of what the participant sees of the zone, from the
+  /// sequence of the owner's database. An acceptance and a removal count as changes.
+  ///
+  /// - Complexity: two statements for each share of a hierarchy.
+  func visibleVersion() throws -> Int64 {
+    var version = try ParticipantTable(transaction: transaction).latestChange(
+      of: naming.participant, inZone: number, of: database)
+    for membership in memberships {
+      guard let root = membership.root else {
+        let state = try ZoneTable(transaction: transaction).state(
+          of: ZoneID(zoneName: zoneName), in: database)
+        return max(version, state?.version ?? 0)
+      }
+      let changed = try HierarchyTable(transaction: transaction).latest(
+        below: root, inZone: number, of: database)
+      let departed = try DepartureTable(transaction: transaction).latest(
+        below: root, inZone: number, of: database)
+      version = max(version, changed ?? 0, departed ?? 0)
+    }
+    return version
+  }
+}
