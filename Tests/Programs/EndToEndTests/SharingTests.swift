@@ -118,6 +118,75 @@ struct SharingTests {
     }
   }
 
+  @Test("A participant reads, changes and follows a shared list with its file, and leaves")
+  @available(*, deprecated)
+  func sharedDatabase() async throws {
+    try await Cloud.run { cloud in
+      let anna = try await cloud.container(of: "anna", device: "phone")
+      let ben = try await cloud.container(of: "ben", device: "pad")
+      _ = try await ben.requestApplicationPermission(.userDiscoverability)
+      let zoneID = CKRecordZone.ID(zoneName: "Lists")
+      try await anna.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
+      let list = CKRecord(
+        recordType: "List", recordID: CKRecord.ID(recordName: "list", zoneID: zoneID))
+      let share = CKShare(rootRecord: list)
+      let participant = try await anna.shareParticipant(
+        forUserRecordID: try await ben.userRecordID())
+      participant.permission = .readWrite
+      share.addParticipant(participant)
+      let saved = try await anna.privateCloudDatabase.modifyRecords(
+        saving: [list, share], deleting: [])
+      let url = try #require((try saved.saveResults[share.recordID]?.get() as? CKShare)?.url)
+
+      let shared = ben.sharedCloudDatabase
+      #expect(try await shared.allRecordZones().isEmpty)
+      let accepted = try await ben.accept(try await ben.shareMetadata(for: url))
+      let zone = try #require(try await shared.allRecordZones().first)
+      #expect(zone.zoneID == accepted.recordID.zoneID)
+      #expect(zone.zoneID.ownerName == (try await anna.userRecordID()).recordName)
+      let zones = try await shared.databaseChanges(since: nil)
+      #expect(zones.modifications.map(\.zoneID) == [zone.zoneID])
+
+      let file = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "\(UUID().uuidString).txt")
+      try Data("oat milk".utf8).write(to: file)
+      let theirs = try await shared.record(
+        for: CKRecord.ID(recordName: "list", zoneID: zone.zoneID))
+      let item = CKRecord(
+        recordType: "Item", recordID: CKRecord.ID(recordName: "milk", zoneID: zone.zoneID))
+      item.setParent(theirs)
+      item["photo"] = CKAsset(fileURL: file)
+      let changed = try await shared.modifyRecords(saving: [item], deleting: [])
+      #expect(throws: Never.self) { try changed.saveResults[item.recordID]?.get() }
+      let found = try await shared.records(
+        matching: CKQuery(recordType: "Item", predicate: NSPredicate(value: true)),
+        inZoneWith: zone.zoneID)
+      let photo = try #require(
+        try found.matchResults.first?.1.get()["photo"] as? CKAsset)
+      #expect(try Data(contentsOf: #require(photo.fileURL)) == Data("oat milk".utf8))
+      let own = try await anna.privateCloudDatabase.record(
+        for: CKRecord.ID(recordName: "milk", zoneID: zoneID))
+      #expect(own.creatorUserRecordID == (try await ben.userRecordID()))
+      let loose = CKRecord(
+        recordType: "Item", recordID: CKRecord.ID(recordName: "loose", zoneID: zone.zoneID))
+      let refused = await #expect(throws: CKError.self) { try await shared.save(loose) }
+      #expect(refused?.code == .permissionFailure)
+
+      let records = try await shared.recordZoneChanges(inZoneWith: zone.zoneID, since: nil)
+      #expect(
+        Set(records.modificationResultsByID.keys.map(\.recordName))
+          == ["list", "milk", share.recordID.recordName])
+      try await anna.privateCloudDatabase.deleteRecord(withID: own.recordID)
+      let later = try await shared.recordZoneChanges(
+        inZoneWith: zone.zoneID, since: records.changeToken)
+      #expect(later.deletions.map(\.recordID.recordName) == ["milk"])
+      try await shared.deleteRecord(withID: accepted.recordID)
+      #expect(try await shared.allRecordZones().isEmpty)
+      let gone = try await shared.databaseChanges(since: zones.changeToken)
+      #expect(gone.deletions.map(\.zoneID) == [zone.zoneID])
+    }
+  }
+
   @Test("Participants are made whether the server knows them or not")
   func participants() async throws {
     try await Cloud.run { cloud in

@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  /// What participants see of other users' records, and may do with them.
+  /// The records of others that participants see, and the operations that they may carry out.
   struct SharedDatabases {
     static let engines = StoreEngine.allCases
 
@@ -75,7 +75,6 @@ extension RecordStoreConformance {
       }
     }
 
-    /// What a participant with some role and permission may do.
     @Test(
       "each role may do what its permission says", arguments: engines,
       [

@@ -19,9 +19,9 @@ extension RecordStoreConformance {
       var token: String?
       /// The change tags of the records, by their names.
       var records: [String: String] = [:]
-      /// The names that the latest fetch told to delete.
+      /// The names of the records that the latest fetch reported as deleted.
       var deleted: [String] = []
-      /// The number of changes that the latest fetch told.
+      /// The number of changes in the latest fetch.
       var changeCount = 0
       /// The number of times that a token was not accepted any more.
       var expirations = 0
@@ -128,7 +128,7 @@ extension RecordStoreConformance {
         try await alice.save([("b", "away")], in: zone)
         try await replica.fetch()
         #expect(replica.changeCount == 2 && replica.deleted.sorted() == ["b", "c"])
-        // What joined and left since is not told.
+        // What joined and left since is not in the feed.
         try await alice.save([("b", "root")], in: zone)
         try await alice.save([("b", nil)], in: zone)
         _ = try await alice.test.modify(
@@ -136,7 +136,7 @@ extension RecordStoreConformance {
         _ = try await alice.test.delete("d", zone: zone, in: alice.privateID)
         try await replica.fetch()
         #expect(replica.changeCount == 0)
-        // What was never visible is not told either.
+        // Neither is what was never visible.
         _ = try await alice.test.delete("c", zone: zone, in: alice.privateID)
         try await alice.save([("other", nil)], in: zone)
         try await replica.fetch()

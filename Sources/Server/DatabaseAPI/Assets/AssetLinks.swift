@@ -22,7 +22,27 @@ package final class AssetLinks: Sendable {
     /// The URL for the bytes of an upload that `assets/upload` announced.
     case upload(DatabaseID, secret: String)
     /// The URL of the bytes of an asset, which the SHA-256 hash of the bytes names.
-    case download(DatabaseID, checksum: String)
+    case download(File)
+  }
+
+  /// An asset that a download URL leads to.
+  ///
+  /// The URL of a file from a shared database names that database, and so its user. Whether the user
+  /// may still see a record with the file is checked at each download.
+  struct File: Sendable, Hashable {
+    /// The database of the request whose answer has the URL.
+    var database: DatabaseID
+    /// The SHA-256 hash of the bytes.
+    var checksum: String
+    /// The user record name of the owner, for a shared database; otherwise nil.
+    var owner: String?
+
+    /// The text that the signature of the URL covers.
+    ///
+    /// - Parameter end: the time at which the URL expires, in milliseconds since 1970.
+    fileprivate func signed(until end: Int64) -> String {
+      "\(database.rawValue) \(checksum) \(end)" + (owner.map { " \($0)" } ?? "")
+    }
   }
 
   /// The secrets that all servers of the store share.
@@ -64,7 +84,7 @@ package final class AssetLinks: Sendable {
   /// - Throws: `NOT_FOUND` for another path, and for a download URL without a complete query.
   ///   `ACCESS_DENIED` for a download URL that no server of this store signed, or that has expired.
   func target(
-    ofPath path: String, expires: String?, signature: String?
+    ofPath path: String, owner: String?, expires: String?, signature: String?
   ) async throws -> Target {
     let parts = path.dropFirst(Self.prefix.count).split(
       separator: "/", omittingEmptySubsequences: false)
@@ -77,10 +97,10 @@ package final class AssetLinks: Sendable {
     guard parts.count == 2, let expires, let end = Int64(expires), let signature,
       let code = Base64URL.decode(signature)
     else { throw Self.unknown }
-    let checksum = String(parts[1])
+    let file = File(database: database, checksum: String(parts[1]), owner: owner)
     guard
       HMACSHA256.isCode(
-        code, of: Self.signed(database, checksum, end).utf8, key: try await signingKey())
+        code, of: file.signed(until: end).utf8, key: try await signingKey())
     else {
       throw ServiceError(.accessDenied, "the download URL was not made by this server")
     }
@@ -88,17 +108,12 @@ package final class AssetLinks: Sendable {
       throw ServiceError(
         .accessDenied, "the download URL has expired; fetch the record again for a new one")
     }
-    return .download(database, checksum: checksum)
+    return .download(file)
   }
 
   /// The error `NOT_FOUND` for a path that is no asset URL, and for an unknown upload.
   static var unknown: ServiceError {
     ServiceError(.notFound, "there is no such asset URL")
-  }
-
-  /// Returns the text that the signature of a download URL covers.
-  private static func signed(_ database: DatabaseID, _ checksum: String, _ end: Int64) -> String {
-    "\(database.rawValue) \(checksum) \(end)"
   }
 
   /// Returns the key that signs download URLs. The first server of a store creates the key.
@@ -179,13 +194,16 @@ package final class AssetLinks: Sendable {
     /// Adds a download URL to each asset of a record, and its URL to a share.
     func signed(_ record: Record) -> Record {
       var record = shares.added(to: record)
+      let ownerName = record.recordID.zoneID.ownerName
+      let owner = ownerName == ZoneID.currentOwnerName ? nil : ownerName
       record.fields = record.fields.mapValues { value in
         value.mapAssets { asset in
-          let code = HMACSHA256.code(
-            for: AssetLinks.signed(database, asset.fileChecksum, end).utf8, key: key)
+          let file = File(database: database, checksum: asset.fileChecksum, owner: owner)
+          let code = HMACSHA256.code(for: file.signed(until: end).utf8, key: key)
           var asset = asset.complete
           asset.downloadURL =
             "\(prefix)\(asset.fileChecksum)?expires=\(end)&signature=\(Base64URL.encode(code))"
+            + (owner.map { "&owner=\($0)" } ?? "")
           return asset
         }
       }

@@ -47,14 +47,13 @@ package struct AssetTransfers: Sendable {
   ///   a method that the URL does not accept; `StoreError` if the store fails.
   package func respond(to request: HTTPRequest) async throws -> HTTPResponse {
     let target = try await links.target(
-      ofPath: request.path, expires: request.query("expires"),
+      ofPath: request.path, owner: request.query("owner"), expires: request.query("expires"),
       signature: request.query("signature"))
     switch (target, request.method) {
     case (.upload(let database, let secret), "POST"):
       return try await upload(request, to: database, secret: secret)
-    case (.download(let database, let checksum), "GET"),
-      (.download(let database, let checksum), "HEAD"):
-      return try await download(checksum, from: database, range: request.header("Range"))
+    case (.download(let file), "GET"), (.download(let file), "HEAD"):
+      return try await download(file, range: request.header("Range"))
     case (.upload, let method):
       throw WrongMethod(
         allowed: ["POST"], reason: "an upload URL takes POST, not \(method)")
@@ -232,9 +231,12 @@ package struct AssetTransfers: Sendable {
   /// - Throws: `NOT_FOUND` if the database does not have the asset any more; `StoreError` with the
   ///   code `assetFailed` for a damaged file.
   private func download(
-    _ checksum: String, from database: DatabaseID, range: String?
+    _ file: AssetLinks.File, range: String?
   ) async throws -> HTTPResponse {
-    guard let name = try await assets.assetName(forChecksum: checksum, in: database),
+    let checksum = file.checksum
+    guard
+      let name = try await assets.assetName(
+        forChecksum: checksum, ownedBy: file.owner, in: file.database),
       let reader = try await assets.files.open(name)
     else { throw ServiceError(.notFound, "the asset does not exist any more") }
     var response = HTTPResponse(headers: [

@@ -41,7 +41,8 @@ struct AssetsEndpoint: Sendable {
     _ request: UploadAssetsRequest, _ context: RequestContext
   ) async throws -> UploadAssetsResponse {
     let user = try context.user()
-    let database = try await databases.database(at: try context.address())
+    let database = try await store.databaseOfFiles(
+      inZone: request.zoneID, of: databases.database(at: try context.address()))
     if let quota = context.databaseQuota, let usage = try await databases.store.usage(of: database)
     {
       for token in request.tokens {

@@ -57,7 +57,7 @@ package struct OperationTable: Sendable {
         .operations
         + UsersEndpoint(store: store.accounts).operations
         + AssetsEndpoint(store: store.assets, databases: databases, links: links).operations
-        + SharesEndpoint(store: store.shares, links: links).operations
+        + SharesEndpoint(store: store.shares, databases: databases, links: links).operations
         + LimitsEndpoint(limits: configuration.clientLimits).operations)
   }
 

@@ -7,6 +7,7 @@ import WebServices
 struct SharesEndpoint: Sendable {
   /// The shares of users.
   let store: any ShareStore
+  let databases: DatabaseDirectory
   /// The maker of the URLs of shares and of the assets in records.
   let links: AssetLinks
 
@@ -81,13 +82,21 @@ struct SharesEndpoint: Sendable {
   private func answer(
     to item: ResolveSharesRequest.Item, _ found: VisibleShare, _ context: RequestContext
   ) async throws -> SharesResponse.Share {
-    let share = try await links.linked(found.share, in: found.database)
+    // A participant's links to files are checked at each download.
+    var database = found.database
+    if found.participant.acceptance == .accepted, found.participant.role != .owner {
+      database = try await databases.database(
+        at: DatabaseAddress(
+          container: context.path.container, environment: context.path.environment,
+          scope: .shared, owner: try context.user()))
+    }
+    let share = try await links.linked(found.share, in: database)
     var root = found.rootRecord
     if var record = root {
       if let keys = item.rootRecordDesiredKeys {
         record.fields = record.fields.filter { keys.contains($0.key) }
       }
-      root = try await links.linked(record, in: found.database)
+      root = try await links.linked(record, in: database)
     }
     let participant = found.participant
     return SharesResponse.Share(

@@ -20,6 +20,22 @@ struct AssetService: AssetRegistry {
   /// The storage of the bytes: a folder, or the memory for a store in memory.
   let files: any AssetStore
 
+  /// Returns the database that stores the files of a zone.
+  func databaseOfFiles(
+    inZone zoneID: ZoneID, of database: DatabaseID
+  ) async throws -> DatabaseID {
+    try await transactions.read { transaction in
+      guard let shared = try SharedDatabase.at(database, in: transaction) else { return database }
+      let zone = try shared.existingZone(zoneID)
+      guard zone.memberships.contains(where: \.mayWrite) else {
+        throw ItemFailure(
+          .accessDenied, field: "zoneID",
+          "zone '\(zoneID)' is shared with this user for reading only; no files can be uploaded")
+      }
+      return zone.database
+    }
+  }
+
   /// Adds uploads that clients may begin, in one transaction.
   ///
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` if the zone does not exist;
@@ -106,32 +122,48 @@ struct AssetService: AssetRegistry {
     _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
   ) async throws -> [Asset] {
-    try await transactions.write(locking: .database(database)) { transaction in
+    let files = try await transactions.read { transaction in
+      try SharedDatabase.at(database, in: transaction)?.existingZone(zoneID).database ?? database
+    }
+    return try await transactions.write(locking: .database(files)) { transaction in
       try UserDeletionTable(transaction: transaction).refuseDeleted(user)
-      let zoneNumber = try ZoneTable(transaction: transaction).existingNumber(
-        of: zoneID, in: database)
+      let shared = try SharedDatabase.at(database, in: transaction)?.existingZone(zoneID)
+      let zoneNumber =
+        try shared?.number
+        ?? ZoneTable(transaction: transaction).existingNumber(of: zoneID, in: files)
       return try places.flatMap { place in
         try RecordTable(transaction: transaction).assets(
-          at: place, inZone: zoneNumber, of: database, for: user
+          at: place, inZone: zoneNumber, of: files, seenIn: shared, for: user
         ).map { asset in
           var asset = asset
           let receipt = makeReceipt()
           asset.receipt = receipt
           try AssetUploadTable(transaction: transaction).addReceipt(
-            receipt, for: asset, of: user, at: timestamp, to: database)
+            receipt, for: asset, of: user, at: timestamp, to: files)
           return asset
         }
       }
     }
   }
 
-  /// Returns the name of a database's file with this SHA-256; nil if there is none.
+  /// Returns the name of a database's file with this SHA-256; nil if there is none, or if the user of
+  /// a shared database sees no record that holds the file.
   func assetName(
-    forChecksum checksum: String, in database: DatabaseID
+    forChecksum checksum: String, ownedBy owner: String?, in database: DatabaseID
   ) async throws -> AssetName? {
-    try await transactions.read {
-      try AssetTable(transaction: $0).name(forChecksum: checksum, in: database)
+    try await transactions.read { transaction in
+      let assets = AssetTable(transaction: transaction)
+      guard let shared = try SharedDatabase.at(database, in: transaction) else {
+        return try assets.name(forChecksum: checksum, in: database)
+      }
+      let zones = try shared.zones().filter { $0.naming.owner == owner }
+      guard let files = zones.first?.database else { return nil }
+      let isVisible = try assets.holders(ofChecksum: checksum, in: files).contains { holder in
+        try zones.contains {
+          try $0.number == holder.zone && $0.membership(ofRecord: holder.record) != nil
+        }
+      }
+      return isVisible ? try assets.name(forChecksum: checksum, in: files) : nil
     }
   }
-
 }

@@ -87,6 +87,20 @@ struct AssetTable {
     ) { AssetName(database: database, file: $0.text(0)) }
   }
 
+  /// Returns the numbers of the records that hold the file with this SHA-256, with their zones.
+  func holders(
+    ofChecksum checksum: String, in database: DatabaseID
+  ) throws -> [(record: Int64, zone: Int64)] {
+    try connection.rows(
+      """
+      SELECT DISTINCT records.record_number, records.zone_number FROM asset_references
+      JOIN records ON records.database_id = asset_references.database_id
+        AND records.record_number = asset_references.record_number
+      WHERE asset_references.database_id = $1 AND asset_references.checksum = $2
+      """, [.integer(database.rawValue), .text(checksum)]
+    ) { ($0.integer(0), $0.integer(1)) }
+  }
+
   /// Whether any database has an asset or an upload.
   ///
   /// - Complexity: O(1). The statement looks for one row of each table.

@@ -4,16 +4,21 @@ import StoreModel
 extension RecordTable {
   /// Returns the assets of a record's field, at least one.
   ///
-  /// - Parameter user: the user who must be allowed to read the record.
+  /// - Parameters:
+  ///   - shared: the zone as a participant of its shares sees it; nil for a zone of the database's
+  ///     owner.
+  ///   - user: the user who must be allowed to read the record.
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if there is no such record, with
   ///   ``ItemFailure/Code/accessDenied`` if the user may not read the record, and with
   ///   ``ItemFailure/Code/invalid`` if the field holds no asset.
   func assets(
-    at place: AssetPlace, inZone zoneNumber: Int64, of database: DatabaseID, for user: String
+    at place: AssetPlace, inZone zoneNumber: Int64, of database: DatabaseID,
+    seenIn shared: SharedZone?, for user: String
   ) throws -> [Asset] {
     guard
       let stored = try record(
-        named: place.recordName, inZone: zoneNumber, of: database)
+        named: place.recordName, inZone: zoneNumber, of: database),
+      try shared.map({ try $0.membership(ofRecord: stored.number) != nil }) ?? true
     else {
       throw ItemFailure(.notFound, "there is no record '\(place.recordName)'")
     }

@@ -54,7 +54,10 @@ struct ZoneTable {
   ///   ``StoreError/Code/notFound`` if there is no such database.
   func existingNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64 {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
-    guard let number = try number(of: address.canonical(zoneID), in: database) else {
+    // The rows of a shared database are mounts; its zones are those of their owners.
+    guard address.scope != .shared,
+      let number = try number(of: address.canonical(zoneID), in: database)
+    else {
       throw address.missing(zoneID, "create it first")
     }
     return number

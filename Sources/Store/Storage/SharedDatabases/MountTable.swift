@@ -5,7 +5,7 @@ import StoreModel
 /// The zones of other users, as the change feeds of shared databases have them.
 ///
 /// A *mount* is the row of such a zone in a shared database. It has a row in ``ZoneTable`` too, with
-/// the owner's name and a version of the shared database, so the feed of a shared database is read
+/// the owner's name and a version of the shared database. So the feed of a shared database is read
 /// like that of any other (``ZoneFeed``). This table has the state of the owner's zone for which the
 /// version stands.
 ///

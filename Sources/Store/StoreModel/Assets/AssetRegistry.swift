@@ -24,7 +24,13 @@ public protocol AssetRegistry: Sendable {
   /// The storage of the bytes.
   var files: any AssetStore { get }
 
-  /// Announces uploads into the database.
+  /// Returns the database that stores the files of a zone: for a zone of a shared database, the
+  /// owner's private database.
+  ///
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` if the zone does not exist, and
+  ///   with ``ItemFailure/Code/accessDenied`` if the user of a shared database may not write in it.
+  func databaseOfFiles(inZone zoneID: ZoneID, of database: DatabaseID) async throws -> DatabaseID
+  /// Announces uploads into the database of ``databaseOfFiles(inZone:of:)``.
   ///
   /// - Throws: ``ItemFailure/Code/zoneNotFound`` as an ``ItemFailure`` if the zone does not exist;
   ///   ``StoreError/Code/userDeleted`` if the user of an upload is being deleted or was deleted
@@ -66,6 +72,12 @@ public protocol AssetRegistry: Sendable {
   /// Returns the name of the database's file with this checksum; nil if the database has no such
   /// file. The result does not depend on whether a record holds the file.
   ///
-  /// - Parameter checksum: as in ``AssetFile/checksum``.
-  func assetName(forChecksum checksum: String, in database: DatabaseID) async throws -> AssetName?
+  /// In a shared database, a record that the user sees must hold the file.
+  ///
+  /// - Parameters:
+  ///   - checksum: as in ``AssetFile/checksum``.
+  ///   - owner: the user record name of the owner of the file, for a shared database; otherwise nil.
+  func assetName(
+    forChecksum checksum: String, ownedBy owner: String?, in database: DatabaseID
+  ) async throws -> AssetName?
 }

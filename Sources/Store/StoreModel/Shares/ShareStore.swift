@@ -45,11 +45,11 @@ public protocol ShareStore: Sendable {
   ///   - container: the container of the request. A share of another one does not exist.
   /// - Returns: the share as the user sees it after the acceptance.
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` or
-  ///   ``ItemFailure/Code/mayNeedVerification`` if the user may not see the share, or with
+  ///   ``ItemFailure/Code/mayNeedVerification`` if the user may not see the share;
   ///   ``ItemFailure/Code/tooManyParticipants`` if a public share has
-  ///   `ServiceLimits.participantsPerShare`, or with ``ItemFailure/Code/limitExceeded`` if the user
-  ///   takes part in `ServiceLimits.sharedZonesPerUser` zones; ``StoreError/Code/userDeleted`` if the user is being
-  ///   deleted.
+  ///   `ServiceLimits.participantsPerShare`; ``ItemFailure/Code/limitExceeded`` if the user takes
+  ///   part in `ServiceLimits.sharedZonesPerUser` zones. ``StoreError/Code/userDeleted`` if the user
+  ///   is being deleted.
   func accept(
     _ request: ShareRequest, by origin: ChangeOrigin, of container: String,
     in environment: ContainerEnvironment, timestamp: Timestamp
