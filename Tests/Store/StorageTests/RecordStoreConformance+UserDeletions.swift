@@ -39,6 +39,12 @@ extension RecordStoreConformance {
         #expect(try await test.store.userDeletion.userDeletions().isEmpty)
         #expect(try await test.store.accounts.user(named: UserWithEverything.account) == nil)
         #expect(try await test.record("bobs")?.fields["title"] == .string("changed"))
+        let bobs = try await test.store.databases.database(
+          at: TestStore.address(.private, owner: TestStore.bob))
+        let joint = try #require(
+          try await test.record("joint", zone: ZoneID(zoneName: "participant"), in: bobs))
+        #expect(joint.created?.userRecordName == UserIdentity.deletedUserRecordName)
+        #expect(joint.fields["text"] == .string("stays"))
         #expect(try await test.storedSubscriptions().map(\.subscriber) == [TestStore.bob])
         #expect(try await test.store.devices.deviceToken("bobs-token", kind: .apns) != nil)
         _ = try await test.store.accounts.addUser(

@@ -72,7 +72,7 @@ struct UserWithEverything {
       if number == 0 {
         content.participants = [
           ShareParticipant(
-            role: .privateUser, permission: .readOnly, acceptance: .pending,
+            role: .privateUser, permission: .readWrite, acceptance: .pending,
             identity: UserIdentity(userRecordName: name))
         ]
       }
@@ -87,7 +87,10 @@ struct UserWithEverything {
         return try #require(outcomes.first?.record, "\(outcomes)")
       }
       let share = try await save(content)
-      guard number > 0 else { continue }
+      guard number > 0 else {
+        try await changeShared(zone, link: share.shareContent?.shortGUID ?? "", test)
+        continue
+      }
       try await test.store.shares.requestAccess(
         to: share.shareContent?.shortGUID ?? "", for: name, of: TestStore.container,
         in: .development, timestamp: TestStore.time(8))
@@ -96,6 +99,37 @@ struct UserWithEverything {
         ShareContent(blocked: [UserIdentity(userRecordName: name)]))
       #expect(blocking.shareContent?.blocked?.map(\.userRecordName) == [name])
     }
+  }
+
+  /// Accepts the share of another user's zone, saves a record in it, and reads the feeds.
+  private func changeShared(_ zone: ZoneID, link: String, _ test: TestStore) async throws {
+    let store = test.store
+    let sharedID = try await store.databases.database(
+      at: TestStore.address(.shared, owner: name))
+    _ = try await store.shares.accept(
+      ShareRequest(shortGUID: link), by: ChangeOrigin(userRecordName: name),
+      of: TestStore.container, in: .development, timestamp: TestStore.time(9))
+    let theirs = ZoneID(zoneName: zone.zoneName, ownerName: TestStore.bob)
+    var modification = RecordModification(
+      database: sharedID,
+      operations: [
+        RecordOperation(
+          kind: .create, recordID: RecordID(recordName: "joint", zoneID: theirs),
+          recordType: "Joint", fields: ["text": .string("stays")])
+      ], isAtomic: true,
+      origin: ChangeOrigin(userRecordName: name, deviceID: Self.device),
+      timestamp: TestStore.time(9), requestID: "MARK-request")
+    modification.clientChangeToken = ClientChangeToken(
+      data: Array("MARK-token".utf8), deviceID: Self.device)
+    let outcomes = try await store.records.modifyRecords(modification)
+    #expect(outcomes.map(\.summary) == ["saved"])
+    let upload = AssetUpload(
+      receipt: "MARK-shared-receipt", tokenHash: Self.hash.reversed(), userRecordName: name,
+      recordName: nil, recordType: "Joint", fieldName: "file", expires: TestStore.time(1_000))
+    let files = try await store.assets.databaseOfFiles(inZone: theirs, of: sharedID)
+    try await store.assets.addAssetUploads([upload], inZone: theirs, of: files)
+    let zones = try await test.zoneChanges(in: sharedID)
+    #expect(zones.changes == [.changed(theirs)])
   }
 
   private func fillAccount(_ test: TestStore) async throws {

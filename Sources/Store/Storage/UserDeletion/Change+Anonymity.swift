@@ -83,6 +83,9 @@ extension RecordModifier {
     stored.record.recordChangeTag = transaction.context.changeTags.tag(
       ofVersion: version, in: database)
     try write(stored, type: type, version: version, over: current)
+    if stored.record.isInHierarchy {
+      try HierarchyTable(transaction: transaction).raise(version, of: stored.number, in: database)
+    }
     try RecordIndexes(transaction: transaction).update(
       from: current, to: stored, type: type, in: database)
     let record = stored.record

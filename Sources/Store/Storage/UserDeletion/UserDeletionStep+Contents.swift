@@ -6,8 +6,9 @@ extension UserDeletionStep {
   /// The most rows that a step scans. A record may have a megabyte.
   private static let examined: Int64 = 200
 
-  /// Deletes the user's records in a public database, or removes the user's name from them. It
-  /// scans a batch of records.
+  /// Deletes the user's records in a public database, or removes the user's name from them. In
+  /// another user's private database, the records are the owner's and stay. The method scans a batch
+  /// of records.
   ///
   /// - Returns: whether all records were scanned.
   mutating func changeRecords() throws -> Bool {
@@ -24,6 +25,7 @@ extension UserDeletionStep {
           origin: ChangeOrigin(userRecordName: UserIdentity.deletedUserRecordName),
           isByAdministrator: true, timestamp: timestamp)), transaction: transaction)
     let assets = AssetTable(transaction: transaction)
+    let deletes = try deletion()
     for number in batch.found {
       // The record may have been deleted in this loop, with a record that it refers to.
       guard let stored = try records.existingRecord(numbered: number, in: database),
@@ -44,11 +46,15 @@ extension UserDeletionStep {
     return false
   }
 
-  /// Returns whether the record is deleted. The user's own record of type `Users` always is,
-  /// because its name is the user's.
-  private func deletes(_ record: Record) -> Bool {
-    if record.isUserRecord(of: user) { return true }
-    return row.deletion.publicRecords == .delete && record.created?.userRecordName == user
+  /// Returns the rule that says whether a record of the present database is deleted. The user's own
+  /// record of type `Users` always is, because its name is the user's.
+  private func deletion() throws -> (Record) -> Bool {
+    let address = try DatabaseTable(transaction: transaction).address(of: database)
+    let deletesCreated = row.deletion.publicRecords == .delete && address.scope == .public
+    return { [user] record in
+      record.isUserRecord(of: user)
+        || (deletesCreated && record.created?.userRecordName == user)
+    }
   }
 
   /// Sets the deletion's state to `waiting` while changes up to `row.position` are not dispatched.
@@ -87,6 +93,7 @@ extension UserDeletionStep {
     let batch = try outbox.naming(
       user, after: row.position, examining: Self.examined, in: database)
     guard let batch else { return true }
+    let deletes = try deletion()
     for sequence in batch.found {
       let isChanged = try outbox.update(sequence, in: database) {
         $0.makeAnonymous(user, deletes: deletes)
@@ -106,6 +113,7 @@ extension UserDeletionStep {
     let batch = try log.naming(
       user, after: row.position, examining: Self.examined, in: database)
     guard let batch else { return true }
+    let deletes = try deletion()
     for sequence in batch.found {
       guard var notification = try log.entry(sequence, in: database)?.notification else { continue }
       if notification.subscriber == user {

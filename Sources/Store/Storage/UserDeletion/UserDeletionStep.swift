@@ -66,12 +66,17 @@ struct UserDeletionStep {
   /// Returns the next database that may have rows for the step's stage; nil if there is none.
   private func nextDatabase() throws -> Int64? {
     let databases = DatabaseTable(transaction: transaction)
+    let joined = ParticipantTable(transaction: transaction)
     return switch row.deletion.stage {
     case .publicRows, .subscriptions, .publicRecords, .dispatch, .changes, .notifications:
-      try databases.nextPublic(after: database)?.rawValue
+      // The user may have changed records of private databases whose shares the user took part in.
+      try [
+        databases.nextPublic(after: database)?.rawValue,
+        joined.nextDatabase(after: database, of: user),
+      ].compactMap(\.self).min()
     case .shares:
       try [
-        ParticipantTable(transaction: transaction).nextDatabase(after: database, of: user),
+        joined.nextDatabase(after: database, of: user),
         ShareRequestTable(transaction: transaction).nextDatabase(after: database, of: user),
       ].compactMap(\.self).min()
     case .privateDatabases: try databases.next(after: database, of: user)?.rawValue

@@ -10,7 +10,8 @@ import CloudKitModel
 public struct UserDeletion: Sendable, Hashable {
   /// The decision about the records in public databases that the user created.
   public enum PublicRecords: String, Sendable, Hashable, CaseIterable {
-    /// The records stay. `UserIdentity.deletedUserRecordName` replaces the user's name in them: as
+    /// The records stay, as they always do in other users' private databases.
+    /// `UserIdentity.deletedUserRecordName` replaces the user's name in them: as
     /// the creator and as the user who last modified them.
     case keep
     /// The records are deleted like any other records, so subscriptions fire. In records of other
@@ -22,7 +23,8 @@ public struct UserDeletion: Sendable, Hashable {
   /// The stages of a deletion, in their order. Each says which data the stage removes.
   public enum Stage: Int64, Sendable, Hashable, CaseIterable {
     /// The user's rows in public databases except records: uploads, client change tokens, and the
-    /// IDs of requests.
+    /// IDs of requests. This stage and the next five also visit the private databases of others whose
+    /// shares the user took part in.
     case publicRows = 1
     /// The user's subscriptions in public databases.
     case subscriptions
