@@ -183,8 +183,7 @@ struct HierarchyFeed {
     var rows: [(row: Row, membership: ZoneMembership)] = []
     for part in reader.parts {
       guard let membership = membership(of: part), let root = part.root else { continue }
-      var range = Range(
-        low: part.position, limit: pieceSize)
+      var range = Range(low: part.position, limit: pieceSize)
       rows += try HierarchyTable(transaction: transaction).rows(
         below: root, inZone: zone.number, of: zone.database, range
       ).map { ($0, membership) }
