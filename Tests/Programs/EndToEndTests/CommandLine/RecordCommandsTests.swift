@@ -71,7 +71,7 @@ struct RecordCommandsTests {
       ("records put --file none.json", [], 64, "cannot read none.json"),
       ("records import none.jsonl", [], 64, "cannot read none.jsonl"),
       ("records import - --existing keep", [], 64, "fail, skip or replace"),
-      ("zones save Work", [], 1, "private database only"),
+      ("zones save Work", [], 1, "private or shared database only"),
     ] as [(String, [String], Int32, String)])
   func mistakes(_ words: String, _ more: [String], _ status: Int32, _ text: String) async throws {
     try await AdminShell.run(.overHTTP) { shell in
