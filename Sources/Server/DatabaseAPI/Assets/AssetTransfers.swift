@@ -100,10 +100,11 @@ package struct AssetTransfers: Sendable {
         "the asset for field '\(upload.fieldName)' has \(size) bytes; the limit is "
           + "\(ServiceLimits.assetSize)", limit: ServiceLimits.assetSize)
     }
-    let scope = try await databases.address(of: database).scope
-    let quota = limits.bytes(of: scope)
+    let address = try await databases.address(of: database)
+    let isOwners = address.owner.map { $0 == upload.userRecordName } ?? true
+    let quota = limits.bytes(of: address.scope)
     if let quota, let usage = try await databases.usage(of: database) {
-      try usage.check(adding: size, to: quota, for: upload.fieldName)
+      try usage.check(adding: size, to: quota, for: upload.fieldName, isOwners: isOwners)
     }
     let file = AssetFile(checksum: arrived.hash.hexadecimal, size: Int64(size))
     try await assets.finishAssetUpload(
@@ -111,7 +112,7 @@ package struct AssetTransfers: Sendable {
       check: { usage in
         // Other uploads may have finished in the meantime.
         guard let quota else { return }
-        try usage.check(adding: 0, to: quota, for: upload.fieldName)
+        try usage.check(adding: 0, to: quota, for: upload.fieldName, isOwners: isOwners)
       })
     let asset = Asset(
       fileChecksum: file.checksum, size: file.size, receipt: upload.receipt

@@ -46,7 +46,8 @@ struct AssetsEndpoint: Sendable {
     if let quota = context.databaseQuota, let usage = try await databases.store.usage(of: database)
     {
       for token in request.tokens {
-        try usage.check(adding: 1, to: quota, for: token.fieldName)
+        try usage.check(
+          adding: 1, to: quota, for: token.fieldName, isOwners: context.scope() != .shared)
       }
     }
     let expires = context.now.advanced(bySeconds: Double(ServiceLimits.uploadURLLifetime))

@@ -31,6 +31,12 @@ extension RecordModifier {
       let after = try DatabaseTable(transaction: transaction).totalBytes(of: database)
       guard after <= quota || after <= before else {
         transaction.context.quotas.note(refusalOf: subject)
+        guard !isByParticipant else {
+          throw ItemFailure(
+            .quotaExceeded,
+            "with record '\(record.recordID)' the database of the zone's owner would exceed its quota"
+          )
+        }
         throw ItemFailure(
           .quotaExceeded,
           "with record '\(record.recordID)' the \(address.scope) database would have \(after) bytes; "

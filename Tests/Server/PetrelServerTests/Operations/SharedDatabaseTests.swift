@@ -185,6 +185,35 @@ struct SharedDatabaseTests {
     }
   }
 
+  @Test("what a participant saves counts for the owner, whose quota stays hidden")
+  func quota() async throws {
+    var settings = ServiceSettings()
+    settings.limits.privateDatabaseBytes = 20_000
+    try await withService(settings) { service in
+      let guid = try await share(service, "READ_WRITE")
+      let bob = Participant(service: service, user: service.bob)
+      try await bob.accept(guid)
+      let text = String(repeating: "x", count: 15_000)
+      let first = try await bob.modify(
+        "create", "first",
+        #", "parent": {"recordName": "list"}, "fields": {"text": {"value": "\#(text)"}}"#)
+      #expect(first.outcomes == ["ok"], "\(first.json)")
+      let second = try await bob.modify(
+        "create", "second",
+        #", "parent": {"recordName": "list"}, "fields": {"text": {"value": "\#(text)"}}"#)
+      #expect(second.outcomes == ["QUOTA_EXCEEDED"])
+      #expect(!second[0].reason.contains("bytes") && !second.body.contains(Data("20000".utf8)))
+      let url = try #require(try await bob.askForUpload(to: "item").uploadURLs.first)
+      let upload = try await service.client.send("POST", url, body: Data(text.utf8))
+      #expect(upload.failure == "413 QUOTA_EXCEEDED" || upload.failure.hasSuffix("QUOTA_EXCEEDED"))
+      #expect(!upload.body.contains(Data("20000".utf8)), "\(upload.reason)")
+      let owners = try await service.modify(
+        Service.operation("create", "big", #""text": {"value": "\#(text)"}"#, zone: "Notes"),
+        in: "private")
+      #expect(owners.outcomes == ["QUOTA_EXCEEDED"])
+    }
+  }
+
   @Test("a participant who may only read cannot upload files")
   func readOnly() async throws {
     try await withService { service in
