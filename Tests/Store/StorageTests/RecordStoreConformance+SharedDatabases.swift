@@ -279,6 +279,22 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test("the devices of other users stay hidden, and in the owner's records", arguments: engines)
+    func devices(_ engine: StoreEngine) async throws {
+      try await withHierarchy(engine) { alice, bob, zone, link in
+        try await bob.accept(link)
+        _ = try await alice.test.modify(
+          [SharingUser.saving("new", below: "root", in: zone)], in: alice.privateID,
+          by: alice.name, device: "alices-phone")
+        let seen = try #require(try await bob.record("new", in: zone.ofAlice))
+        #expect(seen.created?.deviceID == nil && seen.modified?.deviceID == nil)
+        let saved = try await bob.modify([SharingUser.changing("new", in: zone.ofAlice)])
+        #expect(saved[0].record?.created?.deviceID == nil)
+        let stored = try await alice.test.record("new", zone: zone, in: alice.privateID)
+        #expect(stored?.created?.deviceID == "alices-phone")
+      }
+    }
+
     @Test("no reference lets a participant delete the root", arguments: engines)
     func cascades(_ engine: StoreEngine) async throws {
       try await withHierarchy(engine) { alice, bob, zone, link in

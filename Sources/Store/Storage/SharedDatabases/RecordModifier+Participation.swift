@@ -20,7 +20,10 @@ extension RecordModifier {
 
   /// Returns the failure for a zone that does not exist for the requester.
   func missing(_ zoneID: ZoneID) -> ItemFailure {
-    guard isByParticipant else { return address.missing(zoneID, "create it first") }
+    guard isByParticipant else {
+      return address.missing(
+        zoneID, address.scope == .shared ? SharedDatabase.advice : "create it first")
+    }
     return .noZone(ZoneID(zoneName: zoneID.zoneName, ownerName: address.owner ?? ""))
   }
 
@@ -58,6 +61,7 @@ extension RecordModifier {
       }
       return .deleted(operation.recordID)
     case .save(var record):
+      record.created = current.record.created
       let isShare = current.number == membership.share
       try membership.check(isShare ? .changeShare : .write, on: record.recordID)
       if current.number == membership.root {

@@ -11,6 +11,9 @@ struct SharedDatabase {
   let address: DatabaseAddress
   let transaction: StoreTransaction
 
+  /// What a caller can do who names no zone of another user, for the text of an error.
+  static let advice = "name a zone of another user"
+
   /// Returns the shared database with a number; nil if the database is of another scope.
   static func at(_ database: DatabaseID, in transaction: StoreTransaction) throws -> Self? {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
@@ -47,7 +50,9 @@ struct SharedDatabase {
   ///
   /// - Throws: ``ItemFailure/Code/zoneNotFound``.
   func existingZone(_ zoneID: ZoneID) throws -> SharedZone {
-    guard let zone = try zone(zoneID) else { throw address.missing(zoneID) }
+    guard let zone = try zone(zoneID) else {
+      throw address.missing(zoneID, zoneID.isDefaultZone ? Self.advice : nil)
+    }
     return zone
   }
 

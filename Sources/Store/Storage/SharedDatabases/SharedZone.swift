@@ -86,12 +86,13 @@ struct SharedZone {
     return memberships.first { $0.root == top }
   }
 
-  /// Returns a record without what the participant may not see: the parent of a shared root, and
-  /// the other participants of a share (`ShareContent.seen(by:)`). Its names are those of the
-  /// owner's rows.
+  /// Returns a record without what the participant may not see: the parent of a shared root, the
+  /// devices of other users, and the other participants of a share (`ShareContent.seen(by:)`). Its
+  /// names are those of the owner's rows.
   func veiled(_ record: Record, number: Int64?, in membership: ZoneMembership) -> Record {
     var record = record
     if number != nil, number == membership.root { record.parent = nil }
+    record.hideDevices(ofOthersThan: naming.participant)
     if let content = record.shareContent {
       let participant =
         content.participants?.first { $0.participantID == membership.participantID }
@@ -116,5 +117,13 @@ struct SharedZone {
     try RecordTable(transaction: transaction).record(
       named: recordName, inZone: number, of: database
     ).flatMap(seen)
+  }
+}
+
+extension Record {
+  /// Removes the names of the devices on which other users saved the record.
+  mutating func hideDevices(ofOthersThan user: String) {
+    if created?.userRecordName != user { created?.deviceID = nil }
+    if modified?.userRecordName != user { modified?.deviceID = nil }
   }
 }

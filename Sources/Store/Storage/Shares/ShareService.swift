@@ -133,12 +133,16 @@ struct ShareSearch {
     var record = found.record.record
     record.shareContent = found.content.seen(by: participant)
     record.recordID.zoneID.ownerName = found.owner
+    record.hideDevices(ofOthersThan: user)
     let root = try found.share.root.flatMap {
       try RecordTable(transaction: transaction).existingRecord(
         numbered: $0, in: found.database)?.record
     }
     var rootRecord = request.fetchesRootRecord ? root : nil
     rootRecord?.recordID.zoneID.ownerName = found.owner
+    rootRecord?.hideDevices(ofOthersThan: user)
+    // The parent of a root is not shared.
+    if user != found.owner { rootRecord?.parent = nil }
     return VisibleShare(
       database: found.database, zoneID: record.recordID.zoneID, share: record,
       rootRecordName: root?.recordID.recordName, rootRecord: rootRecord,
