@@ -11,7 +11,7 @@ struct SharedDatabase {
   let address: DatabaseAddress
   let transaction: StoreTransaction
 
-  /// What a caller can do who names no zone of another user, for the text of an error.
+  /// The advice for a caller who names no zone of another user, for the text of an error.
   static let advice = "name a zone of another user"
 
   /// Returns the shared database with a number; nil if the database is of another scope.
