@@ -1,0 +1,78 @@
+import CloudKitModel
+import StoreModel
+
+/// Changes of a share by others than those who may save it: users who accept or request access, and
+/// deleted users.
+extension RecordModifier {
+  // MARK: Acceptance
+
+  /// Makes the user of the request a participant who has accepted. The share gets a new change tag.
+  ///
+  /// - Parameter invited: the participant as which the user is invited; nil for a user who joins a
+  ///   public share.
+  /// - Throws: ``ItemFailure/Code/tooManyParticipants`` if a public share has no place for the user.
+  mutating func join(_ share: StoredShare, as invited: StoredParticipant?) throws {
+    let user = modification.origin.userRecordName
+    let participants = ParticipantTable(transaction: transaction)
+    var participant: StoredParticipant
+    if let invited {
+      participant = invited
+    } else {
+      // The owner counts.
+      let limit = ServiceLimits.participantsPerShare
+      guard try participants.participants(of: share.number, in: database).count + 1 < limit else {
+        throw ItemFailure(
+          .tooManyParticipants,
+          "the share has \(limit) participants with its owner, which is the limit", limit: limit)
+      }
+      participant = StoredParticipant(
+        id: transaction.context.makeUUID().uuidString, role: .publicUser,
+        permission: share.publicPermission, details: ParticipantDetails())
+      participant.details.added = modification.timestamp
+    }
+    participant.user = user
+    participant.joined = try numbers.take(from: transaction)
+    try participants.save(participant, of: share, in: database)
+    var share = share
+    if share.requesters.contains(user) {
+      share.requesters.removeAll { $0 == user }
+      try ShareTable(transaction: transaction).save(share, in: database)
+    }
+    try touch(share)
+  }
+
+  // MARK: Requests and deleted users
+
+  /// Removes a deleted user from the shares of the database, which get a new change tag each.
+  ///
+  /// - Parameter limit: the most shares to change.
+  /// - Returns: the number of changed shares.
+  mutating func removeFromShares(_ user: String, limit: Int) throws -> Int {
+    let participants = ParticipantTable(transaction: transaction)
+    let requests = ShareRequestTable(transaction: transaction)
+    let shares = try Set(participants.shares(with: user, in: database, limit: limit))
+      .union(requests.shares(with: user, in: database, limit: limit)).sorted()
+    for share in shares {
+      try participants.remove(user, of: share, in: database)
+      try requests.remove(user, of: share, in: database)
+      // The share may have ended before.
+      guard let stored = try ShareTable(transaction: transaction).share(share, in: database)
+      else { continue }
+      try touch(stored)
+    }
+    return shares.count
+  }
+
+  /// Records that a user has requested access to a share, which gets a new change tag. A request
+  /// that the share ignores changes nothing.
+  mutating func addRequester(_ user: String, to share: StoredShare) throws {
+    var share = share
+    guard !share.settings.deniesAccessRequests, !share.blocked.contains(user),
+      !share.requesters.contains(user),
+      share.requesters.count < ServiceLimits.requestersPerShare
+    else { return }
+    share.requesters = (share.requesters + [user]).sorted()
+    try ShareTable(transaction: transaction).save(share, in: database)
+    try touch(share)
+  }
+}
