@@ -92,9 +92,7 @@ struct RepeatableModification {
         let stored = try RecordTable(transaction: transaction).record(
           named: recordID.recordName, inZone: zoneNumber, of: database)
       {
-        if address.scope == .private, !modification.isByAdministrator,
-          modification.origin.userRecordName != address.owner
-        {
+        if modification.isByParticipant(at: address) {
           return try participantsOutcome(of: stored, in: modification, at: address)
         }
         // Another user may have created a record of that name since, and grants may have changed.

@@ -5,10 +5,7 @@ import StoreModel
 extension RecordModifier {
   /// Whether the requester is not the owner of the private database, and acts as a participant of its
   /// shares.
-  var isByParticipant: Bool {
-    address.scope == .private && !modification.isByAdministrator
-      && modification.origin.userRecordName != address.owner
-  }
+  var isByParticipant: Bool { modification.isByParticipant(at: address) }
 
   /// Returns the zone as the participant sees it; nil if the participant takes part in none of its
   /// shares.
@@ -151,5 +148,14 @@ extension RecordModifier {
       return error
     }
     return ItemFailure(.accessDenied, "record '\(record.recordID)' cannot be saved or deleted")
+  }
+}
+
+extension RecordModification {
+  /// Whether the requester is not the owner of a private database.
+  ///
+  /// - Parameter address: the address of the database.
+  func isByParticipant(at address: DatabaseAddress) -> Bool {
+    address.scope == .private && !isByAdministrator && origin.userRecordName != address.owner
   }
 }
