@@ -5,7 +5,8 @@ import StoreModel
 ///
 /// The participant sees each hierarchy in the order of its changes (``HierarchyTable``). A record
 /// that came into a hierarchy is a change at the version of its arrival, however old its content is.
-/// A record that left (``DepartureTable``) is a deletion, unless the participant sees it elsewhere.
+/// A record that left (``DepartureTable``) is a deletion, unless the same page has it as a change: it
+/// came back, or the participant sees it in another hierarchy.
 /// The feed merges the hierarchies. In each of them, the participant's token has a position of its
 /// own, so a share that was accepted later is read from its beginning.
 ///
@@ -138,7 +139,8 @@ struct HierarchyFeed {
       for row in rows.prefix(pieceSize) {
         if typeNumbers?.contains(row.typeNumber) ?? true {
           guard !isFull else { break }
-          try report(deletionOf: row)
+          // All changes are reported, so the reader has what the participant sees.
+          if try !isSeen(row) { try report(deletionOf: row) }
         }
         cursor = row.place
       }
@@ -173,6 +175,7 @@ struct HierarchyFeed {
       }
       last = row.place
     }
+    dropDeletionsOfSaved()
     move(to: isComplete ? ChangeToken.Place(version: state.version, number: .max) : last)
     return isComplete
   }
@@ -201,6 +204,22 @@ struct HierarchyFeed {
     return Array(rows.prefix(pieceSize))
   }
 
+  /// Removes the deletions of records that the page has as changes. A client may apply the deletions
+  /// of a page after its changes.
+  ///
+  /// A record that comes back on a later page is a deletion now: until then it may leave again.
+  private mutating func dropDeletionsOfSaved() {
+    if deleted.isEmpty { return }
+    let saved = Set(
+      changes.compactMap { change in
+        if case .saved(let record) = change { record.recordID.recordName } else { nil }
+      })
+    deleted.subtract(saved)
+    changes.removeAll { change in
+      if case .deleted(let recordID, _) = change { saved.contains(recordID.recordName) } else { false }
+    }
+  }
+
   /// Moves the reader's position in each hierarchy forward to a place.
   private mutating func move(to place: ChangeToken.Place?) {
     guard let place else { return }
@@ -226,17 +245,24 @@ struct HierarchyFeed {
         zone.naming.outward(zone.veiled(stored.record, number: stored.number, in: membership))))
   }
 
-  /// Reports the deletion of a record, unless the reader sees a record of its name.
+  /// Returns the name of a row's record; nil if the record was deleted since.
+  private func name(of row: Row) throws -> String? {
+    try row.departedName
+      ?? RecordTable(transaction: transaction).name(of: row.place.number, in: zone.database)
+  }
+
+  /// Whether the participant sees a record with the name of a row's record.
+  private func isSeen(_ row: Row) throws -> Bool {
+    guard let name = try name(of: row),
+      let number = try RecordTable(transaction: transaction).number(
+        of: name, inZone: zone.number, of: zone.database)
+    else { return false }
+    return try zone.membership(ofRecord: number) != nil
+  }
+
+  /// Reports the deletion of a record.
   private mutating func report(deletionOf row: Row) throws {
-    let records = RecordTable(transaction: transaction)
-    let stored = try row.departedName ?? records.name(of: row.place.number, in: zone.database)
-    guard let name = stored else { return }
-    if let number = try records.number(of: name, inZone: zone.number, of: zone.database),
-      try zone.membership(ofRecord: number) != nil
-    {
-      return
-    }
-    guard deleted.insert(name).inserted else { return }
+    guard let name = try name(of: row), deleted.insert(name).inserted else { return }
     size += 128
     changes.append(
       .deleted(
