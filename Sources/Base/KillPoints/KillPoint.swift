@@ -18,6 +18,8 @@ public enum KillPoint: String, CaseIterable, Sendable {
   case beforeAnswer
   /// Changes are matched against the subscriptions, and no result is written.
   case afterMatch
+  /// Changes are forwarded to the participants of shares, and are not marked as dispatched.
+  case afterForward
   /// Notifications and deliveries are written, and no push is sent.
   case afterLogging
   /// A push is about to be sent.

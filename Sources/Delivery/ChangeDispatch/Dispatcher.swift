@@ -62,6 +62,9 @@ public final class Dispatcher: Sendable {
     public var firedCandidates = 0
     /// The number of notifications that were written to the log.
     public var loggedNotifications = 0
+    /// The number of participants of shares for whom the notifications of changes are being written,
+    /// counted once for each batch of changes.
+    public var waitingForwards = 0
     /// The number of notifications that were withheld, because the subscriber may not read the
     /// record.
     public var withheldNotifications = 0

@@ -45,6 +45,9 @@ private struct HookedOutbox: OutboxStore {
     return try await base.undispatchedChanges(in: part, after: sequence, limit: limit)
   }
 
+  func forwards(of entries: [OutboxEntry]) async throws -> [[MatchedChange]] {
+    try await base.forwards(of: entries)
+  }
   func prepare(_ change: inout MatchedChange) { base.prepare(&change) }
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
     base.setCommitHandler(handler)

@@ -48,7 +48,7 @@ struct ErasureTests {
       _ = try await store.userDeletion.beginUserDeletion(
         named: UserWithEverything.account, publicRecords: publicRecords, at: TestStore.time(50))
       try await test.continueDeletions()
-      try await test.dispatch(at: 60)
+      try await test.dispatchAll(at: 60)
       #expect(try await test.continueDeletions()?.state == .finished)
       // What waited in memory comes into the index of the notification log by now.
       try await store.maintenance.trim(at: TestStore.time(61))

@@ -6,12 +6,13 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  /// Random requests of an owner and two participants, against a plain model of who sees what.
+  /// Random requests of an owner and two participants, against a plain model of who sees what and
+  /// who hears of which change.
   struct SharedModel {
     static let engines = StoreEngine.allCases
 
     /// The records and shares of a zone, as a plain model has them.
-    private struct Model {
+    private struct Model: Equatable {
       /// A user's part in a share.
       struct Part: Equatable {
         var permission: SharePermission
@@ -146,6 +147,7 @@ extension RecordStoreConformance {
         let zone = try await test.makeZone("z")
         let names = (0..<7).map { "r\($0)" }
         let all = names + names.map { SharingUser.shareName(of: $0) }
+        for user in users { try await user.subscribe() }
         var model = Model()
         var links: [String: String] = [:]
         var history: [String] = []
@@ -156,6 +158,7 @@ extension RecordStoreConformance {
           let seen = model.seen(by: user.name).intersection(names).sorted()
           let invitations = model.shares.filter { $0.value[user.name]?.isAccepted == false }
             .keys.sorted()
+          let before = model
           var outcome = ""
           var expected = ""
           switch Int.random(in: 0..<12, using: &random) {
@@ -227,6 +230,13 @@ extension RecordStoreConformance {
           }
           let comment: Comment = "seed \(seed): \(history.suffix(40))"
           #expect(outcome == expected, comment)
+          let logged = try await test.dispatchWithForwards()
+          let isChange = outcome == "saved" || model != before
+          for user in users {
+            let sees = [before, model].contains { $0.part(of: user.name, in: name) != nil }
+            #expect(
+              logged.lines(of: user).isEmpty != (isChange && sees), "\(user.name): \(comment)")
+          }
           for user in users {
             let found = try await test.store.records.records(
               all.map { RecordID(recordName: $0, zoneID: zone.ofAlice) }, in: user.sharedID)

@@ -31,7 +31,7 @@ extension RecordStoreConformance {
         #expect(try await !test.tables(having: ["MARK-"]).isEmpty)
         let waiting = try await test.continueDeletions()
         #expect(waiting?.stage == .dispatch && waiting?.state == .waiting)
-        try await test.dispatch(at: 60)
+        try await test.dispatchAll(at: 60)
         #expect(try await test.continueDeletions()?.state == .finished)
         try await test.store.maintenance.trim(at: TestStore.time(61))
         let left = try await test.tables(having: user.markers)
@@ -94,7 +94,7 @@ extension RecordStoreConformance {
         #expect(try await test.publicChanges(since: token).names.count == 6)
         let events = try await test.outbox().filter { $0.change.event == .recordDeleted }
         #expect(events.contains { $0.change.record?.recordID.recordName == "public-3" })
-        let logged = try await test.dispatch(at: 60).logged
+        let logged = try await test.dispatchAll(at: 60).logged
         #expect(logged.contains { $0.notification.subscriber == TestStore.bob })
       }
     }
@@ -241,7 +241,7 @@ extension RecordStoreConformance {
           for store in stores { group.addTask { try await store.continueDeletions() } }
           try await group.waitForAll()
         }
-        try await first.dispatch(at: 60)
+        try await first.dispatchAll(at: 60)
       }
       #expect(try await second.store.userDeletion.userDeletions().isEmpty)
       #expect(try await first.tables(having: ["MARK-"]) == [])
@@ -262,7 +262,7 @@ extension RecordStoreConformance {
       var steps = 0
       while let deletion = try await store.maintenance.continueUserDeletion(at: TestStore.time(100))
       {
-        if deletion.state == .waiting { try await test.dispatch(at: 60) }
+        if deletion.state == .waiting { try await test.dispatchAll(at: 60) }
         steps += 1
         await store.close()
         (store, test) = try await open()

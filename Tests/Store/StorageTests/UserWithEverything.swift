@@ -309,7 +309,10 @@ extension TestStore {
         let next = try await store.maintenance.continueUserDeletion(at: Self.time(seconds))
       else { return last }
       last = next
-      if next.state == .waiting { return next }
+      guard next.state == .waiting else { continue }
+      // The participants of the user's shares hear that the zones are gone.
+      guard next.stage == .privateDatabases else { return next }
+      try await dispatchAll()
     }
     Issue.record("a deletion goes on for ever: \(last as Any)")
     return last

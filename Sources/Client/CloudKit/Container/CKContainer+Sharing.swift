@@ -61,8 +61,6 @@ extension CKContainer {
 
   /// Accepts a share for the current user. The share's zone then appears in the shared database.
   ///
-  /// - Note: Petrel's server does not push changes to participants yet.
-  ///
   /// - Parameter completionHandler: called on a background queue with the accepted share, or with
   ///   the error of this share.
   public func accept(
@@ -75,8 +73,6 @@ extension CKContainer {
   }
 
   /// Accepts a share for the current user. The share's zone then appears in the shared database.
-  ///
-  /// - Note: Petrel's server does not push changes to participants yet.
   ///
   /// - Returns: the accepted share.
   /// - Throws: the error of this share; `invalidArguments` when the metadata has no URL.

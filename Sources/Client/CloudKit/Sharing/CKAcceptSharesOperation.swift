@@ -7,8 +7,6 @@ internal import WebServices
 ///
 /// Errors of single shares go to ``perShareResultBlock``; the result of the operation is then still
 /// success.
-///
-/// - Note: Petrel's server does not push changes to participants yet.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
   /// The metadata of the shares to accept. With nil or an empty list, the operation succeeds
   /// without a request.

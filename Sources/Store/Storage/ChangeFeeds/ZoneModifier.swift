@@ -105,11 +105,15 @@ struct ZoneModifier {
     else {
       return .failed(zoneID, address.missing(zoneID))
     }
+    let audience = ShareAudience(
+      departed: address.scope == .private
+        ? try ParticipantTable(transaction: transaction).users(inZone: number, of: database) : [])
     try deleteContent(ofZone: number)
     let sequence = try numbers.take(from: transaction)
     try ZoneTombstoneTable(transaction: transaction).remember(
       deletionOf: zoneID, in: database, version: sequence, at: change.timestamp)
-    try OutboxTable(transaction: transaction).post(change, sequence: sequence, numbers: numbers)
+    try OutboxTable(transaction: transaction).post(
+      change, sequence: sequence, numbers: numbers, audience: audience)
     return .deleted(zoneID)
   }
 

@@ -105,6 +105,33 @@ extension DeliveryTable {
       """, key + [.integer(FinalDeliveryState.merged), now, .text(mergeKey.text)])
   }
 
+  /// Abandons the waiting deliveries of the notifications of a zone, in one database.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of the database's stored deliveries.
+  func abandon(
+    ofZone zoneID: ZoneID, in database: DatabaseID, reason: String, at timestamp: Timestamp
+  ) throws {
+    let address = try DatabaseTable(transaction: transaction).address(of: database)
+    let waiting = try connection.rows(
+      """
+      SELECT deliveries.number, notification_log.subscriber, notification_log.content
+      FROM deliveries
+      JOIN notification_log ON notification_log.database_id = deliveries.database_id
+        AND notification_log.sequence = deliveries.log_sequence
+      WHERE deliveries.database_id = $1 AND deliveries.state = 0
+      """, [.integer(database.rawValue)]
+    ) { row in
+      let notification = try SubscriptionNotification(
+        stored: row.bytes(2), database: address, subscriber: row.text(1))
+      return (number: row.integer(0), zoneID: notification.change.zoneID)
+    }
+    for delivery in waiting where delivery.zoneID == zoneID {
+      try finish(
+        [.integer(database.rawValue), .integer(delivery.number)], in: FinalDeliveryState.abandoned,
+        reason: reason, at: .integer(timestamp.milliseconds), attempts: 0)
+    }
+  }
+
   // MARK: When a device's registration changes
 
   /// The condition for deliveries to the device whose token is `$2`.

@@ -28,10 +28,10 @@ struct DispatchCompletion {
   let timestamp: Timestamp
   let transaction: StoreTransaction
   /// The log entries and deliveries so far, for the caller.
-  fileprivate(set) var outcome = DispatchOutcome()
+  var outcome = DispatchOutcome()
   /// The number of deliveries that may still be written, and the number that may still be leased to
   /// the caller. With nil, all deliveries are written and none is leased.
-  fileprivate(set) var capacity: DeliveryCapacity?
+  var capacity: DeliveryCapacity?
   /// The number supply of the database that was written to last; nil before the first write.
   private var supply: NumberSupply?
   /// The number supplies of the other databases.
@@ -50,6 +50,14 @@ struct DispatchCompletion {
   /// The dispatch progress of each part of a database, created at the part's first change. A
   /// database that is not divided is one part.
   private var progress: [DatabasePart: DispatchProgress] = [:]
+  /// The numbers of the last changes that the transaction forwards to shared databases.
+  private var forwarded: [ForwardKey: Int64] = [:]
+
+  /// A shared database, and a private database whose changes are forwarded to it.
+  private struct ForwardKey: Hashable {
+    var database: DatabaseID
+    var source: DatabaseID
+  }
 
   /// Creates a completion, which has written nothing.
   ///
@@ -80,6 +88,10 @@ struct DispatchCompletion {
     try deliveries.finish(in: transaction.connection)
     for part in progress.keys.sorted(by: { $0.database < $1.database }) {
       try progress[part]?.write(at: timestamp, in: transaction)
+    }
+    for (key, through) in forwarded {
+      try ForwardTable(transaction: transaction).write(
+        through, of: key.source, in: key.database)
     }
   }
 
@@ -131,10 +143,32 @@ struct DispatchCompletion {
   ///
   /// - Returns: false if the change is dispatched already. The caller then skips the change.
   private mutating func settle(_ matched: MatchedChange) throws -> Bool {
+    if let forwarding = matched.entry.forwarding { return try settle(matched.entry, forwarding) }
     let part = matched.entry.part
     var progress = try self.progress[part] ?? DispatchProgress(of: part, in: transaction)
     defer { self.progress[part] = progress }
     return try progress.settle(matched)
+  }
+
+  /// Notes a forwarded change. If the participant's part in the zone ended with it, the pushes of
+  /// the zone that wait are not sent.
+  ///
+  /// - Returns: false if the change was forwarded before. The caller then skips the change.
+  private mutating func settle(
+    _ entry: OutboxEntry, _ forwarding: ChangeForwarding
+  ) throws -> Bool {
+    let key = ForwardKey(database: entry.database, source: forwarding.source)
+    let through =
+      try forwarded[key]
+      ?? ForwardTable(transaction: transaction).position(of: key.source, in: key.database)
+    guard entry.sequence > through ?? .min else { return false }
+    forwarded[key] = entry.sequence
+    if forwarding.endsZone {
+      try DeliveryTable(transaction: transaction).abandon(
+        ofZone: entry.change.zoneID, in: entry.database,
+        reason: ChangeForwarding.removedReason, at: timestamp)
+    }
+    return true
   }
 
   /// Returns whether every user may read the changed record. If so, no subscriber needs a check.
@@ -305,69 +339,5 @@ struct DispatchCompletion {
     if let supply, supply.database == database { return supply }
     if let supply { supplies[supply.database] = supply }
     return try supplies[database] ?? NumberSupply(of: database, count: 16, from: transaction)
-  }
-}
-
-/// The devices to which a user's notifications in one database are pushed, and the number of
-/// deliveries that may still be written for these devices.
-private struct DispatchTarget {
-  /// The user, and the database of the notifications.
-  let user: UserOfDatabase
-  /// The range of the user's devices in ``DispatchOutcome/devices``.
-  var devices = 0..<0
-  /// The number of deliveries that may still be written within the user's limit.
-  var left = Int.max
-  /// Whether ``left`` was counted in the store in this transaction. Otherwise ``left`` is an
-  /// estimate, which is mostly too low.
-  private var isCounted = false
-  /// The number of the user's devices without a channel on this server.
-  private var passedOver = 0
-  /// The reasons why those devices get no delivery.
-  private var noWays: UnsentDeliveries = []
-
-  init(user: UserOfDatabase) {
-    self.user = user
-  }
-
-  /// Counts a device without a channel on this server.
-  mutating func passOver(_ device: DeviceToken) {
-    passedOver += 1
-    noWays.insert(UnsentDeliveries(noWayTo: device.kind, device.apnsEnvironment))
-  }
-
-  /// Reserves a delivery of a change for each device except the origin. If these deliveries would
-  /// exceed the limit of the user or of the server, the method reserves none.
-  ///
-  /// For most users the estimate in `UserBacklogs` suffices. If the estimate reaches the limit, the
-  /// method counts the user's waiting deliveries in the store, once in a transaction.
-  ///
-  /// - Returns: the reasons why some devices get no delivery; empty if each device gets one.
-  mutating func take(
-    of change: Change, for dispatch: inout DispatchCompletion
-  ) throws -> UnsentDeliveries {
-    dispatch.outcome.unsent.notSetUp += passedOver
-    guard let capacity = dispatch.capacity else { return noWays }
-    let wanted = dispatch.outcome.devices[devices].count(where: { !$0.isOrigin(of: change) })
-    guard wanted > 0 else { return noWays }
-    guard wanted <= capacity.unwritten else {
-      dispatch.outcome.unsent.serverLimit += wanted
-      return noWays.union(.serverLimit)
-    }
-    if wanted > left, !isCounted {
-      let waiting = try DeliveryTable(transaction: dispatch.transaction).owedCount(
-        to: dispatch.outcome.deviceNumbers[devices], in: user.database,
-        atMost: capacity.backlogs.limit)
-      capacity.backlogs.set(waiting, for: user)
-      left = capacity.backlogs.limit - waiting
-      isCounted = true
-    }
-    guard wanted <= left else {
-      dispatch.outcome.unsent.userLimit += wanted
-      return noWays.union(.userLimit)
-    }
-    left -= wanted
-    dispatch.capacity?.unwritten -= wanted
-    capacity.backlogs.add(wanted, for: user)
-    return noWays
   }
 }

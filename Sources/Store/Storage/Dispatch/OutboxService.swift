@@ -51,6 +51,14 @@ struct OutboxService: OutboxStore {
     change.preparation = PreparedChange(change).notifications
   }
 
+  /// Returns the changes to forward to participants of shares; see ``ForwardSearch``.
+  func forwards(of entries: [OutboxEntry]) async throws -> [[MatchedChange]] {
+    guard let source = entries.first?.database else { return [] }
+    return try await transactions.read {
+      try ForwardSearch(source: source, transaction: $0).forwards(of: entries)
+    }
+  }
+
   /// Writes the log entries and deliveries of matched changes in one transaction; see
   /// ``DispatchCompletion``.
   ///

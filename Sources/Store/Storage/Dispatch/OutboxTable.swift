@@ -35,20 +35,22 @@ struct OutboxTable {
 
   /// Writes a change to the outbox, and adds the change to those that the commit handler gets.
   ///
-  /// A change in a database without subscriptions is skipped, because it fires nothing: a
-  /// subscription does not fire on changes that were committed before the subscription was saved.
+  /// A change that nobody hears of is skipped: the database has no subscriptions, and no participant
+  /// sees the change. A subscription does not fire on changes that were committed before the
+  /// subscription was saved.
   ///
   /// - Parameters:
-  ///   - change: evaluated only if the database has subscriptions.
+  ///   - change: evaluated only if somebody hears of the change.
   ///   - sequence: the change's number, drawn from `numbers`.
   ///   - numbers: the number supply of the database.
+  ///   - audience: the participants of shares who hear of the change.
   func post(
-    _ change: @autoclosure () -> Change, sequence: Int64, numbers: NumberSupply
+    _ change: @autoclosure () -> Change, sequence: Int64, numbers: NumberSupply,
+    audience: ShareAudience = ShareAudience()
   ) throws {
-    guard try SubscriptionTable(transaction: transaction).isSubscribed(numbers) else { return }
+    guard try !audience.isEmpty || listeners(numbers).isSubscribed else { return }
     let change = change()
-    var encoder = RowEncoder(reserving: 384)
-    encoder.encode(change)
+    let content = content(of: change, audience, reserving: 384)
     try connection.runLater(
       """
       INSERT INTO outbox (database_id, sequence, subscription_version, content)
@@ -56,13 +58,37 @@ struct OutboxTable {
       """,
       [
         .integer(numbers.database.rawValue), .integer(sequence),
-        .integer(numbers.subscriptionVersion), .bytes(encoder.bytes),
+        .integer(numbers.subscriptionVersion), .bytes(content),
       ])
     var entry = OutboxEntry(
       part: .whole(numbers.database), sequence: sequence,
-      subscriptionVersion: numbers.subscriptionVersion, change: change)
-    entry.isLarge = encoder.bytes.count > transaction.context.historyLimits.changeBytes
+      subscriptionVersion: numbers.subscriptionVersion, change: change, audience: audience)
+    entry.isLarge = content.count > transaction.context.historyLimits.changeBytes
     transaction.outbox.append(entry)
+  }
+
+  /// Returns who may hear of changes in a database. The draw of the numbers has locked the
+  /// database's row, so no other transaction saves a subscription or a share before this one ends.
+  ///
+  /// The ``Catalog`` caches the answer for up to 50,000 databases. An answer is valid until the
+  /// database's subscription version changes. The first save of a share raises that version too.
+  ///
+  /// - Parameter numbers: the numbers that the transaction has drawn from the database's sequence,
+  ///   with the database's subscription version.
+  func listeners(_ numbers: NumberSupply) throws -> Catalog.Listeners {
+    let database = numbers.database
+    if let known = transaction.catalog.listeners[database],
+      known.version == numbers.subscriptionVersion
+    {
+      return known
+    }
+    let listeners = Catalog.Listeners(
+      version: numbers.subscriptionVersion,
+      isSubscribed: try SubscriptionTable(transaction: transaction).hasAny(in: database),
+      hasShares: try ShareTable(transaction: transaction).hasAny(in: database))
+    if transaction.catalog.listeners.count >= 50_000 { transaction.catalog.listeners = [:] }
+    transaction.catalog.listeners[database] = listeners
+    return listeners
   }
 
   /// Returns the ID for the notifications of a change.
@@ -103,9 +129,10 @@ struct OutboxTable {
       ]
     ) { row in
       let content = row.bytes(2)
+      let (change, audience) = try decode(content, numbered: row.integer(0), in: database)
       var entry = OutboxEntry(
-        part: part, sequence: row.integer(0), subscriptionVersion: row.integer(1),
-        change: try change(content, numbered: row.integer(0), in: database))
+        part: part, sequence: row.integer(0), subscriptionVersion: row.integer(1), change: change,
+        audience: audience)
       if entry.sequence == position?.through { entry.settledThrough = position?.settled }
       entry.isLarge = content.count > transaction.context.historyLimits.changeBytes
       return entry
@@ -212,13 +239,13 @@ struct OutboxTable {
       // Most changes are of other records. If the content does not contain the record's name, it
       // need not be decoded.
       if let name, !content.contains(run: name) { return }
-      let change = try change(content, numbered: oldest, in: database)
+      let (change, audience) = try decode(content, numbered: oldest, in: database)
       guard recordID == nil || change.record?.recordID == recordID else { return }
       changes.append(
         PastChange(
           database: database, sequence: oldest, subscriptionVersion: row.integer(1),
           dispatched: Timestamp(milliseconds: row.optionalInteger(4) ?? 0), change: change,
-          hasFields: row.optionalInteger(3) != 1))
+          hasFields: row.optionalInteger(3) != 1, audience: audience))
     }
     return (changes, count == limit ? oldest : nil)
   }
@@ -228,22 +255,37 @@ struct OutboxTable {
     var change = entry.change
     change.record?.fields = [:]
     change.record?.encryptedFields = []
-    var encoder = RowEncoder(reserving: 512)
-    encoder.encode(change)
+    let content = content(of: change, entry.audience, reserving: 512)
     try connection.run(
       "UPDATE outbox SET content = $3, lacks_fields = 1 WHERE database_id = $1 AND sequence = $2",
-      [.integer(entry.database.rawValue), .integer(entry.sequence), .bytes(encoder.bytes)])
+      [.integer(entry.database.rawValue), .integer(entry.sequence), .bytes(content)])
   }
 
-  /// Decodes a change from its row.
-  private func change(
+  /// Encodes a change for its row. The audience follows the change; an empty one takes no bytes.
+  private func content(
+    of change: Change, _ audience: ShareAudience, reserving capacity: Int
+  ) -> [UInt8] {
+    var encoder = RowEncoder(reserving: capacity)
+    encoder.encode(change)
+    if !audience.isEmpty {
+      var audience = audience
+      encoder.encodeFields(of: &audience)
+      encoder.endFields()
+    }
+    return encoder.bytes
+  }
+
+  /// Decodes a change and its audience from their row.
+  private func decode(
     _ content: [UInt8], numbered sequence: Int64, in database: DatabaseID
-  ) throws -> Change {
+  ) throws -> (Change, ShareAudience) {
     var decoder = try RowDecoder(
       content, of: "change \(sequence) of database \(database.rawValue)")
     let change = try decoder.decodeChange()
+    var audience = ShareAudience()
+    if !decoder.isAtEnd { try decoder.decodeFields(into: &audience, isNested: false) }
     try decoder.finish()
-    return change
+    return (change, audience)
   }
 
   /// Searches the next changes of a database for the bytes of a user record name.
@@ -260,24 +302,22 @@ struct OutboxTable {
       of: "outbox", by: "sequence", naming: user, after: sequence, examining: count, in: database)
   }
 
-  /// Calls `alter` with a stored change, and stores the altered change if `alter` returns true.
+  /// Calls `alter` with a stored change and its audience, and stores them if `alter` returns true.
   ///
   /// - Returns: whether the change was stored. The result is false if there is no such change.
   func update(
-    _ sequence: Int64, in database: DatabaseID, by alter: (inout Change) -> Bool
+    _ sequence: Int64, in database: DatabaseID, by alter: (inout Change, inout ShareAudience) -> Bool
   ) throws -> Bool {
     let key: [SQLValue] = [.integer(database.rawValue), .integer(sequence)]
     let content = try connection.first(
       "SELECT content FROM outbox WHERE database_id = $1 AND sequence = $2", key
     ) { $0.bytes(0) }
     guard let content else { return false }
-    var change = try change(content, numbered: sequence, in: database)
-    guard alter(&change) else { return false }
-    var encoder = RowEncoder(reserving: content.count)
-    encoder.encode(change)
+    var (change, audience) = try decode(content, numbered: sequence, in: database)
+    guard alter(&change, &audience) else { return false }
     try connection.run(
       "UPDATE outbox SET content = $3 WHERE database_id = $1 AND sequence = $2",
-      key + [.bytes(encoder.bytes)])
+      key + [.bytes(self.content(of: change, audience, reserving: content.count))])
     return true
   }
 

@@ -9,7 +9,7 @@ extension RecordModifier {
     /// The new place; nil for a record without a parent.
     fileprivate var place: HierarchyTable.Place?
     /// The top of the record before the change; nil for a new record.
-    fileprivate var topBefore: Int64?
+    fileprivate(set) var topBefore: Int64?
     /// The descendants of the record, which move with it. Empty if their top stays the same.
     fileprivate var moving: [Int64] = []
   }

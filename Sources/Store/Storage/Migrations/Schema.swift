@@ -48,6 +48,7 @@ package enum Schema {
       statements: [
         HierarchyTable.orderedIndex, DepartureTable.definition, MountTable.definition,
       ].flatMap(\.self)),
+    Migration(version: 40, statements: ForwardTable.definition),
   ]
 
   /// A store's schema version after all migrations.

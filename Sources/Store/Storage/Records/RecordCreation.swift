@@ -101,7 +101,9 @@ extension RecordModifier {
     transaction.gathered.index.add(
       creation.entries, of: version, inZone: zone.zoneNumber, of: database)
     let tag = transaction.context.changeTags.tag(ofVersion: version, in: database)
-    try post(.recordCreated, record: creation.record(taggedWith: tag), sequence: version)
+    try post(
+      .recordCreated, record: creation.record(taggedWith: tag), sequence: version,
+      audience: try audience(ofRecord: version, inZone: zone.zoneNumber))
     return version
   }
 }

@@ -68,7 +68,10 @@ extension RecordModifier {
     try RecordIndexes(transaction: transaction).update(
       from: current, to: stored, type: type, in: database)
     try post(
-      current == nil ? .recordCreated : .recordUpdated, record: record, sequence: version)
+      current == nil ? .recordCreated : .recordUpdated, record: record, sequence: version,
+      audience: try audience(
+        ofRecord: stored.number, inZone: stored.zoneNumber, topBefore: hierarchyChange?.topBefore,
+        departed: shareChange?.departed ?? []))
     return record
   }
 
@@ -87,6 +90,9 @@ extension RecordModifier {
     var ended: [(share: Int64, version: Int64)] = []
     while let next = pending.popLast() {
       let sequence = try numbers.take(from: transaction)
+      let audience = try audience(
+        ofRecord: next.number, inZone: next.zoneNumber,
+        departed: try departed(withDeletionOf: next))
       if next.record.isInHierarchy { try removePlace(of: next, at: sequence) }
       guard try RecordTable(transaction: transaction).remove(next.number, of: database) else {
         continue
@@ -100,7 +106,7 @@ extension RecordModifier {
         Catalog.ZoneKey(database: database, number: next.zoneNumber))
       try TombstoneTable(transaction: transaction).add(
         next, in: database, at: address, version: sequence, timestamp: modification.timestamp)
-      try post(.recordDeleted, record: next.record, sequence: sequence)
+      try post(.recordDeleted, record: next.record, sequence: sequence, audience: audience)
       pending += try RecordTable(transaction: transaction).holders(
         ofReferencesTo: recordName, inZone: next.zoneNumber, of: database)
       if next.record.recordType == ShareContent.recordType {
@@ -287,27 +293,29 @@ extension RecordModifier {
       .remove(recordNamed: recordName, inZone: stored.zoneNumber, of: database)
   }
 
-  /// Writes a change to the outbox, the table from which the dispatcher reads changes. Without a
-  /// subscription in the database, nothing is written.
+  /// Writes a change to the outbox, the table from which the dispatcher reads changes. If nobody
+  /// hears of the change, nothing is written.
   ///
   /// - Parameters:
   ///   - event: the kind of the change.
   ///   - record: the record as the change has saved it, or as it was before its deletion. The
   ///     argument is evaluated only if the change is written.
   ///   - sequence: the number of the change.
+  ///   - audience: the participants of shares who hear of the change.
   func post(
-    _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64
+    _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64,
+    audience: ShareAudience
   ) throws {
-    guard try SubscriptionTable(transaction: transaction).isSubscribed(numbers) else { return }
+    let outbox = OutboxTable(transaction: transaction)
+    guard try !audience.isEmpty || outbox.listeners(numbers).isSubscribed else { return }
     let record = record()
-    try OutboxTable(transaction: transaction).post(
+    try outbox.post(
       Change(
         event: event, zoneID: record.recordID.zoneID, record: record,
-        notificationID: OutboxTable(transaction: transaction).notificationID(
-          ofChange: sequence, from: modification.origin),
+        notificationID: outbox.notificationID(ofChange: sequence, from: modification.origin),
         timestamp: modification.timestamp,
         userRecordName: modification.origin.userRecordName,
         deviceID: modification.origin.deviceID),
-      sequence: sequence, numbers: numbers)
+      sequence: sequence, numbers: numbers, audience: audience)
   }
 }

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 /// The settings of a share that no statement searches.
 struct ShareSettings: RowCodable {
@@ -27,6 +28,8 @@ struct ParticipantDetails: RowCodable {
   var added: Timestamp?
   /// The number of the participant's link for a single use; nil for a participant with an identity.
   var link: Int64?
+  /// The time of the change that removed the participant; nil before.
+  var removed: Timestamp?
 
   static let rowName: StaticString = "participant"
   static let blank = ParticipantDetails()
@@ -38,6 +41,19 @@ struct ParticipantDetails: RowCodable {
     try coder.field(3, "added", &milliseconds)
     added = milliseconds.map { Timestamp(milliseconds: $0) }
     try coder.field(4, "link", &link)
+    var removedMilliseconds = removed?.milliseconds
+    try coder.field(5, "removed", &removedMilliseconds)
+    removed = removedMilliseconds.map { Timestamp(milliseconds: $0) }
+  }
+}
+
+extension ShareAudience: RowCodable {
+  static let rowName: StaticString = "audience"
+  static let blank = ShareAudience()
+
+  mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.field(1, "shares", &shares, default: [])
+    try coder.field(2, "departed", &departed, default: [])
   }
 }
 

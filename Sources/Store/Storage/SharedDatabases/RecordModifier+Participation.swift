@@ -135,8 +135,9 @@ extension RecordModifier {
       try ShareLinkTable(transaction: transaction).remove(link, of: database)
     }
     try participants.end(
-      participant, of: share, at: try numbers.take(from: transaction), in: database)
-    try touch(share)
+      participant, of: share, at: try numbers.take(from: transaction),
+      timestamp: modification.timestamp, in: database)
+    try touch(share, departed: [participant.joinedUser].compactMap(\.self))
   }
 
   private func refusal(

@@ -2,8 +2,40 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
+/// A user as a present or former participant of a share.
+struct StoredPart {
+  /// The number of the share's record.
+  var share: Int64
+  var participant: StoredParticipant
+}
+
 // The rows of users who have accepted, as their shared databases need them.
 extension ParticipantTable {
+  /// Returns all users who take or took part in a share.
+  func everyone(of share: Int64, in database: DatabaseID) throws -> [String] {
+    try connection.rows(
+      """
+      SELECT DISTINCT user_record_name FROM participants
+      WHERE database_id = $1 AND share_number = $2 AND joined > 0
+      """, [.integer(database.rawValue), .integer(share)]
+    ) { $0.text(0) }
+  }
+
+  /// Returns the present and former parts of a user in the shares of a zone, and the invitations.
+  func parts(
+    of user: String, inZone zone: Int64, of database: DatabaseID
+  ) throws -> [StoredPart] {
+    try connection.rows(
+      """
+      SELECT participant_id, user_record_name, role, permission, joined, ended, content,
+        share_number
+      FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3
+      ORDER BY share_number, participant_id
+      """, [.text(user), .integer(database.rawValue), .integer(zone)]
+    ) { StoredPart(share: $0.integer(7), participant: try participant($0)) }
+  }
+
   /// Returns the parts of a user in the shares of a zone, in the order of the shares' numbers.
   func memberships(
     of user: String, inZone zone: Int64, of database: DatabaseID
@@ -39,6 +71,42 @@ extension ParticipantTable {
       WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3
       """, [.text(user), .integer(database.rawValue), .integer(zone)]
     ) { max($0.integer(0), $0.integer(1)) }.max() ?? 0
+  }
+
+  /// Returns the users who take part in a share, with the numbers of the changes with which they
+  /// joined.
+  func users(
+    of share: Int64, in database: DatabaseID
+  ) throws -> [(user: String, joined: Int64)] {
+    try connection.rows(
+      """
+      SELECT user_record_name, joined FROM participants
+      WHERE database_id = $1 AND share_number = $2 AND joined > 0 AND ended = 0
+      """, [.integer(database.rawValue), .integer(share)]
+    ) { ($0.text(0), $0.integer(1)) }
+  }
+
+  /// Returns the users who take part in the shares of a zone, each once, in the order of their
+  /// names.
+  func users(inZone zone: Int64, of database: DatabaseID) throws -> [String] {
+    try connection.rows(
+      """
+      SELECT DISTINCT user_record_name FROM participants
+      WHERE database_id = $1 AND zone_number = $2 AND joined > 0 AND ended = 0
+      ORDER BY user_record_name
+      """, [.integer(database.rawValue), .integer(zone)]
+    ) { $0.text(0) }
+  }
+
+  /// Returns the number of a zone of the database in whose shares users take part; nil if there is
+  /// none.
+  func someZone(of database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT zone_number FROM participants
+      WHERE database_id = $1 AND joined > 0 AND ended = 0 LIMIT 1
+      """, [.integer(database.rawValue)]
+    ) { $0.integer(0) }
   }
 
   /// Whether a user who takes or took part in a share takes part in another share of the zone. The

@@ -66,7 +66,7 @@ struct ParticipantTable {
   }
 
   /// Reads the columns of a participant.
-  private func participant(_ row: any SQLRow) throws -> StoredParticipant {
+  func participant(_ row: any SQLRow) throws -> StoredParticipant {
     let id = row.text(0)
     let user = row.text(1)
     let (joined, ended) = (row.integer(4), row.integer(5))
@@ -122,10 +122,12 @@ struct ParticipantTable {
 
   /// Removes a participant. The row of one who had joined stays until ``removeAll(inZone:of:)``.
   ///
-  /// - Parameter version: the number of the change that removes the participant.
+  /// - Parameters:
+  ///   - version: the number of the change that removes the participant.
+  ///   - timestamp: the time of that change.
   func end(
     _ participant: StoredParticipant, of share: StoredShare, at version: Int64,
-    in database: DatabaseID
+    timestamp: Timestamp, in database: DatabaseID
   ) throws {
     guard participant.joined != nil else {
       try connection.run(
@@ -137,6 +139,7 @@ struct ParticipantTable {
     }
     var participant = participant
     participant.ended = version
+    participant.details.removed = timestamp
     try save(participant, of: share, in: database)
   }
 

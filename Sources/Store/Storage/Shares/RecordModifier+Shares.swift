@@ -14,6 +14,9 @@ extension RecordModifier {
     /// The descendants of the root that are in a larger hierarchy before the share.
     fileprivate var moving: [Int64] = []
     fileprivate var isNew = false
+
+    /// The users whose part ends with the save.
+    var departed: [String] { participants.ended.compactMap(\.joinedUser) }
   }
 
   // MARK: Checks
@@ -231,6 +234,9 @@ extension RecordModifier {
     if change.isNew {
       share.number = stored.number
       try shares.save(share, in: database)
+      // Later changes of the database may have participants as listeners.
+      _ = try DatabaseTable(transaction: transaction).raiseSubscriptionVersion(of: database)
+      transaction.catalog.listeners[database] = nil
       if try links.number(ofRoot: share.root, inZone: share.zoneNumber, of: database) == nil {
         let link = try numbers.take(from: transaction)
         try links.add(link, ofRoot: share.root, inZone: share.zoneNumber, of: database)
@@ -241,7 +247,8 @@ extension RecordModifier {
     }
     for participant in change.participants.ended {
       if let link = participant.details.link { try links.remove(link, of: database) }
-      try participants.end(participant, of: share, at: version, in: database)
+      try participants.end(
+        participant, of: share, at: version, timestamp: modification.timestamp, in: database)
     }
     for var participant in change.participants.saved {
       if participant.isAnonymous, participant.details.link == nil {
@@ -302,7 +309,8 @@ extension RecordModifier {
     }
     for participant in try participants.participants(of: number, in: database) {
       if let link = participant.details.link { try links.remove(link, of: database) }
-      try participants.end(participant, of: share, at: version, in: database)
+      try participants.end(
+        participant, of: share, at: version, timestamp: modification.timestamp, in: database)
     }
     try shares.remove(number, of: database)
     guard let root = share.root else { return }
@@ -320,10 +328,12 @@ extension RecordModifier {
 
   /// Gives a stored record a new version, without an operation on it. Its dates stay the same.
   ///
-  /// - Parameter change: changes the record.
+  /// - Parameters:
+  ///   - departed: the users whose part in a share ends with the change.
+  ///   - change: changes the record.
   /// - Returns: the record with its new change tag; nil if it does not exist.
   private mutating func touch(
-    _ number: Int64, _ change: (inout Record) -> Void = { _ in }
+    _ number: Int64, departed: [String] = [], _ change: (inout Record) -> Void = { _ in }
   ) throws -> Record? {
     guard
       let current = try RecordTable(transaction: transaction).existingRecord(
@@ -341,7 +351,10 @@ extension RecordModifier {
     try HierarchyTable(transaction: transaction).raise(version, of: number, in: database)
     try RecordIndexes(transaction: transaction).update(
       from: current, to: stored, type: type, in: database)
-    try post(.recordUpdated, record: stored.record, sequence: version)
+    try post(
+      .recordUpdated, record: stored.record, sequence: version,
+      audience: try audience(
+        ofRecord: number, inZone: stored.zoneNumber, departed: departed))
     return stored.record
   }
 }
@@ -351,8 +364,10 @@ extension RecordModifier {
 extension RecordModifier {
   /// Gives the record of a share a new change tag, and its zone a new version, because its
   /// participants or requesters changed.
-  mutating func touch(_ share: StoredShare) throws {
-    _ = try touch(share.number)
+  ///
+  /// - Parameter departed: the users whose part in the share ends with the change.
+  mutating func touch(_ share: StoredShare, departed: [String] = []) throws {
+    _ = try touch(share.number, departed: departed)
     transaction.gathered.zoneVersions[
       Catalog.ZoneKey(database: database, number: share.zoneNumber)] = latest
     transaction.gathered.numbers[database] = numbers

@@ -66,6 +66,25 @@ struct ShareTable {
     ).map { try withRequests($0, in: database) }
   }
 
+  /// Returns the number of the share of a root; nil if the root is not shared.
+  ///
+  /// - Parameter root: the number of the root record; nil for the zone as a whole.
+  func number(ofRoot root: Int64?, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT share_number FROM shares
+      WHERE database_id = $1 AND zone_number = $2 AND root_number = $3
+      """, [.integer(database.rawValue), .integer(zone), .integer(root ?? 0)]
+    ) { $0.integer(0) }
+  }
+
+  /// Whether a database has any share.
+  func hasAny(in database: DatabaseID) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM shares WHERE database_id = $1 LIMIT 1", [.integer(database.rawValue)]
+    ) { _ in true } ?? false
+  }
+
   /// Whether a record is the root of a share.
   func isRoot(_ record: Int64, inZone zone: Int64, of database: DatabaseID) throws -> Bool {
     try connection.first(

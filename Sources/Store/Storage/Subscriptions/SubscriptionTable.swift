@@ -49,6 +49,22 @@ struct SubscriptionTable {
     ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
+  /// Returns the subscriptions of a user with their versions, in the order of their IDs.
+  func storedSubscriptions(
+    of subscriber: String, in database: DatabaseID
+  ) throws -> [StoredSubscription] {
+    try connection.rows(
+      """
+      SELECT subscription_id, content, first_version FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 ORDER BY subscription_id
+      """, [.integer(database.rawValue), .text(subscriber)]
+    ) {
+      StoredSubscription(
+        subscriber: subscriber, subscription: try Subscription(row: $0.bytes(1), named: $0.text(0)),
+        version: $0.integer(2))
+    }
+  }
+
   /// Returns the subscriptions of a user except one, in the order of their IDs.
   func subscriptions(
     of subscriber: String, but subscriptionID: String, in database: DatabaseID
@@ -82,28 +98,12 @@ struct SubscriptionTable {
     ) { _ in true } ?? false
   }
 
-  /// Returns whether the database has any subscription. The draw of the numbers has locked the
-  /// database's row, so no other transaction saves a subscription before this one ends.
-  ///
-  /// The ``Catalog`` caches the answer for up to 50,000 databases. An answer is valid until the
-  /// database's subscription version changes.
-  ///
-  /// - Parameter numbers: the numbers that the transaction has drawn from the database's sequence,
-  ///   with the database's subscription version.
-  func isSubscribed(_ numbers: NumberSupply) throws -> Bool {
-    if let known = transaction.catalog.subscribed[numbers.database],
-      known.version == numbers.subscriptionVersion
-    {
-      return known.isSubscribed
-    }
-    let isSubscribed =
-      try connection.first(
-        "SELECT 1 FROM subscriptions WHERE database_id = $1 LIMIT 1",
-        [.integer(numbers.database.rawValue)]
-      ) { _ in true } ?? false
-    if transaction.catalog.subscribed.count >= 50_000 { transaction.catalog.subscribed = [:] }
-    transaction.catalog.subscribed[numbers.database] = (numbers.subscriptionVersion, isSubscribed)
-    return isSubscribed
+  /// Returns whether a database has any subscription.
+  func hasAny(in database: DatabaseID) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM subscriptions WHERE database_id = $1 LIMIT 1",
+      [.integer(database.rawValue)]
+    ) { _ in true } ?? false
   }
 
   // MARK: Writing

@@ -10,9 +10,8 @@ final class Catalog {
   /// The addresses of databases by their numbers, at most 50,000; a full cache is emptied. An
   /// address never changes.
   var addresses: [DatabaseID: DatabaseAddress] = [:]
-  /// For each database: whether it has subscriptions, and the subscription version at which this
-  /// was read. The dictionary has at most 50,000 databases; a full one is emptied.
-  var subscribed: [DatabaseID: (version: Int64, isSubscribed: Bool)] = [:]
+  /// Who may hear of changes in a database, for at most 50,000 databases; a full cache is emptied.
+  var listeners: [DatabaseID: Listeners] = [:]
   /// The names of zones by their numbers, at most 50,000; a full cache is emptied. A number is
   /// never given to another zone.
   var zoneIDs: [ZoneKey: ZoneID] = [:]
@@ -37,7 +36,7 @@ final class Catalog {
   /// Empties the cache, which may contain rows that were rolled back.
   func empty() {
     addresses = [:]
-    subscribed = [:]
+    listeners = [:]
     zoneIDs = [:]
     types = [:]
     typesByNumber = [:]
@@ -45,6 +44,16 @@ final class Catalog {
     roles = [:]
     deletedUsers = nil
     version = nil
+  }
+
+  /// Who may hear of changes in a database.
+  struct Listeners {
+    /// The subscription version of the database at which this was read.
+    var version: Int64
+    /// Whether the database has subscriptions.
+    var isSubscribed: Bool
+    /// Whether the database has shares.
+    var hasShares: Bool
   }
 
   /// The key of a zone: its number in a database.

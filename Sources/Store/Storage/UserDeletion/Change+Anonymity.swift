@@ -63,6 +63,17 @@ extension Change {
   }
 }
 
+extension ShareAudience {
+  /// Removes a deleted user, who hears of nothing any more.
+  ///
+  /// - Returns: whether the user was in the audience.
+  mutating func remove(_ user: String) -> Bool {
+    let count = departed.count
+    departed.removeAll { $0 == user }
+    return departed.count < count
+  }
+}
+
 extension RecordModifier {
   /// Removes a user's name from a record's stamps. The record is saved as by any update, with a new
   /// version and a change for subscribers, but the stamps keep their times.
@@ -89,7 +100,9 @@ extension RecordModifier {
     try RecordIndexes(transaction: transaction).update(
       from: current, to: stored, type: type, in: database)
     let record = stored.record
-    try post(.recordUpdated, record: record, sequence: version)
+    try post(
+      .recordUpdated, record: record, sequence: version,
+      audience: try audience(ofRecord: stored.number, inZone: stored.zoneNumber))
   }
 
   /// Notes the latest change as the new version of the zone. Call it after changes that were not

@@ -95,8 +95,9 @@ extension UserDeletionStep {
     guard let batch else { return true }
     let deletes = try deletion()
     for sequence in batch.found {
-      let isChanged = try outbox.update(sequence, in: database) {
-        $0.makeAnonymous(user, deletes: deletes)
+      let isChanged = try outbox.update(sequence, in: database) { change, audience in
+        let wasAudience = audience.remove(user)
+        return change.makeAnonymous(user, deletes: deletes) || wasAudience
       }
       if isChanged { row.deletion.done += 1 }
     }

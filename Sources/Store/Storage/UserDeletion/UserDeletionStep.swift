@@ -196,6 +196,7 @@ extension UserDeletionStep {
   ///
   /// - Returns: true if the database is gone.
   private mutating func removeDatabase() throws -> Bool {
+    guard try endShares() else { return row.deletion.state == .waiting }
     guard try removeUploads(of: nil) else { return false }
     let assets = AssetTable(transaction: transaction)
     let dropped = try assets.dropSome(of: database)

@@ -41,6 +41,7 @@ enum UserTraces {
     .init("subscriptions", "subscriber", "subscription_id"),
     .init("subscription_deletions", "subscriber", "subscription_id"),
     .init("outbox", "sequence"), .init("dispatches", "through"),
+    .init("forwards", "source_database"),
     .init("dispatch_leases", "part"), .init("part_dispatches", "part"),
     .init("refused_pushes", "number"), .init("deliveries", "number"),
     .init("notification_log", "sequence"), .init("unfiled_notifications", "generation"),

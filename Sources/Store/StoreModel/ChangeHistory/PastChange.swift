@@ -15,6 +15,8 @@ public struct PastChange: Sendable, Hashable {
   /// Whether the store has kept the record's fields. If false, the record in ``change`` has no
   /// fields, because the change was too large (``ChangeHistoryLimits/changeBytes``).
   public var hasFields: Bool
+  /// The participants of shares who hear of the change.
+  public var audience: ShareAudience
 
   /// The name of the changed record; nil for the change of a zone.
   public var recordName: String? { change.record?.recordID.recordName }
@@ -22,7 +24,7 @@ public struct PastChange: Sendable, Hashable {
   /// Creates a past change from its outbox row and the time of its dispatch.
   package init(
     database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, dispatched: Timestamp,
-    change: Change, hasFields: Bool = true
+    change: Change, hasFields: Bool = true, audience: ShareAudience = ShareAudience()
   ) {
     self.database = database
     self.sequence = sequence
@@ -30,5 +32,14 @@ public struct PastChange: Sendable, Hashable {
     self.dispatched = dispatched
     self.change = change
     self.hasFields = hasFields
+    self.audience = audience
+  }
+
+  /// Creates a past change from one that waits for the dispatcher.
+  public init(_ entry: OutboxEntry) {
+    self.init(
+      database: entry.database, sequence: entry.sequence,
+      subscriptionVersion: entry.subscriptionVersion,
+      dispatched: Timestamp(milliseconds: .max), change: entry.change, audience: entry.audience)
   }
 }

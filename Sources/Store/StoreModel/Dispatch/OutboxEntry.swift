@@ -19,6 +19,11 @@ public struct OutboxEntry: Sendable, Hashable {
   /// nil if no notification is written. The order is that of subscribers and IDs, by their bytes.
   /// See ``MatchedChange/isWhole``.
   public var settledThrough: SubscriptionName?
+  /// The participants of shares who hear of the change; empty if there are none.
+  public var audience: ShareAudience
+  /// The source of a change that is forwarded to the shared database of a participant; nil for a
+  /// change of the database itself. A forwarded change has the number that it has in its source.
+  public var forwarding: ChangeForwarding?
   /// Whether the change is larger than ``ChangeHistoryLimits/changeBytes``.
   package var isLarge = false
 
@@ -28,12 +33,13 @@ public struct OutboxEntry: Sendable, Hashable {
   /// Creates an entry.
   public init(
     part: DatabasePart, sequence: Int64, subscriptionVersion: Int64, change: Change,
-    settledThrough: SubscriptionName? = nil
+    settledThrough: SubscriptionName? = nil, audience: ShareAudience = ShareAudience()
   ) {
     self.part = part
     self.sequence = sequence
     self.subscriptionVersion = subscriptionVersion
     self.change = change
     self.settledThrough = settledThrough
+    self.audience = audience
   }
 }

@@ -18,6 +18,18 @@ public protocol OutboxStore: OutboxReading {
   /// changes of this commit: they are in the outbox, or were rolled back. The handler must not
   /// block.
   func setDoubtHandler(_ handler: (@Sendable () -> Void)?)
+  /// Returns the changes that are to be forwarded to participants of shares, and the subscriptions
+  /// that they fire there.
+  ///
+  /// Who takes part is read after the commits of the changes. So nobody gets a change that was
+  /// committed after the end of the part. The changes have no fields of records, and the names that
+  /// the participant sees.
+  ///
+  /// - Parameter entries: changes of one private database, in the order of their numbers.
+  /// - Returns: an array for each participant whose subscriptions fire, to be passed to
+  ///   ``completeDispatch(of:timestamp:leasing:)``. A change that was forwarded before is left out
+  ///   there.
+  func forwards(of entries: [OutboxEntry]) async throws -> [[MatchedChange]]
   /// Encodes the rows that ``completeDispatch(of:timestamp:leasing:)`` will write for a change, and
   /// stores them in the value.
   ///

@@ -1,0 +1,57 @@
+import KillPoints
+import StoreModel
+
+/// The forwarding of changes in private databases to the participants of shares.
+extension Dispatcher {
+  /// The greatest number of participants for whom one lane writes at the same time.
+  private static let forwardsAtOnce = 64
+
+  /// Writes the notifications of changes for the participants who see them, in one transaction for
+  /// each participant.
+  ///
+  /// The call ends before the changes are marked as dispatched. After a failure or a crash the
+  /// changes are forwarded again, and the store leaves out those that a participant has.
+  func forward(_ entries: ArraySlice<OutboxEntry>, from part: DatabasePart) async throws {
+    // Every part of a divided database dispatches each change, so only part 0 forwards it.
+    guard part.number == 0 else { return }
+    let shared = entries.filter { !$0.audience.isEmpty }
+    if shared.isEmpty { return }
+    let forwards = try await store.outbox.forwards(of: shared)
+    if forwards.isEmpty { return }
+    counters.withLock { $0.waitingForwards += forwards.count }
+    var begun = 0
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { writing in
+        for changes in forwards {
+          if begun >= Self.forwardsAtOnce { try await writing.next() }
+          begun += 1
+          writing.addTask {
+            defer { self.counters.withLock { $0.waitingForwards -= 1 } }
+            try await self.forward(changes)
+          }
+        }
+        try await writing.waitForAll()
+      }
+    } catch {
+      counters.withLock { $0.waitingForwards -= forwards.count - begun }
+      throw error
+    }
+    KillPoint.afterForward.reach()
+  }
+
+  /// Writes the notifications for one participant, in transactions of bounded size.
+  private func forward(_ changes: [MatchedChange]) async throws {
+    var rest = changes[...]
+    while let first = rest.first {
+      var count = 1
+      var firings = first.firings.count
+      for next in rest.dropFirst() {
+        firings += next.firings.count
+        if firings > configuration.firingLimit { break }
+        count += 1
+      }
+      try await complete(Array(rest.prefix(count)))
+      rest = rest.dropFirst(count)
+    }
+  }
+}

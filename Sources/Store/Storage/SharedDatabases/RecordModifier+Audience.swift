@@ -1,0 +1,44 @@
+import CloudKitModel
+import StoreModel
+
+extension RecordModifier {
+  /// Returns the participants of shares who hear of the change of a record.
+  ///
+  /// Call the method after the record's new place was written, or before its place is removed.
+  ///
+  /// - Parameters:
+  ///   - number: the number of the record.
+  ///   - zone: the number of its zone.
+  ///   - topBefore: the top of the record before the change, if the change moved the record.
+  ///   - departed: the users whose part ends with the change.
+  /// - Complexity: in a database without shares, no statement; otherwise at most four.
+  func audience(
+    ofRecord number: Int64, inZone zone: Int64, topBefore: Int64? = nil, departed: [String] = []
+  ) throws -> ShareAudience {
+    guard address.scope == .private,
+      try OutboxTable(transaction: transaction).listeners(numbers).hasShares
+    else { return ShareAudience(departed: departed) }
+    let shares = ShareTable(transaction: transaction)
+    if let share = try shares.number(ofRoot: nil, inZone: zone, of: database) {
+      return ShareAudience(shares: [share], departed: departed)
+    }
+    let top = try HierarchyTable(transaction: transaction).place(of: number, in: database)?.top
+    let tops = Set([top, topBefore].compactMap(\.self)).sorted()
+    return ShareAudience(
+      shares: try tops.compactMap { try shares.number(ofRoot: $0, inZone: zone, of: database) },
+      departed: departed)
+  }
+
+  /// Returns the users whose part in a share ends with the deletion of the share's record; none for
+  /// another record.
+  func departed(withDeletionOf stored: StoredRecord) throws -> [String] {
+    guard stored.record.recordType == ShareContent.recordType else { return [] }
+    return try ParticipantTable(transaction: transaction)
+      .participants(of: stored.number, in: database).compactMap(\.joinedUser)
+  }
+}
+
+extension StoredParticipant {
+  /// The user of a participant who has accepted; nil before the acceptance.
+  var joinedUser: String? { joined == nil ? nil : user }
+}
