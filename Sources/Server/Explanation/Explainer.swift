@@ -104,12 +104,18 @@ public struct Explainer: Sendable {
       of: recordID, in: database, before: sequence, limit: limits.changes + 1)
     var explanation = RecordExplanation(
       recordID: recordID, changes: [], moreComing: kept.count > limits.changes)
-    for entry in waiting.reversed() {
-      explanation.changes.append(
-        ChangeExplanation(
-          sequence: entry.sequence, change: entry.change, hasFields: true, dispatched: nil))
-    }
     var effort = limits.subscriptionsLookedAt
+    for entry in waiting.reversed() {
+      var change = ChangeExplanation(
+        sequence: entry.sequence, change: entry.change, hasFields: true, dispatched: nil)
+      if question.subscriber != nil {
+        try await add(
+          try await store.changeHistory.forwards(
+            of: PastChange(entry), to: question.subscriber),
+          about: question, to: &change, effort: &effort)
+      }
+      explanation.changes.append(change)
+    }
     for past in kept.prefix(limits.changes) {
       explanation.changes.append(try await explain(past, about: question, effort: &effort))
     }
@@ -152,6 +158,19 @@ public struct Explainer: Sendable {
     var explanation = ChangeExplanation(
       sequence: past.sequence, change: past.change, hasFields: past.hasFields,
       dispatched: past.dispatched)
+    let forwards = try await store.changeHistory.forwards(of: past, to: question.subscriber)
+    if question.subscriber == nil || forwards.isEmpty {
+      try await addNotifications(of: past, about: question, in: &explanation)
+      try await addSilent(of: past, about: question, in: &explanation, effort: &effort)
+    }
+    try await add(forwards, about: question, to: &explanation, effort: &effort)
+    return explanation
+  }
+
+  /// Adds the notifications of a change.
+  func addNotifications(
+    of past: PastChange, about question: Question, in explanation: inout ChangeExplanation
+  ) async throws {
     // The store can select by subscriber, but not by subscription ID. With an ID, more
     // notifications are read, because the change may have fired other subscriptions of the user
     // too.
@@ -165,7 +184,5 @@ public struct Explainer: Sendable {
     for notification in wanted.prefix(limits.notifications) {
       explanation.notifications.append(try await explain(notification))
     }
-    try await addSilent(of: past, about: question, in: &explanation, effort: &effort)
-    return explanation
   }
 }

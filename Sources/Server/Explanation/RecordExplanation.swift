@@ -57,6 +57,12 @@ public struct DeliveryExplanation: Sendable {
   /// The log entry of the newer notification whose push replaced this delivery. Nil if no push
   /// replaced it, or if the entry is no longer in the log.
   public var mergedInto: LogEntry?
+
+  /// The code of the reason why the push was not sent; nil for another state or reason.
+  public var code: SilenceReason.Code? {
+    delivery.state == .abandoned && delivery.reason == ChangeForwarding.removedReason
+      ? .removedSince : nil
+  }
 }
 
 /// A subscription that a change did not fire, with all reasons.

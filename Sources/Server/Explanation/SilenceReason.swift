@@ -34,6 +34,16 @@ public struct SilenceReason: Sendable, Hashable {
     /// The subscriber may not read the record.
     case permission
 
+    // The share. The change is in another user's private database.
+    /// The user takes part in no share that shows the record.
+    case notParticipant
+    /// The user had not accepted the invitation when the change was committed.
+    case notAccepted
+    /// The user takes part in a share of the zone, and the record is not below its root.
+    case outsideHierarchy
+    /// The change waits for the dispatcher, which forwards it to participants.
+    case forwardWaiting
+
     // The notification.
     /// The subscription should have fired. Either its notification was deleted from the log, or the
     /// subscriber could not read the record at the time of the dispatch.
@@ -42,6 +52,8 @@ public struct SilenceReason: Sendable, Hashable {
     case valuesNotKept
 
     // The device.
+    /// The user's part in the shares of the zone ended before the push was sent.
+    case removedSince
     /// The device made the change.
     case originDevice
     /// In this container and environment, the subscriber had no device that gets pushes.

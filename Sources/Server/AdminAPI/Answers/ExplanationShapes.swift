@@ -49,6 +49,7 @@ extension DeliveryExplanation {
     explained.member("state") { $0.delivery.state.rawValue }
     explained.member("attempts", as: .count) { $0.delivery.attempts }
     explained.nullable("reason") { $0.delivery.reason }
+    explained.nullable("code") { $0.code?.rawValue }
     explained.member("updated") { $0.delivery.updated }
     explained.nullable("due") { $0.delivery.state == .waiting ? $0.delivery.due : nil }
     explained.nullable("mergedInto", as: .count) { $0.delivery.mergedInto }

@@ -24,6 +24,11 @@ public protocol ChangeHistoryStore: Sendable {
   func notifications(
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification]
+  /// Returns a change of a private database as it concerns participants of its shares.
+  ///
+  /// - Parameter user: the only user in the result; nil for all users who heard of the change.
+  /// - Returns: empty for a change of another database, and for users without a shared database.
+  func forwards(of change: PastChange, to user: String?) async throws -> [ForwardedChange]
   /// Returns the latest notifications of one subscription, newest first. The search covers only the
   /// subscriber's latest 2,000 notifications in the database.
   func notifications(
