@@ -37,6 +37,8 @@ enum Program {
           ZonesSaveCommand.self, ZonesDeleteCommand.self, SubscriptionsListCommand.self,
           SubscriptionsShowCommand.self, SubscriptionsSaveCommand.self,
           SubscriptionsDeleteCommand.self, DatabasesPartitionCommand.self,
+          SharesListCommand.self, SharesShowCommand.self, SharesRemoveCommand.self,
+          SharesEndCommand.self, SharesNewLinkCommand.self,
         ]),
       .init(
         "Manage access",

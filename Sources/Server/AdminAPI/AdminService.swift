@@ -97,6 +97,9 @@ package final class AdminService: Sendable {
       AdminSubscriptionsEndpoints(
         accounts: store.accounts, administration: store.administration,
         subscriptions: store.subscriptions, databases: databases),
+      AdminSharesEndpoints(
+        store: store.shareAdministration, accounts: store.accounts, databases: databases,
+        links: links),
       AdminUsersEndpoints(
         accounts: store.accounts, administration: store.administration, devices: store.devices,
         databases: databases),

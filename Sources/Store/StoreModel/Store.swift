@@ -69,6 +69,8 @@ public protocol Store: QuotaStore, SharedStore, StoreHealth, DamageReporting {
   var adminAccess: any AdminKeyStore & ConsoleSessionStore { get }
   /// The lists of the store's contents for administrators.
   var administration: any AdministrationStore { get }
+  /// The shares of all users, and changes of them by administrators.
+  var shareAdministration: any ShareAdministration { get }
   /// The background work, which servers start from time to time.
   var maintenance: any Maintenance { get }
 

@@ -45,6 +45,8 @@ struct StatementRouteTests {
     "SELECT refused_pushes.database_id, refused_pushes.number, refused, reason, payload",
     "SELECT COUNT(*) FROM deliveries WHERE state = 0",
     "SELECT holder, COUNT(*), COUNT(CASE WHEN wake_up = 1 THEN 1 END) FROM dispatch_leases",
+    "SELECT database_id, share_number FROM shares WHERE (database_id, share_number) > ($1, $2)",
+    "SELECT DISTINCT database_id, share_number FROM participants WHERE user_record_name = $1",
     // Nobody's but tests' and benchmarks'.
     "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id",
     "SELECT database_id FROM participants WHERE user_record_name = $1 AND database_id > $2",

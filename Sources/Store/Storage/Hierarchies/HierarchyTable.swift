@@ -116,6 +116,24 @@ struct HierarchyTable {
     }
   }
 
+  /// Returns the number of the rows of a hierarchy.
+  ///
+  /// - Parameter limit: the greatest number to return; at most so many index entries are read.
+  func count(
+    below top: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
+  ) throws -> Int {
+    try connection.first(
+      """
+      SELECT COUNT(*) FROM (
+        SELECT 1 FROM hierarchy
+        WHERE database_id = $1 AND zone_number = $2 AND top_number = $3 LIMIT $4) AS counted
+      """,
+      [
+        .integer(database.rawValue), .integer(zone), .integer(top), .integer(Int64(limit)),
+      ]
+    ) { Int($0.integer(0)) } ?? 0
+  }
+
   /// Whether any record of the database has a parent.
   ///
   /// - Complexity: O(1): it reads at most one row.

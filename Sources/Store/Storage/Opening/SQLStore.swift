@@ -35,6 +35,8 @@ public final class SQLStore: Store, Sendable {
   public let assets: any AssetRegistry
   /// The shares, as others than their owners find them.
   public let shares: any ShareStore
+  /// The shares of all users, for administrators.
+  public let shareAdministration: any ShareAdministration
   /// The schemas of containers, with their roles.
   public let schemas: any SchemaStore & RoleStore
   /// The subscriptions of users, and the feed of their changes. The index that matches changes with
@@ -224,6 +226,7 @@ public final class SQLStore: Store, Sendable {
     self.changeFeeds = changeFeeds
     self.assets = assets
     shares = ShareService(transactions: transactions)
+    shareAdministration = ShareAdministrationService(transactions: transactions)
     schemas = SchemaService(transactions: transactions)
     subscriptions = SubscriptionService(transactions: transactions)
     outbox = OutboxService(transactions: transactions)

@@ -136,6 +136,18 @@ struct RecordTable {
     ) { $0.integer(0) }
   }
 
+  /// Returns the number of a zone's records.
+  ///
+  /// - Parameter limit: the greatest number to return; at most so many index entries are read.
+  func count(inZone zoneNumber: Int64, of database: DatabaseID, limit: Int) throws -> Int {
+    try connection.first(
+      """
+      SELECT COUNT(*) FROM (
+        SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 LIMIT $3) AS counted
+      """, [.integer(database.rawValue), .integer(zoneNumber), .integer(Int64(limit))]
+    ) { Int($0.integer(0)) } ?? 0
+  }
+
   /// Returns the name of a record; nil if it was deleted.
   func name(of number: Int64, in database: DatabaseID) throws -> String? {
     try connection.first(

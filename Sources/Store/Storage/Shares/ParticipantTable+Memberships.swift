@@ -9,7 +9,7 @@ struct StoredPart {
   var participant: StoredParticipant
 }
 
-// The rows of users who have accepted, as their shared databases need them.
+// The rows of users, as their shared databases and lists of shares need them.
 extension ParticipantTable {
   /// Returns all users who take or took part in a share.
   func everyone(of share: Int64, in database: DatabaseID) throws -> [String] {
@@ -154,5 +154,53 @@ extension ParticipantTable {
         AND participants.joined > 0 AND participants.ended = 0
       """, [.text(user), .text(zoneName)]
     ) { (DatabaseID(rawValue: $0.integer(0)), $0.integer(1)) }
+  }
+
+  // MARK: Lists of shares
+
+  /// Returns the places of shares after a place in which a user takes part, or is invited by the
+  /// record name. The order is that of databases and numbers.
+  ///
+  /// - Parameters:
+  ///   - database: the database of the shares; nil for all databases.
+  ///   - limit: the most places to return.
+  func shares(
+    with user: String, in database: DatabaseID?, after place: ShareSummary.Place, limit: Int
+  ) throws -> [ShareSummary.Place] {
+    guard let database else {
+      return try connection.rows(
+        """
+        SELECT DISTINCT database_id, share_number FROM participants
+        WHERE user_record_name = $1 AND ended = 0 AND (database_id, share_number) > ($2, $3)
+        ORDER BY database_id, share_number LIMIT $4
+        """,
+        [
+          .text(user), .integer(place.database.rawValue), .integer(place.number),
+          .integer(Int64(limit)),
+        ]
+      ) { ShareSummary.Place(database: DatabaseID(rawValue: $0.integer(0)), number: $0.integer(1)) }
+    }
+    return try connection.rows(
+      """
+      SELECT DISTINCT share_number FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 AND ended = 0 AND share_number > $3
+      ORDER BY share_number LIMIT $4
+      """,
+      [
+        .text(user), .integer(database.rawValue), .integer(place.number), .integer(Int64(limit)),
+      ]
+    ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
+  }
+
+  /// Returns the numbers of the present participants of a share, without the owner.
+  func counts(
+    of share: Int64, in database: DatabaseID
+  ) throws -> (invited: Int, accepted: Int) {
+    try connection.first(
+      """
+      SELECT COUNT(CASE WHEN joined = 0 THEN 1 END), COUNT(CASE WHEN joined > 0 THEN 1 END)
+      FROM participants WHERE database_id = $1 AND share_number = $2 AND ended = 0
+      """, [.integer(database.rawValue), .integer(share)]
+    ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
   }
 }

@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// Changes of a share by others than those who may save it: users who accept or request access, and
-/// deleted users.
+/// Changes of a share by others than those who may save it: users who accept or request access,
+/// deleted users, and administrators of the server.
 extension RecordModifier {
   // MARK: Acceptance
 
@@ -73,6 +73,20 @@ extension RecordModifier {
     else { return }
     share.requesters = (share.requesters + [user]).sorted()
     try ShareTable(transaction: transaction).save(share, in: database)
+    try touch(share)
+  }
+
+  // MARK: Links
+
+  /// Replaces the link of a share, which gets a new change tag. The old link is unknown then.
+  mutating func renewLink(of share: StoredShare) throws {
+    let links = ShareLinkTable(transaction: transaction)
+    if let old = try links.number(ofRoot: share.root, inZone: share.zoneNumber, of: database) {
+      try links.remove(old, of: database)
+    }
+    try links.add(
+      try numbers.take(from: transaction), ofRoot: share.root, inZone: share.zoneNumber,
+      of: database)
     try touch(share)
   }
 }

@@ -46,10 +46,15 @@ struct ShareTable {
 
   /// Returns the share with this record; nil if the record is no share.
   func share(_ number: Int64, in database: DatabaseID) throws -> StoredShare? {
+    try shareWithoutRequests(number, in: database).map { try withRequests($0, in: database) }
+  }
+
+  /// Returns the share with this record, without its requesters and blocked users; nil if the record
+  /// is no share.
+  func shareWithoutRequests(_ number: Int64, in database: DatabaseID) throws -> StoredShare? {
     try connection.first(
       "SELECT \(Self.columns) FROM shares WHERE database_id = $1 AND share_number = $2",
-      [.integer(database.rawValue), .integer(number)], share
-    ).map { try withRequests($0, in: database) }
+      [.integer(database.rawValue), .integer(number)], share)
   }
 
   /// Returns the share of a root; nil if the root is not shared.
@@ -109,6 +114,31 @@ struct ShareTable {
       ORDER BY root_number
       """, [.integer(database.rawValue), .integer(zone)]
     ) { $0.integer(0) == 0 ? nil : $0.integer(0) }
+  }
+
+  /// Returns the places of shares after a place, in the order of databases and numbers.
+  ///
+  /// - Parameters:
+  ///   - database: the database of the shares; nil for all databases.
+  ///   - limit: the most places to return.
+  func places(
+    in database: DatabaseID?, after place: ShareSummary.Place, limit: Int
+  ) throws -> [ShareSummary.Place] {
+    guard let database else {
+      return try connection.rows(
+        """
+        SELECT database_id, share_number FROM shares WHERE (database_id, share_number) > ($1, $2)
+        ORDER BY database_id, share_number LIMIT $3
+        """,
+        [.integer(place.database.rawValue), .integer(place.number), .integer(Int64(limit))]
+      ) { ShareSummary.Place(database: DatabaseID(rawValue: $0.integer(0)), number: $0.integer(1)) }
+    }
+    return try connection.rows(
+      """
+      SELECT share_number FROM shares WHERE database_id = $1 AND share_number > $2
+      ORDER BY share_number LIMIT $3
+      """, [.integer(database.rawValue), .integer(place.number), .integer(Int64(limit))]
+    ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
   }
 
   /// Reads the columns of a share.

@@ -199,6 +199,18 @@ struct AdminDescriptionTests {
         photo ASSET, title STRING QUERYABLE SEARCHABLE SORTABLE,
         "___recordID" REFERENCE QUERYABLE);
       """
+    let notes: [String: JSONValue] = at(["owner": "alice", "zone": "Notes"])
+    let shared: [String: JSONValue] = notes.merging(["share": "cloudkit.zoneshare"]) { $1 }
+    let share: JSONValue = [
+      "recordName": "cloudkit.zoneshare", "recordType": "cloudkit.share",
+      "zoneID": ["zoneName": "Notes"],
+      "participants": [
+        [
+          "type": "USER", "permission": "READ_WRITE", "acceptanceStatus": "INVITED",
+          "userIdentity": ["lookupInfo": ["emailAddress": "eve@example.com"]],
+        ]
+      ],
+    ]
     let record: JSONValue = [
       "recordName": "B", "recordType": "Note", "fields": ["title": ["value": "Bread"]],
     ]
@@ -215,6 +227,18 @@ struct AdminDescriptionTests {
           ],
         ])
       ),
+      (
+        "POST records/modify",
+        at([
+          "database": "private", "user": "alice",
+          "operations": [["operationType": "create", "record": share]],
+        ])
+      ),
+      ("GET shares", at(["owner": "alice", "limit": 1])), ("GET shares/show", shared),
+      ("GET records/readers", notes.merging(["recordName": "cloudkit.zoneshare"]) { $1 }),
+      ("POST shares/new-link", shared),
+      ("POST shares/remove", shared.merging(["participant": "eve@example.com"]) { $1 }),
+      ("POST shares/end", shared),
       (
         "POST records/modify",
         at([

@@ -1,0 +1,96 @@
+import CloudKitModel
+import StoreModel
+
+/// The service for administrators of shares.
+struct ShareAdministrationService: ShareAdministration {
+  let transactions: Transactions
+
+  /// Returns a page of shares. One call examines at most ``ShareList/budget`` shares, 500 at a time.
+  func shares(
+    _ filter: ShareFilter, after last: ShareSummary.Place?, limit: Int
+  ) async throws -> ShareList {
+    try await transactions.read { transaction in
+      let search = PiecewiseSearch(budget: ShareList.budget, pieceSize: 500, limit: limit)
+      let lookup = ShareLookup(transaction: transaction)
+      let start = last ?? ShareSummary.Place(database: DatabaseID(rawValue: 0), number: 0)
+      let (found, next) = try search.walk(from: start) { place, count in
+        try lookup.places(filter, after: place, limit: count)
+      } place: {
+        $0
+      } wanted: {
+        try lookup.summary(at: $0, in: filter.place)
+      }
+      return ShareList(found: found, next: next)
+    }
+  }
+
+  func share(_ shareID: RecordID, in database: DatabaseID) async throws -> AdministeredShare? {
+    try await transactions.read { transaction in
+      try ShareLookup(transaction: transaction).share(shareID, in: database)
+    }
+  }
+
+  func readers(of recordID: RecordID, in database: DatabaseID) async throws -> RecordReaders? {
+    try await transactions.read { transaction in
+      try ShareLookup(transaction: transaction).readers(of: recordID, in: database)
+    }
+  }
+
+  func removeParticipant(
+    _ participantID: String, from shareID: RecordID, in database: DatabaseID, timestamp: Timestamp
+  ) async throws {
+    try await change(shareID, in: database) { found, lookup in
+      let participants = found.record.shareContent?.participants ?? []
+      guard let participant = participants.first(where: { $0.participantID == participantID })
+      else {
+        throw ItemFailure(
+          .notFound, field: "participant",
+          "share '\(shareID.recordName)' has no participant '\(participantID)'")
+      }
+      guard participant.role != .owner else {
+        throw ItemFailure(
+          .invalid, field: "participant",
+          "the owner of share '\(shareID.recordName)' cannot be removed; end the share instead")
+      }
+      let content = ShareContent(participants: participants.filter { $0 != participant })
+      try lookup.modify(
+        RecordOperation(
+          kind: .forceUpdate, recordID: found.record.recordID,
+          recordType: ShareContent.recordType, shareContent: content), in: database, at: timestamp)
+    }
+  }
+
+  func endShare(_ shareID: RecordID, in database: DatabaseID, timestamp: Timestamp) async throws {
+    try await change(shareID, in: database) { found, lookup in
+      try lookup.modify(
+        RecordOperation(kind: .forceDelete, recordID: found.record.recordID), in: database,
+        at: timestamp)
+    }
+  }
+
+  func renewLink(of shareID: RecordID, in database: DatabaseID, timestamp: Timestamp) async throws {
+    try await change(shareID, in: database) { found, lookup in
+      var modifier = try lookup.modifier(for: [], in: database, at: timestamp)
+      try modifier.renewLink(of: found.share)
+    }
+  }
+
+  /// Runs a change of a share in one transaction.
+  ///
+  /// - Throws: ``ItemFailure/Code/notFound`` if there is no such share.
+  private func change(
+    _ shareID: RecordID, in database: DatabaseID,
+    _ body: @escaping @Sendable (ShareLookup.Found, ShareLookup) throws -> Void
+  ) async throws {
+    try await transactions.write(locking: .database(database), gathersWrites: true) {
+      transaction in
+      let lookup = ShareLookup(transaction: transaction)
+      guard let found = try lookup.find(shareID, in: database) else {
+        throw ItemFailure(
+          .notFound, field: "share",
+          "there is no share '\(shareID.recordName)' in zone '\(shareID.zoneID.zoneName)'")
+      }
+      try body(found, lookup)
+    }
+  }
+}
