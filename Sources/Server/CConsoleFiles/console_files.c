@@ -67,6 +67,9 @@ static const unsigned char schema_js[] = {
 static const unsigned char servers_js[] = {
 #embed "files/servers.js"
 };
+static const unsigned char shares_js[] = {
+#embed "files/shares.js"
+};
 static const unsigned char sign_in_js[] = {
 #embed "files/sign-in.js"
 };
@@ -109,6 +112,7 @@ static const console_file files[] = {
   FILE_OF("records.js", JAVASCRIPT, records_js),
   FILE_OF("schema.js", JAVASCRIPT, schema_js),
   FILE_OF("servers.js", JAVASCRIPT, servers_js),
+  FILE_OF("shares.js", JAVASCRIPT, shares_js),
   FILE_OF("sign-in.js", JAVASCRIPT, sign_in_js),
   FILE_OF("story.js", JAVASCRIPT, story_js),
   FILE_OF("subscriptions.js", JAVASCRIPT, subscriptions_js),

@@ -16,7 +16,8 @@ struct ConsoleTests {
   static let pages = [
     ("overview", "Commit to notification"), ("pushes", "storm"), ("records", "milk"),
     ("zones", "_defaultZone"), ("schema", "Production does not have this yet"),
-    ("subscriptions", "many"), ("users", "anna"), ("devices", "No devices"), ("keys", "tests"),
+    ("subscriptions", "many"), ("shares", "No shares"), ("users", "anna"),
+    ("devices", "No devices"), ("keys", "tests"),
     ("explain", "What happened?"),
     ("explain?container=\(ConsoleCloud.container)&recordName=storm", "Committed"),
     (

@@ -12,6 +12,7 @@ import { dryRun } from './dry-run.js';
 import { records } from './records.js';
 import { zones } from './zones.js';
 import { schema } from './schema.js';
+import { shares } from './shares.js';
 import { subscriptions } from './subscriptions.js';
 import { users } from './users.js';
 import { devices } from './devices.js';
@@ -25,6 +26,7 @@ const pages = {
   zones: { title: 'Zones', needs: 'database', show: zones },
   schema: { title: 'Schema', needs: 'environment', show: schema },
   subscriptions: { title: 'Subscriptions', needs: 'database', show: subscriptions },
+  shares: { title: 'Shares', needs: 'environment', show: shares },
   'dry-run': { title: 'Dry runs', needs: 'database', show: dryRun },
   users: { title: 'Users', group: 'Access', needs: 'none', show: users },
   devices: { title: 'Devices', needs: 'none', show: devices },
