@@ -105,6 +105,24 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test("shares and their present participants are counted", arguments: engines)
+    func counts(_ engine: StoreEngine) async throws {
+      try await withHierarchy(engine) { alice, bob, zone, link in
+        let administration = alice.test.store.shareAdministration
+        #expect(
+          try await administration.counts() == ShareCounts(shares: 1, invited: 1, accepted: 0))
+        try await bob.accept(link)
+        let other = try await alice.test.makeZone("other")
+        _ = try await alice.share(nil, in: other, with: [SharingUser.participant("_eve")])
+        #expect(
+          try await administration.counts() == ShareCounts(shares: 2, invited: 1, accepted: 1))
+        try await administration.endShare(
+          Self.share("root", in: zone), in: alice.privateID, timestamp: TestStore.time(1))
+        #expect(
+          try await administration.counts() == ShareCounts(shares: 1, invited: 1, accepted: 0))
+      }
+    }
+
     @Test(
       "a share is shown with its participants and the number of its records", arguments: engines)
     func shown(_ engine: StoreEngine) async throws {

@@ -46,6 +46,9 @@ struct StatementRouteTests {
     "SELECT COUNT(*) FROM deliveries WHERE state = 0",
     "SELECT holder, COUNT(*), COUNT(CASE WHEN wake_up = 1 THEN 1 END) FROM dispatch_leases",
     "SELECT database_id, share_number FROM shares WHERE (database_id, share_number) > ($1, $2)",
+    "SELECT COUNT(*) FROM shares",
+    "SELECT COUNT(CASE WHEN joined = 0 THEN 1 END), COUNT(CASE WHEN joined > 0 THEN 1 END) FROM"
+      + " participants WHERE ended = 0",
     "SELECT DISTINCT database_id, share_number FROM participants WHERE user_record_name = $1",
     // Nobody's but tests' and benchmarks'.
     "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id",

@@ -70,6 +70,7 @@ package final class FailureJournal: Sendable {
       state.metrics.failed[error.code, default: 0] += 1
       state.metrics.failedOperations[operation, default: 0] += 1
     }
+    if caller != nil { countRefusals([error], of: request) }
     var fields = Self.fields(of: error, status) + Self.fields(for: request, called: uuid, caller)
     if let cause, error.code == .internalError || cause.isKeptFromClients {
       fields.append(("cause", .string("\(cause)")))
@@ -98,6 +99,7 @@ package final class FailureJournal: Sendable {
     state.withLock { state in
       for error in failures { state.metrics.failedItems[error.code, default: 0] += 1 }
     }
+    countRefusals(failures, of: request)
     let named = failures.prefix(Self.itemCount).map { "\($0.uuid)=\($0.code)" }
     let rest = failures.count - named.count
     var fields = Self.fields(for: request, called: uuid, caller)
@@ -105,6 +107,16 @@ package final class FailureJournal: Sendable {
     if rest > 0 { fields.append(("more", .int(Int64(rest)))) }
     write(
       failures.contains { $0.code.isOurs } ? .error : .info, "items failed", fields)
+  }
+
+  /// Counts the refusals of a participant's request. Failures of the server are no refusals.
+  private func countRefusals(_ failures: [ServiceError], of request: HTTPRequest) {
+    guard request.isOfParticipant else { return }
+    state.withLock { state in
+      for error in failures where !error.code.isOurs {
+        state.metrics.refusedParticipants[error.code, default: 0] += 1
+      }
+    }
   }
 
   /// Records subscriptions that replaced a subscription of another type. It happens if a client
@@ -218,5 +230,15 @@ extension Caller: LoggedCaller {
     case .user(let name), .administrator(let name): name
     case .serverKey(let keyID, _): "key:\(keyID)"
     }
+  }
+}
+
+extension HTTPRequest {
+  /// Whether the request is one of a participant of shares: it is in a shared database, or is about
+  /// the link of a share.
+  fileprivate var isOfParticipant: Bool {
+    // A path of another layout belongs to no participant.
+    guard let path = try? ServicePath(parsing: path) else { return false }
+    return path.scope == .shared || SharesEndpoint.operationNames.contains(path.operation)
   }
 }

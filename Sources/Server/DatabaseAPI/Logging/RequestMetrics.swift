@@ -11,6 +11,10 @@ public struct RequestMetrics: Sendable, Hashable {
   /// Items that failed in requests that succeeded as a whole, by their error code.
   public var failedItems: [ServerErrorCode: Int] = [:]
 
+  /// Requests and items of participants of shares that the server refused, by their error code. Such
+  /// a request is in a shared database, or is about the link of a share.
+  public var refusedParticipants: [ServerErrorCode: Int] = [:]
+
   /// An operation with the error code of its failure.
   public struct FailedOperation: Sendable, Hashable {
     /// The name of the operation in metrics: ``OperationTable/metricsName(ofPath:)``.

@@ -11,6 +11,9 @@ struct SharesEndpoint: Sendable {
   /// The maker of the URLs of shares and of the assets in records.
   let links: AssetLinks
 
+  /// The names of the operations.
+  static let operationNames: Set = ["records/resolve", "records/accept", "records/requestAccess"]
+
   var operations: [Operation] {
     let answer = "One item for each short GUID, in order."
     return [

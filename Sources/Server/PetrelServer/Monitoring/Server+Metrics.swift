@@ -15,6 +15,7 @@ extension Server {
     addConnections(to: &page)
     page.add(store.metrics, sizes)
     page.add(store.quotas)
+    page.add(service.shareCounts, refusing: requestMetrics)
     page.add(dispatchMetrics)
     page.add(deliveryMetrics, service.deliveryTimes)
     if let membership = service.membershipMetrics { page.add(membership) }
@@ -95,7 +96,7 @@ extension Server {
 extension [MetricsPage.Sample] {
   /// Returns the samples in the order of the values of their labels. A dictionary has no fixed
   /// order, so two pages would otherwise differ in their order.
-  fileprivate func sorted() -> [MetricsPage.Sample] {
+  func sorted() -> [MetricsPage.Sample] {
     sorted { left, right in
       left.labels.map(\.value).lexicographicallyPrecedes(right.labels.map(\.value))
     }

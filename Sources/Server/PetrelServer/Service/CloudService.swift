@@ -59,6 +59,11 @@ public final class CloudService: Sendable {
   /// The task that deletes users.
   private let deleting = Mutex<Task<Void, Never>?>(nil)
 
+  /// The counter of shares, for metrics.
+  private let shareCensus: ShareCensus
+  /// The task of the counter.
+  private let counting = Mutex<Task<Void, Never>?>(nil)
+
   /// Creates a service on an open store. The caller closes the store after the service has stopped.
   ///
   /// - Parameters:
@@ -103,6 +108,7 @@ public final class CloudService: Sendable {
     deliveryConfiguration.owedLimit = configuration.limits.undeliveredPushes
     deliveryConfiguration.owedLimitOfUser = configuration.limits.undeliveredPushesPerUser
     deliveryConfiguration.trace = log.pushTrace
+    shareCensus = ShareCensus(store: store.shareAdministration, log: log)
     let pushes = LivePushes()
     let membership: ServerMembership? =
       if let servers = store.servers {
@@ -231,6 +237,9 @@ public final class CloudService: Sendable {
     (courier.waitingReaderCount, courier.streamCount)
   }
 
+  /// The latest counts of shares and participants; nil before the first count has ended.
+  var shareCounts: ShareCounts? { shareCensus.counts }
+
   /// Returns the body of an answer with which the HTTP server refuses a request itself. The body
   /// has the format of the web services protocol's errors.
   public func body(of refusal: HTTPRefusal) -> Data { journal.body(of: refusal) }
@@ -257,6 +266,11 @@ public final class CloudService: Sendable {
         deleting = Task(executorPreference: executor) {
           await UserDeleter(maintenance: store.maintenance, log: log, clock: clock).run()
         }
+      }
+    }
+    counting.withLock { [shareCensus, executor] counting in
+      if counting == nil {
+        counting = Task(executorPreference: executor) { await shareCensus.run() }
       }
     }
   }
@@ -290,10 +304,11 @@ public final class CloudService: Sendable {
   }
 
   /// Does the work that became due when the clock was set forward. It sends pushes that are due,
-  /// ends polls whose time is over, and deletes data beyond its retention.
+  /// ends polls whose time is over, counts the shares, and deletes data beyond its retention.
   public func followClock() async {
     worker.lookForDueDeliveries()
     courier.endOverduePolls()
+    await shareCensus.count()
     await trim()
   }
 
@@ -310,6 +325,7 @@ public final class CloudService: Sendable {
     maintenance.withLock { $0 }?.cancel()
     indexing.withLock { $0 }?.cancel()
     deleting.withLock { $0 }?.cancel()
+    counting.withLock { $0 }?.cancel()
     await dispatcher.stop()
     await worker.stop()
     await membership?.stop()

@@ -203,4 +203,14 @@ extension ParticipantTable {
       """, [.integer(database.rawValue), .integer(share)]
     ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
   }
+
+  /// Returns the numbers of the present participants of all shares, without the owners.
+  func counts() throws -> (invited: Int, accepted: Int) {
+    try connection.first(
+      """
+      SELECT COUNT(CASE WHEN joined = 0 THEN 1 END), COUNT(CASE WHEN joined > 0 THEN 1 END)
+      FROM participants WHERE ended = 0
+      """, []
+    ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
+  }
 }

@@ -30,6 +30,15 @@ struct ShareAdministrationService: ShareAdministration {
     }
   }
 
+  func counts() async throws -> ShareCounts {
+    try await transactions.read { transaction in
+      let participants = try ParticipantTable(transaction: transaction).counts()
+      return ShareCounts(
+        shares: try ShareTable(transaction: transaction).count(),
+        invited: participants.invited, accepted: participants.accepted)
+    }
+  }
+
   func readers(of recordID: RecordID, in database: DatabaseID) async throws -> RecordReaders? {
     try await transactions.read { transaction in
       try ShareLookup(transaction: transaction).readers(of: recordID, in: database)

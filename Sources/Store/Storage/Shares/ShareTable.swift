@@ -141,6 +141,11 @@ struct ShareTable {
     ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
   }
 
+  /// Returns the number of shares in all databases.
+  func count() throws -> Int {
+    try connection.first("SELECT COUNT(*) FROM shares", []) { Int($0.integer(0)) } ?? 0
+  }
+
   /// Reads the columns of a share.
   private func share(_ row: any SQLRow) throws -> StoredShare {
     let number = row.integer(0)

@@ -20,6 +20,11 @@ public protocol ShareAdministration: Sendable {
   ///   - database: the owner's private database.
   func share(_ shareID: RecordID, in database: DatabaseID) async throws -> AdministeredShare?
 
+  /// Counts the shares and their participants in all databases, for metrics.
+  ///
+  /// - Complexity: O(*n*) in the number of shares and participants.
+  func counts() async throws -> ShareCounts
+
   /// Returns the users who see a record of a private database; nil if there is no such record.
   func readers(of recordID: RecordID, in database: DatabaseID) async throws -> RecordReaders?
 
@@ -165,5 +170,22 @@ public struct RecordReaders: Sendable, Hashable {
     self.owner = owner
     self.share = share
     self.participants = participants
+  }
+}
+
+/// The numbers of shares and participants in a store.
+public struct ShareCounts: Sendable, Hashable {
+  /// The number of shares.
+  public var shares: Int
+  /// The number of participants who are invited and have not accepted.
+  public var invited: Int
+  /// The number of participants who have accepted, without the owners.
+  public var accepted: Int
+
+  /// Creates counts.
+  package init(shares: Int, invited: Int, accepted: Int) {
+    self.shares = shares
+    self.invited = invited
+    self.accepted = accepted
   }
 }

@@ -93,6 +93,56 @@ struct MetricsTests {
     }
   }
 
+  @Test("shares and participants are counted, and so is what participants are refused")
+  func shares() async throws {
+    try await withService { service in
+      func participant(_ identity: String) -> String {
+        """
+        {"type": "USER", "permission": "READ_ONLY", "acceptanceStatus": "INVITED",
+         "userIdentity": \(identity)}
+        """
+      }
+      try await service.makeZone("Notes")
+      let saved = try await service.modify(
+        """
+        {"operationType": "create", "record": {"recordName": "cloudkit.zoneshare",
+         "recordType": "cloudkit.share", "zoneID": {"zoneName": "Notes"}, "fields": {},
+         "participants": [
+           \(participant(#"{"userRecordName": "\#(service.bob.recordName)"}"#)),
+           \(participant(#"{"lookupInfo": {"emailAddress": "eve@example.com"}}"#))]}}
+        """, in: "private")
+      try #require(saved.outcomes == ["ok"], "\(saved.json)")
+      let guid = try #require(saved[0]["shortGUID"]?.string)
+      for link in [guid, "none"] {
+        _ = try await service.post(
+          "public/records/accept", #"{"shortGUIDs": ["\#(link)"]}"#, as: service.bob)
+      }
+      let zoneID =
+        #"{"zoneName": "Notes", "ownerRecordName": "\#(service.alice.recordName)"}"#
+      for name in ["a", "b"] {
+        let refused = try await service.post(
+          "shared/records/modify",
+          """
+          {"zoneID": \(zoneID), "operations": [{"operationType": "create", "record":
+            {"recordName": "\(name)", "recordType": "Note", "fields": {}}}]}
+          """, as: service.bob)
+        #expect(refused.outcomes == ["ACCESS_DENIED"], "\(refused.json)")
+      }
+      // The same failures elsewhere are no participant's.
+      let elsewhere = try await service.post(
+        "private/records/lookup", #"{"records": [{"recordName": "none"}]}"#, as: service.bob)
+      #expect(elsewhere.outcomes == ["NOT_FOUND"])
+      await service.server.service.followClock()
+      let lines = Set(try await service.metrics().split(separator: "\n").map(String.init))
+      for line in [
+        "petrel_shares 1", #"petrel_share_participants{state="accepted"} 1"#,
+        #"petrel_share_participants{state="invited"} 1"#,
+        #"petrel_participant_refusals_total{code="ACCESS_DENIED"} 2"#,
+        #"petrel_participant_refusals_total{code="NOT_FOUND"} 1"#,
+      ] { #expect(lines.contains(line), "\(line) is not in\n\(lines.sorted())") }
+    }
+  }
+
   @Test("paths that no operation has do not become names of their own")
   func names() async throws {
     try await withService { service in
