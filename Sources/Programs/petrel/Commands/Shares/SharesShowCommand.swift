@@ -28,7 +28,8 @@ enum SharesShowCommand: Command {
   /// Prints a share for people.
   private static func show(_ share: JSONValue) {
     Output.line("\(share["share"]?.string ?? "")".printable)
-    let covers = "\(share["records"]?.text ?? "0") records"
+    let records = share["records"]?.int ?? 0
+    let covers = records == 1 ? "1 record" : "\(records) records"
     let allows = share["allowsAccessRequests"]?.bool == true
     for (title, text) in [
       ("owner", share["ownerName"]?.string), ("user record", share["owner"]?.string),
@@ -43,8 +44,8 @@ enum SharesShowCommand: Command {
     Output.line("participants:")
     var table = Table([
       .init("PARTICIPANT") { participant in
-        ["userName", "user", "emailAddress", "phoneNumber", "link", "participantID"].lazy
-          .compactMap { participant[$0]?.string }.first ?? ""
+        ["userName", "user", "emailAddress", "phoneNumber"].lazy
+          .compactMap { participant[$0]?.string }.first ?? "whoever has the link"
       },
       .init("ROLE", "role"), .init("PERMISSION", "permission"), .init("STATE", "state"),
       .init("ADDED") { $0["added"]?.timeText ?? "" }, .init("ID", "participantID"),
