@@ -245,7 +245,7 @@ let testing: [[Target]] = [
         """),
       tests("ScaleModelTests", "ScaleModel"),
       // The code that the guide shows, as a reader has it.
-      tests("GuideTests", "PetrelTesting CloudKit RepositoryFiles Waiting"),
+      tests("GuideTests", "SharedLists PetrelTesting CloudKit RepositoryFiles Waiting"),
     ]),
   layer(
     "Testing", of: "Tests",
@@ -420,6 +420,8 @@ let examples: [Target] = [
   .executableTarget(
     name: "FeedItem", dependencies: ["CloudKit"], path: "Examples/FeedItem",
     exclude: ["README.md"]),
+  .executableTarget(
+    name: "SharedLists", dependencies: ["CloudKit"], path: "Examples/SharedLists"),
 ]
 
 /// `docs/internals/architecture.md` says what lives where.
@@ -462,7 +464,10 @@ if let fuzzer = Context.environment["PETREL_LIBFUZZER"] {
 if let tested = Context.environment["PETREL_TEST_TARGET"] {
   let programs =
     ["EndToEndTests", "GuideTests"].contains(tested)
-    ? ["petrel", "petrel-bench", "OperationProbe", "OutboundProbe", "FeedItem", "FirstProgram"] : []
+    ? [
+      "petrel", "petrel-bench", "OperationProbe", "OutboundProbe", "FeedItem", "FirstProgram",
+      "SharedLists",
+    ] : []
   var needed: Set<String> = []
   var waiting = [tested] + programs
   while let name = waiting.popLast() {

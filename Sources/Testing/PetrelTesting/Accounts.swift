@@ -103,9 +103,12 @@ final class Accounts: Sendable {
     }
   }
 
-  /// Creates a user in the store, with a web auth token.
+  /// Creates a user in the store, with a web auth token. A name that is an e-mail address is also
+  /// the user's address.
   private func add(_ name: String, token: String) async throws {
-    let user = try await store.addUser(named: name, at: clock())
+    // Any other name is just a name.
+    let profile = try? UserProfile(emailAddress: name, phoneNumber: nil, nameComponents: nil)
+    let user = try await store.addUser(named: name, profile: profile ?? UserProfile(), at: clock())
     names.add(name, recordName: user.userRecordName)
     try await Account.addToken(
       token, for: user, in: store, lifetime: Self.tokenLifetime, at: clock())

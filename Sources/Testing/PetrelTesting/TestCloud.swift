@@ -139,7 +139,8 @@ public final class TestCloud: Sendable {
   /// names them. The same names stand for the same user and device in each call.
   ///
   /// - Parameters:
-  ///   - user: any name of a user; nil for a device without a signed-in user.
+  ///   - user: any name of a user; nil for a device without a signed-in user. If the name is an
+  ///     e-mail address, owners of shares can invite the user by this address.
   ///   - device: any name of a device. Devices of two users with the same name are different
   ///     devices.
   ///   - identifier: the container's identifier; nil for ``Configuration/containerIdentifier``.

@@ -15,9 +15,6 @@
 /// If ``allowsAccessRequests`` is set, users who are not invited can request access with
 /// ``CKShareRequestAccessOperation``. They are then in ``requesters``. To approve one, fetch a
 /// participant for ``CKShareAccessRequester/participantLookupInfo``, add it and save the share.
-///
-/// - Note: Users can accept shares on Petrel's server, but the shared records are not in their shared
-///   databases yet.
 open class CKShare: CKRecord, @unchecked Sendable {
   /// The type of the metadata of shares.
   public typealias Metadata = CKShareMetadata
