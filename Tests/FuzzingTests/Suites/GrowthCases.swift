@@ -73,6 +73,15 @@ enum GrowthCases {
         + #"{"b": {"value": "text"}, "c": {"value": ["x", "y"], "type": "STRING_LIST"}, "l": {"value": [1.5], "type": "DOUBLE_LIST"}}}}], "#
         + #""desiredKeys": ["b"], "requestID": "q", "clientChangeTokenData": "AAAA"}"#
     ),
+    (
+      "private/records/modify",
+      #"{"zoneID": {"zoneName": "z"}, "operations": [{"operationType": "forceUpdate", "record": {"recordName": "root", "recordType": "T", "fields": {}}}, "#
+        + #"{"operationType": "forceUpdate", "record": {"recordName": "share", "recordType": "cloudkit.share", "forRecord": {"recordName": "root"}, "#
+        + #""fields": {"cloudkit.title": {"value": "t"}}, "denyAccessRequests": false, "requesters": [{"requesterInformation": {"userRecordName": "_a"}}], "#
+        + #""blocked": [{"blockedInformation": {"userRecordName": "_b"}}], "oneTimeStableUrlInfo": {"oneTimeLinks": [{"participantId": ["p"]}]}, "#
+        + #""participants": [{"participantId": "p", "type": "USER", "permission": "READ_ONLY", "acceptanceStatus": "INVITED"}, {"type": "USER", "permission": "READ_WRITE", "acceptanceStatus": "INVITED", "#
+        + #""userIdentity": {"nameComponents": {"givenName": "E"}, "lookupInfo": {"emailAddress": "erin@example.com"}}}]}}]}"#
+    ),
     ("webhooks/register", #"{"url": "https://hooks.example.com/a?b=c", "secret": "s"}"#),
     (
       "public/records/accept",

@@ -76,10 +76,10 @@ final class AttackedService: Sendable {
     return FuzzTarget.operationNames + others
   }
 
-  private static let now = Timestamp(milliseconds: 1_790_000_000_000)
+  static let now = Timestamp(milliseconds: 1_790_000_000_000)
   private static let clock: @Sendable () -> Timestamp = { now }
 
-  private static func escaped(_ text: String) -> String {
+  static func escaped(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
   }
 
@@ -155,6 +155,8 @@ actor AttackedServices {
 
   private static let inputsPerService = 256
   private var current: AttackedService?
+  /// The shares in the current service; nil before an input needs them.
+  private var currentShares: AttackedShares?
   private var inputs = 0
 
   func service() async throws -> AttackedService {
@@ -164,8 +166,16 @@ actor AttackedServices {
     }
     await current?.stop()
     let service = try await AttackedService()
-    (current, inputs) = (service, 1)
+    (current, currentShares, inputs) = (service, nil, 1)
     return service
+  }
+
+  func shares() async throws -> AttackedShares {
+    let service = try await service()
+    if let currentShares { return currentShares }
+    let shares = try await AttackedShares(in: service)
+    currentShares = shares
+    return shares
   }
 }
 

@@ -107,6 +107,10 @@ extension FuzzTarget {
     { try ModifySubscriptionsRequest(parsing: $0, context: $1).body(context: $1) },
     { try LookupSubscriptionsRequest(parsing: $0, context: $1).body(context: $1) },
     { try SubscriptionsResponse(parsing: $0, context: $1).body(context: $1) },
+    { try ResolveSharesRequest(parsing: $0, context: $1).body(context: $1) },
+    { try SharesResponse(parsing: $0, context: $1).body(context: $1) },
+    { try RequestAccessRequest(parsing: $0, context: $1).body(context: $1) },
+    { try RequestAccessResponse(parsing: $0, context: $1).body(context: $1) },
   ]
 
   /// A reader of messages by its first byte; what it takes it must write so that it takes it again.

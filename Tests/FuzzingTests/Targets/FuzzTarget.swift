@@ -52,7 +52,7 @@ struct FuzzTarget: Sendable {
   }
 
   static let all =
-    texts + requests + tokens + storedBytes + signatures + pushes + addresses + clientData
+    texts + requests + sharing + tokens + storedBytes + signatures + pushes + addresses + clientData
 }
 
 /// Something that does not hold.
