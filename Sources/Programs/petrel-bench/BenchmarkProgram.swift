@@ -16,7 +16,8 @@ enum BenchmarkProgram {
         [
           SaveBenchmarkCommand.self, NotifyBenchmarkCommand.self, TestCloudBenchmarkCommand.self,
           QueryBenchmarkCommand.self, ChangesBenchmarkCommand.self, MatchBenchmarkCommand.self,
-          PushBenchmarkCommand.self, FanOutBenchmarkCommand.self, ExplainBenchmarkCommand.self,
+          PushBenchmarkCommand.self, FanOutBenchmarkCommand.self, ShareBenchmarkCommand.self,
+          ExplainBenchmarkCommand.self,
           ClusterBenchmarkCommand.self, PartitionBenchmarkCommand.self,
           SimulateBenchmarkCommand.self,
         ])

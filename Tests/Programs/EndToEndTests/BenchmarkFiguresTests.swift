@@ -58,6 +58,33 @@ struct BenchmarkFiguresTests {
     }
   }
 
+  @Test("a shared hierarchy and its feeds stand beside those that are not shared")
+  func share() async throws {
+    try await withFolder { folder in
+      let figures = try await figures(
+        "share --zones 2 --participants 2 --rate 20 --seconds 1 --descendants 400 --rounds 1 "
+          + "--patience 5 --data \(folder)/data", in: folder)
+      #expect(figures["benchmark"] == "share" && figures["participants"] == 2)
+      let shares = figures["shares"]?.array ?? []
+      #expect(shares.map { $0["descendants"] } == [0, 400])
+      for row in shares { #expect(row["milliseconds"]?.double ?? 0 > 0, "\(row)") }
+      let feeds = figures["feeds"]?.array ?? []
+      #expect(feeds.map { $0["reader"] } == ["owner", "participant"])
+      let rates = feeds.compactMap { $0["recordsPerSecond"]?.double }
+      let ratio = try #require(feeds.last?["ratioToBaseline"]?.double)
+      #expect(abs(rates[0] * ratio - rates[1]) < rates[1] / 1000)
+      // The figures of participants are left out if the server notifies none.
+      let isNotified = try #require(figures["areParticipantsNotified"]?.bool as Bool?)
+      let rows = figures["notifications"]?.array ?? []
+      #expect(rows.map { $0["log"] } == (isNotified ? ["owner", "last"] : ["owner"]))
+      for row in rows {
+        #expect(row["saves"] == 20 && row["p99Milliseconds"]?.double != nil, "\(row)")
+      }
+      #expect(figures["savesPerSecond"]?.double ?? 0 > 0)
+      #expect((figures["participantNotificationsPerSecond"] != nil) == isNotified)
+    }
+  }
+
   @Test(
     "servers on one PostgreSQL: what each save costs, and pgbench beside it; the model reads it")
   func cluster() async throws {

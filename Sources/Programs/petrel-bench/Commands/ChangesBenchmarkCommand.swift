@@ -51,41 +51,23 @@ enum ChangesBenchmarkCommand: Command {
     report.line("baseline: \(Int(baseline)) rows a second with SQLite alone, by an index")
     report.line("round   records/s   page p50        p99   of the baseline")
     for round in 1...rounds {
-      var pages: [Double] = []
-      var token: String?
-      var found = 0
-      let start = monotonicSeconds()
-      repeat {
-        let since = token.map { #","syncToken":"\#($0)""# } ?? ""
-        let begin = monotonicSeconds()
-        let answer = try post(
-          "changes/zone", #"{"zones":[{"zoneID":{"zoneName":"Feed"}\#(since)}]}"#)
-        pages.append(monotonicSeconds() - begin)
-        // The token and `moreComing` are at the end of the answer, so the client need not parse the
-        // whole answer.
-        let tail = String(decoding: answer.suffix(2_000), as: UTF8.self)
-        let isMore = tail.contains(#""moreComing":true"#)
-        token = tail.components(separatedBy: #""syncToken":""#).dropFirst().first
-          .flatMap { $0.split(separator: "\"").first.map(String.init) }
-        found += answer.places(of: mark)
-        if !isMore { break }
-      } while true
-      let seconds = monotonicSeconds() - start
-      guard found == count else {
-        throw UsageError("the feed returned \(found) of \(count) records")
+      let feed = try FeedPages(ofZone: #"{"zoneName":"Feed"}"#, counting: mark) {
+        try post("changes/zone", $0)
       }
-      let times = Percentiles(pages)
-      let rate = Double(count) / seconds
+      guard feed.found == count else {
+        throw UsageError("the feed returned \(feed.found) of \(count) records")
+      }
+      let times = Percentiles(feed.pages)
       report.row(
         "measurements",
         [
-          "round": .figure(round), "recordsPerSecond": .figure(rate),
-          "ratioToBaseline": .figure(rate / baseline),
+          "round": .figure(round), "recordsPerSecond": .figure(feed.rate),
+          "ratioToBaseline": .figure(feed.rate / baseline),
         ], times.figures("page"))
       report.line(
-        String(format: "%5d  %10.0f", round, rate) + times.text(0.5).leftPadding(to: 11)
+        String(format: "%5d  %10.0f", round, feed.rate) + times.text(0.5).leftPadding(to: 11)
           + times.text(0.99).leftPadding(to: 11)
-          + String(format: "%19.2f", rate / baseline))
+          + String(format: "%19.2f", feed.rate / baseline))
     }
     report.end()
     return 0

@@ -111,6 +111,7 @@ struct PrivateFilesTests {
     ("notify", .leftOut("starts a server in a folder, as 'changes' does")),
     ("explain", .leftOut("starts a server in a folder, as 'changes' does")),
     ("fanout", .leftOut("starts a server in a folder, as 'changes' does")),
+    ("share", .leftOut("starts a server in a folder, as 'changes' does")),
     ("match", .leftOut("runs Python, which makes its files with the umask of petrel-bench")),
     ("push", .leftOut("runs h2load, which reads a file that is made as that of --plot is")),
     ("cluster", .leftOut("runs PostgreSQL, whose files are in a folder of mode 700")),
