@@ -2,6 +2,7 @@ import Foundation
 import HTTPService
 import JSONCoding
 import StoreModel
+import Synchronization
 
 @testable import DatabaseAPI
 @testable import Storage
@@ -10,7 +11,7 @@ import StoreModel
 ///
 /// Anna owns shares, in which Ben takes part. Cora takes part in none. Dave attacks nobody: he shares
 /// a diary with Ben, who may only read it, and has a record beside it that is not shared.
-struct AttackedShares: Sendable {
+final class AttackedShares: Sendable {
   /// A user who sends requests.
   enum Caller: String, CaseIterable {
     case anna, ben, cora, dave
@@ -19,20 +20,23 @@ struct AttackedShares: Sendable {
   }
 
   /// A text in Dave's data that no other user may ever see: in a record that is not shared, and in the
-  /// address of a user who has not accepted.
-  static let hiddenText = "x7q"
-
+  /// address of a user who has not accepted. It differs for each service, for libFuzzer learns texts
+  /// that the program compares.
+  private let hiddenText = UUID().uuidString.lowercased()
+  /// Whether an input has contained the text, so that it may be in records of other users.
+  private let isHiddenTextKnown = Mutex(false)
   private let service: AttackedService
   private let tokens: [Caller: String]
   /// The placeholders in a body for values that differ in each run.
-  private var names: [(placeholder: String, text: String)] = []
+  private let names: Mutex<[(placeholder: String, text: String)]>
   /// The answer with Dave's records before the attack.
-  private var records = Data()
+  private let records = Mutex(Data())
 
   /// Saves the shares.
   init(in service: AttackedService) async throws {
     self.service = service
     var tokens: [Caller: String] = [:]
+    var users: [(placeholder: String, text: String)] = []
     for caller in Caller.allCases where caller != .nobody {
       let accounts = service.store.accounts
       // The service has added Anna.
@@ -45,9 +49,10 @@ struct AttackedShares: Sendable {
       }
       tokens[caller] = try await Account.makeToken(
         for: user, in: accounts, at: AttackedService.now)
-      names.append(("$\(caller.rawValue)", user.userRecordName))
+      users.append(("$\(caller.rawValue)", user.userRecordName))
     }
     self.tokens = tokens
+    names = Mutex(users)
     for (caller, operation, body) in Self.beginnings {
       try await begin(caller, operation, body)
     }
@@ -56,10 +61,13 @@ struct AttackedShares: Sendable {
         caller, "private/records/lookup",
         #"{"records": [{"recordName": "\#(name)"}], "zoneID": {"zoneName": "\#(zone)"}}"#)
       let guid = found["records"]?.array?.first?["shortGUID"]?.string
-      names.append((placeholder, try Self.required(guid, "\(found)")))
+      let text = try Self.required(guid, "\(found)")
+      names.withLock { $0.append((placeholder, text)) }
     }
     try await begin(.ben, "public/records/accept", #"{"shortGUIDs": ["$list", "$diary"]}"#)
-    records = await recordsOfDave()
+    let found = await recordsOfDave()
+    try hold(found.text.contains(hiddenText), "Dave finds the hidden text: \(found.text)")
+    records.withLock { $0 = found }
   }
 
   private static let beginnings: [(Caller, String, String)] = [
@@ -86,10 +94,10 @@ struct AttackedShares: Sendable {
       #"{"zoneID": {"zoneName": "Diary"}, "operations": ["#
         + #"{"operationType": "create", "record": {"recordName": "diary", "recordType": "List", "fields": {}}}, "#
         + #"{"operationType": "create", "record": {"recordName": "page", "recordType": "Item", "parent": {"recordName": "diary"}, "fields": {}}}, "#
-        + #"{"operationType": "create", "record": {"recordName": "\#(hiddenText)", "recordType": "Item", "fields": {"title": {"value": "\#(hiddenText)"}}}}, "#
+        + #"{"operationType": "create", "record": {"recordName": "$hidden", "recordType": "Item", "fields": {"title": {"value": "$hidden"}}}}, "#
         + #"{"operationType": "create", "record": {"recordName": "s", "recordType": "cloudkit.share", "fields": {}, "forRecord": {"recordName": "diary"}, "#
         + #""participants": [{"type": "USER", "permission": "READ_ONLY", "acceptanceStatus": "INVITED", "userIdentity": {"userRecordName": "$ben"}}, "#
-        + #"{"type": "USER", "permission": "READ_ONLY", "acceptanceStatus": "INVITED", "userIdentity": {"lookupInfo": {"emailAddress": "\#(hiddenText)@example.com"}}}]}}]}"#
+        + #"{"type": "USER", "permission": "READ_ONLY", "acceptanceStatus": "INVITED", "userIdentity": {"lookupInfo": {"emailAddress": "$hidden@example.com"}}}]}}]}"#
     ),
   ]
 
@@ -110,7 +118,8 @@ struct AttackedShares: Sendable {
   private func begin(_ caller: Caller, _ operation: String, _ body: String) async throws
     -> JSONValue
   {
-    let response = await answer(caller, operation, body: body)
+    let response = await answer(
+      caller, operation, body: body.replacingOccurrences(of: "$hidden", with: hiddenText))
     let json = try Self.required(try? JSONValue(parsing: response.bytes), "\(operation) answers")
     let isRefused = response.status != 200 || json.text.contains("serverErrorCode")
     try hold(!isRefused, "\(operation) succeeds: \(json.text)")
@@ -125,7 +134,9 @@ struct AttackedShares: Sendable {
   /// Returns the answer to a request of a user. Placeholders in the body stand for short GUIDs
   /// (`$list`, `$whole`, `$diary`) and user record names (`$anna` to `$dave`).
   func answer(_ caller: Caller, _ operation: String, body: String) async -> HTTPResponse {
-    let body = names.reduce(body) { $0.replacingOccurrences(of: $1.placeholder, with: $1.text) }
+    let body = names.withLock { $0 }.reduce(body) {
+      $0.replacingOccurrences(of: $1.placeholder, with: $1.text)
+    }
     let token =
       tokens[caller].map { "ckWebAuthToken=\(AttackedService.escaped($0))" } ?? "ckAPIToken=$API"
     return await service.answer(
@@ -133,9 +144,19 @@ struct AttackedShares: Sendable {
       Data(body.utf8))
   }
 
+  /// Throws a violation if the answer to an attacker has Dave's hidden text.
+  func check(_ answer: HTTPResponse, to caller: Caller, body: String) throws {
+    if body.lowercased().contains(hiddenText) { isHiddenTextKnown.withLock { $0 = true } }
+    let text = answer.bytes.text
+    try hold(
+      !text.contains(hiddenText) || isHiddenTextKnown.withLock { $0 },
+      "\(caller) sees nothing that is not shared: \(text)")
+  }
+
   /// Throws a violation if Dave's records have changed.
   func checkRecordsOfDave() async throws {
     let found = await recordsOfDave()
+    let records = records.withLock { $0 }
     try hold(
       found == records, "who may only read changes nothing: \(found.text) was \(records.text)")
   }
@@ -144,7 +165,7 @@ struct AttackedShares: Sendable {
     await answer(
       .dave, "private/records/lookup",
       body: #"{"zoneID": {"zoneName": "Diary"}, "records": [{"recordName": "diary"}, "#
-        + #"{"recordName": "page"}, {"recordName": "\#(Self.hiddenText)"}]}"#
+        + #"{"recordName": "page"}, {"recordName": "\#(hiddenText)"}]}"#
     ).bytes
   }
 }
