@@ -28,7 +28,8 @@ struct ServerConfigurationTests {
          "apns": {"topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
                   "keyFile": "key.p8", "host": "localhost", "port": 2197,
                   "authorityFile": "/etc/ca.pem"}},
-        "iCloud.b": {}, "iCloud.c": {"strings": {"folder": "app", "languages": ["de"]}}}}
+        "iCloud.b": {}, "iCloud.d": {"shares": {"appURL": "notes://share/{guid}"}},
+        "iCloud.c": {"strings": {"folder": "app", "languages": ["de"]}}}}
       """)
     #expect(configuration.address == "0.0.0.0")
     #expect(configuration.port == 9000)
@@ -58,6 +59,8 @@ struct ServerConfigurationTests {
           issuer: "https://id.example.com/realms/a", clientID: "c", credential: .secret("s"),
           label: "Example", scopes: ["email"]))
     #expect(configuration.publicURL == "https://cloud.example.com")
+    #expect(
+      configuration.containers["iCloud.d"]?.shares.appLink?.template == "notes://share/{guid}")
     #expect(configuration.containers["iCloud.b"] == ServerConfiguration.Container())
     let strings = try #require(configuration.containers["iCloud.c"]?.channels.strings)
     #expect(strings.folder.path.hasSuffix("/app") && strings.folder.path.hasPrefix("/"))
@@ -156,6 +159,10 @@ struct ServerConfigurationTests {
       ),
       (#"{"containers": {"iCloud.a": {"apns": 1}}}"#, "'apns' must be an object, not a number"),
       (#"{"containers": {"iCloud.a": {"excludesOriginDevice": "no"}}}"#, "must be true or false"),
+      (
+        #"{"containers": {"iCloud.a": {"shares": {"appURL": "javascript:alert(1)"}}}}"#,
+        "containers: iCloud.a: shares: 'appURL' must be an https: URL, or a URL with a scheme of the app"
+      ),
       (#"{"signIn": {"password": true}}"#, "signIn: unknown key 'password'"),
       (#"[]"#, "must be an object, not an array"),
       (#"{"#, "not valid JSON"),

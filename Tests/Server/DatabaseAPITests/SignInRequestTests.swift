@@ -71,7 +71,7 @@ struct SignInRequestTests {
     "a request comes back from its members as it was",
     arguments: [
       SignInRequest.Callback.message(origins: []), .message(origins: ["https://a", "https://b"]),
-      .redirect(url: "https://a/b?c=d"),
+      .redirect(url: "https://a/b?c=d"), .sharePage(shortGUID: "abc"),
     ])
   func roundTrip(_ callback: SignInRequest.Callback) {
     let request = SignInRequest(

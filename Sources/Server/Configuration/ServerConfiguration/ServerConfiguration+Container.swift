@@ -15,6 +15,8 @@ extension ServerConfiguration {
     /// Whether notifications of deletions contain the record type and the last values of the
     /// record.
     public var deletionsCarryLastValues: Bool
+    /// The settings of the container's shares.
+    public var shares = Shares()
 
     /// Creates settings. The defaults of the arguments are the defaults of the configuration.
     public init(
@@ -40,6 +42,37 @@ extension ServerConfiguration {
         .init(
           "deletionsCarryLastValues", \.deletionsCarryLastValues, .boolean,
           "Whether notifications of deletions carry the record's last values and type."),
+        .object(
+          "shares", \.shares, Shares.settings,
+          "The page of [share links](sharing.md#the-page-of-a-link)."),
       ] + PushChannelRegistry.containerSettings.map { $0.within(\.channels) })
+  }
+  /// The settings of one container's shares.
+  public struct Shares: Sendable, Hashable {
+    /// The URL that opens the app after a share was accepted on its page; nil if the page opens no
+    /// app.
+    public var appLink: AppLink?
+
+    /// Creates the default settings.
+    public init(appLink: AppLink? = nil) {
+      self.appLink = appLink
+    }
+
+    /// The table of the settings.
+    static let settings = SettingTable(
+      Shares(),
+      [
+        .part(
+          "appURL", .text, default: "the page opens no app",
+          shown: { $0.appLink.map { .string($0.template) } },
+          "The URL that opens the app after *Accept*, with `{guid}` or `{url}` for the link.")
+      ],
+      rules: { reader, settings throws(ConfigurationError) in
+        guard let text = reader.text("appURL") else { return }
+        guard let link = AppLink(text) else {
+          throw reader.mistake("appURL", "'appURL' \(AppLink.rule)")
+        }
+        settings.appLink = link
+      })
   }
 }

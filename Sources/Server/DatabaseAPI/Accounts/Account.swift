@@ -97,7 +97,7 @@ public enum Account {
     in store: any SessionStore, at now: Timestamp
   ) async throws -> String {
     let text = newToken()
-    let lifetime = staysSignedIn ? tokenLifetime : sessionTokenLifetime
+    let lifetime = lifetime(staysSignedIn: staysSignedIn)
     try await store.addWebAuthToken(
       WebAuthToken(
         hash: Authenticator.hash(of: text), userRecordName: user.userRecordName, created: now,
@@ -106,6 +106,11 @@ public enum Account {
           id: SecureRandom.bytes(count: 16), container: container, environment: environment,
           lifetime: lifetime)))
     return text
+  }
+
+  /// Returns the lifetime in seconds of each token of a session.
+  static func lifetime(staysSignedIn: Bool) -> Double {
+    staysSignedIn ? tokenLifetime : sessionTokenLifetime
   }
 
   /// Returns a new random token: 64 characters of base64, which may be `+` and `/` too, as in

@@ -77,7 +77,7 @@ package struct OperationTable: Sendable {
     guard let first = parts.first.map({ String(Substring($0)) }) else { return Self.other }
     switch first {
     case "database", "device": break
-    case Self.courier, "assets", "sign-in", "admin", "console": return first
+    case Self.courier, "assets", "sign-in", "share", "admin", "console": return first
     default: return Self.other
     }
     // The version, the container and the environment come first, then perhaps a database.

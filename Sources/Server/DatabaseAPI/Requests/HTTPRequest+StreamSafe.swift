@@ -23,7 +23,7 @@ extension HTTPRequest {
 
   /// Checks that the fields of a page's form are stream-safe.
   ///
-  /// Only the sign-in page and the console read forms. Other paths do not call this, because
+  /// Only the sign-in page, the pages of shares and the console read forms. Other paths do not call this, because
   /// programs such as curl send bodies of any kind with the content type of a form.
   ///
   /// - Throws: `BAD_REQUEST` if the name or the value of a field is not stream-safe.

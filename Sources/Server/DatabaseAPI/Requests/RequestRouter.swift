@@ -22,7 +22,7 @@ import WebServices
 /// 7. The handler of the ``Operation`` answers.
 ///
 /// A request that fails before step 2 has identified the caller counts for its network address.
-/// Requests for the sign-in pages and the asset URLs do not pass these steps, and neither do
+/// Requests for the sign-in pages, the pages of shares and the asset URLs do not pass these steps, and neither do
 /// preflight requests. A preflight request is the `OPTIONS` request with which a browser asks for
 /// permission.
 package final class RequestRouter: Sendable {
@@ -42,6 +42,8 @@ package final class RequestRouter: Sendable {
   private let clock: @Sendable () -> Timestamp
   /// The sign-in pages, whose URL a refused caller gets.
   private let signIn: SignIn
+  /// The pages of the links of shares.
+  private let sharePages: SharePages
   /// The log lines and the metrics of failures.
   private let journal: FailureJournal
   /// The request rates of callers.
@@ -75,6 +77,9 @@ package final class RequestRouter: Sendable {
     limits = configuration.limits
     signatures = store.credentials
     self.signIn = signIn
+    sharePages = SharePages(
+      store: store, tokens: webAuthTokens, signIn: signIn, containers: configuration.containers,
+      users: throttle)
     self.turns = turns
     authenticator = Authenticator(
       store: store.credentials, webAuthTokens: webAuthTokens,
@@ -91,10 +96,11 @@ package final class RequestRouter: Sendable {
 
   /// Answers a request, except one for the web courier's path, which a ``CourierRequest`` answers.
   ///
-  /// Each failure becomes an answer. Each answer except those of the sign-in pages has the
+  /// Each failure becomes an answer. Each answer except those of pages for people has the
   /// identifier of the request in the header field ``uuidHeader``.
   package func respond(to request: HTTPRequest) async -> HTTPResponse {
     if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
+    if SharePages.isPath(request.path) { return await sharePages.respond(to: request) }
     let uuid = RequestUUID()
     var credentials: Credentials?
     var response: HTTPResponse

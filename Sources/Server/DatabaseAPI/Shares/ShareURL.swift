@@ -1,4 +1,5 @@
 import CloudKitModel
+import Cryptography
 import Foundation
 
 /// The URL of a share: `{publicURL}/share/{shortGUID}#{title}`.
@@ -6,8 +7,10 @@ import Foundation
 /// The last part of the path identifies the share. The title after the number sign is for people
 /// who read the URL; the server never receives it.
 struct ShareURL {
+  /// The folder of the path.
+  static let folder = "/share"
   /// The beginning of the path.
-  static let path = "/share/"
+  static let path = folder + "/"
 
   /// The URL at which clients reach the server, without a slash at the end.
   let publicURL: String
@@ -16,9 +19,17 @@ struct ShareURL {
   ///
   /// - Parameter title: the title of the share; nil for a share without one.
   func text(shortGUID: String, title: String?) -> String {
-    let url = publicURL + Self.path + shortGUID
+    // A browser may bring any text in place of an identifier.
+    let part = shortGUID.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? ""
+    let url = publicURL + Self.path + part
     let fragment = title?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
     return fragment.isEmpty ? url : "\(url)#\(fragment)"
+  }
+
+  /// Returns a text for the log that identifies a share, and does not open it: the first 16 digits of
+  /// the SHA-256 hash of the short GUID.
+  static func hash(of shortGUID: String) -> String {
+    String(SHA256.hash(shortGUID.utf8).hexadecimal.prefix(16))
   }
 
   /// Adds the URLs to the content of a share. Other records stay as they are.

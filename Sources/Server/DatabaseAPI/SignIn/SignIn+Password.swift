@@ -19,7 +19,7 @@ extension SignIn {
     let name = fields["name"] ?? ""
     let password = fields["password"] ?? ""
     let staysSignedIn = fields["stay"] == "yes"
-    func again(_ problem: String, status: Int) -> SignInPage {
+    func again(_ problem: String, status: Int) -> WebPage {
       var form = form(for: visit, problem: problem)
       form.name = name
       form.staysSignedIn = staysSignedIn

@@ -10,7 +10,7 @@ import StoreModel
 import Synchronization
 import WebServices
 
-/// The sign-in of users of web apps: the server's own page with its form, and the exchange with
+/// The sign-in of users of web apps and of the pages of shares: the server's own page with its form, and the exchange with
 /// issuers. An issuer is an OpenID Connect service at which users sign in.
 ///
 /// 1. A request that needs a user and has none gets `AUTHENTICATION_REQUIRED` with the URL of the
@@ -137,12 +137,7 @@ package final class SignIn: Sendable {
             "path": .string(request.path), "cause": .string("\(error)"),
           ])
       }
-      let retry = error.retryAfter.map { [("Retry-After", String(Int($0.rounded(.up))))] }
-      return SignInPage.notice(
-        error.code == .internalError
-          ? "The server failed. Its log has the cause, under \(error.uuid)." : error.reason,
-        title: "This did not work", status: error.code.httpStatus
-      ).response(headers: retry ?? [])
+      return WebPage.failure(error, protection: SignInPage.protection)
     }
   }
 
@@ -202,12 +197,7 @@ package final class SignIn: Sendable {
   func sentForm(_ request: HTTPRequest) async throws -> (SignInVisit, [String: String]) {
     let fields = Dictionary(
       request.formFields.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
-    if let origin = request.header("Origin"), origin != "null",
-      origin.lowercased() != SignInRequest.origin(of: publicURL())
-    {
-      throw Refusal(
-        status: 403, reason: "The form was sent from \(origin), which is not this server.")
-    }
+    try checkOrigin(of: request)
     let visit = try await visit(request, state: fields["state"])
     guard visit.isReturning else {
       throw Refusal(
@@ -222,6 +212,17 @@ package final class SignIn: Sendable {
       )
     }
     return (visit, fields)
+  }
+
+  /// Checks that the `Origin` of a form is `null` or the server's own, if the browser sends one.
+  ///
+  /// - Throws: ``Refusal`` with the status 403.
+  func checkOrigin(of request: HTTPRequest) throws(Refusal) {
+    guard let origin = request.header("Origin"), origin != "null",
+      origin.lowercased() != SignInRequest.origin(of: publicURL())
+    else { return }
+    throw Refusal(
+      status: 403, reason: "The form was sent from \(origin), which is not this server.")
   }
 
   /// Returns the visit of a browser, from the sealed request and the cookie.
@@ -265,7 +266,8 @@ package final class SignIn: Sendable {
   /// Creates a web auth token for the user, and returns the answer that passes the token to the
   /// app.
   ///
-  /// The answer is a page that sends a message, or a redirect with the status 303.
+  /// The answer is a page that sends a message, or a redirect with the status 303. The redirect to
+  /// the page of a share has the token in a cookie.
   func deliver(
     _ user: User, to request: SignInRequest, staysSignedIn: Bool
   ) async throws -> HTTPResponse {
@@ -280,6 +282,15 @@ package final class SignIn: Sendable {
         status: 303,
         headers: SignInPage.protection + [
           ("Location", SignInRequest.callbackURL(url, token: token))
+        ])
+    case .sharePage(let shortGUID):
+      let publicURL = publicURL()
+      return HTTPResponse(
+        status: 303,
+        headers: SignInPage.protection + [
+          ("Location", ShareURL(publicURL: publicURL).text(shortGUID: shortGUID, title: nil)),
+          ShareSession.cookie(
+            token, for: Account.lifetime(staysSignedIn: staysSignedIn), at: publicURL),
         ])
     }
   }

@@ -9,7 +9,7 @@ extension SignInPage {
       form.acceptsPasswords ? "<button class=\"first\">Sign in</button>\n" : ""
     return """
       <h1>Sign in</h1>
-      <p class="place">to <strong>\(form.request.container)</strong>\(place(form.request))</p>
+      <p class="place">\(place(form.request))</p>
       \(problem(form.problem))<form method="post" action="\(form.action)">
       <input type="hidden" name="state" value="\(form.state)">
       <input type="hidden" name="proof" value="\(form.proof)">
@@ -26,17 +26,20 @@ extension SignInPage {
     return "<button formaction=\"\(form.action)/cancel\" formnovalidate>Cancel</button>\n"
   }
 
-  /// Returns the environment and the origin of the app, so that the user can see which app gets the
-  /// token.
+  /// Returns the purpose of the sign-in: the app that gets the token, with its environment and its
+  /// origin, or the page of a share.
   private static func place(_ request: SignInRequest) -> HTML {
     let environment: HTML = request.environment == .development ? " (development)" : ""
+    let app: HTML = "to <strong>\(request.container)</strong>\(environment) for the app"
     switch request.callback {
     case .message(let origins) where !origins.isEmpty:
-      return "\(environment) for the app at \(origins.joined(separator: ", "))"
+      return "\(app) at \(origins.joined(separator: ", "))"
     case .message:
-      return "\(environment) for the app that opened this window"
+      return "\(app) that opened this window"
     case .redirect(let url):
-      return "\(environment) for the app at \(SignInRequest.origin(of: url) ?? url)"
+      return "\(app) at \(SignInRequest.origin(of: url) ?? url)"
+    case .sharePage:
+      return "to see what was shared with you"
     }
   }
 

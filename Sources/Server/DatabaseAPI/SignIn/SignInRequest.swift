@@ -3,16 +3,19 @@ import Foundation
 import JSONCoding
 import StoreModel
 
-/// The request of an app for a web auth token. The URL of the sign-in page contains it, sealed by a
+/// The request of an app, or of the page of a share, for a web auth token. The URL of the sign-in page contains it, sealed by a
 /// ``TextSeal``.
 struct SignInRequest: Sendable, Hashable {
-  /// The way in which a web auth token gets to the app.
+  /// The way in which a web auth token gets to the one who needs it.
   enum Callback: Sendable, Hashable {
     /// A message to the window that opened the sign-in page, if that window shows a page of one of
     /// these origins. An empty list permits every origin.
     case message(origins: [String])
     /// A redirect to this URL.
     case redirect(url: String)
+    /// No app gets the token: it goes into the cookie of the page of the share with this short GUID,
+    /// to which the browser is redirected.
+    case sharePage(shortGUID: String)
 
     /// Chooses the way that an API token names; a message if there is no token.
     ///
@@ -38,7 +41,7 @@ struct SignInRequest: Sendable, Hashable {
   var container: String
   /// The environment for which the token is valid.
   var environment: ContainerEnvironment
-  /// The way in which the token gets to the app.
+  /// The way in which the token gets to the one who needs it.
   var callback: Callback
 
   /// Creates a request.
@@ -46,6 +49,13 @@ struct SignInRequest: Sendable, Hashable {
     self.container = container
     self.environment = environment
     self.callback = callback
+  }
+
+  /// Creates the request of the page of a share.
+  init(sharePage shortGUID: String) {
+    self.init(
+      container: ShareSession.container, environment: ShareSession.environment,
+      callback: .sharePage(shortGUID: shortGUID))
   }
 
   /// Reads the members of a sealed text; nil if a member is missing or malformed.
@@ -59,6 +69,8 @@ struct SignInRequest: Sendable, Hashable {
       callback = .redirect(url: url)
     } else if let origins = members["origins"]?.array {
       callback = .message(origins: origins.compactMap(\.string))
+    } else if let shortGUID = members["share"]?.string {
+      callback = .sharePage(shortGUID: shortGUID)
     } else {
       return nil
     }
@@ -72,6 +84,7 @@ struct SignInRequest: Sendable, Hashable {
     switch callback {
     case .message(let origins): members["origins"] = .array(origins.map(JSONValue.string))
     case .redirect(let url): members["redirect"] = .string(url)
+    case .sharePage(let shortGUID): members["share"] = .string(shortGUID)
     }
     return members
   }

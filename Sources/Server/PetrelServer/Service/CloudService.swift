@@ -282,7 +282,10 @@ public final class CloudService: Sendable {
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
       try request.checkTexts()
-      if SignIn.isPath(request.path) || Console.isPath(request.path) { try request.checkForm() }
+      let path = request.path
+      if SignIn.isPath(path) || SharePages.isPath(path) || Console.isPath(path) {
+        try request.checkForm()
+      }
     } catch {
       return HTTPResponse(error)
     }

@@ -5,6 +5,18 @@ import StoreModel
 struct ShareService: ShareStore {
   let transactions: Transactions
 
+  func address(ofShare shortGUID: String) async throws -> DatabaseAddress? {
+    guard let name = transactions.context.tokens.shareLink(named: shortGUID) else { return nil }
+    return try await transactions.read { transaction in
+      guard
+        let link = try ShareLinkTable(transaction: transaction).link(name.link, in: name.database),
+        try ShareTable(transaction: transaction).share(
+          ofRoot: link.root, inZone: link.zone, of: name.database) != nil
+      else { return nil }
+      return try DatabaseTable(transaction: transaction).address(of: name.database)
+    }
+  }
+
   func shares(
     _ requests: [ShareRequest], for user: String, of container: String,
     in environment: ContainerEnvironment

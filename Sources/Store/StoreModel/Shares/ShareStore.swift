@@ -2,6 +2,9 @@ import CloudKitModel
 
 /// The shares of users, as others find them by their links.
 public protocol ShareStore: Sendable {
+  /// Returns the address of the database that has the share with this link, which is the private
+  /// database of its owner; nil if the link leads to no share.
+  func address(ofShare shortGUID: String) async throws -> DatabaseAddress?
   /// Returns what a user sees of shares, in the order of the requests.
   ///
   /// A share is visible to its owner and its participants. It is visible to a user who is invited by

@@ -157,6 +157,7 @@ struct MetricsTests {
         ("/database/1/iCloud.a/development/public", "other"), ("/database", "other"),
         ("/", "other"), ("", "other"), ("/x/y", "other"), ("/aps", "aps"),
         ("/assets/1/upload/secret", "assets"), ("/sign-in/from/apple", "sign-in"),
+        ("/share/secret", "share"),
       ] { #expect(service.operations.metricsName(ofPath: path) == name, "\(path)") }
     }
   }

@@ -1,10 +1,11 @@
 import Foundation
 import Testing
 
-/// A browser as far as forms and one cookie go.
+/// A browser as far as forms and cookies go.
 final class SignInBrowser {
   let service: Service
-  private(set) var cookie: String?
+  /// The cookies by their names.
+  private(set) var cookies: [String: String] = [:]
 
   init(_ service: Service) {
     self.service = service
@@ -26,19 +27,21 @@ final class SignInBrowser {
       headers: headers + "Content-Type: application/x-www-form-urlencoded\r\n", body: body)
   }
 
-  func forgetCookie() { cookie = nil }
+  func forgetCookies() { cookies = [:] }
 
   private func send(
     _ method: String, _ url: String, at client: ServiceClient?, headers: String, body: String
   ) async throws -> Answer {
     let components = try #require(URLComponents(string: url))
     let query = components.percentEncodedQuery.map { "?" + $0 } ?? ""
-    let cookies = cookie.map { "Cookie: other=1; \($0)\r\n" } ?? ""
+    let pairs = ["other=1"] + self.cookies.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
+    let cookies = "Cookie: \(pairs.joined(separator: "; "))\r\n"
     let answer = try await (client ?? service.client).send(
       method, components.percentEncodedPath + query, headers: headers + cookies,
       body: Data(body.utf8))
-    if let set = answer.headers["set-cookie"]?.split(separator: ";").first {
-      cookie = String(set)
+    if let set = answer.headers["set-cookie"], let pair = set.split(separator: ";").first {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      self.cookies[String(parts[0])] = set.contains("Max-Age=0") ? nil : String(parts[1])
     }
     return answer
   }

@@ -198,7 +198,7 @@ struct SignInPageTests {
           "/sign-in", fields(form), headers: "Origin: \(service.server.url)\r\n"
         )
         .status == 200)
-      browser.forgetCookie()
+      browser.forgetCookies()
       let bare = try await browser.post("/sign-in", fields(form))
       #expect(bare.status == 403)
       #expect(bare.text.contains("cookie"))

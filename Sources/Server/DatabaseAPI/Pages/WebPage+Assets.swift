@@ -1,7 +1,7 @@
 import Cryptography
 import Foundation
 
-extension SignInPage {
+extension WebPage {
   /// The style sheet of all pages.
   static let style = """
     :root { color-scheme: light dark; }
@@ -15,13 +15,15 @@ extension SignInPage {
     input[type=text], input[type=password] { display: block; width: 100%; font: inherit;
       padding: 0.5rem; border: 1px solid; border-radius: 0.5rem; }
     label.choice { display: flex; gap: 0.5rem; align-items: baseline; }
-    button { display: block; width: 100%; font: inherit; margin-top: 1rem; padding: 0.6rem;
-      border: 1px solid; border-radius: 0.5rem; cursor: pointer; }
-    button.first { background: #0b57d0; color: #fff; border-color: #0b57d0; }
+    button, .button { display: block; width: 100%; font: inherit; margin-top: 1rem;
+      padding: 0.6rem; border: 1px solid; border-radius: 0.5rem; cursor: pointer; }
+    .button { text-align: center; text-decoration: none; }
+    .first { background: #0b57d0; color: #fff; border-color: #0b57d0; }
+    .picture { max-width: 8rem; max-height: 8rem; }
     :focus-visible { outline: 3px solid #0b57d0; outline-offset: 2px; }
     """
 
-  /// The script that sends the outcome to the window that opened the page, as a message with the
+  /// The script of the sign-in, which sends the outcome to the window that opened the page, as a message with the
   /// members that CloudKit JS reads. The script reads the outcome from the data attributes of the
   /// element `main`.
   static let script = """
@@ -42,15 +44,16 @@ extension SignInPage {
 
   /// Returns the content security policy of a page.
   ///
-  /// The page may use its own style, and its own script if it has one, and may send its form to
-  /// this server. The answer to the form may redirect to the origin `formTarget`; nil permits no
-  /// redirect elsewhere.
-  static func contentSecurityPolicy(hasScript: Bool, formTarget: String?) -> String {
+  /// The page may use its own style, its own script if it has one, and pictures that are part of
+  /// it. It may send its form to this server. The answer to the form may redirect to the origin
+  /// `formTarget`; nil permits no redirect elsewhere.
+  var contentSecurityPolicy: String {
     var rules = [
-      "default-src 'none'", "style-src '\(digest(of: style))'", "base-uri 'none'",
+      "default-src 'none'", "style-src '\(Self.digest(of: Self.style))'", "base-uri 'none'",
       "frame-ancestors 'none'", "form-action 'self'" + (formTarget.map { " " + $0 } ?? ""),
     ]
-    if hasScript { rules.append("script-src '\(digest(of: script))'") }
+    if hasScript { rules.append("script-src '\(Self.digest(of: Self.script))'") }
+    if hasPicture { rules.append("img-src data:") }
     return rules.joined(separator: "; ")
   }
 
