@@ -27,16 +27,19 @@ struct BrowserCloud: Sendable {
 
   static func run(
     issuer: IssuerSettings? = nil, webPush: WebPushSettings? = nil,
-    languages: [String] = ["en-US"], _ body: (BrowserCloud) async throws -> Void
+    languages: [String] = ["en-US"],
+    configure: (inout ServerConfiguration, AppPage) -> Void = { _, _ in },
+    _ body: (BrowserCloud) async throws -> Void
   ) async throws {
     let store = try await SQLStore.inMemory()
     var configuration = ServerConfiguration(dataDirectory: "")
     configuration.port = 0
     configuration.channels.webPush = webPush
     if let issuer { configuration.signIn.issuers["test"] = issuer }
+    let app = try AppPage()
+    configure(&configuration, app)
     let server = try Server(configuration: configuration, store: store, log: .silent)
     try server.start()
-    let app = try AppPage()
     let outcome: Result<Void, any Error>
     do {
       _ = try await store.accounts.addUser(named: "anna", at: .now)
@@ -114,10 +117,17 @@ struct BrowserCloud: Sendable {
 
   /// Saves records as another device of the user does, without the browser.
   func saveElsewhere(_ body: JSONValue, as user: User) async throws {
+    let answer = try await post("private/records/modify", body, as: user)
+    guard answer["records"]?.array?.first?["recordChangeTag"] != nil else {
+      throw WebDriver.Failure(description: answer.text)
+    }
+  }
+
+  /// Returns the answer to a request of a user's phone.
+  func post(_ operation: String, _ body: JSONValue, as user: User) async throws -> JSONValue {
     let token = try await Account.makeToken(for: user, in: store.accounts, at: .now)
     var components = URLComponents(string: server.url)
-    components?.path =
-      "/database/1/\(Self.container)/development/private/records/modify"
+    components?.path = "/database/1/\(Self.container)/development/\(operation)"
     components?.percentEncodedQuery =
       "clientId=phone&ckWebAuthToken="
       + (token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")
@@ -126,8 +136,6 @@ struct BrowserCloud: Sendable {
     request.httpMethod = "POST"
     request.httpBody = Data(body.text.utf8)
     let (data, _) = try await URLSession.shared.data(for: request)
-    guard try JSONValue(parsing: data)["records"]?.array?.first?["recordChangeTag"] != nil else {
-      throw WebDriver.Failure(description: String(decoding: data, as: UTF8.self))
-    }
+    return try JSONValue(parsing: data)
   }
 }
