@@ -132,6 +132,7 @@ struct RandomModel {
     record.modified = maybe { $0.stamp() }
     record.parent = maybe { $0.reference() }
     record.share = maybe { $0.reference() }
+    record.shortGUID = maybe { $0.text() }
     for name in some(0...6, { $0.fieldName() }) { record.fields[name] = value() }
     return record
   }
@@ -146,6 +147,7 @@ struct RandomModel {
       operation.fields.updateValue(maybe { $0.value() }, forKey: name)
     }
     operation.parent = generator.pick([nil, .some(nil), .some(reference())])
+    operation.createsShortGUID = generator.pick([false, true])
     return operation
   }
 

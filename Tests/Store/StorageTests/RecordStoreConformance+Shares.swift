@@ -227,6 +227,59 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test(
+      "a record that asks for its short GUID gets the one of its later share", arguments: engines)
+    func shortGUIDs(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let zone = try await test.makeZone("z")
+        func named(_ name: String, in zone: ZoneID, _ kind: RecordOperation.Kind) -> RecordOperation
+        {
+          var operation = item(name, in: zone)
+          operation.kind = kind
+          operation.createsShortGUID = true
+          return operation
+        }
+        func shortGUID(
+          _ operation: RecordOperation, in database: DatabaseID, requestID: String? = nil
+        ) async throws -> String? {
+          let saved = try await test.modify([operation], in: database, requestID: requestID)
+          return try #require(saved[0].record).shortGUID
+        }
+        // The record type is known now, so a later creation could be prepared.
+        let plain = try await test.modify([item("b", in: zone)], in: test.privateID)
+        #expect(plain[0].record?.shortGUID == nil)
+        let first = try await shortGUID(named("a", in: zone, .create), in: test.privateID)
+        #expect(first?.isEmpty == false)
+        #expect(
+          try await shortGUID(named("a", in: zone, .forceUpdate), in: test.privateID) == first)
+        let other = try await shortGUID(
+          named("c", in: zone, .create), in: test.privateID, requestID: "r")
+        #expect(other != first)
+        #expect(
+          try await shortGUID(named("c", in: zone, .create), in: test.privateID, requestID: "r")
+            == other)
+
+        // It leads nowhere before the share.
+        func address() async throws -> DatabaseAddress? {
+          try await test.store.shares.address(ofShare: first ?? "")
+        }
+        #expect(try await address() == nil)
+        let shared = try await test.modify(
+          [named("a", in: zone, .forceUpdate), share("s", of: "a", in: zone)], in: test.privateID)
+        #expect(shared[0].record?.shortGUID == first)
+        #expect(shared[1].record?.shareContent?.shortGUID == first)
+        #expect(try await address()?.owner == TestStore.alice)
+        #expect(try await test.record("a", zone: zone, in: test.privateID)?.shortGUID == nil)
+        _ = try await test.modify([delete("s", in: zone)], in: test.privateID)
+        #expect(try await address() == nil)
+
+        // What cannot be shared has none.
+        for database in [test.privateID, test.publicID] {
+          #expect(try await shortGUID(named("d", in: .default, .create), in: database) == nil)
+        }
+      }
+    }
+
     @Test("participants are added, changed and removed by the list of a save", arguments: engines)
     func participants(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in

@@ -39,6 +39,9 @@ public struct Record: Sendable, Hashable {
   public var parent: Reference?
   /// The share that the record belongs to; nil when it belongs to none.
   public var share: Reference?
+  /// The identifier that a share of the record has or would have. Only the answer to an operation with
+  /// ``RecordOperation/createsShortGUID`` has it; a share has it in ``shareContent``.
+  public var shortGUID: String?
   /// The content that a share has in addition to its fields; nil for records that are no shares.
   public var shareContent: ShareContent? {
     get { boxedShareContent?.value }

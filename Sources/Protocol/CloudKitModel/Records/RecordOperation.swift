@@ -39,6 +39,9 @@ public struct RecordOperation: Sendable, Hashable {
   public var encryptedFields: Set<String> = []
   /// The parent to set. `.some(nil)` removes the parent; nil leaves it as it is.
   public var parent: Reference??
+  /// Whether the record gets a short GUID, and the answer names it. A later share of the record has
+  /// this short GUID.
+  public var createsShortGUID = false
   /// The content of a share in addition to its fields; nil for records that are no shares.
   public var shareContent: ShareContent? {
     get { boxedShareContent?.value }

@@ -29,7 +29,11 @@ extension Record: MessagePart {
     let read = try FieldReading.fields(of: reader)
     fields = read.values.compactMapValues { $0 }
     encryptedFields = read.encrypted
-    if recordType == ShareContent.recordType { shareContent = try ShareContent(reader) }
+    if recordType == ShareContent.recordType {
+      shareContent = try ShareContent(reader)
+    } else {
+      shortGUID = try reader.optionalString("shortGUID")
+    }
   }
 
   /// Writes the record with all its fields.
@@ -51,7 +55,8 @@ extension Record: MessagePart {
         "parent?": reference, "share?": reference, "created?": stamp, "modified?": stamp,
         "deleted": .constant(false),
       ]
-      // Only records of the type of shares have these members, so none is required.
+      // Only records of the type of shares have these members, so none is required. Of other records,
+      // those with a short GUID of their own have that.
       for (name, schema) in MessageDescriber.members(of: ShareContent.self, in: scope) {
         members[name.hasSuffix("?") ? name : name + "?"] = schema
       }
@@ -84,6 +89,7 @@ extension Record: MessagePart {
       }
       write(parent, as: "parent", to: &writer, context: context)
       write(share, as: "share", to: &writer, context: context)
+      writer.member("shortGUID", ifPresent: shortGUID)
       shareContent?.writeMembers(to: &writer, context: context)
       write(created, as: "created", to: &writer, context: context)
       write(modified, as: "modified", to: &writer, context: context)

@@ -45,6 +45,7 @@ extension RecordOperation {
     if let member = record.node.member("parent") {
       parent = member.isNull ? .some(nil) : .some(try Reference(try record.member("parent")))
     }
+    createsShortGUID = try record.optionalBool("createShortGUID") ?? false
     if recordType == ShareContent.recordType { shareContent = try ShareContent(record) }
   }
 
@@ -68,6 +69,7 @@ extension RecordOperation {
             writer.null()
           }
         }
+        if createsShortGUID { writer.member("createShortGUID", true) }
         shareContent?.writeMembers(to: &writer, context: context)
       }
     }
@@ -96,6 +98,8 @@ extension RecordOperation {
             "At most \(ServiceLimits.recordSize) bytes without assets. null removes a field."),
         ]),
         "parent?": Reference.schema(in: scope).orNull.described("null removes it."),
+        "createShortGUID?": JSONSchema.bool.described(
+          "Whether the record of a custom zone gets its `shortGUID` before it is shared."),
       ], isOpen: true)
     return .object(
       [

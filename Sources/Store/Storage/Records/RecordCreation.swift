@@ -26,8 +26,8 @@ final class RecordCreation: Sendable {
   /// Prepares a `create` operation.
   ///
   /// The result is nil if the operation cannot succeed; the transaction then reports the reason. It
-  /// is also nil if the record has a parent, a share, a reference, an asset, an encrypted field or
-  /// a field that `type` lacks: only the transaction can check these.
+  /// is also nil if the record has a parent, a share, a short GUID, a reference, an asset, an encrypted
+  /// field or a field that `type` lacks: only the transaction can check these.
   ///
   /// - Parameters:
   ///   - operation: the operation. For another kind than `create` the result is nil.
@@ -38,7 +38,7 @@ final class RecordCreation: Sendable {
     of operation: RecordOperation, in modification: RecordModification,
     type: SchemaCache.RecordType, at address: DatabaseAddress
   ) {
-    guard operation.kind == .create, operation.parent == nil,
+    guard operation.kind == .create, operation.parent == nil, !operation.createsShortGUID,
       operation.recordType != ShareContent.recordType,
       operation.encryptedFields.isEmpty,
       // A refused operation takes the full path, which reports the reason.

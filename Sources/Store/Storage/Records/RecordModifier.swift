@@ -285,9 +285,10 @@ struct RecordModifier {
       if let share = zone.sharedRoots[record.recordID.recordName] {
         record.share = Reference(recordName: share)
       }
-      return .saved(
-        try saveWithinQuota(
-          record, named: operation.fields.keys, over: current, in: zone))
+      var saved = try saveWithinQuota(
+        record, named: operation.fields.keys, over: current, in: zone)
+      if operation.createsShortGUID { saved.shortGUID = try shortGUID(of: saved, in: zone) }
+      return .saved(saved)
     }
   }
 }

@@ -104,7 +104,14 @@ struct RepeatableModification {
               .accessDenied,
               "record '\(recordID)' was saved, but can no longer be read: \(refusal.reason())"))
         }
-        return .saved(stored.record)
+        var saved = stored.record
+        if operation.createsShortGUID {
+          let links = ShareLinkTable(transaction: transaction)
+          saved.shortGUID = try links.number(
+            ofRoot: stored.number, inZone: zoneNumber, of: database
+          ).map { try links.shortGUID(of: $0, in: database) }
+        }
+        return .saved(saved)
       }
       return .failed(
         ItemFailure(.notFound, "record '\(recordID)' was saved, and has been deleted since"))

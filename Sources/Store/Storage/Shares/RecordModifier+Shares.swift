@@ -237,10 +237,7 @@ extension RecordModifier {
       // Later changes of the database may have participants as listeners.
       _ = try DatabaseTable(transaction: transaction).raiseSubscriptionVersion(of: database)
       transaction.catalog.listeners[database] = nil
-      if try links.number(ofRoot: share.root, inZone: share.zoneNumber, of: database) == nil {
-        let link = try numbers.take(from: transaction)
-        try links.add(link, ofRoot: share.root, inZone: share.zoneNumber, of: database)
-      }
+      _ = try link(ofRoot: share.root, inZone: share.zoneNumber)
       try place(share, change, at: version)
     } else {
       try shares.save(share, in: database)
@@ -261,6 +258,28 @@ extension RecordModifier {
       try participants.save(participant, of: share, in: database)
     }
     return try shares.content(of: share.number, in: database)
+  }
+
+  /// Returns the number of the link of a root or a zone. The first call adds the link.
+  private mutating func link(ofRoot root: Int64?, inZone zone: Int64) throws -> Int64 {
+    let links = ShareLinkTable(transaction: transaction)
+    if let known = try links.number(ofRoot: root, inZone: zone, of: database) { return known }
+    let link = try numbers.take(from: transaction)
+    try links.add(link, ofRoot: root, inZone: zone, of: database)
+    return link
+  }
+
+  /// Returns the short GUID of a saved record, which a share of it has now or later. The result is nil
+  /// for a record that cannot be shared: a share, and a record in the default zone or in a public
+  /// database.
+  mutating func shortGUID(of record: Record, in zone: ZoneModification) throws -> String? {
+    guard address.scope == .private, !zone.zoneID.isDefaultZone,
+      record.recordType != ShareContent.recordType,
+      let number = try RecordTable(transaction: transaction).number(
+        of: record.recordID.recordName, inZone: zone.zoneNumber, of: database)
+    else { return nil }
+    let link = try link(ofRoot: number, inZone: zone.zoneNumber)
+    return try ShareLinkTable(transaction: transaction).shortGUID(of: link, in: database)
   }
 
   /// Gives the root and its descendants their place in the shared hierarchy, and the share its place

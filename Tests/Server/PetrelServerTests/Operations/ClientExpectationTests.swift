@@ -38,6 +38,7 @@ struct ClientExpectationTests {
         """#, as: service.alice)
       #expect(saved.outcomes == ["ok", "ok"], "\(saved.json)")
       let record = saved[0]
+      #expect(record["shortGUID"]?.string?.isEmpty == false && saved[1]["shortGUID"] == nil)
       for stamp in [record["created"], record["modified"]] {
         #expect(stamp?["timestamp"]?.int != nil && stamp?["userRecordName"]?.string != nil)
         #expect(stamp?["deviceID"] == "2")
