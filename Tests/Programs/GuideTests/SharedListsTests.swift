@@ -139,6 +139,22 @@ struct SharedListsTests {
     try await watching.value
   }
 
+  @Test("A participant who watches sees what the owner adds")
+  func participantWatches() async throws {
+    let users = try await Users()
+    defer { users.remove() }
+    let (anna, ben) = (users.user("anna@example.com"), users.user("ben@example.com"))
+    try await anna.run("create", "Groceries")
+    try await ben.run("accept", try await anna.run("share", "Groceries", "ben@example.com"))
+    let output = Output()
+    let watching = Task { try await ben.commands(output).run(["watch"]) }
+    try await eventually("Ben watches") { output.text == "watching 1 lists" }
+    try await anna.run("add", "Groceries", "Bread")
+    try await eventually("Ben sees the bread") { output.text.hasSuffix("\n  [ ] Bread") }
+    watching.cancel()
+    try await watching.value
+  }
+
   @Test("A notification of the shared database makes a participant fetch from that database")
   func participantIsNotified() async throws {
     let users = try await Users()

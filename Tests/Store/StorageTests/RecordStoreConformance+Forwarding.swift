@@ -194,6 +194,43 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test(
+      "who loses the permission hears of it once, and sees nothing any more", arguments: engines)
+    func noPermission(_ engine: StoreEngine) async throws {
+      try await withStage(engine) { stage in
+        func give(_ permission: SharePermission) async throws {
+          _ = try await stage.alice.share(
+            "root", in: stage.zone,
+            with: [
+              SharingUser.participant(stage.bob.name, permission),
+              SharingUser.participant(stage.carol.name),
+            ])
+          try await stage.alice.save([("child", "root")], in: stage.zone)
+        }
+        try await give(.none)
+        var logged = try await stage.test.dispatchWithForwards()
+        #expect(logged.lines(of: stage.bob) == ["all recordDeleted share-root cloudkit.share"])
+        #expect(try await stage.bob.zones() == [])
+        #expect(try await stage.bob.record("child", in: stage.zone.ofAlice) == nil)
+        let failure = await itemFailure { try await stage.bob.accept(stage.link) }
+        #expect(failure == .notFound)
+        try await give(.none)
+        #expect(try await stage.test.dispatchWithForwards().lines(of: stage.bob) == [])
+        try await give(.readOnly)
+        logged = try await stage.test.dispatchWithForwards()
+        #expect(
+          logged.lines(of: stage.bob) == [
+            "all recordUpdated root Item", "all recordUpdated share-root cloudkit.share",
+            "all recordUpdated child Item",
+          ])
+        #expect(try await stage.bob.zones() == [stage.zone.ofAlice])
+        try await give(.none)
+        _ = try await stage.test.dispatchWithForwards()
+        try await stage.alice.deleteZone(stage.zone)
+        #expect(try await stage.test.dispatchWithForwards().lines(of: stage.bob) == [])
+      }
+    }
+
     /// The ways in which Bob's part in the share ends.
     enum Ending: CaseIterable, Sendable { case removal, leaving, share, root, zone }
 

@@ -33,7 +33,8 @@ extension AccessPolicy {
     let isAdministrator = role == .administrator
     switch action {
     case .read, .leave:
-      return nil
+      return isAdministrator || permission != .none
+        ? nil : "the share gives this participant no permission"
     case .write:
       return isAdministrator || permission == .readWrite
         ? nil : "the share gives this participant the permission to read only"

@@ -47,7 +47,9 @@ extension PastChange {
   fileprivate func obstacle(for parts: [StoredPart]) -> ForwardingObstacle? {
     let shown = parts.filter { audience.shares.contains($0.share) }
     let present = shown.filter { $0.isPresent(at: sequence) }
-    if present.contains(where: { $0.participant.ended == nil }) { return nil }
+    if present.contains(where: { $0.participant.ended == nil }) {
+      return present.contains { $0.participant.mayRead } ? nil : .notParticipant(since: nil)
+    }
     if let ended = (present + shown).first(where: { $0.participant.ended != nil }) {
       return .notParticipant(since: ended.participant.details.removed)
     }

@@ -34,7 +34,7 @@ extension RecordModifier {
   func departed(withDeletionOf stored: StoredRecord) throws -> [String] {
     guard stored.record.recordType == ShareContent.recordType else { return [] }
     return try ParticipantTable(transaction: transaction)
-      .participants(of: stored.number, in: database).compactMap(\.joinedUser)
+      .participants(of: stored.number, in: database).filter(\.mayRead).compactMap(\.joinedUser)
   }
 }
 

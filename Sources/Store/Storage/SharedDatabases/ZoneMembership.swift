@@ -15,6 +15,9 @@ struct ZoneMembership: Equatable {
   /// The number of the change with which the user joined.
   var joined: Int64
 
+  /// Whether the user sees the share.
+  var mayRead: Bool { AccessPolicy.refusal(of: .read, as: role, with: permission) == nil }
+
   /// Whether the user may create, change and delete records.
   var mayWrite: Bool { AccessPolicy.refusal(of: .write, as: role, with: permission) == nil }
 

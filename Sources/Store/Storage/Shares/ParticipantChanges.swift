@@ -10,6 +10,8 @@ struct ParticipantChanges: Equatable {
   private(set) var saved: [StoredParticipant] = []
   /// The participants that are removed.
   private(set) var ended: [StoredParticipant] = []
+  /// The participants who lose the permission to read.
+  private(set) var hidden: [StoredParticipant] = []
   /// The user record names of new participants.
   private(set) var added: Set<String> = []
 
@@ -49,6 +51,7 @@ struct ParticipantChanges: Equatable {
         let before = remaining.remove(at: index)
         let after = try Self.changed(before, to: participant, in: situation)
         if after != before { saved.append(after) }
+        if before.mayRead, !after.mayRead { hidden.append(after) }
         kept.append(after)
       } else if !kept.contains(where: { Self.isSame($0, as: participant) }) {
         let new = try Self.new(participant, besides: situation.present + kept, in: situation)

@@ -36,7 +36,8 @@ extension ParticipantTable {
     ) { StoredPart(share: $0.integer(7), participant: try participant($0)) }
   }
 
-  /// Returns the parts of a user in the shares of a zone, in the order of the shares' numbers.
+  /// Returns the parts of a user in the shares of a zone, in the order of the shares' numbers. A share
+  /// that gives the user no permission is left out.
   func memberships(
     of user: String, inZone zone: Int64, of database: DatabaseID
   ) throws -> [ZoneMembership] {
@@ -59,7 +60,7 @@ extension ParticipantTable {
         participantID: id, role: role,
         permission: try Self.permission(row.integer(role == .publicUser ? 6 : 4), of: id),
         joined: row.integer(5))
-    }
+    }.filter(\.mayRead)
   }
 
   /// Returns the number of the latest acceptance or removal of a user in the shares of a zone; 0 if
@@ -73,29 +74,26 @@ extension ParticipantTable {
     ) { max($0.integer(0), $0.integer(1)) }.max() ?? 0
   }
 
-  /// Returns the users who take part in a share, with the numbers of the changes with which they
-  /// joined.
+  /// Returns the users who see a share, with the numbers of the changes with which they joined.
   func users(
     of share: Int64, in database: DatabaseID
   ) throws -> [(user: String, joined: Int64)] {
-    try connection.rows(
-      """
-      SELECT user_record_name, joined FROM participants
-      WHERE database_id = $1 AND share_number = $2 AND joined > 0 AND ended = 0
-      """, [.integer(database.rawValue), .integer(share)]
-    ) { ($0.text(0), $0.integer(1)) }
+    try participants(of: share, in: database).compactMap { participant in
+      guard let user = participant.user, let joined = participant.joined, participant.mayRead
+      else { return nil }
+      return (user, joined)
+    }
   }
 
-  /// Returns the users who take part in the shares of a zone, each once, in the order of their
-  /// names.
+  /// Returns the users who see shares of a zone, each once, in the order of their names.
   func users(inZone zone: Int64, of database: DatabaseID) throws -> [String] {
-    try connection.rows(
+    let participants = try connection.rows(
       """
-      SELECT DISTINCT user_record_name FROM participants
+      SELECT participant_id, user_record_name, role, permission, joined, ended, content
+      FROM participants
       WHERE database_id = $1 AND zone_number = $2 AND joined > 0 AND ended = 0
-      ORDER BY user_record_name
-      """, [.integer(database.rawValue), .integer(zone)]
-    ) { $0.text(0) }
+      """, [.integer(database.rawValue), .integer(zone)], participant)
+    return Set(participants.filter(\.mayRead).compactMap(\.user)).sorted()
   }
 
   /// Returns the number of a zone of the database in whose shares users take part; nil if there is

@@ -17,6 +17,9 @@ struct StoredParticipant: Equatable {
   var ended: Int64?
   var details: ParticipantDetails
 
+  /// Whether the participant sees the share after the acceptance.
+  var mayRead: Bool { AccessPolicy.refusal(of: .read, as: role, with: permission) == nil }
+
   /// The participant's answer to the invitation.
   var acceptance: ShareAcceptance {
     if ended != nil { return .removed }

@@ -16,7 +16,9 @@ extension RecordModifier {
     fileprivate var isNew = false
 
     /// The users whose part ends with the save.
-    var departed: [String] { participants.ended.compactMap(\.joinedUser) }
+    var departed: [String] {
+      (participants.ended.filter(\.mayRead) + participants.hidden).compactMap(\.joinedUser)
+    }
   }
 
   // MARK: Checks

@@ -104,7 +104,10 @@ struct ShareLookup {
     readers.share = try summary(of: share, at: address, in: database)
     readers.participants =
       try shares.content(of: share.number, in: database)?.participants?
-      .filter { $0.role != .owner && $0.acceptance == .accepted } ?? []
+      .filter {
+        $0.role != .owner && $0.acceptance == .accepted
+          && AccessPolicy.refusal(of: .read, as: $0.role, with: $0.permission) == nil
+      } ?? []
     return readers
   }
 

@@ -166,6 +166,7 @@ struct ShareSearch {
   func participant(of found: Found) throws -> ShareParticipant? {
     if user == found.owner { return found.content.owner }
     if let known = try stored(of: found) {
+      guard known.mayRead else { return nil }
       return found.content.participants?.first { $0.participantID == known.id }
     }
     // The link of a participant is of no use for others.
