@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-// Changes of private databases, as participants of shares hear of them.
+// Changes of private databases, as participants of shares learn of them.
 extension Explainer {
   /// Adds the notifications of participants about a change in another user's private database, and
   /// their subscriptions that stayed silent.

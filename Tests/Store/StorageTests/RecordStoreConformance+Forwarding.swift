@@ -43,7 +43,7 @@ extension RecordStoreConformance {
     }
 
     @Test(
-      "participants hear of a visible change once, without content, and of no other",
+      "participants learn of a visible change once, without content, and of no other",
       arguments: engines)
     func visible(_ engine: StoreEngine) async throws {
       try await withStage(engine) { stage in
@@ -162,7 +162,7 @@ extension RecordStoreConformance {
     }
 
     @Test(
-      "a removed participant hears of it once, and of nothing that was committed later",
+      "a removed participant learns of it once, and of nothing that was committed later",
       arguments: engines)
     func removal(_ engine: StoreEngine) async throws {
       try await withStage(engine) { stage in
@@ -176,7 +176,7 @@ extension RecordStoreConformance {
         try await stage.alice.save([("child", "root")], in: stage.zone)
         logged = try await stage.test.dispatchWithForwards()
         #expect(logged.lines(of: stage.bob) == [])
-        // Who is invited again hears of changes after the new acceptance.
+        // Who is invited again learns of changes after the new acceptance.
         _ = try await stage.alice.share(
           "root", in: stage.zone,
           with: [
@@ -195,7 +195,7 @@ extension RecordStoreConformance {
     }
 
     @Test(
-      "who loses the permission hears of it once, and sees nothing any more", arguments: engines)
+      "who loses the permission learns of it once, and sees nothing any more", arguments: engines)
     func noPermission(_ engine: StoreEngine) async throws {
       try await withStage(engine) { stage in
         func give(_ permission: SharePermission) async throws {
@@ -344,7 +344,7 @@ extension RecordStoreConformance {
       }
     }
 
-    @Test("the deletion of an owner is heard of before the database goes", arguments: engines)
+    @Test("the deletion of an owner is learned of before the database goes", arguments: engines)
     func ownerDeletion(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let account = try await test.store.accounts.addUser(named: "dora", at: TestStore.time(0))

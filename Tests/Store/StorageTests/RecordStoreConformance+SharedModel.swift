@@ -7,7 +7,7 @@ import Testing
 
 extension RecordStoreConformance {
   /// Random requests of an owner and two participants, against a plain model of who sees what and
-  /// who hears of which change.
+  /// who learns of which change.
   struct SharedModel {
     static let engines = StoreEngine.allCases
 

@@ -94,7 +94,8 @@ extension RecordStoreConformance {
         #expect(try await test.publicChanges(since: token).names.count == 6)
         let events = try await test.outbox().filter { $0.change.event == .recordDeleted }
         #expect(events.contains { $0.change.record?.recordID.recordName == "public-3" })
-        let logged = try await test.dispatchAll(at: 60).logged
+        let logged = try await test.dispatch(at: 60).logged
+        try await test.dispatchAll(at: 60)
         #expect(logged.contains { $0.notification.subscriber == TestStore.bob })
       }
     }

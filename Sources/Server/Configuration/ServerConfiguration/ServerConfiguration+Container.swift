@@ -47,6 +47,7 @@ extension ServerConfiguration {
           "The page of [share links](sharing.md#the-page-of-a-link)."),
       ] + PushChannelRegistry.containerSettings.map { $0.within(\.channels) })
   }
+
   /// The settings of one container's shares.
   public struct Shares: Sendable, Hashable {
     /// The URL that opens the app after a share was accepted on its page; nil if the page opens no

@@ -41,7 +41,7 @@ extension ChangeHistoryService {
 }
 
 extension PastChange {
-  /// Returns the reason why a user does not hear of the change.
+  /// Returns the reason why a user does not learn of the change.
   ///
   /// - Parameter parts: the user's present and former parts in shares of the zone.
   fileprivate func obstacle(for parts: [StoredPart]) -> ForwardingObstacle? {

@@ -8,7 +8,7 @@ struct ForwardSearch {
   let source: DatabaseID
   let transaction: StoreTransaction
 
-  /// A change that a participant hears of.
+  /// A change that a participant learns of.
   private struct Heard {
     var entry: OutboxEntry
     /// Whether the participant's part in a share ended with the change.
@@ -38,7 +38,7 @@ struct ForwardSearch {
     }
   }
 
-  /// Returns the changes that each user hears of, in their order.
+  /// Returns the changes that each user learns of, in their order.
   private func heard(_ entries: [OutboxEntry]) throws -> [String: [Heard]] {
     let participants = ParticipantTable(transaction: transaction)
     var users: [Int64: [(user: String, joined: Int64)]] = [:]
@@ -61,7 +61,7 @@ struct ForwardSearch {
     return heard
   }
 
-  /// Returns a change as a participant hears of it, with the subscriptions that it fires; nil if it
+  /// Returns a change as a participant learns of it, with the subscriptions that it fires; nil if it
   /// fires none.
   private func match(
     _ heard: Heard, _ naming: ZoneNaming, _ subscriptions: [StoredSubscription],
@@ -90,7 +90,7 @@ struct ForwardSearch {
 }
 
 extension ZoneNaming {
-  /// Returns a change of the owner's database, as a participant hears of it: without the contents of
+  /// Returns a change of the owner's database, as a participant learns of it: without the contents of
   /// the record.
   ///
   /// - Parameter isDeparture: whether the participant's part in a share ended with the change. The

@@ -35,15 +35,15 @@ struct OutboxTable {
 
   /// Writes a change to the outbox, and adds the change to those that the commit handler gets.
   ///
-  /// A change that nobody hears of is skipped: the database has no subscriptions, and no participant
+  /// A change that nobody learns of is skipped: the database has no subscriptions, and no participant
   /// sees the change. A subscription does not fire on changes that were committed before the
   /// subscription was saved.
   ///
   /// - Parameters:
-  ///   - change: evaluated only if somebody hears of the change.
+  ///   - change: evaluated only if somebody learns of the change.
   ///   - sequence: the change's number, drawn from `numbers`.
   ///   - numbers: the number supply of the database.
-  ///   - audience: the participants of shares who hear of the change.
+  ///   - audience: the participants of shares who learn of the change.
   func post(
     _ change: @autoclosure () -> Change, sequence: Int64, numbers: NumberSupply,
     audience: ShareAudience = ShareAudience()
@@ -67,7 +67,7 @@ struct OutboxTable {
     transaction.outbox.append(entry)
   }
 
-  /// Returns who may hear of changes in a database. The draw of the numbers has locked the
+  /// Returns who may learn of changes in a database. The draw of the numbers has locked the
   /// database's row, so no other transaction saves a subscription or a share before this one ends.
   ///
   /// The ``Catalog`` caches the answer for up to 50,000 databases. An answer is valid until the

@@ -294,14 +294,14 @@ extension RecordModifier {
   }
 
   /// Writes a change to the outbox, the table from which the dispatcher reads changes. If nobody
-  /// hears of the change, nothing is written.
+  /// learns of the change, nothing is written.
   ///
   /// - Parameters:
   ///   - event: the kind of the change.
   ///   - record: the record as the change has saved it, or as it was before its deletion. The
   ///     argument is evaluated only if the change is written.
   ///   - sequence: the number of the change.
-  ///   - audience: the participants of shares who hear of the change.
+  ///   - audience: the participants of shares who learn of the change.
   func post(
     _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64,
     audience: ShareAudience

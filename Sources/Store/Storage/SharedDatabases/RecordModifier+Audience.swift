@@ -2,7 +2,7 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModifier {
-  /// Returns the participants of shares who hear of the change of a record.
+  /// Returns the participants of shares who learn of the change of a record.
   ///
   /// Call the method after the record's new place was written, or before its place is removed.
   ///

@@ -10,7 +10,7 @@ final class Catalog {
   /// The addresses of databases by their numbers, at most 50,000; a full cache is emptied. An
   /// address never changes.
   var addresses: [DatabaseID: DatabaseAddress] = [:]
-  /// Who may hear of changes in a database, for at most 50,000 databases; a full cache is emptied.
+  /// The possible listeners of databases, at most 50,000; a full cache is emptied.
   var listeners: [DatabaseID: Listeners] = [:]
   /// The names of zones by their numbers, at most 50,000; a full cache is emptied. A number is
   /// never given to another zone.
@@ -46,7 +46,7 @@ final class Catalog {
     version = nil
   }
 
-  /// Who may hear of changes in a database.
+  /// The possible listeners of a database's changes.
   struct Listeners {
     /// The subscription version of the database at which this was read.
     var version: Int64

@@ -64,7 +64,7 @@ extension Change {
 }
 
 extension ShareAudience {
-  /// Removes a deleted user, who hears of nothing any more.
+  /// Removes a deleted user, who learns of nothing any more.
   ///
   /// - Returns: whether the user was in the audience.
   mutating func remove(_ user: String) -> Bool {

@@ -2,7 +2,7 @@ import CloudKitModel
 import StoreModel
 
 extension UserDeletionStep {
-  /// Ends the shares of a private database before its rows are removed. The participants hear of each
+  /// Ends the shares of a private database before its rows are removed. The participants learn of each
   /// zone once, and the deletion waits until they have.
   ///
   /// - Returns: whether nothing is left to do.

@@ -26,7 +26,7 @@ public protocol ChangeHistoryStore: Sendable {
   ) async throws -> [PastNotification]
   /// Returns a change of a private database as it concerns participants of its shares.
   ///
-  /// - Parameter user: the only user in the result; nil for all users who heard of the change.
+  /// - Parameter user: the only user in the result; nil for all users who learned of the change.
   /// - Returns: empty for a change of another database, and for users without a shared database.
   func forwards(of change: PastChange, to user: String?) async throws -> [ForwardedChange]
   /// Returns the latest notifications of one subscription, newest first. The search covers only the

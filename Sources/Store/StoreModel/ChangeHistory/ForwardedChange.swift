@@ -4,9 +4,9 @@ import CloudKitModel
 public struct ForwardedChange: Sendable, Hashable {
   /// The user record name.
   public var user: String
-  /// The change as the user hears of it, in the user's shared database.
+  /// The change as the user learns of it, in the user's shared database.
   public var change: PastChange
-  /// The reason why the user does not hear of the change; nil if the user does.
+  /// The reason why the user does not learn of the change; nil if the user does.
   public var obstacle: ForwardingObstacle?
 
   /// Creates a forwarded change.
@@ -17,7 +17,7 @@ public struct ForwardedChange: Sendable, Hashable {
   }
 }
 
-/// The reason why a user does not hear of a change in another user's private database.
+/// The reason why a user does not learn of a change in another user's private database.
 public enum ForwardingObstacle: Sendable, Hashable {
   /// The user took part in no share that shows the record: never, or not any more since a time. The
   /// time is nil if the store does not know it.

@@ -15,7 +15,7 @@ public struct PastChange: Sendable, Hashable {
   /// Whether the store has kept the record's fields. If false, the record in ``change`` has no
   /// fields, because the change was too large (``ChangeHistoryLimits/changeBytes``).
   public var hasFields: Bool
-  /// The participants of shares who hear of the change.
+  /// The participants of shares who learn of the change.
   public var audience: ShareAudience
 
   /// The name of the changed record; nil for the change of a zone.

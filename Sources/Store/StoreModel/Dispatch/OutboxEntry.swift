@@ -19,7 +19,7 @@ public struct OutboxEntry: Sendable, Hashable {
   /// nil if no notification is written. The order is that of subscribers and IDs, by their bytes.
   /// See ``MatchedChange/isWhole``.
   public var settledThrough: SubscriptionName?
-  /// The participants of shares who hear of the change; empty if there are none.
+  /// The participants of shares who learn of the change; empty if there are none.
   public var audience: ShareAudience
   /// The source of a change that is forwarded to the shared database of a participant; nil for a
   /// change of the database itself. A forwarded change has the number that it has in its source.

@@ -1,13 +1,13 @@
-/// The users besides the owner who hear of a change in a private database: participants of its
+/// The users besides the owner who learn of a change in a private database: participants of its
 /// shares.
 ///
 /// The transaction of the change determines the audience. Who takes part in the shares is read when
-/// the change is forwarded, so a participant who was removed meanwhile does not hear of it.
+/// the change is forwarded, so a participant who was removed meanwhile does not learn of it.
 public struct ShareAudience: Sendable, Hashable {
   /// The numbers of the shares that show the change: those of the record's place before and after
   /// the change.
   public var shares: [Int64]
-  /// The user record names of participants whose part ended with the change. They hear of it once.
+  /// The user record names of participants whose part ended with the change. They learn of it once.
   public var departed: [String]
 
   /// Creates an audience.

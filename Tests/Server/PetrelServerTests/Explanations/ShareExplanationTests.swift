@@ -8,7 +8,7 @@ import Waiting
 
 @testable import PetrelServer
 
-/// Why a participant of a share did or did not hear of a change in the owner's private database.
+/// Why a participant of a share did or did not learn of a change in the owner's private database.
 struct ShareExplanationTests {
   /// Alice, who shares the record `list` of a zone with Bob, and Bob's database subscriptions.
   private struct Stage {
@@ -109,7 +109,7 @@ struct ShareExplanationTests {
       #expect(
         summary(try await stage.explanationOfChange(of: "other"))
           == ["all outsideHierarchy", "tasks outsideHierarchy recordType"])
-      // Without a subscriber, the participants who heard of the change are in the explanation too.
+      // Without a subscriber, the participants who learned of the change are in the explanation too.
       let whole = try await stage.explanation(of: "list", question: .init())
       #expect(summary(whole) == ["mine fired", "all fired", "tasks recordType"])
 
