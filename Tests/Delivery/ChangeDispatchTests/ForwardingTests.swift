@@ -1,5 +1,6 @@
 import CloudKitModel
 import PropertyTesting
+import Storage
 import StoreModel
 import Testing
 import Waiting
@@ -62,7 +63,8 @@ struct ForwardingTests {
 
   @Test("nothing that was committed after a removal reaches the removed participant")
   func removals() async throws {
-    try await withWorld(configure: { $0.changeHistory.changes = 100_000 }) { world in
+    let keepChanges: (inout StoreConfiguration) -> Void = { $0.changeHistory.changes = 100_000 }
+    try await withWorld(configure: keepChanges) { world in
       let shared = try await SharedZoneWorld(world)
       let running = RunningDispatcher(DispatchStore(world.store))
       try await raceRemovals(500, of: [shared])

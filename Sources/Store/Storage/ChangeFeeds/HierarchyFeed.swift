@@ -216,7 +216,8 @@ struct HierarchyFeed {
       })
     deleted.subtract(saved)
     changes.removeAll { change in
-      if case .deleted(let recordID, _) = change { saved.contains(recordID.recordName) } else { false }
+      guard case .deleted(let recordID, _) = change else { return false }
+      return saved.contains(recordID.recordName)
     }
   }
 

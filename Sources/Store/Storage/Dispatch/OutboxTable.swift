@@ -306,7 +306,8 @@ struct OutboxTable {
   ///
   /// - Returns: whether the change was stored. The result is false if there is no such change.
   func update(
-    _ sequence: Int64, in database: DatabaseID, by alter: (inout Change, inout ShareAudience) -> Bool
+    _ sequence: Int64, in database: DatabaseID,
+    by alter: (inout Change, inout ShareAudience) -> Bool
   ) throws -> Bool {
     let key: [SQLValue] = [.integer(database.rawValue), .integer(sequence)]
     let content = try connection.first(
