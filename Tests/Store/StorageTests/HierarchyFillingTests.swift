@@ -37,7 +37,7 @@ struct HierarchyFillingTests {
       try await store.transactions.write {
         for table in [
           "hierarchy", "shares", "participants", "share_links", "share_requests", "departures",
-          "mounts",
+          "mounts", "forwards",
         ] {
           try $0.connection.execute("DROP TABLE \(table)")
         }

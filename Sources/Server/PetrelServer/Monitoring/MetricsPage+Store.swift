@@ -99,6 +99,10 @@ extension MetricsPage {
     gauge(
       "petrel_changes_waiting", "Changes in memory that wait to be matched.",
       dispatch.waitingChanges)
+    gauge(
+      "petrel_forwards_waiting",
+      "Participants of shares for whom notifications of changes are being written.",
+      dispatch.waitingForwards)
     counter(
       "petrel_notifications_logged_total", "Notifications that were written to the log.",
       dispatch.loggedNotifications)

@@ -82,10 +82,12 @@ struct OutboxTable {
     {
       return known
     }
+    let scope = try DatabaseTable(transaction: transaction).address(of: database).scope
     let listeners = Catalog.Listeners(
       version: numbers.subscriptionVersion,
       isSubscribed: try SubscriptionTable(transaction: transaction).hasAny(in: database),
-      hasShares: try ShareTable(transaction: transaction).hasAny(in: database))
+      hasShares: scope == .private
+        ? try ShareTable(transaction: transaction).hasAny(in: database) : false)
     if transaction.catalog.listeners.count >= 50_000 { transaction.catalog.listeners = [:] }
     transaction.catalog.listeners[database] = listeners
     return listeners
