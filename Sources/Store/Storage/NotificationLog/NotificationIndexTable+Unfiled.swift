@@ -61,6 +61,25 @@ extension NotificationIndexTable {
       Self.unfiled + " AND subscriber = $1", [.text(subscriber)], NotificationIndexRow.init(row:))
   }
 
+  /// Returns a user's log entries in one database after a number that may be missing in the index, as
+  /// ``unfiledRows(of:)`` does.
+  ///
+  /// - Complexity: O(*n*), where *n* is the number of the user's unfiled entries after that number.
+  func unfiledRows(
+    of subscriber: String, in database: DatabaseID, after sequence: Int64
+  ) throws -> [NotificationIndexRow] {
+    let isAfter = { (row: NotificationIndexRow) in
+      row.database == database && row.sequence > sequence
+    }
+    guard let tail = transaction.tail,
+      let rows = tail.rows(
+        of: subscriber, in: database, after: sequence,
+        since: transaction.wholeRuns ?? tail.wholeRuns)
+    else { return try unfiledRows(of: subscriber).filter(isAfter) }
+    return try visible(rows)
+      + transaction.tailChange.added.filter { $0.subscriber == subscriber && isAfter($0) }
+  }
+
   /// Returns those of the rows whose log entries are in the transaction's snapshot of the store.
   /// Entries that were logged later have numbers above the last number of the database in the
   /// snapshot.
@@ -87,7 +106,9 @@ extension NotificationIndexTable {
   ) throws -> NotificationTail {
     try connection.beginReading()
     do {
-      let rows = try connection.rows(inNoRun, [], NotificationIndexRow.init(row:))
+      let rows = try connection.rows(
+        inNoRun + " ORDER BY notification_log.database_id, sequence", [],
+        NotificationIndexRow.init(row:))
       let marks = try connection.rows(
         "SELECT generation, database_id FROM unfiled_notifications", []
       ) { (generation: $0.integer(0), database: DatabaseID(rawValue: $0.integer(1))) }

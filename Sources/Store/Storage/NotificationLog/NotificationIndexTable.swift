@@ -115,10 +115,10 @@ package struct NotificationIndexTable {
         SQLValue(device.deviceID),
       ]
     ) { $0.integer(0) }
-    let unfiled = try unfiledRows(of: device.userRecordName).lazy.filter {
-      $0.database == database && $0.sequence > position
-        && ($0.originDevice == nil || $0.originDevice != device.deviceID)
-    }.map(\.sequence).min()
+    let unfiled = try unfiledRows(
+      of: device.userRecordName, in: database, after: position
+    ).lazy.filter { $0.originDevice == nil || $0.originDevice != device.deviceID }
+      .map(\.sequence).min()
     return [filed, unfiled].compactMap(\.self).min()
   }
 

@@ -99,7 +99,8 @@ final class NotificationTail: Sendable {
   ///
   /// - Parameters:
   ///   - capacity: the number of waiting entries at which a run is begun.
-  ///   - rows: the entries of all generations that are in no run. They wait for the next run.
+  ///   - rows: the entries of all generations that are in no run, in the order of their numbers in
+  ///     each database. They wait for the next run.
   ///   - marked: the databases with rows in `unfiled_notifications`.
   ///   - generation: the latest generation in `unfiled_notifications`; 1 if the table is empty.
   ///   - merging: the number of the run into which other runs are being merged; nil if there is
@@ -135,6 +136,24 @@ final class NotificationTail: Sendable {
     state.withLock { state in
       guard state.wholeRuns == wholeRuns else { return nil }
       return (state.filing?.entries[subscriber] ?? []) + (state.waiting[subscriber] ?? [])
+    }
+  }
+
+  /// Returns a subscriber's entries in one database after a number, in the order of the numbers. The
+  /// run that is being made may have some of them, too.
+  ///
+  /// - Parameter wholeRuns: the value of ``wholeRuns`` before the reader's transaction began.
+  /// - Returns: the entries; nil if a run was completed since.
+  /// - Complexity: O(*n*), where *n* is the number of the subscriber's entries after that number, in
+  ///   all databases.
+  func rows(
+    of subscriber: String, in database: DatabaseID, after sequence: Int64, since wholeRuns: Int
+  ) -> [NotificationIndexRow]? {
+    state.withLock { state in
+      guard state.wholeRuns == wholeRuns else { return nil }
+      return [state.filing?.entries[subscriber], state.waiting[subscriber]].flatMap {
+        $0?.latest(in: database, after: sequence) ?? []
+      }
     }
   }
 
@@ -195,5 +214,19 @@ final class NotificationTail: Sendable {
     let (waiting, generation) = state.withLock { ($0.waiting, $0.generation) }
     return Filing(
       run: run, generation: generation, entries: waiting, subscribers: waiting.keys.sorted())
+  }
+}
+
+extension [NotificationIndexRow] {
+  /// Returns the entries in one database after a number. The numbers of each database rise, so the
+  /// search begins at the end.
+  fileprivate func latest(in database: DatabaseID, after sequence: Int64) -> [NotificationIndexRow]
+  {
+    var latest: [NotificationIndexRow] = []
+    for row in reversed() where row.database == database {
+      guard row.sequence > sequence else { break }
+      latest.append(row)
+    }
+    return latest.reversed()
   }
 }
