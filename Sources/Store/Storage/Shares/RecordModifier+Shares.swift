@@ -374,8 +374,7 @@ extension RecordModifier {
       from: current, to: stored, type: type, in: database)
     try post(
       .recordUpdated, record: stored.record, sequence: version,
-      audience: try audience(
-        ofRecord: number, inZone: stored.zoneNumber, departed: departed))
+      audience: try audience(ofRecord: number, inZone: stored.zoneNumber, departed: departed))
     return stored.record
   }
 }
