@@ -57,7 +57,7 @@ struct SharedZoneWorld: Sendable {
     try await world.save(name, zone: zoneID.zoneName, in: world.privateID)
   }
 
-  /// The log of a user, each notification as the record's name, without those of shares.
+  /// All of a user's log.
   func log(of user: String = DispatchWorld.bob) async throws -> [LogEntry] {
     var entries: [LogEntry] = []
     var token: String?

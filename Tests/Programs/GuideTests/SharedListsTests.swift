@@ -121,36 +121,22 @@ struct SharedListsTests {
     #expect(users.cloud.waitingFaults == 0)
   }
 
-  @Test("The owner who watches sees what a participant adds")
-  func ownerWatches() async throws {
+  @Test("Who watches sees what the other one adds", arguments: [true, false])
+  func watching(isOwner: Bool) async throws {
     let users = try await Users()
     defer { users.remove() }
     let (anna, ben) = (users.user("anna@example.com"), users.user("ben@example.com"))
     try await anna.run("create", "Groceries")
     try await ben.run("accept", try await anna.run("share", "Groceries", "ben@example.com"))
+    let (watcher, other) = isOwner ? (anna, ben) : (ben, anna)
+    let sharing = isOwner ? "shared with ben@example.com" : "a list of another user"
     let output = Output()
-    let watching = Task { try await anna.commands(output).run(["watch"]) }
-    try await eventually("Anna watches") { output.text == "watching 1 lists" }
-    try await ben.run("add", "Groceries", "Bread")
-    try await eventually("Anna sees the bread") {
-      output.text.hasSuffix("Groceries, shared with ben@example.com\n  [ ] Bread")
+    let watching = Task { try await watcher.commands(output).run(["watch"]) }
+    try await eventually("the user watches") { output.text == "watching 1 lists" }
+    try await other.run("add", "Groceries", "Bread")
+    try await eventually("the bread is seen") {
+      output.text.hasSuffix("Groceries, \(sharing)\n  [ ] Bread")
     }
-    watching.cancel()
-    try await watching.value
-  }
-
-  @Test("A participant who watches sees what the owner adds")
-  func participantWatches() async throws {
-    let users = try await Users()
-    defer { users.remove() }
-    let (anna, ben) = (users.user("anna@example.com"), users.user("ben@example.com"))
-    try await anna.run("create", "Groceries")
-    try await ben.run("accept", try await anna.run("share", "Groceries", "ben@example.com"))
-    let output = Output()
-    let watching = Task { try await ben.commands(output).run(["watch"]) }
-    try await eventually("Ben watches") { output.text == "watching 1 lists" }
-    try await anna.run("add", "Groceries", "Bread")
-    try await eventually("Ben sees the bread") { output.text.hasSuffix("\n  [ ] Bread") }
     watching.cancel()
     try await watching.value
   }
