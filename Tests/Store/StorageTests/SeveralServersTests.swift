@@ -130,12 +130,16 @@ struct SeveralServersTests {
   @Test("a server that stands still in a transaction loses it, and with it the locks")
   func standstill() async throws {
     try await ServerGroup.with(servers: 2) {
-      $0.tuning.idleTimeoutMilliseconds = 100 * Patience.factor
+      $0.tuning.idleTimeoutMilliseconds = 12_345
     } _: { group in
       let (first, second) = (try group.store(0), group.servers[1])
       let doubts = Mutex(0)
       first.outbox.setDoubtHandler { doubts.withLock { $0 += 1 } }
-      let held = try await Held(.database(second.publicID), in: first)
+      // The held transaction alone has a short timeout: the other ones may stand still on a busy
+      // machine.
+      let (held, timeout) = try await Held.standing(
+        .database(second.publicID), in: first, timeoutMilliseconds: 100)
+      #expect(timeout == "12345ms")
       try await second.save("a")
       let failure = await #expect(throws: StoreError.self) { try await held.release() }
       #expect(failure?.code == .unreachable)
@@ -182,11 +186,17 @@ final class Held: Sendable {
   private let task: Task<Void, any Error>
 
   /// Comes back when the write has its locks.
-  init(_ locks: WriteLocks, in store: SQLStore) async throws {
+  ///
+  /// - Parameter begin: what the write does as soon as it has its locks.
+  init(
+    _ locks: WriteLocks, in store: SQLStore,
+    begin: @escaping @Sendable (StoreTransaction) throws -> Void = { _ in }
+  ) async throws {
     let gate = gate
     let isThere = Mutex(false)
     let task = Task {
       try await store.transactions.write(locking: locks) { transaction in
+        try begin(transaction)
         isThere.withLock { $0 = true }
         gate.wait()
         // Whether the transaction is still there.
@@ -195,6 +205,24 @@ final class Held: Sendable {
     }
     self.task = task
     try await eventually("the write has its locks") { isThere.withLock { $0 } }
+  }
+
+  /// Returns a write that PostgreSQL ends after a timeout of its own, and the timeout that the store
+  /// had set.
+  static func standing(
+    _ locks: WriteLocks, in store: SQLStore, timeoutMilliseconds: Int
+  ) async throws -> (held: Held, timeout: String?) {
+    let timeout = Mutex<String?>(nil)
+    let held = try await Held(locks, in: store) { transaction in
+      let connection = transaction.connection
+      let stored = try connection.first("SHOW idle_in_transaction_session_timeout", []) {
+        $0.text(0)
+      }
+      timeout.withLock { $0 = stored }
+      try connection.run(
+        "SET LOCAL idle_in_transaction_session_timeout = \(timeoutMilliseconds)", [])
+    }
+    return (held, timeout.withLock { $0 })
   }
 
   func release() async throws {
