@@ -111,7 +111,7 @@ struct DispatchWorld: Sendable {
     var lines: [String] = []
     while let next = try await store.courier.nextCourierEntry(forToken: Self.reader) {
       lines.append(Self.line(next.entry))
-      try await store.courier.acknowledgeCourierEntry(next.entry, forToken: Self.reader)
+      try await store.courier.acknowledgeCourierEntries([next.entry], forToken: Self.reader)
     }
     return lines
   }

@@ -62,7 +62,7 @@ struct CourierAnswersTests {
       #expect(name(try await next(second)) == "a")
 
       try await answers.keepCourierAnswer(given, forToken: "web")
-      try await second.store.courier.acknowledgeCourierEntry(given, forToken: "web")
+      try await second.store.courier.acknowledgeCourierEntries([given], forToken: "web")
       try await answers.acknowledgeCourierAnswer(ofToken: "web")
       let last = try #require(try await next(second))
       #expect(name(last) == "b")

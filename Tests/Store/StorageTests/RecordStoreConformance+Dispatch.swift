@@ -359,8 +359,8 @@ extension RecordStoreConformance {
           #expect(try await store.courier.nextCourierEntry(forToken: "web") == next)
           names.append(next.entry.notification.change.record?.recordID.recordName)
           badges.append(next.badge)
-          try await store.courier.acknowledgeCourierEntry(next.entry, forToken: "web")
-          try await store.courier.acknowledgeCourierEntry(next.entry, forToken: "web")
+          try await store.courier.acknowledgeCourierEntries([next.entry], forToken: "web")
+          try await store.courier.acknowledgeCourierEntries([next.entry], forToken: "web")
         }
         // The zone was made before the reader came, but logged after.
         #expect(names == ["first", nil, "second", "third"])

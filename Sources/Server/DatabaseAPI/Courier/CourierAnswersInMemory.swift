@@ -36,6 +36,6 @@ final class CourierAnswersInMemory: CourierAnswers {
 
   func acknowledgeCourierAnswer(ofToken token: String) async throws {
     guard let entry = entries.withLock({ $0.removeValue(forKey: token) }) else { return }
-    try await store.acknowledgeCourierEntry(entry, forToken: token)
+    try await store.acknowledgeCourierEntries([entry], forToken: token)
   }
 }

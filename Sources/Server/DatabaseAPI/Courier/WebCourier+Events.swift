@@ -13,11 +13,15 @@ import WebServices
 /// that a stream wrote or a poll acknowledged.
 ///
 /// A reader has one stream: a new stream ends the one before. The server queues nothing for a slow
-/// reader. It reads the next entry from the notification log when the connection accepts more data.
+/// reader. It reads the next entries from the notification log, at most 32 at once, when the
+/// connection accepts more data.
 extension WebCourier {
   /// Seconds without an event after which the server writes a comment line, so that proxies do not
   /// close the connection.
   private static let keepAlive = 15.0
+  /// The most events that are read at once and written together. A search and an acknowledgement
+  /// cost the store as much for many events as for one.
+  private static let eventsAtOnce = 32
 
   /// Whether a request is a poll: it is for the courier's path and does not ask for a stream.
   static func isPoll(_ request: HTTPRequest) -> Bool {
@@ -83,9 +87,10 @@ extension WebCourier {
     while turn.isCurrent, !readers.isClosed, expiry.map({ $0 > clock() }) ?? true {
       let deadline = clock().advanced(bySeconds: Self.keepAlive)
       let look = try await queue.serve { [position] in
-        try await self.look(for: token, after: position, until: deadline)
+        try await self.look(
+          for: token, after: position, limit: Self.eventsAtOnce, until: deadline)
       }
-      guard look.next != nil else {
+      guard !look.entries.isEmpty else {
         await look.wait()
         // This write fails if the reader has disconnected.
         if look.reader.isOverdue || deadline <= clock() {
@@ -95,25 +100,25 @@ extension WebCourier {
         continue
       }
       guard turn.isCurrent else { return }
-      try await writer.write(event(look, moving: &position))
-      try await queue.serve { try await self.acknowledge(look, token) }
+      try await writer.write(events(of: look.entries, moving: &position))
+      try await queue.serve {
+        try await self.store.acknowledgeCourierEntries(
+          look.entries.map(\.entry), forToken: token)
+      }
     }
   }
 
-  /// Moves the reader's position past the notification that a search has found, and returns the
-  /// event. Its ID is the new position.
+  /// Moves the reader's position past the notifications that a search has found, and returns their
+  /// events. The ID of an event is the position after it.
   @inline(never)
-  private func event(_ look: Look, moving position: inout CourierPosition) throws -> Data {
-    guard let next = look.next else { return Data() }
-    position.pass(next.entry)
-    let payload = PushPayload(next.entry.notification, badge: next.badge, reader: .courier)
-    let id = try position.text(sealedBy: tokens)
-    return Data("id: \(id)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8)
-  }
-
-  /// Moves the reader's cursor in the store past the notification that was written.
-  private func acknowledge(_ look: Look, _ token: String) async throws {
-    guard let entry = look.next?.entry else { return }
-    try await store.acknowledgeCourierEntry(entry, forToken: token)
+  private func events(
+    of entries: [CourierEntry], moving position: inout CourierPosition
+  ) throws -> Data {
+    try entries.reduce(into: Data()) { events, next in
+      position.pass(next.entry)
+      let payload = PushPayload(next.entry.notification, badge: next.badge, reader: .courier)
+      let id = try position.text(sealedBy: tokens)
+      events += Data("id: \(id)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8)
+    }
   }
 }

@@ -104,9 +104,9 @@ package final class WebCourier: Sendable {
       (token, deadline) = (device.token, nil)
     }
     let end = deadline ?? clock().advanced(bySeconds: pollTime)
-    let look = try await look(for: token, until: end)
+    let look = try await look(for: token, limit: 1, until: end)
     request.look = look
-    guard let next = look.next else {
+    guard let next = look.entries.first else {
       return isOverdue || clock() >= end || readers.isClosed
         ? HTTPResponse(headers: Self.headers) : nil
     }
@@ -119,14 +119,14 @@ package final class WebCourier: Sendable {
   /// Stores the notification that a search found, so that the reader's next poll acknowledges it.
   /// Without a notification it does nothing.
   func remember(_ look: Look?) async throws {
-    guard let look, let next = look.next else { return }
+    guard let look, let next = look.entries.first else { return }
     try await answers.keepCourierAnswer(next.entry, forToken: look.token)
   }
 
   /// Deletes what ``remember(_:)`` has stored, so that the reader's next poll finds the
   /// notification again.
   func forget(_ look: Look?) async throws {
-    guard let look, let next = look.next else { return }
+    guard let look, let next = look.entries.first else { return }
     try await answers.withdrawCourierAnswer(next.entry, forToken: look.token)
   }
 
@@ -152,18 +152,18 @@ package final class WebCourier: Sendable {
     let token: String
     /// The registration among the waiting readers.
     let reader: CourierReaders.Reader
-    /// The next notification; nil if there is none.
-    let next: CourierEntry?
+    /// The next notifications; empty if there is none.
+    let entries: [CourierEntry]
     private let readers: CourierReaders
 
     fileprivate init(
       _ token: String, _ reader: CourierReaders.Reader, of readers: CourierReaders,
-      next: CourierEntry?
+      entries: [CourierEntry]
     ) {
       self.token = token
       self.reader = reader
       self.readers = readers
-      self.next = next
+      self.entries = entries
     }
 
     deinit { readers.unregister(reader) }
@@ -173,21 +173,23 @@ package final class WebCourier: Sendable {
     func wait() async { await reader.wait() }
   }
 
-  /// Registers a reader, and searches the notification log for the reader's next notification.
+  /// Registers a reader, and searches the notification log for the reader's next notifications.
   ///
   /// - Parameters:
   ///   - token: the name of the reader in the store.
   ///   - position: the position after which the search begins; empty for the store's cursor.
+  ///   - limit: the most notifications to find.
   ///   - deadline: the time at which the wait ends without a notification.
   func look(
-    for token: String, after position: CourierPosition = CourierPosition(),
+    for token: String, after position: CourierPosition = CourierPosition(), limit: Int,
     until deadline: Timestamp
   ) async throws -> Look {
     let reader = readers.register(
       userRecordNames: try await listeners(withToken: token), deadline: deadline)
     do {
-      let next = try await store.nextCourierEntry(forToken: token, after: position)
-      return Look(token, reader, of: readers, next: next)
+      let entries = try await store.courierEntries(
+        forToken: token, after: position, limit: limit)
+      return Look(token, reader, of: readers, entries: entries)
     } catch {
       readers.unregister(reader)
       throw error

@@ -237,12 +237,12 @@ struct DeviceTable {
 
   // MARK: Badges
 
-  /// Adds 1 to a device's badge, and returns the new badge; nil if there is no such device.
-  func raiseBadge(of token: String, kind: DeviceToken.Kind) throws -> Int? {
+  /// Raises a device's badge, and returns the new badge; nil if there is no such device.
+  func raiseBadge(of token: String, kind: DeviceToken.Kind, by count: Int = 1) throws -> Int? {
     try connection.first(
       """
-      UPDATE device_tokens SET badge = badge + 1 WHERE kind = $1 AND token = $2 RETURNING badge
-      """, [.text(kind.rawValue), .text(token)]
+      UPDATE device_tokens SET badge = badge + $3 WHERE kind = $1 AND token = $2 RETURNING badge
+      """, [.text(kind.rawValue), .text(token), .integer(Int64(count))]
     ) { Int($0.integer(0)) }
   }
 

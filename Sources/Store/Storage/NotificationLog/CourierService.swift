@@ -12,9 +12,8 @@ struct CourierService: CourierStore, CourierAnswers {
   /// Whether a reader's polls may reach several servers: true on PostgreSQL.
   let isShared: Bool
 
-  /// Returns the next log entry for a reader: the oldest one that follows the reader's cursor, or
-  /// that follows the position which the reader sends with its poll. The result is nil if there is
-  /// no such entry.
+  /// Returns the next log entries for a reader: the oldest ones that follow the reader's cursors, or
+  /// that follow the position which the reader sends with its poll.
   ///
   /// A reader gets only entries that were logged after its token was registered for the present
   /// user and container.
@@ -23,75 +22,119 @@ struct CourierService: CourierStore, CourierAnswers {
   ///   - token: the reader's own token.
   ///   - position: the position that the reader has sent. In each database of the position, it
   ///     replaces the cursor. A position past the end of a database's log is ignored.
+  ///   - limit: the most entries to return.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
-  /// - Complexity: O(*d* *r* log *n*). *d* is the number of databases in which the user has ever
-  ///   had subscriptions. *r* is the number of runs of the log's index: sorted pieces, about ten
-  ///   for a million entries (``NotificationIndexTable``). *n* is the number of log entries.
-  func nextCourierEntry(
-    forToken token: String, after position: CourierPosition
-  ) async throws -> CourierEntry? {
+  /// - Complexity: O(*d* *r* log *n*) and a statement for each entry. *d* is the number of databases
+  ///   in which the user has ever had subscriptions. *r* is the number of runs of the log's index:
+  ///   sorted pieces, about ten for a million entries (``NotificationIndexTable``). *n* is the
+  ///   number of log entries.
+  func courierEntries(
+    forToken token: String, after position: CourierPosition, limit: Int
+  ) async throws -> [CourierEntry] {
     try await transactions.read { transaction in
-      let cursors = CourierCursorTable(transaction: transaction)
-      var oldest: CourierEntry?
-      for (device, badge) in try DeviceTable(transaction: transaction).existingReaders(
-        ofToken: token)
-      {
-        for database in try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(
-          of: device.recipient)
-        {
-          let cursor = try cursors.cursor(of: device.token, in: database.id)
-          let own = position.sequences[database.id].flatMap {
-            $0 <= database.lastNumber ? $0 : nil
-          }
-          let next = try NotificationIndexTable(transaction: transaction)
-            .nextSequence(for: device, in: database.id, after: own ?? cursor)
-          guard let next else { continue }
-          let (entry, _) = try NotificationLogTable(transaction: transaction)
-            .entry(next, of: device.userRecordName, in: database.id)
-          if let other = oldest?.entry, !entry.isOlder(than: other) { continue }
-          let asksForBadge = entry.notification.subscription.notificationInfo?.shouldBadge == true
-          // The stored badge already counts entries up to the cursor.
-          let isNew = entry.sequence > cursor
-          oldest = CourierEntry(
-            entry: entry, badge: asksForBadge ? badge + (isNew ? 1 : 0) : nil)
-        }
+      var readers = try DeviceTable(transaction: transaction).existingReaders(ofToken: token)
+      var logs = try readers.indices.flatMap { reader in
+        try unreadLogs(of: readers[reader].device, after: position, limit: limit, in: transaction)
+          .map { (reader: reader, log: $0) }
       }
-      return oldest
+      var entries: [CourierEntry] = []
+      while entries.count < limit,
+        let oldest = logs.indices.min(by: { logs[$0].log.isBefore(logs[$1].log) })
+      {
+        let (reader, log) = logs[oldest]
+        guard let next = log.rest.first else { break }
+        logs[oldest].log.rest.removeFirst()
+        let (entry, _) = try NotificationLogTable(transaction: transaction)
+          .entry(next.sequence, of: readers[reader].device.userRecordName, in: log.database)
+        guard entry.raisesBadge else {
+          entries.append(CourierEntry(entry: entry, badge: nil))
+          continue
+        }
+        // The stored badge already counts entries up to the cursor.
+        if entry.sequence > log.cursor { readers[reader].badge += 1 }
+        entries.append(CourierEntry(entry: entry, badge: readers[reader].badge))
+      }
+      return entries
     }
   }
 
-  /// Moves the reader's cursor to this entry, and raises the reader's badge if the subscription
-  /// asks for a badge. The method does nothing if the cursor is already at this entry or at a later
-  /// one.
+  /// The entries of one database that a reader has not read.
+  private struct UnreadLog {
+    let database: DatabaseID
+    /// The number of the last entry that the reader has acknowledged.
+    let cursor: Int64
+    /// The entries that were not returned yet, each with its number and its time.
+    var rest: ArraySlice<(sequence: Int64, logged: Timestamp)>
+
+    /// Whether a reader gets the first entry of this log before that of `other`. The order is by
+    /// time, then by database. A log without entries comes last.
+    func isBefore(_ other: UnreadLog) -> Bool {
+      guard let first = rest.first else { return false }
+      guard let otherFirst = other.rest.first else { return true }
+      return (first.logged, database) < (otherFirst.logged, other.database)
+    }
+  }
+
+  /// Returns the unread entries of each database in which a reader's user had subscriptions, at most
+  /// `limit` of each.
+  private func unreadLogs(
+    of device: DeviceToken, after position: CourierPosition, limit: Int,
+    in transaction: StoreTransaction
+  ) throws -> [UnreadLog] {
+    let cursors = CourierCursorTable(transaction: transaction)
+    return try SubscriberDatabaseTable(transaction: transaction)
+      .notifiedDatabases(of: device.recipient).map { database in
+        let cursor = try cursors.cursor(of: device.token, in: database.id)
+        let own = position.sequences[database.id].flatMap { $0 <= database.lastNumber ? $0 : nil }
+        let entries = try NotificationIndexTable(transaction: transaction)
+          .entries(for: device, in: database.id, after: own ?? cursor, limit: limit)
+        return UnreadLog(database: database.id, cursor: cursor, rest: entries[...])
+      }
+  }
+
+  /// Moves the reader's cursors to these entries, and raises the reader's badges for those whose
+  /// subscriptions ask for a badge. The method does nothing for an entry if the cursor is already at
+  /// it or at a later one.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
-  func acknowledgeCourierEntry(
-    _ entry: LogEntry, forToken token: String
+  func acknowledgeCourierEntries(
+    _ entries: [LogEntry], forToken token: String
   ) async throws {
+    if entries.isEmpty { return }
     try await transactions.write(locking: .rows) { transaction in
-      let address = entry.notification.database
-      let devices = DeviceTable(transaction: transaction)
-      // The reader may have been registered for another container meanwhile.
-      guard
-        let device = try devices.existingReaders(ofToken: token, keepingThem: true).first(
-          where: {
-            $0.device.container == address.container
-              && $0.device.environment == address.environment
-          })?.device
-      else { return }
-      let moved = try CourierCursorTable(transaction: transaction)
-        .advance(device.token, to: entry.sequence, in: entry.database)
-      if moved, entry.notification.subscription.notificationInfo?.shouldBadge == true {
-        _ = try devices.raiseBadge(of: device.token, kind: .courier)
+      let readers = try DeviceTable(transaction: transaction)
+        .existingReaders(ofToken: token, keepingThem: true).map(\.device)
+      for (database, entries) in Dictionary(grouping: entries, by: \.database) {
+        try acknowledge(entries, in: database, by: readers, in: transaction)
       }
+    }
+  }
+
+  private func acknowledge(
+    _ entries: [LogEntry], in database: DatabaseID, by readers: [DeviceToken],
+    in transaction: StoreTransaction
+  ) throws {
+    // The reader may have been registered for another container meanwhile.
+    guard let last = entries.max(by: { $0.sequence < $1.sequence }),
+      let reader = readers.first(where: {
+        $0.container == last.notification.database.container
+          && $0.environment == last.notification.database.environment
+      })
+    else { return }
+    let cursors = CourierCursorTable(transaction: transaction)
+    let cursor = try cursors.cursor(of: reader.token, in: database)
+    guard try cursors.advance(reader.token, to: last.sequence, in: database) else { return }
+    let raises = entries.count { $0.sequence > cursor && $0.raisesBadge }
+    if raises > 0 {
+      _ = try DeviceTable(transaction: transaction)
+        .raiseBadge(of: reader.token, kind: .courier, by: raises)
     }
   }
 }
 
 extension LogEntry {
-  /// Returns whether a reader of several databases gets this entry before `other`. The order is by
-  /// time, then by database, then by sequence.
-  fileprivate func isOlder(than other: LogEntry) -> Bool {
-    (logged, database, sequence) < (other.logged, other.database, other.sequence)
+  /// Whether the subscription asks for a badge.
+  fileprivate var raisesBadge: Bool {
+    notification.subscription.notificationInfo?.shouldBadge == true
   }
 }

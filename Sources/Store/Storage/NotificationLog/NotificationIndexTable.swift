@@ -97,29 +97,34 @@ package struct NotificationIndexTable {
       .map { (sequence: $0.key, logged: $0.value) }
   }
 
-  /// Returns the number of the next entry after a position in the log of a device's user; nil if
-  /// there is none. The method skips entries of changes that the device itself made.
-  func nextSequence(
-    for device: DeviceToken, in database: DatabaseID, after position: Int64
-  ) throws -> Int64? {
-    let filed = try connection.first(
+  /// Returns the first entries after a position in the log of a device's user, each with its number
+  /// and its time, in the order of their numbers. The method skips entries of changes that the
+  /// device itself made.
+  func entries(
+    for device: DeviceToken, in database: DatabaseID, after position: Int64, limit: Int
+  ) throws -> [(sequence: Int64, logged: Timestamp)] {
+    let filed = try connection.rows(
       """
-      SELECT sequence FROM notification_runs CROSS JOIN notification_index
+      SELECT sequence, logged FROM notification_runs CROSS JOIN notification_index
       WHERE notification_index.run = notification_runs.run
         AND database_id = $1 AND subscriber = $2 AND sequence > $3
         AND (origin_device IS NULL OR origin_device <> COALESCE($4, ''))
-      ORDER BY sequence LIMIT 1
+      ORDER BY sequence LIMIT $5
       """,
       [
         .integer(database.rawValue), .text(device.userRecordName), .integer(position),
-        SQLValue(device.deviceID),
+        SQLValue(device.deviceID), .integer(Int64(limit)),
       ]
-    ) { $0.integer(0) }
+    ) { (sequence: $0.integer(0), logged: Timestamp(milliseconds: $0.integer(1))) }
     let unfiled = try unfiledRows(
       of: device.userRecordName, in: database, after: position
     ).lazy.filter { $0.originDevice == nil || $0.originDevice != device.deviceID }
-      .map(\.sequence).min()
-    return [filed, unfiled].compactMap(\.self).min()
+      .map { (sequence: $0.sequence, logged: $0.logged) }
+    // The index may have some of the unfiled entries, too.
+    let entries = Dictionary(filed + unfiled, uniquingKeysWith: { first, _ in first })
+    return entries.sorted { $0.key < $1.key }.prefix(limit).map {
+      (sequence: $0.key, logged: $0.value)
+    }
   }
 
   /// Returns the entries of a user's log in one database that have one of these notification IDs,

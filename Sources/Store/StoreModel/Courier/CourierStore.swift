@@ -1,25 +1,28 @@
-/// The notification log for readers of the web courier: clients that poll the server. A reader gets
-/// one entry at a time.
+/// The notification log for readers of the web courier: clients that poll the server, or hold an
+/// event stream.
 ///
 /// The web courier needs no other protocol of the store except devices (``DeviceReading``), to find
 /// the owner of a reader's token.
 public protocol CourierStore: Sendable {
-  /// Returns the oldest notification that the reader with this token has not acknowledged; nil if
-  /// there is none. Notifications of changes by the reader's own device are left out. So are
-  /// notifications from before the registration of the token.
+  /// Returns the oldest notifications that the reader with this token has not acknowledged, in the
+  /// order in which the reader gets them. Notifications of changes by the reader's own device are
+  /// left out. So are notifications from before the registration of the token.
   ///
-  /// - Parameter position: the position that the reader has sent. In each database of the position,
-  ///   the result comes from the entries after it, acknowledged or not. In other databases, the
-  ///   store's cursor counts. A sequence beyond the end of a database's log is ignored.
+  /// - Parameters:
+  ///   - position: the position that the reader has sent. In each database of the position, the
+  ///     result comes from the entries after it, acknowledged or not. In other databases, the
+  ///     store's cursor counts. A sequence beyond the end of a database's log is ignored.
+  ///   - limit: the most notifications to return, 1 or more.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
-  func nextCourierEntry(
-    forToken token: String, after position: CourierPosition
-  ) async throws -> CourierEntry?
-  /// Moves the reader's cursor in the entry's database to this entry, and raises the badge if the
-  /// subscription asks for one. Polls without a position then get only later entries.
+  func courierEntries(
+    forToken token: String, after position: CourierPosition, limit: Int
+  ) async throws -> [CourierEntry]
+  /// Moves the reader's cursors to these entries, and raises the badge for each entry whose
+  /// subscription asks for one. Polls without a position then get only later entries. An entry that
+  /// the reader has acknowledged before counts no more.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
-  func acknowledgeCourierEntry(_ entry: LogEntry, forToken token: String) async throws
+  func acknowledgeCourierEntries(_ entries: [LogEntry], forToken token: String) async throws
   /// The stored last answers to readers, for a cluster in which a reader's polls may reach
   /// different servers. Nil if one server uses the store alone: that server has the answers in its
   /// memory.
@@ -27,9 +30,9 @@ public protocol CourierStore: Sendable {
 }
 
 extension CourierStore {
-  /// Returns the oldest notification that the reader with this token has not acknowledged. Only the
-  /// store's cursors count.
+  /// Returns the oldest notification that the reader with this token has not acknowledged; nil if
+  /// there is none. Only the store's cursors count.
   public func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
-    try await nextCourierEntry(forToken: token, after: CourierPosition())
+    try await courierEntries(forToken: token, after: CourierPosition(), limit: 1).first
   }
 }

@@ -268,7 +268,7 @@ private struct RandomHistory {
         var given: Set<Int64> = []
         while let next = try await service.store.courier.nextCourierEntry(forToken: token) {
           given.insert(next.entry.sequence)
-          try await service.store.courier.acknowledgeCourierEntry(next.entry, forToken: token)
+          try await service.store.courier.acknowledgeCourierEntries([next.entry], forToken: token)
         }
         #expect(given == expected[device] ?? [], "seed \(seed): \(device)")
       }
