@@ -11,7 +11,8 @@ public enum Base64URL {
     text.reserveCapacity(bytes.underestimatedCount * 4 / 3 + 4)
     var accumulator: UInt32 = 0
     var bits: UInt32 = 0
-    for byte in bytes {
+    // An array, because the loop over a sequence of a type known only to the caller is slow.
+    for byte in Array(bytes) {
       accumulator = accumulator << 8 | UInt32(byte)
       bits += 8
       while bits >= 6 {

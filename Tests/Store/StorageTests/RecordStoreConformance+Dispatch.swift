@@ -344,7 +344,9 @@ extension RecordStoreConformance {
           Subscription(subscriptionID: "d", kind: .database(recordType: nil)), in: test.privateID)
         try await test.save("before")
         try await test.dispatch(at: 1)
-        try await test.register("web", kind: .courier, device: "tab", at: 2)
+        for reader in ["web", "pages"] {
+          try await test.register(reader, kind: .courier, device: "tab", at: 2)
+        }
         #expect(try await store.courier.nextCourierEntry(forToken: "web") == nil)
         try await test.save("own", device: "tab")
         try await test.save("first", device: "other")
@@ -365,6 +367,25 @@ extension RecordStoreConformance {
         // The zone was made before the reader came, but logged after.
         #expect(names == ["first", nil, "second", "third"])
         #expect(badges == [1, nil, nil, 2])
+        for limit in 1...5 {
+          let page = try await store.courier.courierEntries(
+            forToken: "pages", after: CourierPosition(), limit: limit)
+          #expect(
+            page.map(\.entry.notification.change.record?.recordID.recordName)
+              == Array(names.prefix(limit)))
+          #expect(page.map(\.badge) == Array(badges.prefix(limit)))
+        }
+        let page = try await store.courier.courierEntries(
+          forToken: "pages", after: CourierPosition(), limit: 9
+        ).map(\.entry)
+        // A part, the whole and the whole again: each entry counts once.
+        for entries in [Array(page.prefix(2)), page, page] {
+          try await store.courier.acknowledgeCourierEntries(entries, forToken: "pages")
+        }
+        #expect(try await store.courier.nextCourierEntry(forToken: "pages") == nil)
+        try await test.save("fourth")
+        try await test.dispatch(at: 6)
+        #expect(try await store.courier.nextCourierEntry(forToken: "pages")?.badge == 3)
         #expect(
           await storeError { _ = try await store.courier.nextCourierEntry(forToken: "none") }
             == .notFound)
