@@ -41,8 +41,12 @@ extension RecordModifier {
     }
     try settleAssets(of: &record, named: named, over: current)
     try checkReferences(of: record, named: named, over: current, in: zone)
-    let hierarchyChange = try hierarchyChange(of: record, over: current, in: zone)
-    let shareChange = try shareChange(of: record, over: current, in: zone)
+    let hierarchyChange =
+      address.scope == .private
+      ? try hierarchy.change(of: record, over: current, inZone: zone.zoneNumber) : nil
+    let shareChange = try ShareCheck(
+      modification: modification, address: address, zone: zone, transaction: transaction
+    ).change(of: record, over: current)
 
     let type =
       try known
@@ -84,7 +88,7 @@ extension RecordModifier {
   ///
   /// - Throws: ``BlockedOperation`` if a record would be left that has a deleted one as its parent.
   mutating func delete(_ stored: StoredRecord) throws {
-    try checkChildren(of: stored)
+    if address.scope == .private { try hierarchy.checkChildren(of: stored, seenIn: shared) }
     var pending = [stored]
     // The shares that end, with the numbers of their deletions.
     var ended: [(share: Int64, version: Int64)] = []

@@ -117,7 +117,7 @@ extension RecordModifier {
     try membership.check(.write, on: stored.record.recordID)
     let roots = shared.memberships.compactMap(\.root)
     // References can make the deletion of another record delete a root.
-    guard try closure(of: stored).allSatisfy({ !roots.contains($0.number) }) else {
+    guard try hierarchy.closure(of: stored).allSatisfy({ !roots.contains($0.number) }) else {
       throw refusal(of: .deleteRoot, stored.record, membership)
     }
     try delete(stored)

@@ -1,0 +1,226 @@
+import CloudKitModel
+import Foundation
+import StoreModel
+
+/// The check of the save of a share in the owner's private database. It writes nothing.
+struct ShareCheck {
+  /// The request that saves the share.
+  let modification: RecordModification
+  /// The address of the request's database.
+  let address: DatabaseAddress
+  /// The zone of the share.
+  let zone: ZoneModification
+  let transaction: StoreTransaction
+
+  private var database: DatabaseID { modification.database }
+
+  /// Checks the save of a share, and returns what it changes.
+  ///
+  /// - Parameters:
+  ///   - record: the record to save. Its content is what the request asks for.
+  ///   - current: the stored record, with its content; nil for a new share.
+  /// - Returns: nil if the record is no share.
+  /// - Throws: ``ItemFailure``.
+  func change(of record: Record, over current: StoredRecord?) throws -> ShareChange? {
+    guard record.recordType == ShareContent.recordType else { return nil }
+    guard address.scope == .private else {
+      throw ItemFailure(
+        .badDatabase, "record '\(record.recordID)' is a share; shares are in private databases only"
+      )
+    }
+    let requested = record.shareContent ?? ShareContent()
+    var change: ShareChange
+    let before: StoredShare?
+    if let current {
+      guard
+        let share = try ShareTable(transaction: transaction).share(current.number, in: database)
+      else {
+        throw StoreError(.corrupt, "record '\(record.recordID)' is a share without its row")
+      }
+      before = share
+      change = ShareChange(share: share, participants: try participants(nil, of: share, nil))
+    } else {
+      before = nil
+      change = try newShare(record, requested)
+    }
+    if let permission = requested.publicPermission {
+      guard permission != .unknown else {
+        throw ItemFailure(
+          .invalid, field: "publicPermission",
+          "the public permission of share '\(record.recordID)' must be NONE, READ_ONLY or READ_WRITE"
+        )
+      }
+      change.share.publicPermission = permission
+    }
+    let blocked = try settle(requested, in: &change.share)
+    change.participants = try participants(
+      requested.participants, of: change.share, before, blocking: blocked)
+    // A requester who was added is answered.
+    change.share.requesters.removeAll(where: change.participants.added.contains)
+    return change
+  }
+
+  /// Returns the changes of a share's participants.
+  ///
+  /// - Parameter before: the share before the save; nil for a new share.
+  private func participants(
+    _ requested: [ShareParticipant]?, of share: StoredShare, _ before: StoredShare?,
+    blocking blocked: Set<String> = []
+  ) throws -> ParticipantChanges {
+    let present =
+      try before.map {
+        try ParticipantTable(transaction: transaction).participants(of: $0.number, in: database)
+      } ?? []
+    let owner = address.owner ?? ""
+    return try ParticipantChanges(
+      to: requested, blocking: blocked,
+      in: .init(
+        present: present, owner: (owner, share.settings.ownerID),
+        permission: (before?.publicPermission ?? .none, share.publicPermission),
+        isOwners: modification.isByAdministrator || modification.origin.userRecordName == owner,
+        timestamp: modification.timestamp,
+        requesters: Set(before?.requesters ?? [])))
+  }
+
+  /// Applies the requested answers to requests for access.
+  ///
+  /// - Returns: the users that are blocked by the save.
+  private func settle(
+    _ requested: ShareContent, in share: inout StoredShare
+  ) throws -> Set<String> {
+    if let denies = requested.deniesAccessRequests {
+      share.settings.deniesAccessRequests = denies
+    }
+    let requestersBefore = Set(share.requesters)
+    if let requesters = requested.requesters {
+      let named = Set(requesters.compactMap(\.userRecordName))
+      share.requesters.removeAll { !named.contains($0) }
+    }
+    guard let blocked = requested.blocked else { return [] }
+    let named = blocked.compactMap(\.userRecordName)
+    let known = try Set(
+      share.number == 0
+        ? []
+        : ParticipantTable(transaction: transaction).participants(of: share.number, in: database)
+          .compactMap(\.user))
+    let new = Set(named).subtracting(share.blocked)
+      .intersection(known.union(requestersBefore))
+    share.blocked.removeAll { !named.contains($0) }
+    share.blocked = (share.blocked + new).sorted()
+    share.requesters.removeAll(where: new.contains)
+    let limit = ServiceLimits.blockedPerShare
+    guard share.blocked.count <= limit else {
+      throw ItemFailure(
+        .limitExceeded, field: "blocked",
+        "the share would block \(share.blocked.count) users; the limit is \(limit)",
+        limit: limit)
+    }
+    return new
+  }
+
+  /// Checks a share that does not exist yet.
+  private func newShare(_ record: Record, _ requested: ShareContent) throws -> ShareChange {
+    guard !zone.zoneID.isDefaultZone else {
+      throw ItemFailure(
+        .invalid, field: "zoneID",
+        "share '\(record.recordID)' is in the default zone; only records in custom zones can be "
+          + "shared")
+    }
+    var settings = ShareSettings()
+    let owner = requested.participants?.first { $0.role == .owner }
+    settings.ownerID = owner?.participantID ?? transaction.context.makeUUID().uuidString
+    let share = StoredShare(
+      number: 0, zoneNumber: zone.zoneNumber, publicPermission: .none, settings: settings)
+    var change = ShareChange(share: share, participants: try participants(nil, of: share, nil))
+    change.isNew = true
+    guard let root = requested.root else {
+      guard record.recordID.recordName == ShareContent.zoneShareName else {
+        throw ItemFailure(
+          .invalid, field: "forRecord",
+          "share '\(record.recordID)' names no root record; name it in forRecord, or give the share "
+            + "of a whole zone the name '\(ShareContent.zoneShareName)'")
+      }
+      let roots = try ShareTable(transaction: transaction).roots(
+        inZone: zone.zoneNumber, of: database)
+      guard roots.isEmpty else { throw alreadyShared(record, "records of the zone are shared") }
+      return change
+    }
+    try check(root: root, of: record, change: &change)
+    return change
+  }
+
+  /// Checks the root of a new share, and finds the records that it shares.
+  private func check(
+    root: ShareContent.Root, of record: Record, change: inout ShareChange
+  ) throws {
+    guard record.recordID.recordName != ShareContent.zoneShareName else {
+      throw ItemFailure(
+        .invalid, field: "forRecord",
+        "'\(ShareContent.zoneShareName)' is the share of a whole zone and has no root record")
+    }
+    let records = RecordTable(transaction: transaction)
+    guard
+      let stored = try records.record(
+        named: root.recordName, inZone: zone.zoneNumber, of: database)
+    else {
+      throw BlockedOperation(
+        recordNames: [root.recordName],
+        failure: ItemFailure(
+          .referenceMissing, field: "forRecord",
+          "share '\(record.recordID)' has the root record '\(root.recordName)', which does not "
+            + "exist; save it in the same request"))
+    }
+    guard zone.sharedRoots[root.recordName] == record.recordID.recordName else {
+      throw ItemFailure(
+        .invalid, field: "forRecord",
+        "share '\(record.recordID)' is saved without its root record '\(root.recordName)'; a new "
+          + "share and its root are saved in one request")
+    }
+    guard stored.record.recordType != ShareContent.recordType else {
+      throw ItemFailure(
+        .invalid, field: "forRecord", "record '\(root.recordName)' is a share; it cannot be shared")
+    }
+    change.share.root = stored.number
+    let table = HierarchyTable(transaction: transaction)
+    change.rootPlace = try table.place(of: stored.number, in: database)
+    let hierarchy = HierarchyCheck(database: database, transaction: transaction)
+    for other in try ShareTable(transaction: transaction).roots(
+      inZone: zone.zoneNumber, of: database)
+    {
+      guard let other else { throw alreadyShared(record, "the zone is shared") }
+      if try hierarchy.isAncestor(other, orSelfOf: stored.number) {
+        throw alreadyShared(record, "the root record or an ancestor of it is shared")
+      }
+      if try hierarchy.isAncestor(stored.number, orSelfOf: other) {
+        throw alreadyShared(record, "a descendant of the root record is shared")
+      }
+    }
+    let top = change.rootPlace?.top ?? stored.number
+    if top != stored.number {
+      change.moving = try hierarchy.descendants(of: stored, below: 0, withTop: top)
+    }
+  }
+
+  /// Returns the failure of a share in the hierarchy of another one.
+  private func alreadyShared(_ record: Record, _ reason: String) -> ItemFailure {
+    ItemFailure(
+      .alreadyShared, field: "forRecord", "share '\(record.recordID)' cannot be saved: \(reason)")
+  }
+}
+
+/// A save of a share, checked but not written yet.
+struct ShareChange {
+  /// The share after the save. Its number is 0 before the first save.
+  var share: StoredShare
+  var participants: ParticipantChanges
+  /// The place of the root record before the share; nil for a root without a parent.
+  var rootPlace: HierarchyTable.Place?
+  /// The descendants of the root that are in a larger hierarchy before the share.
+  var moving: [Int64] = []
+  var isNew = false
+
+  /// The users whose part ends with the save.
+  var departed: [String] {
+    (participants.ended.filter(\.mayRead) + participants.hidden).compactMap(\.joinedUser)
+  }
+}
