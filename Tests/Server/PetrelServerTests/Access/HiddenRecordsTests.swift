@@ -341,7 +341,7 @@ struct HiddenRecordsTests {
           }
           var work: [(Question, [String: Int])] = []
           for question in questions {
-            let steps = try await SQLiteWork.steps {
+            let steps = try await SQLiteWork.steps(in: service) {
               _ = try await told(question, as: service.bob, service, asked)
             }
             work.append((question, steps))

@@ -369,7 +369,8 @@ struct NoLeakTests {
         // Once, for what is remembered from then on.
         for question in questions { try await ask(question) }
         for question in questions {
-          work.append((question, try await SQLiteWork.steps { try await ask(question) }))
+          work.append(
+            (question, try await SQLiteWork.steps(in: service) { try await ask(question) }))
         }
       }
     }
@@ -398,7 +399,7 @@ struct NoLeakTests {
         for name in ["a", "b"] {
           _ = try await service.modify(
             Service.operation("create", name), in: "private", as: service.bob)
-          let steps = try await SQLiteWork.steps {
+          let steps = try await SQLiteWork.steps(in: service) {
             _ = try await service.lookup("a", "b", in: "private", as: service.bob)
           }
           counts.append(steps.values.reduce(0, +))

@@ -7,8 +7,8 @@ import Waiting
 
 /// Counts the steps of SQLite's virtual machine: what a request costs the store, by no clock.
 enum SQLiteWork {
-  /// The steps of statements that read, by their texts.
-  private static let counted = Mutex<[String: Int]>([:])
+  /// The steps of statements that read, by the files of their stores and their texts.
+  private static let counted = Mutex<[String: [String: Int]]>([:])
 
   /// Counts on all connections that are opened while `body` runs.
   static func watching(_ body: () async throws -> Void) async throws {
@@ -21,15 +21,21 @@ enum SQLiteWork {
     try await body()
   }
 
-  /// The steps that `body` takes whenever it runs.
-  static func steps(_ body: () async throws -> Void) async throws -> [String: Int] {
+  /// The steps that `body` takes in the store of a service whenever it runs.
+  static func steps(
+    in service: Service, _ body: () async throws -> Void
+  ) async throws -> [String: Int] {
     var runs: [[String: Int]] = []
     // What others do meanwhile, such as the dispatcher, is not done each time; the longer each takes, the
     // more often.
     for _ in 0..<5 + Patience.factor {
       counted.withLock { $0 = [:] }
       try await body()
-      runs.append(counted.withLock { $0 })
+      runs.append(
+        counted.withLock { counted in
+          counted.filter { $0.key.hasPrefix(service.directory) }.values
+            .reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
+        })
     }
     return runs[0].filter { step in runs.allSatisfy { $0[step.key] != nil } }
       .reduce(into: [:]) { steps, step in
@@ -49,7 +55,11 @@ enum SQLiteWork {
           guard sqlite3_stmt_readonly(statement) != 0, let text = sqlite3_sql(statement) else {
             return 0
           }
-          SQLiteWork.counted.withLock { $0[String(cString: text), default: 0] += Int(steps) }
+          let file = sqlite3_db_filename(sqlite3_db_handle(statement), "main")
+          SQLiteWork.counted.withLock {
+            $0[file.map { String(cString: $0) } ?? "", default: [:]][
+              String(cString: text), default: 0] += Int(steps)
+          }
           return 0
         }, nil)
     }

@@ -105,12 +105,42 @@ struct CloudKitJSTests {
     }
   }
 
-  @Test("No zones are shared with anyone, so the list of the shared database is empty")
-  func sharedZones() async throws {
+  @Test("fetchRecordInfos and acceptShares lead to the records of the shared database")
+  func sharing() async throws {
     try await withService { service in
       try await service.makeZone("Notes")
-      let shared = try await service.get("shared/zones/list", as: service.alice)
+      let shared = try await service.get("shared/zones/list", as: service.bob)
       #expect(shared.json == ["zones": []])
+      let saved = try await service.modify(
+        Service.operation("create", "list", #""title": {"value": "Milk"}"#, zone: "Notes"),
+        """
+        {"operationType": "create", "record": {"recordName": "s", "recordType": "cloudkit.share",
+         "zoneID": {"zoneName": "Notes"}, "fields": {}, "forRecord": {"recordName": "list"},
+         "publicPermission": "READ_ONLY"}}
+        """, in: "private")
+      let guid = try #require(saved[1]["shortGUID"]?.string, "\(saved.json)")
+      let wanted = """
+        {"shortGUIDs": [{"value": "\(guid)", "shouldFetchRootRecord": true,
+          "rootRecordDesiredKeys": ["title"]}]}
+        """
+      let infos = try await service.post("public/records/resolve", wanted, as: service.bob)
+      let info = try #require(infos.json["results"]?.array?.first)
+      #expect(info["shortGUID"]?["value"]?.string == guid, "\(info)")
+      #expect(info["rootRecord"]?["fields"]?["title"]?["value"] == "Milk", "\(info)")
+      #expect(info["participantPermission"] == "READ_ONLY")
+      let accepted = try await service.post("public/records/accept", wanted, as: service.bob)
+      let result = try #require(accepted.json["results"]?.array?.first)
+      #expect(result["participantStatus"] == "ACCEPTED", "\(result)")
+
+      // The page takes the zone from the answer, and asks the shared database for its records.
+      let zone = try #require(result["zoneID"])
+      let zones = try await service.get("shared/zones/list", as: service.bob)
+      #expect(zones[0]["zoneID"]?["zoneName"] == zone["zoneName"])
+      #expect(zones[0]["zoneID"]?["ownerRecordName"] == zone["ownerRecordName"])
+      let found = try await service.post(
+        "shared/records/query",
+        #"{"query": {"recordType": "Note"}, "zoneID": \#(zone.text)}"#, as: service.bob)
+      #expect(found.items.map(\.name) == ["list"], "\(found.json)")
     }
   }
 
