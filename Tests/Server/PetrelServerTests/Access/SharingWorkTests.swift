@@ -6,10 +6,16 @@ import Waiting
 @testable import PetrelServer
 @testable import Storage
 
-/// What sharing costs the store, counted in steps of SQLite.
+/// Tests of the work of the store for shares, in steps of SQLite.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["PETREL_TEST_STORE"] != "postgres"))
 struct SharingWorkTests {
   private static let participants = 5
+  /// The tables whose statements are compared. How often the number of a transaction is read, for
+  /// example, depends on how many changes one commit has.
+  private static let tables = [
+    "records", "participants", "shares", "hierarchy", "departures", "zones", "subscriptions",
+    "forwards", "notification_index",
+  ]
 
   /// Shares a list with five users who have a database subscription each, and returns the users.
   ///
@@ -102,7 +108,10 @@ struct SharingWorkTests {
         }
       }
     }
-    let differing = Set(work[0].keys).union(work[1].keys).filter { work[0][$0] != work[1][$0] }
+    let differing = Set(work[0].keys).union(work[1].keys)
+      .filter { text in
+        work[0][text] != work[1][text] && Self.tables.contains { text.contains(" \($0)") }
+      }
       .map { "\(work[0][$0] ?? 0) and \(work[1][$0] ?? 0) steps: \($0)" }
     #expect(differing.isEmpty, "\(differing)")
     #expect(work[0].keys.contains { $0.contains("participants") }, "what is counted is there")
