@@ -102,6 +102,9 @@ final class ListStore {
   ///
   /// - Returns: The URL of the share, which the app brings to the person.
   func share(_ list: List, with address: String) async throws -> URL {
+    guard list.isOwn else {
+      throw ListError(text: "'\(list.title)' is a list of another user, who alone can share it")
+    }
     let share = list.share ?? CKShare(rootRecord: list.root)
     share[CKShare.SystemFieldKey.title] = list.title
     let participant = try await container.shareParticipant(forEmailAddress: address)

@@ -53,6 +53,10 @@ struct SharedListsTests {
     try await anna.run("create", "Groceries")
     let url = try await anna.run("share", "Groceries", "ben@example.com")
     try await ben.run("accept", url)
+    let refused = await #expect(throws: ListError.self) {
+      try await ben.run("share", "Groceries", "cora@example.com")
+    }
+    #expect(refused?.text.hasSuffix("who alone can share it") == true)
     try await anna.run("stop", "Groceries")
     #expect(try await ben.run("show") == "no lists")
     #expect(try await anna.run("show") == "Groceries")
