@@ -24,6 +24,8 @@ struct SharingTests {
       #expect(savedRoot.share?.recordID == share.recordID)
       let first = try #require(try saved.saveResults[share.recordID]?.get() as? CKShare)
       let url = try #require(first.url)
+      #expect(share.url == url && share.recordChangeTag == first.recordChangeTag)
+      #expect(root.recordChangeTag == savedRoot.recordChangeTag)
       #expect(url.pathComponents.dropLast().last == "share" && url.fragment == "Plans")
       #expect(first.owner.role == .owner && first.currentUserParticipant?.role == .owner)
       #expect(first[CKShare.SystemFieldKey.title] == "Plans")
@@ -31,13 +33,14 @@ struct SharingTests {
       let container = try await cloud.container(of: "anna", device: "phone")
       let ben = try await container.shareParticipant(forEmailAddress: "ben@example.com")
       ben.permission = .readWrite
+      let older = try #require(first.copy() as? CKShare)
       first.addParticipant(ben)
       let invited = try #require(try await database.save(first) as? CKShare)
       #expect(invited.participants.count == 2)
       let known = try #require(invited.participants.first { $0.role == .privateUser })
       #expect(known.acceptanceStatus == .pending && known.permission == .readWrite)
       // A save of an older state is a conflict with the present one.
-      let conflict = await #expect(throws: CKError.self) { try await database.save(first) }
+      let conflict = await #expect(throws: CKError.self) { try await database.save(older) }
       #expect(conflict?.code == .serverRecordChanged)
       #expect((conflict?.serverRecord as? CKShare)?.participants.count == 2)
       invited.removeParticipant(known)

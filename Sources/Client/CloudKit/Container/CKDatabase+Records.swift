@@ -145,7 +145,7 @@ extension CKDatabase {
   ///   - atomically: whether the method throws when an item fails. If the item is in a custom zone,
   ///     no change of that zone is then made. Changes in other zones can still succeed.
   /// - Returns: a result for each item. The saved records are new objects, which have the server's
-  ///   new change tags.
+  ///   new change tags, as `recordsToSave` have then.
   /// - Throws: `partialFailure` when `atomically` is true and an item failed;
   ///   ``CKError/partialErrorsByItemID`` has the errors of the items. Otherwise, the method throws
   ///   only when the whole request fails.

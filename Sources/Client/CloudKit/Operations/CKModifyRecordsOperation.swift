@@ -37,8 +37,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     case allKeys = 2
   }
 
-  /// The records to save. The objects do not change; the blocks get new objects with the new change
-  /// tag.
+  /// The records to save. The blocks get new objects, which have the server's new change tags. The
+  /// saved objects themselves get the change tags too, and a ``CKShare`` its URL and participants.
   open var recordsToSave: [CKRecord]?
   /// The IDs of the records to delete. A deletion ignores change tags.
   open var recordIDsToDelete: [CKRecord.ID]?
@@ -197,6 +197,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
       switch (item, result) {
       case (.save(let save), .success(.record(let saved))):
         let saved = CKRecord(saved, asset: { save.asset(savedAs: $0) })
+        save.record.update(from: saved, after: save)
         perRecordProgressBlock?(save.record, 1)
         finish(save.record, .success(saved))
       case (.delete(let recordID), .success(.deleted)):

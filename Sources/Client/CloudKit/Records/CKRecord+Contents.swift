@@ -1,6 +1,8 @@
 extension CKRecord {
   /// The part of a record that can change after the record was made.
   struct Contents {
+    /// The properties that the server set.
+    var system = SystemFields()
     /// The values of all fields, also of encrypted ones, as ``RecordFieldValue/canonical(_:)``
     /// returns them.
     var fields: [FieldKey: any CKRecordValueProtocol] = [:]
@@ -14,6 +16,8 @@ extension CKRecord {
     var isParentChanged = false
     /// The reference to the record's share; nil for none. A new ``CKShare`` sets it on its root.
     var share: Reference?
+    /// The number of times that the program set a field or the parent of this object.
+    private(set) var editCount = 0
     /// The contents as the server returned them. Nil for new records, and for records from an
     /// archive without ``CKRecord/setAncestor(_:)``.
     var fetched: Fetched?
@@ -36,6 +40,14 @@ extension CKRecord {
     mutating func set(_ value: (any CKRecordValueProtocol)?, for key: FieldKey) {
       fields[key] = value.map { RecordFieldValue.canonical($0) }
       changedKeys.insert(key)
+      editCount += 1
+    }
+
+    /// Sets the parent, or removes it with nil. The parent counts as changed even if it is the same.
+    mutating func setParent(_ parent: Reference?) {
+      self.parent = parent
+      isParentChanged = true
+      editCount += 1
     }
   }
 }
@@ -44,6 +56,7 @@ extension CKRecord.Contents {
   /// Decodes the contents from a record's archive, in the layout of Apple's framework or in that of
   /// earlier versions of Petrel.
   init(coder: NSCoder) {
+    system = CKRecord.SystemFields(coder: coder)
     parent = coder.decodeOptional(CKReference.self, forKey: "ParentReference", "parent")
     share = coder.decodeOptional(CKReference.self, forKey: "ShareReference", "share")
     guard coder.containsValue(forKey: "ValueStore") else {

@@ -50,10 +50,7 @@ extension CKRecord {
       requireArgument(
         newValue == nil || newValue?.action == ReferenceAction.none,
         "CKRecord: the action of a parent must be .none")
-      contents.withLock { contents in
-        contents.parent = newValue
-        contents.isParentChanged = true
-      }
+      contents.withLock { $0.setParent(newValue) }
     }
   }
 

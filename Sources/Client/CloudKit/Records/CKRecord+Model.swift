@@ -21,8 +21,7 @@ extension RecordConstructible where Self: CKRecord {
       return
     }
     let share = CKShare(
-      recordID: record.recordID, system: record.systemFields,
-      contents: record.contents.withLock { $0 },
+      recordID: record.recordID, contents: record.contents.withLock { $0 },
       sharing: CKShare.Sharing(
         content, recordID: record.recordID, creator: record.creatorUserRecordID,
         isOwn: model.recordID.zoneID.ownerName == ZoneID.currentOwnerName))
@@ -46,26 +45,25 @@ extension CKRecord {
     contents.fetched = .init(
       fields: contents.fields, parent: contents.parent, share: contents.share,
       encryptedKeys: contents.encryptedKeys)
-    self.init(
-      recordType: model.recordType, recordID: recordID,
-      system: SystemFields(
-        changeTag: model.recordChangeTag,
-        creator: model.created.map { ID(RecordID(recordName: $0.userRecordName)) },
-        creationDate: model.created?.timestamp.date,
-        lastModifier: model.modified.map { ID(RecordID(recordName: $0.userRecordName)) },
-        modificationDate: model.modified?.timestamp.date),
-      contents: contents)
+    contents.system = SystemFields(
+      changeTag: model.recordChangeTag,
+      creator: model.created.map { ID(RecordID(recordName: $0.userRecordName)) },
+      creationDate: model.created?.timestamp.date,
+      lastModifier: model.modified.map { ID(RecordID(recordName: $0.userRecordName)) },
+      modificationDate: model.modified?.timestamp.date)
+    self.init(recordType: model.recordType, recordID: recordID, contents: contents)
   }
 
   /// The record as the server returned it, without later changes of the program. Nil for new
   /// records, and for records from an archive without ``setAncestor(_:)``.
   var ancestor: CKRecord? {
-    guard let fetched = contents.withLock({ $0.fetched }) else { return nil }
+    let contents = contents.withLock { $0 }
+    guard let fetched = contents.fetched else { return nil }
     return CKRecord(
-      recordType: recordType, recordID: recordID, system: systemFields,
+      recordType: recordType, recordID: recordID,
       contents: Contents(
-        fields: fetched.fields, encryptedKeys: fetched.encryptedKeys, parent: fetched.parent,
-        share: fetched.share, fetched: fetched))
+        system: contents.system, fields: fetched.fields, encryptedKeys: fetched.encryptedKeys,
+        parent: fetched.parent, share: fetched.share, fetched: fetched))
   }
 
   /// Sets the ancestor of a record that was decoded from an archive, because the archive does not

@@ -1,14 +1,16 @@
 /// A record: a set of named fields with values, with an ID and a type.
 ///
 /// A program makes a record, sets its fields and saves it in a database. The save returns a new
-/// object with the change tag, users and dates that the server has set. The save does not change
-/// the original object.
+/// object with the change tag, users and dates that the server has set. The original object gets
+/// them too, so a program can change and save either of the two.
 ///
 /// ```swift
 /// let note = CKRecord(recordType: "Note")
 /// note["title"] = "Shopping"
 /// note["pages"] = 3
 /// let saved = try await database.save(note)
+/// note["pages"] = 4
+/// try await database.save(note)
 /// ```
 ///
 /// A record has at most 1 MB (1,000,000 bytes) of fields, assets not counted. A field name begins
@@ -31,8 +33,8 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   private let storedType: RecordType
   private let storedID: ID
   /// The properties that the server set.
-  let systemFields: SystemFields
-  /// The fields, the parent, the share and the changes. The lock protects them.
+  var systemFields: SystemFields { contents.withLock { $0.system } }
+  /// The system fields, the fields, the parent, the share and the changes. The lock protects them.
   let contents: Locked<Contents>
 
   /// The type of the record, such as `Note`.
@@ -65,7 +67,6 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     requireArgument(!recordType.isEmpty, "CKRecord: recordType must not be empty")
     storedType = recordType
     storedID = recordID
-    systemFields = SystemFields()
     contents = Locked(Contents())
   }
 
@@ -76,10 +77,9 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   }
 
   /// Makes a record from its parts.
-  init(recordType: RecordType, recordID: ID, system: SystemFields, contents: Contents) {
+  init(recordType: RecordType, recordID: ID, contents: Contents) {
     storedType = recordType
     storedID = recordID
-    systemFields = system
     self.contents = Locked(contents)
   }
 
@@ -103,7 +103,6 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     }
     storedType = recordType
     storedID = recordID
-    systemFields = SystemFields(coder: coder)
     contents = Locked(Contents(coder: coder))
   }
 
@@ -117,7 +116,6 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     }
     storedType = recordType ?? ""
     storedID = recordID ?? ID()
-    systemFields = SystemFields(coder: coder)
     contents = Locked(Contents(coder: coder))
   }
 
@@ -141,9 +139,28 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
 
   /// Returns a separate record with the same fields, changed keys and change tag.
   open func copy(with zone: NSZone? = nil) -> Any {
-    CKRecord(
-      recordType: recordType, recordID: recordID, system: systemFields,
-      contents: contents.withLock { $0 })
+    CKRecord(recordType: recordType, recordID: recordID, contents: contents.withLock { $0 })
+  }
+
+  /// Takes what the server set in a save of this object: the system fields and the share. The fields
+  /// that the save sent do not count as changed any more.
+  ///
+  /// If the program changed the record during the save, all changed fields stay marked as changed,
+  /// and the next save sends them again.
+  ///
+  /// - Parameters:
+  ///   - saved: The record of the server's answer.
+  ///   - save: The save that was sent.
+  func update(from saved: CKRecord, after save: AssetUpload.Save) {
+    let saved = saved.contents.withLock { $0 }
+    contents.withLock { contents in
+      contents.system = saved.system
+      contents.share = saved.share
+      contents.fetched = saved.fetched
+      guard contents.editCount == save.editCount else { return }
+      contents.changedKeys = []
+      contents.isParentChanged = false
+    }
   }
 
   open override var description: String {

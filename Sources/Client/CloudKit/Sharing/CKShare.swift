@@ -9,7 +9,9 @@
 /// let share = CKShare(rootRecord: album)
 /// share[CKShare.SystemFieldKey.title] = "Holidays"
 /// share.publicPermission = .readOnly
-/// database.add(CKModifyRecordsOperation(recordsToSave: [album, share]))
+/// let operation = CKModifyRecordsOperation(recordsToSave: [album, share])
+/// operation.modifyRecordsResultBlock = { _ in send(share.url) }
+/// database.add(operation)
 /// ```
 ///
 /// If ``allowsAccessRequests`` is set, users who are not invited can request access with
@@ -61,10 +63,25 @@ open class CKShare: CKRecord, @unchecked Sendable {
   }
 
   /// Makes a share from its parts.
-  init(recordID: CKRecord.ID, system: SystemFields, contents: Contents, sharing: Sharing) {
+  init(recordID: CKRecord.ID, contents: Contents, sharing: Sharing) {
     self.sharing = Locked(sharing)
-    super.init(
-      recordType: SystemType.share, recordID: recordID, system: system, contents: contents)
+    super.init(recordType: SystemType.share, recordID: recordID, contents: contents)
+  }
+
+  /// Takes what the server set in a save of this object: also the URL and the participants. If the
+  /// program changed participants or permissions during the save, these stay as they are.
+  override func update(from saved: CKRecord, after save: AssetUpload.Save) {
+    super.update(from: saved, after: save)
+    guard let saved = saved as? CKShare else { return }
+    let new = saved.sharing.withLock { $0.copy() }
+    sharing.withLock { sharing in
+      if sharing.model == save.operation.shareContent {
+        sharing = new
+      } else {
+        sharing.url = new.url
+        sharing.rootChangeTag = new.rootChangeTag
+      }
+    }
   }
 
   // MARK: Participants
@@ -130,7 +147,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
   /// Returns a separate share with the same fields and with copies of the participants.
   open override func copy(with zone: NSZone? = nil) -> Any {
     CKShare(
-      recordID: recordID, system: systemFields, contents: contents.withLock { $0 },
+      recordID: recordID, contents: contents.withLock { $0 },
       sharing: sharing.withLock { $0.copy() })
   }
 

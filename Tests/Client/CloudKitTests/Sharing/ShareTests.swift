@@ -355,5 +355,39 @@ struct ShareTests {
     #expect(saved.url?.absoluteString == "https://x.test/share/0abc")
     #expect(saved.owner.userIdentity.userRecordID?.recordName == "_anna")
     #expect(saved.currentUserParticipant === saved.owner)
+    // The share that the program passed has the same, in objects of its own.
+    #expect(share.url == saved.url && share.recordChangeTag == "7")
+    #expect(share.participants == saved.participants && share.owner !== saved.owner)
+    #expect(root.recordChangeTag == "8")
+  }
+
+  @Test("A participant who is added while the share is saved is part of the next save")
+  func savingMeanwhile() async throws {
+    let share = CKShare(recordZoneID: Self.zoneID)
+    let carl = participant("carl@example.com")
+    let transport = ScriptedTransport { request, _ in
+      share.addParticipant(carl)
+      return .ok(
+        Data(
+          #"""
+          {"records": [{"recordName": "cloudkit.zoneshare", "recordType": "cloudkit.share",
+            "fields": {}, "zoneID": {"zoneName": "Notes"}, "recordChangeTag": "7",
+            "webpageURL": "https://x.test/share/0abc", "participants": []}]}
+          """#.utf8))
+    }
+    let database = CKContainer.scripted(transport).privateCloudDatabase
+    try await database.save(share)
+    #expect(share.url?.absoluteString == "https://x.test/share/0abc")
+    #expect(share.recordChangeTag == "7")
+    #expect(share.participants.contains(carl))
+    try await database.save(share)
+    let body = try #require(transport.requests.last?.body)
+    let request = try ModifyRecordsRequest(parsing: body, context: serverContext)
+    let operation = try #require(try request.operations.first?.get())
+    #expect(operation.recordChangeTag == "7")
+    let addresses = operation.shareContent?.participants?.compactMap {
+      $0.identity.lookup?.emailAddress
+    }
+    #expect(addresses == ["carl@example.com"])
   }
 }

@@ -16,6 +16,8 @@ final class AssetUpload: @unchecked Sendable {
   /// A record to save, with its files.
   struct Save {
     var record: CKRecord
+    /// The record's ``CKRecord/Contents/editCount`` when the operation was made.
+    let editCount: Int
     /// The operation of `records/modify` that saves the record. In its fields, ``placeholder``
     /// stands for an asset that still has to be uploaded. After the upload, the asset of the
     /// server's answer replaces it.
@@ -252,6 +254,8 @@ extension AssetUpload.Save {
     of record: CKRecord, policy: CKModifyRecordsOperation.RecordSavePolicy
   ) throws(CKError) {
     self.record = record
+    // Before the fields are read, so that no later change is taken for one that was sent.
+    editCount = record.contents.withLock { $0.editCount }
     operation = try RecordOperation(
       saving: record, policy: policy, asset: { $0.storedAsset ?? AssetUpload.placeholder })
     files = []
