@@ -28,12 +28,12 @@ struct ParticipantChangesTests {
   private func changes(
     to requested: [ShareParticipant]?, from present: [StoredParticipant],
     permission: (before: SharePermission, after: SharePermission) = (.none, .none),
-    isOwners: Bool = true, blocking blocked: Set<String> = [], requesters: Set<String> = []
+    requester: ShareRole = .owner, blocking blocked: Set<String> = [], requesters: Set<String> = []
   ) throws -> ParticipantChanges {
     try ParticipantChanges(
       to: requested, blocking: blocked,
       in: .init(
-        present: present, owner: ("_owner", "o"), permission: permission, isOwners: isOwners,
+        present: present, owner: ("_owner", "o"), permission: permission, requester: requester,
         timestamp: TestStore.time(1), requesters: requesters))
   }
 
@@ -71,10 +71,13 @@ struct ParticipantChangesTests {
     let demoted = [entry("1"), entry("2")]
     #expect(try changes(to: demoted, from: present).saved.map(\.id) == ["2"])
     for list in [promoted, demoted] {
-      #expect(throws: ItemFailure.self) { try changes(to: list, from: present, isOwners: false) }
+      #expect(throws: ItemFailure.self) {
+        try changes(to: list, from: present, requester: .administrator)
+      }
     }
     let kept = [entry("1", permission: .readWrite), entry("2", role: .administrator)]
-    #expect(try changes(to: kept, from: present, isOwners: false).saved.map(\.id) == ["1"])
+    #expect(
+      try changes(to: kept, from: present, requester: .administrator).saved.map(\.id) == ["1"])
   }
 
   @Test("a public permission removes who has only been invited, and none removes who joined by it")

@@ -11,6 +11,12 @@ public enum ParticipantAction: Sendable, Hashable, CaseIterable {
   case writeOutside
   /// Changing the fields of the share, its participants or its public permission.
   case changeShare
+  /// Making a participant an administrator of the share, and ending that.
+  case appointAdministrators
+  /// Seeing the other participants who have accepted.
+  case seeParticipants
+  /// Seeing who is invited, the addresses of participants, and the requests for access.
+  case seeInvitations
   /// Making a new share.
   case createShare
   /// Leaving the share.
@@ -21,8 +27,8 @@ extension AccessPolicy {
   /// Returns the reason why a participant who has accepted may not do something; nil if the
   /// participant may.
   ///
-  /// The owner may do everything. The owner does it in the private database, where this function
-  /// does not decide.
+  /// The owner may do everything. The owner saves and deletes records in the private database, and
+  /// the store does not call this function for them.
   ///
   /// - Parameters:
   ///   - role: The role of the participant.
@@ -30,6 +36,7 @@ extension AccessPolicy {
   public static func refusal(
     of action: ParticipantAction, as role: ShareRole, with permission: SharePermission
   ) -> String? {
+    guard role != .owner else { return nil }
     let isAdministrator = role == .administrator
     switch action {
     case .read, .leave:
@@ -40,6 +47,13 @@ extension AccessPolicy {
         ? nil : "the share gives this participant the permission to read only"
     case .changeShare:
       return isAdministrator ? nil : "only the owner and administrators of a share may change it"
+    case .appointAdministrators:
+      return "only the owner of a share makes a participant an administrator, or ends that"
+    case .seeParticipants:
+      return role == .publicUser
+        ? "a user who joined by a public share sees only the owner among the others" : nil
+    case .seeInvitations:
+      return isAdministrator ? nil : "only the owner and administrators of a share see invitations"
     case .deleteRoot:
       return "only the owner may delete the root record of a share"
     case .writeOutside:

@@ -11,12 +11,11 @@ extension ShareContent {
   public func seen(by participant: ShareParticipant) -> ShareContent {
     var view = self
     view.currentParticipant = participant
-    let seesOthers: Bool
-    switch participant.role {
-    case .owner, .administrator: return view
-    case .privateUser, .unknown: seesOthers = true
-    case .publicUser: seesOthers = false
+    func mayDo(_ action: ParticipantAction) -> Bool {
+      AccessPolicy.refusal(of: action, as: participant.role, with: participant.permission) == nil
     }
+    guard !mayDo(.seeInvitations) else { return view }
+    let seesOthers = mayDo(.seeParticipants)
     let others = (participants ?? []).filter { other in
       other.participantID != participant.participantID && other.role != .owner && seesOthers
         && other.acceptance == .accepted

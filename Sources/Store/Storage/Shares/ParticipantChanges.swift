@@ -23,8 +23,8 @@ struct ParticipantChanges: Equatable {
     var owner: (user: String, id: String)
     /// The public permission before the save, and after it.
     var permission: (before: SharePermission, after: SharePermission)
-    /// Whether the request is the owner's, who alone makes administrators.
-    var isOwners: Bool
+    /// The role of who saves the share.
+    var requester: ShareRole
     /// The time of the request.
     var timestamp: Timestamp
     /// Users who have requested access.
@@ -175,10 +175,11 @@ struct ParticipantChanges: Equatable {
   ) throws(ItemFailure) -> ShareRole {
     switch participant.role {
     case .administrator, .privateUser:
-      guard participant.role == before || situation.isOwners else {
-        throw ItemFailure(
-          .accessDenied, field: "participants",
-          "only the owner of a share makes a participant an administrator, or ends that")
+      if participant.role != before,
+        let reason = AccessPolicy.refusal(
+          of: .appointAdministrators, as: situation.requester, with: .readWrite)
+      {
+        throw ItemFailure(.accessDenied, field: "participants", reason)
       }
       return participant.role
     case .unknown: return before

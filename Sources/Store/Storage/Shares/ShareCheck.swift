@@ -77,7 +77,8 @@ struct ShareCheck {
       in: .init(
         present: present, owner: (owner, share.settings.ownerID),
         permission: (before?.publicPermission ?? .none, share.publicPermission),
-        isOwners: modification.isByAdministrator || modification.origin.userRecordName == owner,
+        // Among participants, only administrators may save a share.
+        requester: modification.isByParticipant(at: address) ? .administrator : .owner,
         timestamp: modification.timestamp,
         requesters: Set(before?.requesters ?? [])))
   }
