@@ -7,9 +7,10 @@ import WebServices
 @testable import DatabaseAPI
 
 /// Holds docs/reference/access-table.md to ``AccessPolicy``. That a server does what the page says is what ``AccessTableTests`` and
-/// ``GrantTableTests`` look at, over a socket.
+/// ``GrantTableTests`` and ``ShareTableTests`` look at, over a socket.
 ///
 /// `PETREL_WRITE_PAGES=1 make test ONLY=PetrelServerTests.AccessPageTests` writes what the policy decides.
+@Suite(.serialized)
 struct AccessPageTests {
   private static let alice = Caller.user(userRecordName: "_alice")
   private static let program = Caller.serverKey(keyID: "key", userRecordName: "_program")
@@ -30,7 +31,8 @@ struct AccessPageTests {
     return page.replacingCharacters(in: line.upperBound..<end, with: text)
   }
 
-  private static func check(_ heading: String, _ rows: [[String]]) throws {
+  /// Holds the rows of a table to those that the policy gives, or writes them.
+  static func check(_ heading: String, _ rows: [[String]]) throws {
     let page = try page(heading, rows)
     guard try page != RepositoryFile.text("docs/reference/access-table.md") else { return }
     guard ProcessInfo.processInfo.environment["PETREL_WRITE_PAGES"] != nil else {

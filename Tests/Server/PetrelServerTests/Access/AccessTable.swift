@@ -11,7 +11,10 @@ struct AccessTable {
     "none": "200 NOT_FOUND", "no": "200 ACCESS_DENIED",
     "no zones": "400 BAD_DATABASE", "no zone": "200 ZONE_NOT_FOUND",
     "others' zones": "200 BAD_DATABASE",
-    "no such zone": "404 ZONE_NOT_FOUND",
+    "no such zone": "404 ZONE_NOT_FOUND", "bad item": "200 BAD_REQUEST",
+    "no parent": "200 VALIDATING_REFERENCE_ERROR",
+    "verify": "200 PARTICIPANT_MAY_NEED_VERIFICATION",
+    "invited": "200 PARTICIPANT_ALREADY_INVITED",
   ]
 
   /// One cell, by what stands at the head of its row and of its column.
