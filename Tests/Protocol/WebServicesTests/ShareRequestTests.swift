@@ -120,6 +120,41 @@ struct ShareRequestTests {
     #expect(content.oneTimeLinks == [])
   }
 
+  @Test("A participant in a request needs no acceptanceStatus, and a wrong one is named")
+  func acceptanceStatus() throws {
+    func participants(_ member: String) throws -> Result<[ShareParticipant]?, FailedItem> {
+      let body = Data(
+        #"""
+        {"operations": [{"operationType": "create", "record": {"recordName": "s",
+          "recordType": "cloudkit.share", "participants": [{"type": "USER",
+            "permission": "READ_ONLY"\#(member)}]}}]}
+        """#.utf8)
+      let request = try ModifyRecordsRequest(parsing: body, context: context)
+      return try #require(request.operations.first).map { $0.shareContent?.participants }
+    }
+    #expect(try participants("").get()?.map(\.acceptance) == [.unknown])
+    for (word, status) in [
+      ("INVITED", ShareAcceptance.pending), ("PENDING", .pending), ("ACCEPTED", .accepted),
+      ("REMOVED", .removed), ("UNKNOWN", .unknown),
+    ] {
+      let read = try participants(#", "acceptanceStatus": "\#(word)""#).get()
+      #expect(read?.map(\.acceptance) == [status])
+    }
+    for (member, reason) in [
+      (#""YES""#, "'YES' must be one of UNKNOWN, INVITED, ACCEPTED, REMOVED"), ("7", "string"),
+    ] {
+      guard case .failure(let failed) = try participants(#", "acceptanceStatus": \#(member)"#)
+      else {
+        Issue.record("\(member) was read")
+        continue
+      }
+      let place = "operations[0].record.participants[0].acceptanceStatus: "
+      #expect(
+        failed.error.reason.hasPrefix(place) && failed.error.reason.contains(reason),
+        "\(failed.error.reason)")
+    }
+  }
+
   @Test("A wrong word is named with the words that are known")
   func wrongWord() {
     let body = Data(

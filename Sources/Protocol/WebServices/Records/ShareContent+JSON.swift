@@ -131,7 +131,7 @@ extension ShareParticipant: MessageObject {
     try coder.optional("participantId", &participantID)
     try coder.required("type", &role)
     try coder.required("permission", &permission)
-    try coder.required("acceptanceStatus", &acceptance)
+    try coder.written("acceptanceStatus", &acceptance)
     try coder.written("userIdentity", &identity)
     try coder.optional("oneTimeURL", &oneTimeURL)
     try coder.optional("isApprovedRequester", &isApprovedRequester, default: false)

@@ -22,7 +22,7 @@ struct SharesTests {
       let root = Service.operation("create", "root", zone: "Notes")
       let participants = """
         "publicPermission": "NONE", "participants": [
-          {"type": "USER", "permission": "READ_ONLY", "acceptanceStatus": "INVITED",
+          {"type": "USER", "permission": "READ_ONLY",
            "userIdentity": {"lookupInfo": {"emailAddress": "Bob@example.com"}}}]
         """
       let create = share("create", #""forRecord": {"recordName": "root"}, "# + participants)
