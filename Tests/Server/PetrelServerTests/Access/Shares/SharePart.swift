@@ -11,7 +11,10 @@ enum SharePart: String, CaseIterable, Sendable {
   case notJoined = "public, not joined"
   /// A participant who has accepted, and whose permission is `NONE`.
   case none = "may nothing"
-  case invited, removed, stranger
+  case invited, removed
+  /// A user who has joined by a public permission, and was blocked.
+  case blocked = "public, blocked"
+  case stranger
 
   /// The role and the permission of a participant who has accepted; nil for all others.
   var membership: (role: ShareRole, permission: SharePermission)? {
@@ -23,7 +26,7 @@ enum SharePart: String, CaseIterable, Sendable {
     case .publicWriter: (.publicUser, .readWrite)
     case .publicReader: (.publicUser, .readOnly)
     case .none: (.privateUser, .none)
-    case .notJoined, .invited, .removed, .stranger: nil
+    case .notJoined, .invited, .removed, .blocked, .stranger: nil
     }
   }
 
@@ -33,14 +36,14 @@ enum SharePart: String, CaseIterable, Sendable {
     case .administrator: ("ADMINISTRATOR", "READ_WRITE")
     case .writer, .invited, .removed: ("USER", "READ_WRITE")
     case .reader, .none: ("USER", "READ_ONLY")
-    case .owner, .publicWriter, .publicReader, .notJoined, .stranger: nil
+    case .owner, .publicWriter, .publicReader, .notJoined, .blocked, .stranger: nil
     }
   }
 
   /// The public permission of the share; nil if it has none.
   var publicPermission: String? {
     switch self {
-    case .publicWriter, .notJoined: "READ_WRITE"
+    case .publicWriter, .notJoined, .blocked: "READ_WRITE"
     case .publicReader: "READ_ONLY"
     case .owner, .administrator, .writer, .reader, .none, .invited, .removed, .stranger: nil
     }
@@ -49,7 +52,8 @@ enum SharePart: String, CaseIterable, Sendable {
   /// Whether the caller has accepted the share at some time.
   var hasAccepted: Bool {
     switch self {
-    case .administrator, .writer, .reader, .publicWriter, .publicReader, .none, .removed: true
+    case .administrator, .writer, .reader, .publicWriter, .publicReader, .none, .removed, .blocked:
+      true
     case .owner, .notJoined, .invited, .stranger: false
     }
   }

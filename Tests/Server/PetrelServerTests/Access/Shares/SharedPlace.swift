@@ -93,6 +93,9 @@ final class SharedPlace {
     case .none: try await change(caller.recordName) { $0["permission"] = "NONE" }
     case .removed:
       try await asOwner(share("forceUpdate", try await list(without: caller.recordName)))
+    case .blocked:
+      let user = #"{"blockedInformation": {"userRecordName": "\#(caller.recordName)"}}"#
+      try await asOwner(share("forceUpdate", #", "blocked": [\#(user)]"#))
     case .owner, .administrator, .writer, .reader, .publicWriter, .publicReader, .notJoined,
       .invited, .stranger:
       break
