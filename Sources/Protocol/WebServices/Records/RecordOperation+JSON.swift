@@ -77,30 +77,33 @@ extension RecordOperation {
 
   /// The schema of an operation.
   static func schema(in scope: SchemaScope) -> JSONSchema {
-    let record = JSONSchema.object(
-      [
-        "recordName?": JSONSchema.text.with([
-          "maxLength": .int(Int64(ServiceLimits.nameLength)),
-          "description":
-            """
-          If a create has none, the server chooses one. The name of a new record has 1 to 255 printable ASCII \
-          characters and does not begin with `_`. A user's own record of type `Users` has the user's name.
-          """,
-        ]),
-        "recordType?": JSONSchema.text.with(MemberNote.name.keywords).described(
-          "Required for a new record. The type of a record cannot change."),
-        "recordChangeTag?": JSONSchema.text.described(
-          "Required by update, replace and delete. Other operations ignore it."),
-        "zoneID?": ZoneID.schema(in: scope),
-        "fields?": JSONSchema.map(RecordValue.schema(in: scope).orNull).with([
-          "propertyNames": .object(MemberNote.name.keywords),
-          "description": .string(
-            "At most \(ServiceLimits.recordSize) bytes without assets. null removes a field."),
-        ]),
-        "parent?": Reference.schema(in: scope).orNull.described("null removes it."),
-        "createShortGUID?": JSONSchema.bool.described(
-          "Whether the record of a custom zone gets its `shortGUID` before it is shared."),
-      ], isOpen: true)
+    var members: [String: JSONSchema] = [
+      "recordName?": JSONSchema.text.with([
+        "maxLength": .int(Int64(ServiceLimits.nameLength)),
+        "description":
+          """
+        If a create has none, the server chooses one. The name of a new record has 1 to 255 printable ASCII \
+        characters and does not begin with `_`. A user's own record of type `Users` has the user's name.
+        """,
+      ]),
+      "recordType?": JSONSchema.text.with(MemberNote.name.keywords).described(
+        "Required for a new record. The type of a record cannot change."),
+      "recordChangeTag?": JSONSchema.text.described(
+        "Required by update, replace and delete. Other operations ignore it."),
+      "zoneID?": ZoneID.schema(in: scope),
+      "fields?": JSONSchema.map(RecordValue.schema(in: scope).orNull).with([
+        "propertyNames": .object(MemberNote.name.keywords),
+        "description": .string(
+          "At most \(ServiceLimits.recordSize) bytes without assets. null removes a field."),
+      ]),
+      "parent?": Reference.schema(in: scope).orNull.described("null removes it."),
+      "createShortGUID?": JSONSchema.bool.described(
+        "Whether the record of a custom zone gets its `shortGUID` before it is shared."),
+    ]
+    // Only records of the type of shares have these members. The server sets the others of a share.
+    let share = MessageDescriber.members(of: ShareContent.self, in: scope)
+    for name in ShareContent.requestMembers { members["\(name)?"] = share["\(name)?"] }
+    let record = JSONSchema.object(members, isOpen: true)
     return .object(
       [
         "operationType": .word(Kind.allCases.map(\.rawValue)), "desiredKeys?": .desiredKeys,

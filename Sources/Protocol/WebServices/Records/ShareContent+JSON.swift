@@ -31,6 +31,12 @@ extension ShareAcceptance: MessagePart {
 extension ShareContent: MessageObject {
   package static let blank = ShareContent()
 
+  /// The names of the members that the save of a share may set.
+  static let requestMembers = [
+    "forRecord", "publicPermission", "participants", "denyAccessRequests", "requesters", "blocked",
+    "oneTimeStableUrlInfo",
+  ]
+
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
