@@ -36,6 +36,17 @@ struct RequestThrottleTests {
     #expect(bucket.wait(at: at(1000)) == 0)
   }
 
+  @Test("a request is there when its time has passed, whenever the bucket was last filled")
+  func exactTimes() {
+    for milliseconds in 0..<1000 {
+      let start = at(Double(milliseconds) / 1000)
+      let bucket = Bucket(TokenBucket(RequestRate(perSecond: 5, burst: 1), at: start))
+      bucket.take()
+      #expect(bucket.wait(at: start.advanced(bySeconds: 0.199)) > 0)
+      #expect(bucket.wait(at: start.advanced(bySeconds: 0.2)) == 0, "\(milliseconds)")
+    }
+  }
+
   @Test("each has a bucket of its own, and subjects without a rate none")
   func separate() {
     let state = Throttle(

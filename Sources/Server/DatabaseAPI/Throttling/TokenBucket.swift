@@ -38,7 +38,8 @@ struct TokenBucket: Sendable, Hashable {
   /// Adds the requests that the rate permits for the time since the last call. If the clock was set
   /// back, the method adds none.
   private mutating func fill(at now: Timestamp) {
-    let seconds = now.seconds - filled.seconds
+    // The difference of seconds since 1970 would be a little less or more than the time that passed.
+    let seconds = (Double(now.milliseconds) - Double(filled.milliseconds)) / 1000
     filled = now
     guard seconds > 0 else { return }
     tokens = min(Double(rate.burst), tokens + seconds * rate.perSecond)
