@@ -223,12 +223,12 @@ struct ShareCall: Sendable {
       name: "change the share: requests for access", action: .changeShare, changesShare: true,
       send: change { _ in #", "denyAccessRequests": true, "requesters": []"# }),
     ShareCall(
-      name: "delete the share", changesShare: true,
+      name: "delete the share", action: .leave, changesShare: true,
       send: end { place in
         try await place.modify(place.share("forceDelete"))
       }),
     ShareCall(
-      name: "`zones/modify`: delete the zone", changesShare: true,
+      name: "`zones/modify`: delete the zone", action: .leave, changesShare: true,
       send: end { place in
         try await place.post(
           "zones/modify",
