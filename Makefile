@@ -62,6 +62,7 @@ crash: setup ## Kill the server again and again under load, on both stores, and 
 	@BUILD=$(BUILD) Scripts/build.sh
 	@$(BUILD)/debug/trials crash --lying-disk --kills 4
 	@$(BUILD)/debug/trials crash --damaged-file --kills 1
+	@$(BUILD)/debug/trials crash --removal-taken-back --kills 1
 	@$(BUILD)/debug/trials disk
 	@$(BUILD)/debug/trials crash --kills $(KILLS)
 	@$(BUILD)/debug/trials crash --engine postgresql --kills $$((($(KILLS) + 3) / 4))

@@ -151,6 +151,7 @@ class Run:
             trial("overload --attacker --seconds 6 --untimed"),
             trial("crash --lying-disk --kills 2"),
             trial("crash --damaged-file --kills 1"),
+            trial("crash --removal-taken-back --kills 1"),
             trial("disk"),
         ]
 

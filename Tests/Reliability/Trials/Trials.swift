@@ -39,7 +39,8 @@ enum Trials {
       --epoch NUMBER               lives of the server between two checks (default 20)
       --seed NUMBER                repeats the random choices of an earlier run
       --strike NAME                uses only this strike, by its name in the report
-      --lying-disk, --damaged-file breaks a promise on purpose: the run must find it
+      --lying-disk, --damaged-file, --removal-taken-back
+                                   breaks a promise on purpose: the run must find it
       --folder FOLDER              keeps all files there
       --report FILE                writes the figures as JSON
     trials disk      lets each of a server's first reads fail once
@@ -83,15 +84,17 @@ enum Trials {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw TrialError("'\(path)' cannot be read")
     }
-    let history: History
-    do {
-      history = try JSONDecoder().decode(History.self, from: data)
-    } catch {
+    let decoder = JSONDecoder()
+    let (count, violations): (Int, [Violation])
+    if let history = try? decoder.decode(History.self, from: data) {
+      (count, violations) = (history.count, HistoryChecker.violations(of: history))
+    } else if let history = try? decoder.decode(SharingHistory.self, from: data) {
+      (count, violations) = (history.count, SharingChecker.violations(of: history))
+    } else {
       throw TrialError("'\(path)' is not a history of this program")
     }
-    let violations = HistoryChecker.violations(of: history)
     for violation in violations { say(violation) }
-    say("\(history.count) events, \(violations.count) violations")
+    say("\(count) events, \(violations.count) violations")
     return violations.isEmpty
   }
 }

@@ -81,16 +81,19 @@ final class Installation: @unchecked Sendable {
     ["--data", folder + "/data"] + (postgreSQL.map { ["--store", $0.address()] } ?? [])
   }
 
+  /// Adds a user, and answers the token; no server may run.
+  func addUser(_ name: String) throws -> String { try addAccount(name).token }
+
   /// Adds a user; no server may run.
-  func addUser(_ name: String) throws -> String {
+  func addAccount(_ name: String) throws -> (token: String, recordName: String) {
     let text = try RunningProgram.output(
       path: programs + "/petrel",
       ["users", "add", name, "--json", "--expires-in", "30d"] + storeArguments,
       log: folder + "/tool.log")
-    guard let token = try JSONValue(parsing: text)["token"]?.string else {
-      throw TrialError("the user '\(name)' got no token: \(text)")
-    }
-    return token
+    let answer = try JSONValue(parsing: text)
+    guard let token = answer["token"]?.string, let recordName = answer["userRecordName"]?.string
+    else { throw TrialError("the user '\(name)' got no token: \(text)") }
+    return (token, recordName)
   }
 
   // MARK: The server

@@ -33,6 +33,7 @@ struct CrashOptions {
       case "--report": report = try options.file(of: word)
       case "--lying-disk": sabotage = .lyingDisk
       case "--damaged-file": sabotage = .damagedFile
+      case "--removal-taken-back": sabotage = .removalTakenBack
       case "--strike": strike = try options.value(of: word)
       default: throw TrialError("unknown option '\(word)'")
       }

@@ -31,7 +31,11 @@ struct CrashReport {
   var refusals: [String: Int] = [:]
   var violations: [Violation] = []
   /// Ways to break the promises: how often each was planted in what really happened, and found there.
-  private(set) var flaws: [HistoryFlaw: (planted: Int, found: Int)] = [:]
+  private(set) var flaws: [String: (planted: Int, found: Int)] = [:]
+  var sharedChanges = 0
+  var sharedNotifications = 0
+  /// Answered acceptances, and answered ends of parts.
+  var (acceptances, partsEnded) = (0, 0)
   /// Where everything lies, when something was found.
   var folder: String?
 
@@ -71,14 +75,39 @@ struct CrashReport {
   ) {
     for flaw in HistoryFlaw.allCases {
       guard let flawed = flaw.planted(in: history, using: &generator) else { continue }
-      flaws[flaw, default: (0, 0)].planted += 1
-      if HistoryChecker.violations(of: flawed).contains(where: { $0.promise == flaw.promise }) {
-        flaws[flaw]?.found += 1
-      } else {
-        violations.append(
-          Violation(flaw.promise, "the checker did not find the planted flaw \(flaw.rawValue)"))
-      }
+      note(flaw.rawValue, of: flaw.promise, foundAs: HistoryChecker.violations(of: flawed))
     }
+  }
+
+  /// Breaks each promise about shares in a copy of a history.
+  mutating func plantFlaws(
+    in history: SharingHistory, using generator: inout some RandomNumberGenerator
+  ) {
+    for flaw in SharingFlaw.allCases {
+      guard let flawed = flaw.planted(in: history, using: &generator) else { continue }
+      note(flaw.rawValue, of: flaw.promise, foundAs: SharingChecker.violations(of: flawed))
+    }
+  }
+
+  private mutating func note(
+    _ flaw: String, of promise: Violation.Promise, foundAs found: [Violation]
+  ) {
+    flaws[flaw, default: (0, 0)].planted += 1
+    if found.contains(where: { $0.promise == promise }) {
+      flaws[flaw]?.found += 1
+    } else {
+      violations.append(Violation(promise, "the checker did not find the planted flaw \(flaw)"))
+    }
+  }
+
+  mutating func count(_ history: SharingHistory) {
+    sharedChanges += history.changes.count { $0.hasHappened == true }
+    sharedNotifications += history.heard.values.reduce(0) { $0 + $1.count }
+    acceptances += history.parts.count { $0.effect == .accepted && $0.isCertain }
+    partsEnded += history.parts.count {
+      ($0.effect == .removed || $0.effect == .left) && $0.isCertain
+    }
+    looks += history.looks.count
   }
 
   var progress: String {
@@ -113,8 +142,10 @@ struct CrashReport {
       "  reads of records and feeds      \(looks)",
       "  notifications                   \(notifications)",
       "  pushes                          \(pushes), of which \(repeatedPushes) repeated",
+      "changes of shared zones           \(sharedChanges), heard by participants \(sharedNotifications)",
+      "  acceptances, ends of parts      \(acceptances), \(partsEnded)",
       "planted flaws                     \(flaws.values.reduce(0) { $0 + $1.planted }) "
-        + "of \(flaws.count) of \(HistoryFlaw.allCases.count) kinds; found "
+        + "of \(flaws.count) of \(HistoryFlaw.allCases.count + SharingFlaw.allCases.count) kinds; found "
         + "\(flaws.values.reduce(0) { $0 + $1.found })",
       "refusals                          "
         + refusals.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
@@ -137,6 +168,9 @@ struct CrashReport {
       "acknowledged": .int(Int64(acknowledged)), "unknown": .int(Int64(unknown)),
       "looks": .int(Int64(looks)), "notifications": .int(Int64(notifications)),
       "pushes": .int(Int64(pushes)), "repeatedPushes": .int(Int64(repeatedPushes)),
+      "sharedChanges": .int(Int64(sharedChanges)),
+      "sharedNotifications": .int(Int64(sharedNotifications)),
+      "acceptances": .int(Int64(acceptances)), "partsEnded": .int(Int64(partsEnded)),
       "flawsPlanted": .int(Int64(flaws.values.reduce(0) { $0 + $1.planted })),
       "flawsFound": .int(Int64(flaws.values.reduce(0) { $0 + $1.found })),
       "violations": .array(violations.map { .string($0.description) }),

@@ -10,14 +10,16 @@ import Synchronization
 /// The test consists of epochs. In each, several lives of the server follow one another. Then all
 /// work comes to rest, the test reads everything, and it checks the history of the epoch.
 final class CrashTrial {
-  private let options: CrashOptions
-  private let installation: Installation
-  private let folder: String
-  private var generator: SplitMix64
-  private var report: CrashReport
-  private var devices: [CloudDevice] = []
-  private var registrations: [DeviceRegistration] = []
-  private var logTokens: [String: String] = [:]
+  let options: CrashOptions
+  let installation: Installation
+  let folder: String
+  var generator: SplitMix64
+  var report: CrashReport
+  var devices: [CloudDevice] = []
+  var registrations: [DeviceRegistration] = []
+  var logTokens: [String: String] = [:]
+  /// The users who share; nil if something is broken on purpose that they have no part in.
+  var sharing: SharingCast?
   private let groups = Workload.Groups()
   private static let users = ["anna", "ben"]
 
@@ -52,6 +54,9 @@ final class CrashTrial {
           CloudDevice(
             user: user, device: device, token: token, container: Installation.container))
       }
+    }
+    if options.sabotage == nil || options.sabotage == .removalTakenBack {
+      sharing = try SharingCast(installation)
     }
     var epoch = 0
     while report.lives < options.kills, report.violations.isEmpty {
@@ -88,6 +93,8 @@ final class CrashTrial {
       try live(workloads)
       // Whoever looks after a crash sees what is there, before anything else is done.
       lookAtEverything(workloads)
+      if options.sabotage == .removalTakenBack { sharing?.takeBackRemoval() }
+      sharing?.lookAtEverything()
     }
     try judge(epoch, workloads)
   }
@@ -101,8 +108,8 @@ final class CrashTrial {
     greet()
   }
 
-  private func greet() {
-    for device in devices {
+  func greet() {
+    for device in devices + (sharing?.devices ?? []) {
       device.hangUp()
       device.port = installation.port
     }
@@ -133,6 +140,7 @@ final class CrashTrial {
         device.history.logs = []
       }
     }
+    sharing?.prepare(epoch, using: &generator)
   }
 
   private func subscribeOnce(_ epoch: Int, _ life: Int) {
@@ -143,7 +151,7 @@ final class CrashTrial {
     }
   }
 
-  private func lookAtEverything(_ workloads: [Workload]) {
+  func lookAtEverything(_ workloads: [Workload]) {
     for user in Self.users {
       let own = workloads.filter { $0.device.user == user }
       let keys = own.reduce(into: Set<RecordKey>()) { $0.formUnion($1.keys) }
@@ -190,6 +198,7 @@ final class CrashTrial {
       }
       group.enter()
     }
+    sharing?.work(in: group) { isOverBox.isOver() }
     let wasReached = try end(by: strike)
     isOver.withLock { $0 = true }
     installation.server?.kill()
@@ -219,226 +228,5 @@ final class CrashTrial {
       // The users of this test are never deleted.
       .filter { $0 != .afterDeletionStep }
       .map(\.rawValue)
-  }
-
-  /// Strikes, and comes back when the server has ended or is to be killed.
-  ///
-  /// - Returns: whether what was to strike did.
-  private func end(by strike: Strike) throws -> Bool {
-    guard let server = installation.server else { return false }
-    let disk = installation.disk
-    switch strike {
-    case .anyMoment:
-      pause(5...250)
-      return true
-    case .point:
-      // Beside other servers it takes over the changes of one that is gone some seconds later.
-      return TrialClock.wait(seconds: options.engine == .sqlite ? 1.5 : 8) { server.hasEnded }
-    case .disk(let fault):
-      disk.set(fault, after: Int.random(in: 0...80, using: &generator), times: 1)
-      return TrialClock.wait(seconds: 1.5) { server.hasEnded }
-    case .fault(.lyingSync):
-      disk.set(.lyingSync)
-      pause(200...300)
-      return true
-    case .fault(let fault):
-      let wasStruck = fail(fault, for: 150...400)
-      if Bool.random(using: &generator) {
-        disk.set(.sound)
-        try expectRecovery("the disk worked again")
-      }
-      return wasStruck
-    case .postgreSQL:
-      pause(20...80)
-      try installation.postgreSQL?.stop()
-      pause(20...200)
-      try installation.postgreSQL?.startAgain()
-      try expectRecovery("PostgreSQL ran again")
-      return true
-    case .postgreSQLDisk(let fault):
-      let wasStruck = fail(fault, for: 300...900)
-      disk.set(.sound)
-      try expectRecovery("PostgreSQL's disk worked again")
-      return wasStruck
-    }
-  }
-
-  /// Lets the disk fail once, three times, or until further notice.
-  ///
-  /// - Returns: whether it did.
-  private func fail(_ fault: DiskControl.Fault, for milliseconds: ClosedRange<Int>) -> Bool {
-    let disk = installation.disk
-    let struck = disk.struck
-    let times = [1, 3, nil][Int.random(in: 0..<3, using: &generator)]
-    pause(20...60)
-    disk.set(fault, after: Int.random(in: 0...30, using: &generator), times: times)
-    pause(milliseconds)
-    return disk.struck > struck
-  }
-
-  /// A server that runs takes writes again by itself when what failed is well.
-  private func expectRecovery(_ when: String) throws {
-    guard let server = installation.server else { return }
-    let answers = devices.map(\.answers)
-    var isBack = false
-    for _ in 0..<15 where !isBack {
-      // A PostgreSQL that gave up is started again, as by its service manager.
-      try installation.postgreSQL?.revive()
-      isBack = TrialClock.wait(seconds: 2) {
-        server.hasEnded || zip(devices, answers).contains { $0.answers > $1 + 5 }
-      }
-    }
-    if !isBack {
-      report.violations.append(
-        Violation(.restart, "the server accepted no requests within 30 seconds after \(when)"))
-    }
-  }
-
-  private func pause(_ milliseconds: ClosedRange<Int>) {
-    TrialClock.pause(seconds: Double(Int.random(in: milliseconds, using: &generator)) / 1e3)
-  }
-
-  /// Turns a byte in the middle of each page of the store's file.
-  private func damageFile() throws {
-    let path = folder + "/data/petrel.sqlite"
-    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    for place in stride(from: 2_048, to: bytes.count, by: 4_096) { bytes[place] ^= 0xFF }
-    try bytes.write(to: URL(fileURLWithPath: path))
-  }
-
-  private func cutPower() throws {
-    let losses = [0.1, 0.5, 1]
-    let loss = options.sabotage == .lyingDisk ? 1 : losses[Int.random(in: 0..<3, using: &generator)]
-    let result = try PowerCut(journals: installation.journals, folder: folder + "/data")
-      .strike(loss: loss, using: &generator)
-    installation.removeJournals()
-    try loseIndex()
-    report.powerCuts += 1
-    report.forgottenWrites += result.forgottenWrites
-    report.unsyncedWrites += result.unsyncedWrites
-    report.lostSectors += result.lostSectors
-    report.lostNames += result.lostNames
-  }
-
-  /// Of the log's index, which is memory that processes share, nothing may have come to the disk, or all.
-  private func loseIndex() throws {
-    let index = folder + "/data/petrel.sqlite-shm"
-    if Bool.random(using: &generator) {
-      unlink(index)
-    } else {
-      // It is from before the machine was started.
-      var times = [timespec](repeating: timespec(tv_sec: 1, tv_nsec: 0), count: 2)
-      utimensat(AT_FDCWD, index, &times, 0)
-    }
-  }
-
-  /// Starts the server after a life; sometimes it is killed once more before it listens, or its
-  /// disk fails.
-  private func restart() throws {
-    if options.engine == .sqlite, options.sabotage == nil,
-      Int.random(in: 0..<5, using: &generator) == 0
-    {
-      let faults: [DiskControl.Fault] = [
-        .killBeforeSync, .killAfterSync, .killInWrite, .forgettingSync,
-      ]
-      let fault = faults[Int.random(in: 0..<4, using: &generator)]
-      installation.disk.set(fault, after: Int.random(in: 0...6, using: &generator), times: 1)
-      if try !installation.start() {
-        // It need not start from a disk that fails.
-        if fault != .forgettingSync { try expectKilled() }
-        report.killedStarts += 1
-      } else {
-        installation.server?.kill()
-      }
-      installation.disk.set(.sound)
-      if Bool.random(using: &generator) { try cutPower() }
-    }
-    guard try installation.start() else {
-      report.violations.append(
-        Violation(.restart, "the server does not start again: \(installation.complaints)"))
-      throw TrialError("the server does not start again: \(installation.complaints)")
-    }
-    greet()
-  }
-
-  /// A server that did not come to listen was killed, and has not given up.
-  private func expectKilled() throws {
-    guard installation.server?.wasKilled == false else { return }
-    report.violations.append(
-      Violation(.restart, "the server does not start: \(installation.complaints)"))
-    throw TrialError("the server does not start: \(installation.complaints)")
-  }
-
-  // MARK: Judging
-
-  /// Waits until all is quiet, reads everything, and checks the epoch's history.
-  private func judge(_ epoch: Int, _ workloads: [Workload]) throws {
-    waitUntilQuiet()
-    lookAtEverything(workloads)
-    var history = History()
-    for device in devices {
-      history.append(device.history)
-      report.add(device)
-      device.history = History()
-    }
-    history.devices = registrations
-    let prefix = Workload.prefix(epoch)
-    var violations: [Violation] = []
-    var judged = history
-    // Pushes that the simulator has got come a moment later through its output.
-    _ = TrialClock.wait(seconds: 20, every: 0.5) {
-      judged = history
-      for device in devices where device.device == "phone" {
-        _ = device.readLog(
-          reader: "judge", since: logTokens[device.user], ofSubscriptions: prefix, isLast: true)
-        judged.append(device.history)
-        device.history = History()
-      }
-      judged.pushes = installation.pushes.filter { $0.subscriptionID.hasPrefix(prefix) }
-      violations = HistoryChecker.violations(of: judged)
-      return violations.isEmpty
-    }
-    report.count(judged)
-    if violations.isEmpty { report.plantFlaws(in: judged, using: &generator) }
-    report.violations += violations
-    report.violations += devices.flatMap(\.refused).map {
-      Violation(.nothingAcknowledgedIsLost, "refused: \($0)")
-    }
-    if !violations.isEmpty {
-      try JSONEncoder().encode(judged).write(
-        to: URL(fileURLWithPath: folder + "/history-\(epoch).json"))
-    }
-    for device in devices where device.device == "phone" {
-      logTokens[device.user] =
-        device.readLog(
-          reader: "", since: logTokens[device.user], ofSubscriptions: prefix)?.token
-        ?? logTokens[device.user]
-      device.history = History()
-      device.unsubscribe(
-        ["all", "high"].map { "\(prefix)\(device.user)-\($0)" }, scope: "private")
-      device.unsubscribe(["\(prefix)\(device.user)-public"], scope: "public")
-    }
-  }
-
-  /// Waits until nothing is to be matched, and no push waits.
-  private func waitUntilQuiet() {
-    var waiting: [Substring] = []
-    let isQuiet = TrialClock.wait(seconds: 60, every: 0.02) {
-      guard let connection = try? HTTPConnection(port: installation.port),
-        let page = try? connection.send("GET", "/metrics")
-      else { return false }
-      let text = String(decoding: page.body, as: UTF8.self)
-      let names = ["petrel_changes_waiting ", "petrel_deliveries_waiting "]
-      waiting = text.split(separator: "\n").filter { line in
-        names.contains { line.hasPrefix($0) } && !line.hasSuffix(" 0")
-      }
-      return waiting.isEmpty
-    }
-    if !isQuiet {
-      report.violations.append(
-        Violation(
-          .atLeastOnce,
-          "after 60 seconds, changes or deliveries still wait: \(waiting.joined(separator: ", "))"))
-    }
   }
 }

@@ -7,11 +7,14 @@ enum Sabotage {
   case lyingDisk
   /// A byte of the store's file is another one when the server starts again.
   case damagedFile
+  /// A participant who was removed takes part again, though nobody has invited them.
+  case removalTakenBack
 
   var name: String {
     switch self {
     case .lyingDisk: "the lying disk"
     case .damagedFile: "the damaged file"
+    case .removalTakenBack: "the removal that was taken back"
     }
   }
 
@@ -20,6 +23,7 @@ enum Sabotage {
     switch self {
     case .lyingDisk: .nothingAcknowledgedIsLost
     case .damagedFile: .restart
+    case .removalTakenBack: .onlyWhatMayBeRead
     }
   }
 }
