@@ -151,5 +151,38 @@ extension RecordStoreConformance {
         #expect(try await outcome(link, as: "_late", test) == "accepted")
       }
     }
+
+    @Test(
+      "a user who joins a public share and leaves it again and again leaves few rows",
+      arguments: engines)
+    func again(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let zone = try await test.makeZone("z")
+        let bob = try await SharingUser(TestStore.bob, test)
+        let carol = try await SharingUser("_carol", test)
+        let link = try await save(in: zone, test) { $0.publicPermission = .readOnly }.shortGUID
+        for user in [carol, bob] { _ = try await accept(link, as: user.name, test) }
+        let share = RecordOperation(
+          kind: .forceDelete,
+          recordID: RecordID(recordName: ShareContent.zoneShareName, zoneID: zone.ofAlice))
+        for _ in 0..<25 {
+          #expect(try await bob.modify([share])[0].summary == "deleted")
+          #expect(try await bob.zones() == [])
+          _ = try await accept(link, as: bob.name, test)
+          #expect(try await bob.zones() == [zone.ofAlice])
+        }
+        let store = try #require(test.store as? SQLStore)
+        let rows = try await store.transactions.read { transaction in
+          try transaction.connection.rows(
+            "SELECT user_record_name FROM participants WHERE database_id = $1",
+            [.integer(test.privateID.rawValue)]
+          ) { $0.text(0) }
+        }
+        #expect(
+          rows.count { $0 == bob.name } == Int(ParticipantTable.endedPartsPerUser) + 1)
+        #expect(rows.count { $0 == carol.name } == 1)
+        #expect(try await carol.zones() == [zone.ofAlice])
+      }
+    }
   }
 }

@@ -123,7 +123,12 @@ struct ParticipantTable {
       ])
   }
 
-  /// Removes a participant. The row of one who had joined stays until ``removeAll(inZone:of:)``.
+  /// How many ended parts of a user in a share are kept. A user can join a public share and leave
+  /// it again and again, and each reader of the share passes over the rows of ended parts.
+  static let endedPartsPerUser: Int64 = 10
+
+  /// Removes a participant. The row of one who had joined stays until ``removeAll(inZone:of:)``, if
+  /// it is among the newest ``endedPartsPerUser`` of the user.
   ///
   /// - Parameters:
   ///   - version: the number of the change that removes the participant.
@@ -144,6 +149,36 @@ struct ParticipantTable {
     participant.ended = version
     participant.details.removed = timestamp
     try save(participant, of: share, in: database)
+    if let user = participant.user { try forgetOldParts(of: user, in: share, of: database) }
+  }
+
+  /// Deletes all but the newest ended parts of a user in a share.
+  private func forgetOldParts(
+    of user: String, in share: StoredShare, of database: DatabaseID
+  ) throws {
+    let oldest = try connection.first(
+      """
+      SELECT ended FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3 AND share_number = $4
+        AND ended > 0
+      ORDER BY ended DESC LIMIT 1 OFFSET $5
+      """,
+      [
+        .text(user), .integer(database.rawValue), .integer(share.zoneNumber),
+        .integer(share.number), .integer(Self.endedPartsPerUser),
+      ]
+    ) { $0.integer(0) }
+    guard let oldest else { return }
+    try connection.run(
+      """
+      DELETE FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3 AND share_number = $4
+        AND ended > 0 AND ended <= $5
+      """,
+      [
+        .text(user), .integer(database.rawValue), .integer(share.zoneNumber),
+        .integer(share.number), .integer(oldest),
+      ])
   }
 
   // MARK: The deletion of a user
