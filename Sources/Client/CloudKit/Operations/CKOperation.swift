@@ -163,6 +163,9 @@ open class CKOperation: Operation, @unchecked Sendable {
 
   /// Ends the operation for Foundation, which then calls `completionBlock`.
   private func finish() {
+    // A cancelled operation can end before the operations it depends on. Foundation's operations on
+    // Linux keep unretained pointers to those that depend on them, also after their end.
+    if isCancelled { for dependency in dependencies { removeDependency(dependency) } }
     willChangeValue(for: \.isExecuting)
     willChangeValue(for: \.isFinished)
     _ = lifecycle.withLock { $0.handle(.finish) }

@@ -155,7 +155,10 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     let saved = saved.contents.withLock { $0 }
     contents.withLock { contents in
       contents.system = saved.system
-      contents.share = saved.share
+      // A new share of this record that is not saved yet stays.
+      if saved.share != nil || contents.share == contents.fetched?.share {
+        contents.share = saved.share
+      }
       contents.fetched = saved.fetched
       guard contents.editCount == save.editCount else { return }
       contents.changedKeys = []

@@ -65,6 +65,31 @@ struct OperationTests {
     #expect(order.current == (0..<20).reversed().map(String.init))
   }
 
+  @Test("A cancelled operation can end, and go, before the operation that it depends on")
+  func cancelledDependent() {
+    let answer = DispatchSemaphore(value: 0)
+    let first = fetch(
+      "first",
+      in: .scripted { request, index in
+        answer.wait()
+        return Self.found(request, index)
+      })
+    let queue = OperationQueue()
+    queue.addOperation(first)
+    let others = CKContainer.scripted(Self.found)
+    for _ in 0..<100 {
+      let dependent = fetch("dependent", in: others)
+      dependent.addDependency(first)
+      queue.addOperation(dependent)
+      dependent.cancel()
+      dependent.waitUntilFinished()
+      #expect(dependent.dependencies.isEmpty)
+    }
+    answer.signal()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(first.isFinished)
+  }
+
   @Test("An operation runs once")
   func once() {
     let transport = ScriptedTransport(Self.found)

@@ -70,6 +70,15 @@ struct SavedRecordTests {
     #expect(record.changedKeys().isEmpty)
   }
 
+  @Test("A record keeps a share that is not saved yet")
+  func unsavedShare() async throws {
+    let (database, _) = database()
+    let record = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "n"))
+    let share = CKShare(rootRecord: record)
+    try await database.save(record)
+    #expect(record.share?.recordID == share.recordID && record.recordChangeTag == "1")
+  }
+
   @Test("A record that could not be saved stays as it was")
   func failed() async throws {
     let transport = ScriptedTransport { _, _ in .error(ServiceError(.badRequest, "no")) }
