@@ -61,13 +61,10 @@ struct SharingTests {
   }
 
   @Test("The metadata of a share is for those whom it invites; for others there is no such share")
-  @available(*, deprecated)
   func metadata() async throws {
     try await Cloud.run { cloud in
       let anna = try await cloud.container(of: "anna", device: "phone")
       let ben = try await cloud.container(of: "ben", device: "pad")
-      // Otherwise Ben cannot be found by the record name.
-      _ = try await ben.requestApplicationPermission(.userDiscoverability)
       let database = anna.privateCloudDatabase
       let zoneID = CKRecordZone.ID(zoneName: "Notes")
       try await database.save(CKRecordZone(zoneID: zoneID))
@@ -197,11 +194,15 @@ struct SharingTests {
       let ben = try await container.shareParticipant(forEmailAddress: "ben@example.com")
       #expect(!ben.userIdentity.hasiCloudAccount)
       #expect(ben.acceptanceStatus == .pending)
-      let unknown = await #expect(throws: CKError.self) {
-        try await container.shareParticipant(
-          forUserRecordID: CKRecord.ID(recordName: "_nobody"))
-      }
-      #expect(unknown?.code == .unknownItem)
+      let nobody = CKRecord.ID(recordName: "_nobody")
+      let unknown = try await container.shareParticipant(forUserRecordID: nobody)
+      #expect(unknown.userIdentity.userRecordID == nobody)
+      let zoneID = CKRecordZone.ID(zoneName: "Notes")
+      try await container.privateCloudDatabase.save(CKRecordZone(zoneID: zoneID))
+      let share = CKShare(recordZoneID: zoneID)
+      share.addParticipant(unknown)
+      try await container.privateCloudDatabase.save(share)
+      #expect(share.participants.map(\.acceptanceStatus) == [.accepted, .pending])
     }
   }
 }

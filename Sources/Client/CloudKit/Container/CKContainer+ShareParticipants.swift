@@ -67,7 +67,7 @@ extension CKContainer {
 
   /// Fetches a participant for a share by the ID of a user record; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// If no user is found, the error is `unknownItem`. Add the participant to a ``CKShare`` and save the share.
+  /// Add the participant to a ``CKShare`` and save the share.
   ///
   /// - Parameter completionHandler: called on a background queue.
   public func fetchShareParticipant(
@@ -82,7 +82,7 @@ extension CKContainer {
 
   /// Returns a participant for a share by the ID of a user record; see ``CKFetchShareParticipantsOperation``.
   ///
-  /// If no user is found, the error is `unknownItem`. Add the participant to a ``CKShare`` and save the share.
+  /// Add the participant to a ``CKShare`` and save the share.
   ///
   /// - Throws: `notAuthenticated` when no user is signed in.
   public func shareParticipant(

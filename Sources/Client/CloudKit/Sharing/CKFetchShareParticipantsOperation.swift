@@ -1,8 +1,8 @@
 /// An operation that looks up users and makes participants of them, to be added to a share.
 ///
-/// A user who is looked up by e-mail address or phone number and is not found becomes a participant
-/// without an account: `hasiCloudAccount` is false. The program can invite that participant all the
-/// same. A user record ID that is not found fails with `unknownItem`.
+/// A user who does not permit discovery, or does not exist, becomes a participant without a name.
+/// The program can invite that participant all the same. If the lookup is by e-mail address or phone
+/// number, `hasiCloudAccount` is false. If it is by user record ID, the participant has this ID.
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
   /// The users to look up. With nil or an empty list, the operation succeeds without a request.
   open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
@@ -15,14 +15,13 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
   /// failure only if the whole request failed.
   open var fetchShareParticipantsResultBlock: ((Result<Void, any Error>) -> Void)?
   /// The block that the operation calls for each participant, after
-  /// ``perShareParticipantResultBlock``. Lookups that failed are left out.
+  /// ``perShareParticipantResultBlock``.
   @available(*, deprecated, renamed: "perShareParticipantResultBlock")
   open var shareParticipantFetchedBlock: ((CKShare.Participant) -> Void)? {
     get { itemCompletion }
     set { itemCompletion = newValue }
   }
-  /// The block that the operation calls once, after ``fetchShareParticipantsResultBlock``. The
-  /// error is `partialFailure` if some lookups failed.
+  /// The block that the operation calls once, after ``fetchShareParticipantsResultBlock``.
   @available(*, deprecated, renamed: "fetchShareParticipantsResultBlock")
   open var fetchShareParticipantsCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
@@ -35,7 +34,6 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
   private var completion: (((any Error)?) -> Void)?
   /// The lookups of the request.
   private var sent: [CKUserIdentity.LookupInfo] = []
-  private var itemErrors = ItemErrors()
 
   /// Makes an operation that looks up these users.
   public convenience init(userIdentityLookupInfos: [CKUserIdentity.LookupInfo]) {
@@ -51,24 +49,21 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
   override func receive(_ answer: ServiceExchange.Answer) throws(CKError) -> ServiceCall? {
     let identities = try foundUsers(in: answer).byLookup
     for lookupInfo in sent {
-      if let identity = identities[lookupInfo] {
-        finish(lookupInfo, CKShareParticipant(userIdentity: identity))
-      } else if let userRecordID = lookupInfo.userRecordID {
-        let error = CKError(.unknownItem, "user '\(userRecordID.recordName)' cannot be found")
-        itemErrors.add(error, for: lookupInfo)
-        perShareParticipantResultBlock?(lookupInfo, .failure(error))
-      } else {
-        let identity = CKUserIdentity(
-          userRecordID: nil, lookupInfo: lookupInfo, nameComponents: nil, hasiCloudAccount: false)
-        finish(lookupInfo, CKShareParticipant(userIdentity: identity))
-      }
+      let identity =
+        identities[lookupInfo]
+        ?? CKUserIdentity(
+          userRecordID: lookupInfo.userRecordID, lookupInfo: lookupInfo, nameComponents: nil,
+          hasiCloudAccount: lookupInfo.userRecordID != nil)
+      let participant = CKShareParticipant(userIdentity: identity)
+      perShareParticipantResultBlock?(lookupInfo, .success(participant))
+      itemCompletion?(participant)
     }
     return nil
   }
 
   override func conclude(_ error: CKError?) {
     fetchShareParticipantsResultBlock?(error.map { .failure($0) } ?? .success(()))
-    completion?(error ?? itemErrors.partialFailure)
+    completion?(error)
   }
 
   override func releaseBlocks() {
@@ -77,13 +72,5 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     fetchShareParticipantsResultBlock = nil
     itemCompletion = nil
     completion = nil
-  }
-
-  /// Calls the blocks for a participant.
-  private func finish(
-    _ lookupInfo: CKUserIdentity.LookupInfo, _ participant: CKShare.Participant
-  ) {
-    perShareParticipantResultBlock?(lookupInfo, .success(participant))
-    itemCompletion?(participant)
   }
 }

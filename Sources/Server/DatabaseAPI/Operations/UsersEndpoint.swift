@@ -28,7 +28,7 @@ struct UsersEndpoint: Sendable {
         "users/discover", of: .anyDatabase, for: .users, .reads, maybe: discover,
         .init(
           "Users", "Users by address, number or record name",
-          "Without a body: \(all). The server does not return users who do not permit it.",
+          "Without a body: \(all). The server does not return other users who do not permit it.",
           answer: "The users that were found, each with the address, number or name that matched.")),
       Operation(
         "users/lookup/email", of: .anyDatabase, for: .users, .reads, lookUpEmail,
@@ -131,15 +131,21 @@ struct UsersEndpoint: Sendable {
   }
 
   /// Returns the users who were found, in the order of the request, and leaves out users who were
-  /// not found.
+  /// not found. Callers find themselves by their record name, also without a permission.
   private func found(
     _ lookups: [UserLookup], _ context: RequestContext
   ) async throws -> [UserIdentity] {
     let users = try await store.discoverableUsers(
       matching: lookups, container: context.path.container,
       environment: context.path.environment)
+    let caller = try context.user()
+    let own =
+      lookups.contains { $0.userRecordName == caller }
+      ? try await store.user(withRecordName: caller) : nil
     return zip(lookups, users).compactMap { lookup, user in
-      user.map { Self.identity(of: $0, by: lookup) }
+      (user ?? (lookup.userRecordName == caller ? own : nil)).map {
+        Self.identity(of: $0, by: lookup)
+      }
     }
   }
 

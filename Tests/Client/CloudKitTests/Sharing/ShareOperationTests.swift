@@ -169,7 +169,7 @@ struct ShareOperationTests {
       ).body)
   }
 
-  @Test("Participants are made of those who are found, and of addresses that nobody has")
+  @Test("Participants are made of those who are found, and of addresses and IDs that are not")
   func participants() async throws {
     let container = CKContainer.scripted(Self.users)
     let anna = try await container.shareParticipant(forEmailAddress: "anna@example.com")
@@ -179,14 +179,12 @@ struct ShareOperationTests {
     let ben = try await container.shareParticipant(forPhoneNumber: "+4930")
     #expect(!ben.userIdentity.hasiCloudAccount)
     #expect(ben.userIdentity.lookupInfo?.phoneNumber == "+4930")
-    let error = await #expect(throws: CKError.self) {
-      try await container.shareParticipant(forUserRecordID: CKRecord.ID(recordName: "_nobody"))
-    }
-    #expect(error?.code == .unknownItem)
-    let ids = ["_anna", "_nobody"].map { CKRecord.ID(recordName: $0) }
+    let ids = ["_anna", "_hidden"].map { CKRecord.ID(recordName: $0) }
     let results = try await container.shareParticipants(forUserRecordIDs: ids)
     #expect(try results[ids[0]]?.get() == anna)
-    #expect((results[ids[1]]?.error as? CKError)?.code == .unknownItem)
+    let hidden = try #require(try results[ids[1]]?.get().userIdentity)
+    #expect(hidden.userRecordID == ids[1] && hidden.hasiCloudAccount)
+    #expect(hidden.nameComponents == nil && hidden.lookupInfo?.userRecordID == ids[1])
     #expect(try await container.shareParticipants(forEmailAddresses: []).isEmpty)
     let byPhone = try await container.shareParticipants(forPhoneNumbers: ["1", "2"])
     #expect(Set(byPhone.keys) == ["1", "2"])

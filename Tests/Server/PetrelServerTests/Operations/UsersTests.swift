@@ -98,6 +98,25 @@ struct UsersTests {
     }
   }
 
+  @Test("Users who permit nothing find themselves by record name, and nobody else finds them")
+  func ownName() async throws {
+    try await withService { service in
+      let eva = try await addEva(to: service)
+      let body = #"{"lookupInfos": [{"userRecordName": "\#(eva.recordName)"}]}"#
+      let own = try await service.post("public/users/discover", body, as: eva)
+      #expect(
+        own.json["users"]?.array == [
+          [
+            "userRecordName": .string(eva.recordName),
+            "nameComponents": ["givenName": "Eva", "familyName": "Berg"],
+            "lookupInfo": ["userRecordName": .string(eva.recordName)],
+          ]
+        ])
+      let foreign = try await service.post("public/users/discover", body, as: service.alice)
+      #expect(foreign.json["users"]?.array == [])
+    }
+  }
+
   @Test("Users are found by e-mail address, phone number and record name, through each call")
   func lookups() async throws {
     try await withService { service in
