@@ -1,0 +1,137 @@
+/// The times at which a sync engine fetches and sends by itself.
+///
+/// The schedule has no clock. All times are seconds of one clock that never goes back, and random
+/// numbers are from 0 to 1. The engine asks for ``next`` after each call, waits until that time, and
+/// calls ``begin(_:)`` and ``end(_:_:at:random:)`` around the work.
+struct SyncSchedule {
+  /// Work that the engine does by itself.
+  enum Work: Hashable, Sendable {
+    case fetch
+    case send
+  }
+
+  /// How work ended.
+  enum Outcome: Hashable, Sendable {
+    case success
+    /// A failure for a reason that passes. The work is repeated after `retryAfter` seconds; with nil,
+    /// after a time that grows with each failure.
+    case failure(retryAfter: Double?)
+    /// A failure for a reason that stays. The work is not repeated.
+    case refusal
+  }
+
+  /// The seconds from a new pending change to the send, if no other change comes.
+  static let sendDelay = 0.5
+  /// The most seconds from the first new pending change to the send.
+  static let longestSendDelay = 2.0
+  /// The most seconds from a push to the fetch. The time is random, so that not all devices fetch at
+  /// once.
+  static let longestFetchDelay = 1.0
+  /// The most seconds after a failure without `retryAfter`.
+  static let longestRetryDelay = 60.0
+  /// The seconds without a fetch after which the engine fetches, in case that no push reached it. The
+  /// real time is up to a fifth longer or shorter.
+  static let idleTime = 900.0
+
+  /// The time of the first change that waits for the next send; nil for none.
+  private var firstChange: Double?
+  private var sendTime: Double?
+  private var fetchTime: Double?
+  /// The time of the fetch after ``idleTime``.
+  private var idleFetchTime: Double
+  /// The number of failures since the last success.
+  private var failureCount = 0
+  /// The time before which nothing is begun.
+  private var retryTime = -Double.infinity
+  /// The time until which the server asked for no requests.
+  private var throttleEnd = -Double.infinity
+
+  /// Creates the schedule of an engine that begins to work: it fetches, then sends.
+  init(at now: Double, random: Double) {
+    idleFetchTime = Self.idleFetchTime(after: now, random: random)
+    resume(at: now)
+  }
+
+  /// The next work and its time.
+  var next: (work: Work, time: Double) {
+    let fetch = min(fetchTime ?? .infinity, idleFetchTime)
+    let send = sendTime ?? .infinity
+    return fetch <= send ? (.fetch, max(fetch, retryTime)) : (.send, max(send, retryTime))
+  }
+
+  /// Returns the seconds for which the server still accepts no requests, also not those of a call of
+  /// the program; nil if it accepts them.
+  func throttle(at now: Double) -> Double? {
+    throttleEnd > now ? throttleEnd - now : nil
+  }
+
+  // MARK: Triggers
+
+  /// Schedules a send because a change is pending.
+  mutating func noteChange(at now: Double) {
+    let first = firstChange ?? now
+    firstChange = first
+    sendTime = min(now + Self.sendDelay, first + Self.longestSendDelay)
+  }
+
+  /// Schedules a fetch because a push came. A fetch that is already scheduled stays.
+  mutating func notePush(at now: Double, random: Double) {
+    fetchTime = min(fetchTime ?? .infinity, now + random * Self.longestFetchDelay)
+  }
+
+  /// Schedules a fetch and a send at once, because the account or the connection is back.
+  mutating func resume(at now: Double) {
+    fetchTime = now
+    sendTime = now
+    failureCount = 0
+    retryTime = throttleEnd
+  }
+
+  /// Drops all that is scheduled. A later change or push schedules work again.
+  mutating func cancel() {
+    firstChange = nil
+    sendTime = nil
+    fetchTime = nil
+  }
+
+  // MARK: Work
+
+  /// Begins work. Changes and pushes that come from now on are for the next one.
+  mutating func begin(_ work: Work) {
+    switch work {
+    case .fetch:
+      fetchTime = nil
+      idleFetchTime = .infinity
+    case .send:
+      sendTime = nil
+      firstChange = nil
+    }
+  }
+
+  /// Ends work that ``begin(_:)`` began.
+  ///
+  /// - Parameter outcome: How the work ended. A send that left changes pending has failed.
+  mutating func end(_ work: Work, _ outcome: Outcome, at now: Double, random: Double) {
+    switch outcome {
+    case .success:
+      failureCount = 0
+      retryTime = -.infinity
+    case .failure(let retryAfter):
+      failureCount += 1
+      let delay = min(Self.longestRetryDelay, exp2(Double(failureCount - 1)))
+      retryTime = now + (retryAfter ?? delay * (1 + random) / 2)
+      if let retryAfter { throttleEnd = max(throttleEnd, now + retryAfter) }
+      switch work {
+      case .fetch: fetchTime = now
+      case .send: sendTime = now
+      }
+    case .refusal:
+      break
+    }
+    if work == .fetch { idleFetchTime = Self.idleFetchTime(after: now, random: random) }
+  }
+
+  private static func idleFetchTime(after now: Double, random: Double) -> Double {
+    now + idleTime * 0.8 + idleTime * 0.4 * random
+  }
+}
