@@ -70,34 +70,35 @@ extension CloudDevice {
 
   /// Reads the notification log since a token, to the end.
   ///
-  /// - Parameter types: only notifications of subscriptions with this beginning are written down.
+  /// - Parameter prefix: only notifications of subscriptions with this beginning are written down.
   /// - Returns: the new token, and how many entries there were; nil when it did not come to the end.
   func readLog(
     reader: String, since token: String?, ofSubscriptions prefix: String, isLast: Bool = false
   ) -> (token: String, count: Int)? {
     let began = TrialClock.now
-    var entries: [LogEntry] = []
-    var next = token
-    var count = 0
-    while true {
-      var body: [String: JSONValue] = [:]
-      body["syncToken"] = next.map { .string($0) }
-      guard
-        case .answer(let page) = ask("device", "notifications/changes", .object(body)),
-        let items = page["notifications"]?.array
-      else { return nil }
-      count += items.count
-      for item in items {
-        if let entry = entry(item), entry.subscriptionID.hasPrefix(prefix) { entries.append(entry) }
-      }
-      next = page["syncToken"]?.string ?? next
-      if page["moreComing"]?.bool != true { break }
-    }
+    guard let log = readNotifications(since: token) else { return nil }
+    let entries = log.items.compactMap(entry).filter { $0.subscriptionID.hasPrefix(prefix) }
     history.logs.append(
       LogReading(
         user: user, reader: reader, span: Span(began: began, ended: TrialClock.now),
         continues: token != nil, isLast: isLast, entries: entries))
-    return next.map { ($0, count) }
+    return log.token.map { ($0, log.items.count) }
+  }
+
+  /// Reads all notifications of the log since a token; nil when it did not come to the end.
+  func readNotifications(since token: String?) -> (token: String?, items: [JSONValue])? {
+    var log: (token: String?, items: [JSONValue]) = (token, [])
+    while true {
+      var body: [String: JSONValue] = [:]
+      body["syncToken"] = log.token.map { .string($0) }
+      guard
+        case .answer(let page) = ask("device", "notifications/changes", .object(body)),
+        let items = page["notifications"]?.array
+      else { return nil }
+      log.items += items
+      log.token = page["syncToken"]?.string ?? log.token
+      if page["moreComing"]?.bool != true { return log }
+    }
   }
 
   private func entry(_ item: JSONValue) -> LogEntry? {

@@ -159,29 +159,18 @@ extension CloudDevice {
   func readSharedLog(
     since token: String?, prefix: String
   ) -> (token: String?, entries: [SharedEntry])? {
-    var entries: [SharedEntry] = []
-    var next = token
-    while true {
-      var body: [String: JSONValue] = [:]
-      body["syncToken"] = next.map { .string($0) }
-      guard
-        case .answer(let page) = ask("device", "notifications/changes", .object(body)),
-        let items = page["notifications"]?.array
+    guard let log = readNotifications(since: token) else { return nil }
+    let entries = log.items.compactMap { item -> SharedEntry? in
+      guard let body = item["ck"], let id = body["nid"]?.string,
+        let subscription = (body["qry"] ?? body["met"])?["sid"]?.string,
+        subscription.hasPrefix(prefix)
       else { return nil }
-      for item in items {
-        guard let body = item["ck"], let id = body["nid"]?.string,
-          let subscription = (body["qry"] ?? body["met"])?["sid"]?.string,
-          subscription.hasPrefix(prefix)
-        else { continue }
-        let subject = body["qry"].map {
-          SharingHistory.Change.Subject(
-            name: $0["rid"]?.string ?? "", isDeletion: $0["fo"]?.int == 3)
-        }
-        entries.append(
-          SharedEntry(notificationID: id, subscription: subscription, subject: subject))
+      let subject = body["qry"].map {
+        SharingHistory.Change.Subject(
+          name: $0["rid"]?.string ?? "", isDeletion: $0["fo"]?.int == 3)
       }
-      next = page["syncToken"]?.string ?? next
-      if page["moreComing"]?.bool != true { return (next, entries) }
+      return SharedEntry(notificationID: id, subscription: subscription, subject: subject)
     }
+    return (log.token, entries)
   }
 }
