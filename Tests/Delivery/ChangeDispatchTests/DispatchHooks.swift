@@ -45,8 +45,10 @@ private struct HookedOutbox: OutboxStore {
     return try await base.undispatchedChanges(in: part, after: sequence, limit: limit)
   }
 
-  func forwards(of entries: [OutboxEntry]) async throws -> [[MatchedChange]] {
-    try await base.forwards(of: entries)
+  func forwards(
+    of entries: [OutboxEntry], after earlier: [OutboxEntry]
+  ) async throws -> [[MatchedChange]] {
+    try await base.forwards(of: entries, after: earlier)
   }
   func prepare(_ change: inout MatchedChange) { base.prepare(&change) }
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {

@@ -85,6 +85,24 @@ struct ForwardingTests {
     }
   }
 
+  @Test("changes that servers commit by turns all reach a participant, in order")
+  func turns() async throws {
+    try await withServers(2) { servers, _ in
+      let first = try await SharedZoneWorld(servers[0].world)
+      let second = try await SharedZoneWorld(servers[1].world, isNew: false)
+      try await first.accept(try await first.share(with: [World.bob]))
+      let names = (0..<100).map { "n\($0)" }
+      for (place, name) in names.enumerated() {
+        try await (place.isMultiple(of: 2) ? first : second).save(name)
+      }
+      try await eventually("all is dispatched") { try await first.world.isDispatched }
+      let heard = try await first.log().compactMap {
+        $0.notification.change.record?.recordID.recordName
+      }
+      #expect(heard.filter { $0 != ShareContent.zoneShareName } == names)
+    }
+  }
+
   /// Removes Bob while records are saved, and invites him again, and compares his log with the order
   /// of the commits.
   ///

@@ -63,11 +63,41 @@ extension RecordStoreConformance {
         #expect(change.zoneID == stage.zone.ofAlice && change.record?.fields.isEmpty == true)
         #expect(change.record?.created == nil && change.userRecordName == stage.bob.name)
         // Forwarding the same changes again writes nothing.
-        for changes in try await stage.test.store.outbox.forwards(of: entries) {
+        for changes in try await stage.test.store.outbox.forwards(of: entries, after: []) {
           let again = try await stage.test.store.outbox.completeDispatch(
             of: changes, timestamp: TestStore.time(2))
           #expect(again.logged.isEmpty && again.deliveries.isEmpty)
         }
+      }
+    }
+
+    @Test(
+      "a change is not forwarded before an earlier one that waits, and then both are",
+      arguments: engines)
+    func order(_ engine: StoreEngine) async throws {
+      try await withStage(engine) { stage in
+        for name in ["child", "new", "child"] {
+          try await stage.alice.save([(name, "root")], in: stage.zone)
+        }
+        let outbox = stage.test.store.outbox
+        let entries = try await stage.test.outbox(of: stage.test.privateID)
+        try #require(entries.count == 3)
+        let (first, later) = ([entries[0]], [entries[2]])
+        for earlier in [[], first, [entries[1]]] {
+          let failure = await storeError {
+            _ = try await outbox.forwards(of: later, after: earlier)
+          }
+          #expect(failure == .outOfOrder)
+        }
+        let forwards = try await outbox.forwards(of: later, after: Array(entries.prefix(2)))
+        #expect(forwards.flatMap { $0 }.count == 2)
+        #expect(
+          try await stage.test.dispatchWithForwards().lines(of: stage.bob) == [
+            "all recordUpdated child Item", "all recordCreated new Item",
+            "all recordUpdated child Item",
+          ])
+        // A change that is dispatched already waits no more.
+        #expect(try await outbox.forwards(of: later, after: []).flatMap { $0 }.count == 2)
       }
     }
 

@@ -13,7 +13,8 @@ extension TestStore {
   ) async throws -> [LogEntry] {
     let database = database ?? privateID
     var logged: [LogEntry] = []
-    for changes in try await store.outbox.forwards(of: try await outbox(of: database)) {
+    let entries = try await outbox(of: database)
+    for changes in try await store.outbox.forwards(of: entries, after: []) {
       logged += try await store.outbox.completeDispatch(
         of: changes, timestamp: Self.time(seconds)
       ).logged

@@ -11,12 +11,17 @@ extension Dispatcher {
   ///
   /// The call ends before the changes are marked as dispatched. After a failure or a crash the
   /// changes are forwarded again, and the store leaves out those that a participant has.
-  func forward(_ entries: ArraySlice<OutboxEntry>, from part: DatabasePart) async throws {
+  ///
+  /// - Parameter retiring: the changes before `entries` whose dispatch is not stored yet.
+  /// - Throws: ``StoreError/Code/outOfOrder`` if another server has committed earlier changes that
+  ///   are not dispatched. Nothing is forwarded then.
+  func forward(
+    _ entries: ArraySlice<OutboxEntry>, after retiring: [MatchedChange], from part: DatabasePart
+  ) async throws {
     // Every part of a divided database dispatches each change, so only part 0 forwards it.
-    guard part.number == 0 else { return }
-    let shared = entries.filter { !$0.audience.isEmpty }
-    if shared.isEmpty { return }
-    let forwards = try await store.outbox.forwards(of: shared)
+    guard part.number == 0, !entries.allSatisfy(\.audience.isEmpty) else { return }
+    let forwards = try await store.outbox.forwards(
+      of: Array(entries), after: retiring.map(\.entry))
     if forwards.isEmpty { return }
     counters.withLock { $0.waitingForwards += forwards.count }
     var begun = 0

@@ -105,7 +105,7 @@ extension Dispatcher {
   private func dispatch(_ entries: [OutboxEntry], _ lane: inout Lane) async throws {
     let entries = entries.drop { $0.sequence <= lane.dispatchedThrough }
     guard let first = entries.first, let last = entries.last else { return }
-    try await forward(entries, from: lane.part)
+    try await forward(entries, after: lane.retiring, from: lane.part)
     var current = try await indexes.take(for: lane.part)
     defer { indexes.put(current, for: lane.part) }
     current.learn(from: first.change, using: &lane.scratch)

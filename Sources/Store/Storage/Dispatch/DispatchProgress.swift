@@ -53,13 +53,13 @@ struct DispatchProgress {
   ///   a division is pending and the change follows the last change of the present parts.
   mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let entry = matched.entry
-    if let repartition, entry.sequence > repartition.lastChange { throw outOfOrder }
+    if let repartition, entry.sequence > repartition.lastChange { throw Self.outOfOrder(database) }
     if entry.sequence == position.through, position.settled != nil {
       guard entry.settledThrough == position.settled else { return false }
       if count == 0 { count = 1 }
     } else {
       guard entry.sequence > position.through, entry.settledThrough == nil else { return false }
-      if position.settled != nil { throw outOfOrder }
+      if position.settled != nil { throw Self.outOfOrder(database) }
       count += 1
       position.through = entry.sequence
       position.changes += 1
@@ -83,8 +83,8 @@ struct DispatchProgress {
   func write(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     guard count > 0 else { return }
     let between = try OutboxTable(transaction: transaction).count(
-      of: database, from: stored, to: position)
-    guard between == count else { throw outOfOrder }
+      of: database, from: stored, through: position.through)
+    guard between == count else { throw Self.outOfOrder(database) }
     if part.isWhole {
       try writeWhole(at: timestamp, in: transaction)
     } else {
@@ -96,6 +96,25 @@ struct DispatchProgress {
       ? position : try PartDispatchTable(transaction: transaction).commonPosition(of: database)
     guard let end, end.wholeThrough >= repartition.lastChange else { return }
     try DispatchLeaseTable(transaction: transaction).divide(database, into: repartition.nextParts)
+  }
+
+  /// Checks that changes are the next undispatched ones of a part. Changes that are dispatched
+  /// already are ignored.
+  ///
+  /// - Parameter entries: changes of the part, in the order of their numbers.
+  /// - Throws: ``StoreError/Code/outOfOrder`` if the outbox has an undispatched change before the
+  ///   last one of `entries` that is not in `entries`.
+  static func checkOrder(
+    of entries: [OutboxEntry], in part: DatabasePart, in transaction: StoreTransaction
+  ) throws {
+    guard let last = entries.last else { return }
+    let stored = try DispatchTable(transaction: transaction).position(of: part)
+    let waiting = try OutboxTable(transaction: transaction).count(
+      of: part.database, from: stored, through: last.sequence)
+    let begin = stored?.wholeThrough ?? .min
+    guard waiting == entries.count(where: { $0.sequence > begin }) else {
+      throw outOfOrder(part.database)
+    }
   }
 
   /// Stores the position of a database that is not divided. The method also deletes the row that an
@@ -157,7 +176,7 @@ struct DispatchProgress {
 
   /// The error for changes that were not passed in order. The dispatcher then reads the missing
   /// changes from the outbox.
-  private var outOfOrder: StoreError {
+  private static func outOfOrder(_ database: DatabaseID) -> StoreError {
     StoreError(
       .outOfOrder,
       "database \(database.rawValue) has earlier changes that are not dispatched; read them "

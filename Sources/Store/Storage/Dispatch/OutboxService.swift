@@ -52,10 +52,14 @@ struct OutboxService: OutboxStore {
   }
 
   /// Returns the changes to forward to participants of shares; see ``ForwardSearch``.
-  func forwards(of entries: [OutboxEntry]) async throws -> [[MatchedChange]] {
-    guard let source = entries.first?.database else { return [] }
-    return try await transactions.read {
-      try ForwardSearch(source: source, transaction: $0).forwards(of: entries)
+  func forwards(
+    of entries: [OutboxEntry], after earlier: [OutboxEntry]
+  ) async throws -> [[MatchedChange]] {
+    guard let part = entries.first?.part else { return [] }
+    return try await transactions.read { transaction in
+      try DispatchProgress.checkOrder(of: earlier + entries, in: part, in: transaction)
+      return try ForwardSearch(source: part.database, transaction: transaction)
+        .forwards(of: entries)
     }
   }
 

@@ -142,17 +142,17 @@ struct OutboxTable {
   }
 
   /// Returns the number of changes after the last fully dispatched change of `begin`, up to and
-  /// including the change of `end`. ``DispatchProgress`` compares this number with the number of
-  /// changes that a transaction dispatches.
+  /// including the change numbered `last`. ``DispatchProgress`` compares this number with the number
+  /// of changes that a transaction dispatches.
   ///
   /// - Parameter begin: the position at which counting begins; nil counts from the first change.
   func count(
-    of database: DatabaseID, from begin: DispatchPosition?, to end: DispatchPosition
+    of database: DatabaseID, from begin: DispatchPosition?, through last: Int64
   ) throws -> Int? {
     try connection.first(
       "SELECT COUNT(*) FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3",
       [
-        .integer(database.rawValue), .integer(begin?.wholeThrough ?? .min), .integer(end.through),
+        .integer(database.rawValue), .integer(begin?.wholeThrough ?? .min), .integer(last),
       ]
     ) { Int($0.integer(0)) }
   }

@@ -25,11 +25,18 @@ public protocol OutboxStore: OutboxReading {
   /// committed after the end of the part. The changes have no fields of records, and the names that
   /// the participant sees.
   ///
-  /// - Parameter entries: changes of one private database, in the order of their numbers.
+  /// - Parameters:
+  ///   - entries: changes of one private database, in the order of their numbers.
+  ///   - earlier: the undispatched changes before `entries`, which were forwarded before.
   /// - Returns: an array for each participant whose subscriptions fire, to be passed to
   ///   ``completeDispatch(of:timestamp:leasing:)``. A change that was forwarded before is left out
   ///   there.
-  func forwards(of entries: [OutboxEntry]) async throws -> [[MatchedChange]]
+  /// - Throws: ``StoreError/Code/outOfOrder`` if earlier changes of the database wait that are in
+  ///   neither array. The store only remembers the last change that a participant got, so these
+  ///   changes would be left out later.
+  func forwards(
+    of entries: [OutboxEntry], after earlier: [OutboxEntry]
+  ) async throws -> [[MatchedChange]]
   /// Encodes the rows that ``completeDispatch(of:timestamp:leasing:)`` will write for a change, and
   /// stores them in the value.
   ///
