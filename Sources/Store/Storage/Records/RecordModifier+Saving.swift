@@ -135,6 +135,10 @@ extension RecordModifier {
   private func fit(
     _ record: inout Record, named: [String], to type: RecordTypeEntry?
   ) throws -> [(String, FieldType)] {
+    // Other processes add fields, too.
+    if let type, named.contains(where: { type.fields[$0] == nil }) {
+      try RecordTypeTable(transaction: transaction).loadFields(of: type)
+    }
     var newFields: [(String, FieldType)] = []
     for name in named {
       guard let value = record.fields[name] else { continue }
@@ -145,11 +149,7 @@ extension RecordModifier {
           "field '\(name)' of record '\(record.recordID)' cannot be encrypted in the public "
             + "database; only in private and shared ones")
       }
-      guard
-        let field = try type.flatMap({
-          try RecordTypeTable(transaction: transaction).field(name, of: $0)
-        })
-      else {
+      guard let field = type?.fields[name] else {
         newFields.append((name, value.type))
         continue
       }
