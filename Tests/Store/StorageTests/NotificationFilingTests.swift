@@ -89,6 +89,28 @@ struct NotificationFilingTests {
     }
   }
 
+  @Test("trimming finds the entries of a commit as soon as a reader does")
+  func trimmingAtOnce() async throws {
+    try await StoreEngine.sqliteFile.withStore { test in
+      _ = try await test.subscribe(noteSubscription("s"))
+      let store = try #require(test.store as? SQLStore)
+      for round in 0..<200 {
+        try await test.save("n\(round)")
+        async let dispatch = test.dispatch()
+        var isLogged = false
+        while !isLogged {
+          isLogged =
+            try await store.transactions.read {
+              try $0.connection.first("SELECT 1 FROM notification_log LIMIT 1", []) { _ in true }
+            } ?? false
+        }
+        try await test.store.maintenance.trim(at: TestStore.time(40 * 86_400))
+        #expect(try await sequences(of: TestStore.alice, in: test.store).isEmpty)
+        _ = try await dispatch
+      }
+    }
+  }
+
   @Test("a change that fires very many has its entries filed at once")
   func many() async throws {
     try await StoreEngine.sqliteFile.withStore { test in

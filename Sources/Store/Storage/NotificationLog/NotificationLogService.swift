@@ -68,10 +68,13 @@ extension NotificationLogService {
   /// write may insert more, because the entries of one subscriber are inserted together.
   private static let filingBatch = 1_000
 
-  /// Inserts all entries that wait in memory at the time of the call into the index, so that
-  /// trimming finds them there. The method runs a write for about each ``filingBatch`` entries.
+  /// Inserts all entries that were logged before the call into the index, so that trimming finds
+  /// them there. The method runs a write for about each ``filingBatch`` entries.
   func fileNotifications() async throws {
     guard let tail else { return }
+    // The tail gets the entries of a commit shortly after a reader can see them. A write begins when
+    // this is done for the commits before it.
+    try await transactions.write(locking: .rows) { _ in }
     let generation = tail.generation
     while tail.hasUnfiled(through: generation) {
       try await transactions.write(locking: .rows) { $0.filingRequest = Self.filingBatch }
