@@ -19,8 +19,8 @@ open class CKContainer: NSObject, @unchecked Sendable {
   public let publicCloudDatabase: CKDatabase
   /// The user's own database. If no user is signed in, its operations fail with `notAuthenticated`.
   public let privateCloudDatabase: CKDatabase
-  /// The database with the zones that other users share with this user. Petrel's server does not
-  /// support shares yet, so the database has no zones.
+  /// The database with the zones that other users share with this user. A zone appears in it when the
+  /// user has accepted a share of the zone; see ``CKAcceptSharesOperation``.
   public let sharedCloudDatabase: CKDatabase
 
   /// The client that sends requests. If the configuration has a mistake, the value is an error that
