@@ -42,12 +42,12 @@ struct SyncScheduleTests {
   @Test("Pushes that wait together are one fetch, and one that comes during a fetch is another")
   func pushes() {
     var schedule = quiet()
-    schedule.notePush(at: 10, random: 0.75)
-    schedule.notePush(at: 10.5, random: 0.75)
-    #expect(schedule.next == (.fetch, 10.75))
+    schedule.notePush(at: 10)
+    schedule.notePush(at: 10.5)
+    #expect(schedule.next == (.fetch, 10))
     schedule.begin(.fetch)
     #expect(schedule.next.time == .infinity)
-    schedule.notePush(at: 11, random: 0)
+    schedule.notePush(at: 11)
     schedule.end(.fetch, .success, at: 12, random: 0)
     #expect(schedule.next == (.fetch, 11))
   }
@@ -77,7 +77,7 @@ struct SyncScheduleTests {
       schedule.end(.send, .failure(retryAfter: nil), at: 10, random: 1)
     }
     schedule.noteChange(at: 10)
-    schedule.notePush(at: 10, random: 0)
+    schedule.notePush(at: 10)
     #expect(schedule.next == (.fetch, 18))
   }
 
@@ -117,7 +117,7 @@ struct SyncScheduleTests {
   func cancelling() {
     var schedule = quiet()
     schedule.noteChange(at: 10)
-    schedule.notePush(at: 10, random: 0)
+    schedule.notePush(at: 10)
     schedule.cancel()
     #expect(schedule.next == (.fetch, 900))
     schedule.noteChange(at: 20)
@@ -143,7 +143,7 @@ struct SyncScheduleTests {
         due.insert(.send)
       case 1:
         now += random()
-        schedule.notePush(at: now, random: random())
+        schedule.notePush(at: now)
         due.insert(.fetch)
       default:
         let (work, time) = schedule.next

@@ -24,9 +24,6 @@ struct SyncSchedule {
   static let sendDelay = 0.5
   /// The most seconds from the first new pending change to the send.
   static let longestSendDelay = 2.0
-  /// The most seconds from a push to the fetch. The time is random, so that not all devices fetch at
-  /// once.
-  static let longestFetchDelay = 1.0
   /// The most seconds after a failure without `retryAfter`.
   static let longestRetryDelay = 60.0
   /// The seconds without a fetch after which the engine fetches, in case that no push reached it. The
@@ -74,9 +71,9 @@ struct SyncSchedule {
     sendTime = min(now + Self.sendDelay, first + Self.longestSendDelay)
   }
 
-  /// Schedules a fetch because a push came. A fetch that is already scheduled stays.
-  mutating func notePush(at now: Double, random: Double) {
-    fetchTime = min(fetchTime ?? .infinity, now + random * Self.longestFetchDelay)
+  /// Schedules a fetch because a push came. Pushes during a fetch are one fetch after it.
+  mutating func notePush(at now: Double) {
+    fetchTime = min(fetchTime ?? .infinity, now)
   }
 
   /// Schedules a fetch and a send at once, because the account or the connection is back.
