@@ -74,6 +74,10 @@ def base_name(declaration):
     text = re.sub(r"@\w+(\([^)]*\))?\s*", "", text)
     match = re.search(r"\b(func|init|subscript|var|let|case|typealias)\b\s*(\w+)?", text)
     keyword, name = match[1], match[2]
+    if keyword == "case" and "(" in text:
+        values = re.sub(r"\[[^\]]*\]", "", text[text.index("(") + 1 : text.rindex(")")]).split(",")
+        labels = [re.match(r"\s*(?:(\w+):)?", value)[1] or "_" for value in values]
+        return f"{name}({''.join(label + ':' for label in labels)})"
     if keyword in ("var", "let", "case", "typealias"):
         return name
     name = name if keyword == "func" else keyword
@@ -236,7 +240,11 @@ def compare(wanted, module):
             if symbol["kind"]["identifier"] != "swift." + item.type_match["kind"]:
                 different.append((item, f"is a {symbol['kind']['identifier'].removeprefix('swift.')}"))
             lineage = set(module.lineage(name))
-            for parent in (item.type_match["supers"] or "").split(", "):
+            supers = (item.type_match["supers"] or "").replace("Codable", "Decodable, Encodable")
+            for parent in supers.split(", "):
+                # A constraint to classes is no relationship of the graph.
+                if parent == "AnyObject" and parent in declaration_of(symbol):
+                    continue
                 # A raw type shows in init(rawValue:), which the list has too.
                 if parent and parent not in ("Int", "UInt") and canon.type(parent) not in lineage:
                     different.append((item, f"is no {parent} here"))
