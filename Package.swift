@@ -250,7 +250,7 @@ let testing: [[Target]] = [
   layer(
     "Testing", of: "Tests",
     [
-      tests("PetrelTestingTests", "PetrelTesting CloudKit Waiting"),
+      tests("PetrelTestingTests", "PetrelTesting CloudKit PropertyTesting Waiting"),
       tests(
         "APNsSimulationTests",
         "APNsSimulation CloudKitModel HTTP2Transport Cryptography JSONCoding Waiting"),

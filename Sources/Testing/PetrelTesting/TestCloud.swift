@@ -184,11 +184,12 @@ public final class TestCloud: Sendable {
   /// reached the cloud are answered, the changes are matched with the subscriptions, and the
   /// devices have their pushes.
   ///
-  /// The call does not wait for two things:
+  /// The call does not wait for these:
   ///
   /// - Pushes that APNs could not accept (``fail(nextPush:user:device:times:)``). The cloud sends
   ///   them again after a test has advanced the clock.
   /// - Operations that the app has queued and that have not sent their request yet.
+  /// - A `CKSyncEngine`, which waits half a second for further changes before it sends.
   ///
   /// The call returns at once if there is nothing to wait for, or if the cloud was stopped.
   public func settle() async {

@@ -36,7 +36,7 @@ extension CKDatabase {
   /// ``CKDatabase/recordZoneChanges(inZoneWith:since:desiredKeys:resultsLimit:)``.
   public enum RecordZoneChange {
     /// A record that is new or has changed.
-    public struct Modification: Hashable {
+    public struct Modification: Hashable, Sendable {
       /// The latest state of the record. The feed does not contain the states between two fetches.
       public let record: CKRecord
     }

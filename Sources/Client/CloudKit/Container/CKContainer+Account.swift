@@ -76,7 +76,7 @@ extension CKContainer {
 }
 
 /// An operation that asks the server for the user of its requests (`users/caller`).
-final class FetchUserOperation: CKOperation, @unchecked Sendable {
+final class FetchUserOperation: CKDatabaseOperation, @unchecked Sendable {
   /// Called once with the ID of the user's record or with the error.
   var completion: ((Result<CKRecord.ID, any Error>) -> Void)?
   private var userRecordID: CKRecord.ID?

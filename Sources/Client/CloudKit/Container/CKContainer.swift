@@ -57,7 +57,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
   ///
   /// - Parameter containerIdentifier: the identifier. It begins with `iCloud.`, continues after
   ///   that, and has no `/`. With another identifier, each operation fails with `badContainer`.
-  public convenience init(identifier containerIdentifier: String) {
+  public required convenience init(identifier containerIdentifier: String) {
     self.init(
       PetrelConfiguration.ambient.flatMap {
         Self.client(containerIdentifier, $0, transport: nil)

@@ -58,6 +58,13 @@ final class WebServicesClient: Sendable {
   private let session: Locked<StoredSession.Content?>
   /// The account status that the server's answers show.
   private let account = Locked(AccountObservation())
+  /// The hub of the sync engines; nil while none of them reads pushes.
+  private let hub = Locked(WeakHub())
+
+  /// A hub that lives as long as an engine uses it.
+  private struct WeakHub {
+    weak var hub: CourierHub?
+  }
 
   /// Makes a client of a container.
   ///
@@ -79,6 +86,16 @@ final class WebServicesClient: Sendable {
     stored = keepsSession ? StoredSession(configuration) : nil
     session = Locked(
       stored?.content() ?? configuration.webAuthToken.map { StoredSession.Content($0) })
+  }
+
+  /// The one reader of the web courier for the sync engines of this client.
+  var courierHub: CourierHub {
+    hub.withLock { weak in
+      if let hub = weak.hub { return hub }
+      let hub = CourierHub(listener: CourierListener(client: .success(self)))
+      weak.hub = hub
+      return hub
+    }
   }
 
   /// Returns the transport over HTTP for this platform.

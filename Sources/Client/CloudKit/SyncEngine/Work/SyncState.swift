@@ -1,0 +1,136 @@
+/// The data that a sync engine keeps from one process to the next, as far as the app stores it.
+struct SyncState: Sendable {
+  /// The record name of the user; nil before the first sign-in.
+  var user: String?
+  /// The token of the database's feed; nil before the first page.
+  var databaseToken: String?
+  /// The zones of the database, each with the token of its feed; nil before the zone's first page.
+  var zones: [CKRecordZone.ID: String?] = [:]
+  /// The zones whose changes are not fetched yet, in the order in which they were noted.
+  private(set) var unfetchedZones: [CKRecordZone.ID] = []
+  /// The changes of records.
+  var recordChanges = PendingChanges<CKSyncEngine.PendingRecordZoneChange>()
+  /// The changes of zones.
+  var databaseChanges = PendingChanges<CKSyncEngine.PendingDatabaseChange>()
+  /// Whether the app has changes that are not in the lists.
+  var hasPendingUntrackedChanges = false
+  /// The ID of the database subscription; nil before it is found or saved.
+  var subscriptionID: String?
+
+  /// Notes that a zone has changes to fetch.
+  mutating func noteChanges(in zoneID: CKRecordZone.ID) {
+    if zones[zoneID] == nil { zones.updateValue(nil, forKey: zoneID) }
+    if !unfetchedZones.contains(zoneID) { unfetchedZones.append(zoneID) }
+  }
+
+  /// Notes that a zone has no more changes to fetch.
+  mutating func noteFetched(_ zoneID: CKRecordZone.ID) {
+    unfetchedZones.removeAll { $0 == zoneID }
+  }
+
+  /// Forgets a zone that was deleted. Its pending changes stay.
+  mutating func forget(_ zoneID: CKRecordZone.ID) {
+    zones[zoneID] = nil
+    noteFetched(zoneID)
+  }
+}
+
+// MARK: Coding
+
+extension SyncState: Codable {
+  /// The keys of the encoded members.
+  private enum Key: String, CodingKey {
+    case user, databaseToken, zones, unfetchedZones, recordChanges, databaseChanges
+    case hasPendingUntrackedChanges, subscriptionID
+  }
+
+  /// A zone with the token of its feed.
+  private struct StoredZone: Codable {
+    var zoneName: String
+    var ownerName: String
+    var token: String?
+
+    init(_ zoneID: CKRecordZone.ID, token: String? = nil) {
+      zoneName = zoneID.zoneName
+      ownerName = zoneID.ownerName
+      self.token = token
+    }
+
+    /// Returns the ID.
+    ///
+    /// - Throws: `dataCorrupted` for an empty name.
+    func zoneID(in container: KeyedDecodingContainer<Key>, _ key: Key) throws -> CKRecordZone.ID {
+      guard !zoneName.isEmpty, !ownerName.isEmpty else {
+        throw DecodingError.dataCorruptedError(
+          forKey: key, in: container, debugDescription: "the name of a zone is empty")
+      }
+      return CKRecordZone.ID(zoneName: zoneName, ownerName: ownerName)
+    }
+  }
+
+  /// A pending change of a record or, without a record name, of a zone.
+  private struct StoredChange: Codable {
+    var recordName: String?
+    var zone: StoredZone
+    var isDeletion: Bool
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    user = try container.decodeIfPresent(String.self, forKey: .user)
+    databaseToken = try container.decodeIfPresent(String.self, forKey: .databaseToken)
+    for zone in try container.decode([StoredZone].self, forKey: .zones) {
+      zones.updateValue(zone.token, forKey: try zone.zoneID(in: container, .zones))
+    }
+    for zone in try container.decode([StoredZone].self, forKey: .unfetchedZones) {
+      noteChanges(in: try zone.zoneID(in: container, .unfetchedZones))
+    }
+    for change in try container.decode([StoredChange].self, forKey: .recordChanges) {
+      guard let recordName = change.recordName, !recordName.isEmpty else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .recordChanges, in: container, debugDescription: "a record has no name")
+      }
+      let recordID = CKRecord.ID(
+        recordName: recordName, zoneID: try change.zone.zoneID(in: container, .recordChanges))
+      recordChanges.add(change.isDeletion ? .deleteRecord(recordID) : .saveRecord(recordID))
+    }
+    for change in try container.decode([StoredChange].self, forKey: .databaseChanges) {
+      let zoneID = try change.zone.zoneID(in: container, .databaseChanges)
+      databaseChanges.add(
+        change.isDeletion ? .deleteZone(zoneID) : .saveZone(CKRecordZone(zoneID: zoneID)))
+    }
+    hasPendingUntrackedChanges = try container.decode(
+      Bool.self, forKey: .hasPendingUntrackedChanges)
+    subscriptionID = try container.decodeIfPresent(String.self, forKey: .subscriptionID)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encodeIfPresent(user, forKey: .user)
+    try container.encodeIfPresent(databaseToken, forKey: .databaseToken)
+    try container.encode(zones.map { StoredZone($0, token: $1) }, forKey: .zones)
+    try container.encode(unfetchedZones.map { StoredZone($0) }, forKey: .unfetchedZones)
+    try container.encode(
+      recordChanges.unsent.map { change in
+        let isDeletion =
+          switch change {
+          case .saveRecord: false
+          case .deleteRecord: true
+          }
+        return StoredChange(
+          recordName: change.target.recordName, zone: StoredZone(change.target.zoneID),
+          isDeletion: isDeletion)
+      }, forKey: .recordChanges)
+    try container.encode(
+      databaseChanges.unsent.map { change in
+        let isDeletion =
+          switch change {
+          case .saveZone: false
+          case .deleteZone: true
+          }
+        return StoredChange(zone: StoredZone(change.target), isDeletion: isDeletion)
+      }, forKey: .databaseChanges)
+    try container.encode(hasPendingUntrackedChanges, forKey: .hasPendingUntrackedChanges)
+    try container.encodeIfPresent(subscriptionID, forKey: .subscriptionID)
+  }
+}

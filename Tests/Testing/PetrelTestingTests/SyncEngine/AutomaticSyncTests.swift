@@ -1,0 +1,101 @@
+import CloudKit
+import PetrelTesting
+import PropertyTesting
+import Testing
+import Waiting
+
+/// Sync engines that work by themselves.
+struct AutomaticSyncTests {
+  private let cloud: TestCloud
+
+  init() async throws { cloud = try await TestCloud() }
+
+  private func device(_ name: String, user: String = "anna") -> SyncDevice {
+    SyncDevice(cloud.container(user: user, device: name).privateCloudDatabase)
+  }
+
+  @Test("two devices see each other's changes without a line that polls")
+  func twoDevices() async throws {
+    let (phone, tablet) = (device("phone"), device("tablet"))
+    for device in [phone, tablet] { device.start(automatically: true) }
+    phone.edit(["a": "1"])
+    try await eventually("the tablet has the record") { tablet.titles == ["a": "1"] }
+    tablet.edit(["a": "2", "b": "3"])
+    try await eventually("the phone has both") { phone.titles == ["a": "2", "b": "3"] }
+    phone.delete("b")
+    try await eventually("the tablet has one") { tablet.titles == ["a": "2"] }
+    let reasons = phone.events.compactMap { event -> CKSyncEngine.SyncReason? in
+      switch event {
+      case .willSendChanges(let event): event.context.reason
+      case .willFetchChanges(let event): event.context.reason
+      default: nil
+      }
+    }
+    #expect(Set(reasons) == [.scheduled])
+    #expect(phone.state.withLock { $0.mostCalls } == 1)
+  }
+
+  @Test("a subscription that exists is used; two starts make one")
+  func subscriptions() async throws {
+    let phone = device("phone")
+    let database = phone.database
+    phone.start(automatically: true)
+    try await eventually("the subscription is saved") {
+      try await database.allSubscriptions().map(\.subscriptionID) == ["CKSyncEngine-private"]
+    }
+    let tablet = device("tablet")
+    tablet.start(automatically: true)
+    try await eventually("the tablet has fetched") {
+      tablet.eventNames.contains("didFetchChanges")
+    }
+    #expect(try await database.allSubscriptions().count == 1)
+    let named = device("named")
+    named.start(automatically: true, subscriptionID: "mine")
+    try await eventually("the other has fetched") { named.eventNames.contains("didFetchChanges") }
+    #expect(
+      try await database.allSubscriptions().map(\.subscriptionID).sorted() == [
+        "CKSyncEngine-private", "mine",
+      ])
+  }
+
+  @Test("what failed for a while is sent later, without a call")
+  func retry() async throws {
+    let (phone, tablet) = (device("phone"), device("tablet"))
+    cloud.fail(
+      next: .serviceUnavailable(retryAfter: 0.2), device: "phone", operation: .modifyRecords)
+    cloud.fail(next: .networkLoss, device: "phone", operation: .fetchUser)
+    for device in [phone, tablet] { device.start(automatically: true) }
+    phone.edit(["a": "1"])
+    try await eventually("the tablet has the record") { tablet.titles == ["a": "1"] }
+    #expect(cloud.waitingFaults == 0)
+  }
+
+  @Test("a push that the app passes on makes the engine fetch, one of another database does not")
+  func passedPushes() async throws {
+    let phone = device("phone")
+    phone.start(automatically: true)
+    try await eventually("the first fetch has ended") {
+      phone.eventNames.contains("didFetchChanges")
+    }
+    let tablet = device("tablet")
+    tablet.start()
+    tablet.edit(["a": "1"])
+    try await tablet.engine.sendChanges()
+    let push = try #require(await cloud.pushes(to: "anna", device: "phone").first)
+    try await eventually("the phone has the record") { phone.titles == ["a": "1"] }
+    try await eventually("the fetch has ended") {
+      phone.eventNames.last == "didFetchChanges"
+    }
+    phone.clear()
+    let shared = SyncDevice(cloud.container(user: "anna", device: "s").sharedCloudDatabase)
+    shared.start(automatically: true)
+    try await eventually("the first fetch has ended") {
+      shared.eventNames.contains("didFetchChanges")
+    }
+    shared.clear()
+    shared.engine.receive(remoteNotification: push.userInfo)
+    phone.engine.receive(remoteNotification: push.userInfo)
+    try await eventually("the phone has fetched") { phone.eventNames.last == "didFetchChanges" }
+    #expect(shared.eventNames.isEmpty)
+  }
+}
