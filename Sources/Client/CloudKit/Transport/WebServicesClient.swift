@@ -92,7 +92,7 @@ final class WebServicesClient: Sendable {
   var courierHub: CourierHub {
     hub.withLock { weak in
       if let hub = weak.hub { return hub }
-      let hub = CourierHub(listener: CourierListener(client: .success(self)))
+      let hub = CourierHub { CourierListener(client: .success(self)) }
       weak.hub = hub
       return hub
     }

@@ -89,8 +89,8 @@ struct AutomaticSyncTests {
     phone.clear()
     let shared = SyncDevice(cloud.container(user: "anna", device: "s").sharedCloudDatabase)
     shared.start(automatically: true)
-    try await eventually("the first fetch has ended") {
-      shared.eventNames.contains("didFetchChanges")
+    try await eventually("the fetches at the start and after the registration have ended") {
+      shared.eventNames.count { $0 == "didFetchChanges" } == 2
     }
     shared.clear()
     shared.engine.receive(remoteNotification: push.userInfo)

@@ -22,8 +22,7 @@ extension SyncWorker {
       try await checkAccount()
     case .scheduled:
       if !preparation.withLock({ $0.isAccountChecked }) { try await checkAccount() }
-      // Pushes of changes after the first fetch must come, so the engine listens before it.
-      await joinCourier()
+      joinCourier()
       if !preparation.withLock({ $0.isSubscribed }) { try await subscribe() }
     }
   }
@@ -47,6 +46,7 @@ extension SyncWorker {
           .switchAccounts(previousUser: previous, currentUser: user)
         }
       preparation.withLock { $0.isSubscribed = false }
+      if before != nil { preparation.withLock { $0.courier?.hub.stop() } }
       state.update { state in
         if before != nil { state = SyncState() }
         state.user = now
@@ -72,15 +72,23 @@ extension SyncWorker {
 
   // MARK: Pushes
 
-  /// Makes the web courier pass pushes to the engine. Without the courier the engine works too, and
-  /// tries again before its next work.
-  private func joinCourier() async {
-    guard preparation.withLock({ $0.courier == nil }), let client = requests.database.client.value
-    else { return }
+  /// Makes the web courier pass pushes to the engine.
+  ///
+  /// The method does not wait for the registration of the device, which may need a network that comes
+  /// later. When the device is registered, the engine fetches, for nothing reported the changes before.
+  private func joinCourier() {
+    let former = preparation.withLock { $0.courier }
+    if let former, former.hub.isReading { return }
+    if let former { former.hub.leave(former.reader) }
+    guard let client = requests.database.client.value else { return }
     let hub = client.courierHub
-    // Without the courier, the fetch after a quiet time finds the changes.
-    let reader = try? await hub.join { [weak self] in self?.receive($0) }
-    if let reader { preparation.withLock { $0.courier = (hub, reader) } }
+    let reader = hub.join { [weak self] event in
+      switch event {
+      case .began: self?.notePush()
+      case .notification(let userInfo): self?.receive(userInfo)
+      }
+    }
+    preparation.withLock { $0.courier = (hub, reader) }
   }
 
   /// Ends the connection to the account and to the pushes.

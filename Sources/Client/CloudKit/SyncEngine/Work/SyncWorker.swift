@@ -203,6 +203,11 @@ final class SyncWorker: Sendable {
   private func perform(_ job: SyncJob) async {
     var failure: (any Error)?
     do {
+      // Without the engine or the delegate, no request is sent.
+      guard owner.withLock({ $0.engine != nil && $0.delegate != nil }) else {
+        stop()
+        throw Self.cancelled
+      }
       try await prepare(for: job.reason)
       switch job.work {
       case .fetch(let options): try await fetch(.init(reason: job.reason, options: options))
