@@ -101,7 +101,7 @@ extension CKDatabase {
     ) { result in
       completionHandler(
         result.map {
-          (Self.modifications($0.records), $0.deletions, $0.changeToken, $0.moreComing)
+          ($0.modificationResultsByID, $0.deletions, $0.changeToken, $0.moreComing)
         })
     }
   }
@@ -142,25 +142,23 @@ extension CKDatabase {
           desiredKeys: desiredKeys), $0)
     }
     return (
-      Self.modifications(changes.records), changes.deletions, changes.changeToken,
+      changes.modificationResultsByID, changes.deletions, changes.changeToken,
       changes.moreComing
     )
   }
 
-  /// Converts the records of a page to the type that the convenience methods return.
-  static func modifications(
-    _ records: [CKRecord.ID: Result<CKRecord, any Error>]
-  ) -> [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>] {
-    records.mapValues { $0.map { RecordZoneChange.Modification(record: $0) } }
-  }
 }
 
 // MARK: - The operations
 
 extension CKDatabase {
+  /// Starts an operation that fetches one page of the database's feed.
+  ///
+  /// - Parameter group: The group of the operation; nil for a group of its own.
   @discardableResult
-  private func startFetchingChanges(
-    since changeToken: CKServerChangeToken?, _ resultsLimit: Int?,
+  func startFetchingChanges(
+    since changeToken: CKServerChangeToken?, _ resultsLimit: Int? = nil,
+    group: CKOperationGroup? = nil,
     _ completion:
       @escaping Completion<
         (
@@ -172,6 +170,7 @@ extension CKDatabase {
     let modifications = Collected<DatabaseChange.Modification>()
     let deletions = Collected<DatabaseChange.Deletion>()
     let operation = CKFetchDatabaseChangesOperation(previousServerChangeToken: changeToken)
+    operation.group = group
     operation.resultsLimit = resultsLimit ?? 0
     operation.fetchAllChanges = false
     operation.recordZoneWithIDChangedBlock = {
@@ -189,19 +188,23 @@ extension CKDatabase {
     return run(operation)
   }
 
+  /// Starts an operation that fetches one page of a zone's feed.
+  ///
+  /// - Parameter group: The group of the operation; nil for a group of its own.
   @discardableResult
-  private func startFetchingChanges(
+  func startFetchingChanges(
     inZoneWith zoneID: CKRecordZone.ID,
-    _ configuration: CKFetchRecordZoneChangesConfiguration,
+    _ configuration: CKFetchRecordZoneChangesConfiguration, group: CKOperationGroup? = nil,
     _ completion: @escaping Completion<FetchedRecordChanges>
   ) -> CKOperation {
-    let records = ItemResults<CKRecord.ID, CKRecord>()
+    let records = Collected<(id: CKRecord.ID, result: Result<CKRecord, any Error>)>()
     let deletions = Collected<RecordZoneChange.Deletion>()
     let zone = ItemResults<CKRecordZone.ID, (CKServerChangeToken, Bool)>()
     let operation = CKFetchRecordZoneChangesOperation(
       recordZoneIDs: [zoneID], configurationsByRecordZoneID: [zoneID: configuration])
+    operation.group = group
     operation.fetchAllChanges = false
-    operation.recordWasChangedBlock = { records.add($0, $1) }
+    operation.recordWasChangedBlock = { records.items.append(($0, $1)) }
     operation.recordWithIDWasDeletedBlock = {
       deletions.items.append(.init(recordID: $0, recordType: $1))
     }
@@ -212,7 +215,7 @@ extension CKDatabase {
       completion(
         zone.single(whole).map { token, moreComing in
           FetchedRecordChanges(
-            records: records.results, deletions: deletions.items, changeToken: token,
+            records: records.items, deletions: deletions.items, changeToken: token,
             moreComing: moreComing)
         })
     }
@@ -220,12 +223,22 @@ extension CKDatabase {
   }
 }
 
-/// The values of one page of a record feed, from which the convenience methods make their results.
+/// One page of a record feed.
 struct FetchedRecordChanges: Sendable {
-  var records: [CKRecord.ID: Result<CKRecord, any Error>]
+  /// The changed records, in the order of the feed. A record whose asset could not be downloaded has
+  /// an error.
+  var records: [(id: CKRecord.ID, result: Result<CKRecord, any Error>)]
   var deletions: [CKDatabase.RecordZoneChange.Deletion]
   var changeToken: CKServerChangeToken
   var moreComing: Bool
+
+  /// The changed records in the form in which the convenience methods return them.
+  var modificationResultsByID:
+    [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>]
+  {
+    Dictionary(
+      records.map { ($0.id, $0.result.map { .init(record: $0) }) }, uniquingKeysWith: { $1 })
+  }
 }
 
 /// A list to which the blocks of one operation append their items.

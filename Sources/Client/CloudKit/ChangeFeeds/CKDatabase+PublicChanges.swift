@@ -39,9 +39,9 @@ extension CKDatabase {
     operation.desiredKeys = desiredKeys
     operation.resultsLimit = resultsLimit ?? 0
     operation.fetchAllChanges = false
-    let records = ItemResults<CKRecord.ID, CKRecord>()
+    let records = Collected<(id: CKRecord.ID, result: Result<CKRecord, any Error>)>()
     let deletions = Collected<RecordZoneChange.Deletion>()
-    operation.recordWasChangedBlock = { records.add($0, $1) }
+    operation.recordWasChangedBlock = { records.items.append(($0, $1)) }
     operation.recordWithIDWasDeletedBlock = {
       deletions.items.append(.init(recordID: $0, recordType: $1))
     }
@@ -50,14 +50,14 @@ extension CKDatabase {
         completion(
           result.map { token, moreComing in
             FetchedRecordChanges(
-              records: records.results, deletions: deletions.items, changeToken: token,
+              records: records.items, deletions: deletions.items, changeToken: token,
               moreComing: moreComing)
           })
       }
       return self.run(operation)
     }
     return (
-      Self.modifications(changes.records), changes.deletions, changes.changeToken,
+      changes.modificationResultsByID, changes.deletions, changes.changeToken,
       changes.moreComing
     )
   }

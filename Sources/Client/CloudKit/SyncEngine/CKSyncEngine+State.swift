@@ -65,7 +65,7 @@ extension CKSyncEngine {
 
     /// The zones whose changes are not fetched yet.
     public var zoneIDsWithUnfetchedServerChanges: [CKRecordZone.ID] {
-      values.withLock { $0.unfetchedZones }
+      values.withLock { Array($0.unfetchedZones) }
     }
 
     /// Adds changes of records. A change that is pending already stays at its place. It replaces

@@ -31,6 +31,49 @@ struct PendingChangesTests {
     #expect(added(.delete(1), .delete(1)) == [.delete(1)])
   }
 
+  @Test("Every sequence of one to three additions and removals gives the list of the rules")
+  func sequences() {
+    let changes: [Change] = [.save(1), .delete(1), .save(2), .delete(2)]
+    let steps = changes.flatMap {
+      [(change: $0, isAddition: true), (change: $0, isAddition: false)]
+    }
+    var sequences: [[(change: Change, isAddition: Bool)]] = [[]]
+    for _ in 0..<3 {
+      sequences = sequences.flatMap { sequence in steps.map { sequence + [$0] } }
+      for sequence in sequences {
+        var pending = PendingChanges<Change>()
+        var expected: [Change] = []
+        for (change, isAddition) in sequence {
+          if isAddition {
+            pending.add(change)
+            if expected.contains(change) { continue }
+            expected.removeAll { $0.target == change.target }
+            expected.append(change)
+          } else {
+            pending.remove(change)
+            expected.removeAll { $0 == change }
+          }
+        }
+        #expect(pending.pending == expected, "\(sequence)")
+      }
+    }
+    #expect(sequences.count == 512)
+  }
+
+  @Test("100,000 changes are added, sent in batches and removed in their order")
+  func many() {
+    var changes = PendingChanges<Change>()
+    for target in 0..<100_000 { changes.add(.save(target)) }
+    for target in 0..<100_000 { changes.add(.save(target)) }
+    for begin in stride(from: 0, to: 100_000, by: 2_500) {
+      let batch = changes.pending.prefix(2_500)
+      #expect(batch.first == .save(begin))
+      changes.beginSending(batch)
+      for change in batch { changes.endSending(change, isRetried: false) }
+    }
+    #expect(changes.isEmpty && changes.unsent.isEmpty)
+  }
+
   @Test("What is not pending cannot be removed")
   func removing() {
     var changes = PendingChanges<Change>()

@@ -3,22 +3,11 @@ struct SyncRequests: Sendable {
   let database: CKDatabase
 
   /// One page of the database's feed.
-  struct DatabasePage: Sendable {
-    var changed: [CKRecordZone.ID]
-    var deleted: [CKRecordZone.ID]
-    var token: String
-    var moreComing: Bool
-  }
-
-  /// One page of a zone's feed.
-  struct ZonePage: Sendable {
-    var changed: [CKRecord]
-    var deleted: [CKDatabase.RecordZoneChange.Deletion]
-    /// The error of a record whose assets could not be downloaded; the record is not in `changed`.
-    var assetError: CKError?
-    var token: String
-    var moreComing: Bool
-  }
+  typealias DatabasePage = (
+    modifications: [CKDatabase.DatabaseChange.Modification],
+    deletions: [CKDatabase.DatabaseChange.Deletion], changeToken: CKServerChangeToken,
+    moreComing: Bool
+  )
 
   /// The results of the items of a request.
   struct Results<ID: Hashable, Value> {
@@ -30,6 +19,16 @@ struct SyncRequests: Sendable {
     func save(of id: ID) -> Result<Value, CKError> { result(saves[id]) }
 
     func deletion(of id: ID) -> Result<Void, CKError> { result(deletions[id]) }
+
+    /// - Throws: The error of the whole request, or `partialFailure` with the errors of the changes by
+    ///   record or zone ID.
+    func check<Change: PendingChange>(_ errors: [Change: CKError]) throws
+    where Change.Target == ID {
+      if let failure { throw failure }
+      var items = ItemErrors()
+      for (change, error) in errors { items.add(error, for: change.target) }
+      if let error = items.partialFailure { throw error }
+    }
 
     private func result<Item>(_ result: Result<Item, any Error>?) -> Result<Item, CKError> {
       let missing = CKError(.internalError, "the server's answer has no result of the item")
@@ -58,65 +57,20 @@ struct SyncRequests: Sendable {
   func databasePage(
     since token: String?, _ group: CKOperationGroup
   ) async throws -> DatabasePage {
-    let changed = Collected<CKRecordZone.ID>()
-    let deleted = Collected<CKRecordZone.ID>()
-    return try await CKOperation.result { completion in
-      let operation = CKFetchDatabaseChangesOperation(
-        previousServerChangeToken: token.map { CKServerChangeToken(syncToken: $0) })
-      operation.group = group
-      operation.fetchAllChanges = false
-      operation.recordZoneWithIDChangedBlock = { changed.items.append($0) }
-      operation.recordZoneWithIDWasDeletedBlock = { deleted.items.append($0) }
-      operation.fetchDatabaseChangesResultBlock = { result in
-        completion(
-          result.map {
-            DatabasePage(
-              changed: changed.items, deleted: deleted.items, token: $0.serverChangeToken.syncToken,
-              moreComing: $0.moreComing)
-          })
-      }
-      return database.run(operation)
+    try await CKOperation.result {
+      database.startFetchingChanges(
+        since: token.map { CKServerChangeToken(syncToken: $0) }, group: group, $0)
     }
   }
 
   func page(
     of zoneID: CKRecordZone.ID, since token: String?, _ group: CKOperationGroup
-  ) async throws -> ZonePage {
-    let changed = Collected<CKRecord>()
-    let deleted = Collected<CKDatabase.RecordZoneChange.Deletion>()
-    let assetErrors = Collected<CKError>()
-    let zone = ItemResults<CKRecordZone.ID, (CKServerChangeToken, Bool)>()
-    return try await CKOperation.result { completion in
-      let operation = CKFetchRecordZoneChangesOperation(
-        recordZoneIDs: [zoneID],
-        configurationsByRecordZoneID: [
-          zoneID: .init(previousServerChangeToken: token.map { CKServerChangeToken(syncToken: $0) })
-        ])
-      operation.group = group
-      operation.fetchAllChanges = false
-      operation.recordWasChangedBlock = { _, result in
-        switch result {
-        case .success(let record): changed.items.append(record)
-        // The server does not have the file any more, so the record would never come.
-        case .failure(CKError.assetNotAvailable): break
-        case .failure(let error): assetErrors.items.append(CKError(anyOf: error))
-        }
-      }
-      operation.recordWithIDWasDeletedBlock = {
-        deleted.items.append(.init(recordID: $0, recordType: $1))
-      }
-      operation.recordZoneFetchResultBlock = { zoneID, result in
-        zone.add(zoneID, result.map { ($0.serverChangeToken, $0.moreComing) })
-      }
-      operation.fetchRecordZoneChangesResultBlock = { whole in
-        completion(
-          zone.single(whole).map { token, moreComing in
-            ZonePage(
-              changed: changed.items, deleted: deleted.items, assetError: assetErrors.items.first,
-              token: token.syncToken, moreComing: moreComing)
-          })
-      }
-      return database.run(operation)
+  ) async throws -> FetchedRecordChanges {
+    try await CKOperation.result {
+      database.startFetchingChanges(
+        inZoneWith: zoneID,
+        .init(previousServerChangeToken: token.map { CKServerChangeToken(syncToken: $0) }),
+        group: group, $0)
     }
   }
 

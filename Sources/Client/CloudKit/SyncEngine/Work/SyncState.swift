@@ -7,7 +7,7 @@ struct SyncState: Sendable {
   /// The zones of the database, each with the token of its feed; nil before the zone's first page.
   var zones: [CKRecordZone.ID: String?] = [:]
   /// The zones whose changes are not fetched yet, in the order in which they were noted.
-  private(set) var unfetchedZones: [CKRecordZone.ID] = []
+  private(set) var unfetchedZones = UniqueList<CKRecordZone.ID>()
   /// The changes of records.
   var recordChanges = PendingChanges<CKSyncEngine.PendingRecordZoneChange>()
   /// The changes of zones.
@@ -20,12 +20,12 @@ struct SyncState: Sendable {
   /// Notes that a zone has changes to fetch.
   mutating func noteChanges(in zoneID: CKRecordZone.ID) {
     if zones[zoneID] == nil { zones.updateValue(nil, forKey: zoneID) }
-    if !unfetchedZones.contains(zoneID) { unfetchedZones.append(zoneID) }
+    unfetchedZones.append(zoneID)
   }
 
   /// Notes that a zone has no more changes to fetch.
   mutating func noteFetched(_ zoneID: CKRecordZone.ID) {
-    unfetchedZones.removeAll { $0 == zoneID }
+    unfetchedZones.remove(zoneID)
   }
 
   /// Forgets a zone that was deleted. Its pending changes stay.

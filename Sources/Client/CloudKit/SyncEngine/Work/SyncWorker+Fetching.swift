@@ -45,26 +45,25 @@ extension SyncWorker {
         vanished = knownZones
         continue
       }
-      vanished?.subtract(page.changed)
-      vanished?.subtract(page.deleted)
+      vanished?.subtract(page.modifications.map(\.zoneID))
+      vanished?.subtract(page.deletions.map(\.zoneID))
       if !page.moreComing, let vanished {
-        page.deleted += vanished.sorted { $0.zoneName < $1.zoneName }
+        let zoneIDs = vanished.sorted { $0.zoneName < $1.zoneName }
+        page.deletions += zoneIDs.map { .init(zoneID: $0, reason: .deleted) }
       }
-      if !page.changed.isEmpty || !page.deleted.isEmpty {
+      if !page.modifications.isEmpty || !page.deletions.isEmpty {
         try await emit(
           .fetchedDatabaseChanges(
-            .init(
-              modifications: page.changed.map { .init(zoneID: $0) },
-              deletions: page.deleted.map { .init(zoneID: $0, reason: .deleted) })))
+            .init(modifications: page.modifications, deletions: page.deletions)))
       }
-      token = page.token
+      token = page.changeToken.syncToken
       // Until a feed that began without a token is at its end, it may not have named all zones. A kept
       // token would say that it has.
       let keepsToken = vanished?.isEmpty ?? true || !page.moreComing
       state.update { [page] state in
-        if keepsToken { state.databaseToken = page.token }
-        for zoneID in page.changed { state.noteChanges(in: zoneID) }
-        for zoneID in page.deleted { state.forget(zoneID) }
+        if keepsToken { state.databaseToken = page.changeToken.syncToken }
+        for modification in page.modifications { state.noteChanges(in: modification.zoneID) }
+        for deletion in page.deletions { state.forget(deletion.zoneID) }
       }
       if !page.moreComing { return }
     }
@@ -83,13 +82,15 @@ extension SyncWorker {
   private func fetchZones(_ context: Context) async throws {
     var errors = ItemErrors()
     var failed: Set<CKRecordZone.ID> = []
-    while state.zoneIDsWithUnfetchedServerChanges.contains(where: { !failed.contains($0) }) {
+    func isWaiting(_ zoneID: CKRecordZone.ID) -> Bool { !failed.contains(zoneID) }
+    while state.values.withLock({ $0.unfetchedZones.contains(where: isWaiting) }) {
       let options = try await options(context)
-      let waiting = state.zoneIDsWithUnfetchedServerChanges.filter {
-        options.scope.contains($0) && !failed.contains($0)
+      let next = state.values.withLock { state in
+        options.prioritizedZoneIDs.first {
+          state.unfetchedZones.contains($0) && options.scope.contains($0) && isWaiting($0)
+        } ?? state.unfetchedZones.first { options.scope.contains($0) && isWaiting($0) }
       }
-      let prioritized = options.prioritizedZoneIDs.first { waiting.contains($0) }
-      guard let zoneID = prioritized ?? waiting.first else { break }
+      guard let zoneID = next else { break }
       try await emit(.willFetchRecordZoneChanges(.init(zoneID: zoneID)))
       let error: CKError?
       do {
@@ -116,7 +117,7 @@ extension SyncWorker {
     var options = first
     while true {
       let token = state.values.withLock { $0.zones[zoneID] ?? nil }
-      let page: SyncRequests.ZonePage
+      let page: FetchedRecordChanges
       do {
         page = try await requests.page(of: zoneID, since: token, options.operationGroup)
       } catch CKError.changeTokenExpired where token != nil {
@@ -130,20 +131,39 @@ extension SyncWorker {
         try await fetchDatabase(context)
         return knownZones.contains(zoneID) ? error : nil
       }
-      if !page.changed.isEmpty || !page.deleted.isEmpty {
+      let (modifications, assetError) = Self.modifications(page)
+      if !modifications.isEmpty || !page.deletions.isEmpty {
         try await emit(
           .fetchedRecordZoneChanges(
-            .init(
-              modifications: page.changed.map { .init(record: $0) }, deletions: page.deleted)))
+            .init(modifications: modifications, deletions: page.deletions)))
       }
-      if let error = page.assetError { return error }
+      if let assetError { return assetError }
       state.update { state in
-        if state.zones[zoneID] != nil { state.zones.updateValue(page.token, forKey: zoneID) }
+        if state.zones[zoneID] != nil {
+          state.zones.updateValue(page.changeToken.syncToken, forKey: zoneID)
+        }
         if !page.moreComing { state.noteFetched(zoneID) }
       }
       if !page.moreComing { return nil }
       options = try await self.options(context)
       if !options.scope.contains(zoneID) { return nil }
     }
+  }
+  /// Returns the changed records of a page, and the error of a record whose assets could not be
+  /// downloaded, which is not among them.
+  private static func modifications(
+    _ page: FetchedRecordChanges
+  ) -> ([CKDatabase.RecordZoneChange.Modification], CKError?) {
+    var modifications: [CKDatabase.RecordZoneChange.Modification] = []
+    var assetError: CKError?
+    for (_, result) in page.records {
+      switch result {
+      case .success(let record): modifications.append(.init(record: record))
+      // The server does not have the file any more, so the record would never come.
+      case .failure(CKError.assetNotAvailable): break
+      case .failure(let error): assetError = assetError ?? CKError(anyOf: error)
+      }
+    }
+    return (modifications, assetError)
   }
 }

@@ -62,50 +62,40 @@ extension SyncWorker {
     var failedSaves: [CKSyncEngine.Event.SentDatabaseChanges.FailedZoneSave] = []
     var deleted: [CKRecordZone.ID] = []
     var failedDeletes: [CKRecordZone.ID: CKError] = [:]
-    var errors = ItemErrors()
-    var retried: [CKSyncEngine.PendingDatabaseChange] = []
+    var errors: [CKSyncEngine.PendingDatabaseChange: CKError] = [:]
     for change in changes {
-      let error: CKError?
       switch change {
       case .saveZone(let zone):
         switch results.save(of: zone.zoneID) {
-        case .success(let zone):
-          saved.append(zone)
-          error = nil
-        case .failure(let failure):
-          failedSaves.append(.init(zone: zone, error: failure))
-          error = failure
+        case .success(let zone): saved.append(zone)
+        case .failure(let error):
+          failedSaves.append(.init(zone: zone, error: error))
+          errors[change] = error
         }
       case .deleteZone(let zoneID):
         switch results.deletion(of: zoneID) {
-        case .success:
-          deleted.append(zoneID)
-          error = nil
-        case .failure(let failure):
-          failedDeletes[zoneID] = failure
-          error = failure
+        case .success: deleted.append(zoneID)
+        case .failure(let error):
+          failedDeletes[zoneID] = error
+          errors[change] = error
         }
       }
-      guard let error else { continue }
-      errors.add(error, for: change.target)
-      if error.isPassing { retried.append(change) }
     }
-    state.update { state in
-      for change in retried { state.databaseChanges.endSending(change, isRetried: true) }
-    }
-    try await emit(
+    try await finish(
+      changes, errors, in: \.databaseChanges,
       .sentDatabaseChanges(
         .init(
           savedZones: saved, failedZoneSaves: failedSaves, deletedZoneIDs: deleted,
           failedZoneDeletes: failedDeletes)))
-    state.update { state in
-      for change in changes { state.databaseChanges.endSending(change, isRetried: false) }
-      for zoneID in deleted { state.forget(zoneID) }
+    if !deleted.isEmpty {
+      state.update { state in
+        for zoneID in deleted { state.forget(zoneID) }
+      }
     }
     // A feed that was never read does not name the records that were deleted before. So the engine reads
     // the feed of a new zone at once.
     if !saved.isEmpty { notePush() }
-    if let error = results.failure ?? errors.partialFailure { throw error }
+    try results.check(errors)
   }
 
   // MARK: Records
@@ -143,9 +133,6 @@ extension SyncWorker {
 
   /// Passes the results of a batch to the delegate.
   ///
-  /// A change that is repeated is pending before the delegate handles the event. Another one is in
-  /// flight until then, so that a stored state does not lose it.
-  ///
   /// - Throws: The error of the request, or `partialFailure` with the errors by record ID.
   private func finish(
     _ batch: CKSyncEngine.RecordZoneChangeBatch,
@@ -155,15 +142,13 @@ extension SyncWorker {
     var failedSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
     var deleted: [CKRecord.ID] = []
     var failedDeletes: [CKRecord.ID: CKError] = [:]
-    var errors = ItemErrors()
-    var retried: [CKSyncEngine.PendingRecordZoneChange] = []
+    var errors: [CKSyncEngine.PendingRecordZoneChange: CKError] = [:]
     for record in batch.recordsToSave {
       switch results.save(of: record.recordID) {
       case .success(let record): saved.append(record)
       case .failure(let error):
         failedSaves.append(.init(record: record, error: error))
-        errors.add(error, for: record.recordID)
-        if error.isPassing { retried.append(.saveRecord(record.recordID)) }
+        errors[.saveRecord(record.recordID)] = error
       }
     }
     for recordID in batch.recordIDsToDelete {
@@ -171,21 +156,37 @@ extension SyncWorker {
       case .success: deleted.append(recordID)
       case .failure(let error):
         failedDeletes[recordID] = error
-        errors.add(error, for: recordID)
-        if error.isPassing { retried.append(.deleteRecord(recordID)) }
+        errors[.deleteRecord(recordID)] = error
       }
     }
-    state.update { state in
-      for change in retried { state.recordChanges.endSending(change, isRetried: true) }
-    }
-    try await emit(
+    try await finish(
+      batch.changes, errors, in: \.recordChanges,
       .sentRecordZoneChanges(
         .init(
           savedRecords: saved, failedRecordSaves: failedSaves, deletedRecordIDs: deleted,
           failedRecordDeletes: failedDeletes)))
+    try results.check(errors)
+  }
+
+  // MARK: Both
+
+  /// Passes the event of a request to the delegate.
+  ///
+  /// A change that is repeated is pending before the delegate handles the event. Another one is in
+  /// flight until then, so that a stored state does not lose it.
+  private func finish<Change>(
+    _ changes: [Change], _ errors: [Change: CKError],
+    in list: WritableKeyPath<SyncState, PendingChanges<Change>> & Sendable,
+    _ event: CKSyncEngine.Event
+  ) async throws {
     state.update { state in
-      for change in batch.changes { state.recordChanges.endSending(change, isRetried: false) }
+      for change in changes where errors[change]?.isPassing ?? false {
+        state[keyPath: list].endSending(change, isRetried: true)
+      }
     }
-    if let error = results.failure ?? errors.partialFailure { throw error }
+    try await emit(event)
+    state.update { state in
+      for change in changes { state[keyPath: list].endSending(change, isRetried: false) }
+    }
   }
 }
