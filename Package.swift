@@ -234,7 +234,7 @@ let testing: [[Target]] = [
         APNsSimulation PetrelServer AdminAPI DatabaseAPI Configuration ChangeDispatch PushChannels
         Storage SQLEngine StoreModel CloudKit WebServices CloudKitModel HTTPService HTTP2Transport
         OutboundHTTP Cryptography JSONCoding PropertyTesting RepositoryFiles Waiting PythonPrograms
-        PostgreSQLTesting ProxySimulation WebPushSimulation
+        PostgreSQLTesting ProxySimulation WebPushSimulation SyncDevices
         """),
       tests(
         "BrowserTests",
@@ -250,7 +250,7 @@ let testing: [[Target]] = [
   layer(
     "Testing", of: "Tests",
     [
-      tests("PetrelTestingTests", "PetrelTesting CloudKit PropertyTesting Waiting"),
+      tests("PetrelTestingTests", "PetrelTesting CloudKit PropertyTesting Waiting SyncDevices"),
       tests(
         "APNsSimulationTests",
         "APNsSimulation CloudKitModel HTTP2Transport Cryptography JSONCoding Waiting"),
@@ -368,6 +368,8 @@ let testing: [[Target]] = [
       module("RepositoryFiles", "JSONCoding"),
       // How tests wait for what nothing reports.
       module("Waiting"),
+      // Devices with a sync engine.
+      module("SyncDevices", "CloudKit"),
       // How tests run Python.
       module("PythonPrograms", "JSONCoding Waiting"),
       // A PostgreSQL that tests start.

@@ -40,15 +40,22 @@ final class InProcessTransport: WebServicesTransport {
     }
     let isPoll = if case .courier = request.target { true } else { false }
     let exchange = Exchange(completion)
-    // A poll is open most of the time, so `settle()` must not wait for it.
-    if !isPoll { cloud.requests.begin() }
+    // A poll is open most of the time, so `settle()` must not wait for its end.
+    let underWay = isPoll ? cloud.polls : cloud.requests
+    underWay.begin()
     let task = Task(executorPreference: cloud.executor) { [self] in
       let result = await cloud.answer(message, to: self)
       exchange.finish(result)
-      if !isPoll { cloud.requests.end() }
+      underWay.end()
     }
     exchange.start(task: task, timeout: request.timeout)
     return { exchange.cancel() }
+  }
+
+  /// Counts requests that a client is going to send as requests under way.
+  func expectRequests() -> @Sendable () -> Void {
+    cloud.requests.begin()
+    return { [requests = cloud.requests] in requests.end() }
   }
 }
 

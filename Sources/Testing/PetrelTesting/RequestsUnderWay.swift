@@ -12,6 +12,9 @@ final class RequestsUnderWay: Sendable {
 
   private let state = Mutex(State())
 
+  /// The number of requests under way.
+  var count: Int { state.withLock { $0.count } }
+
   /// Counts a request that begins.
   func begin() {
     state.withLock { $0.count += 1 }

@@ -62,6 +62,8 @@ public final class TestCloud: Sendable {
   let log: PushLog
   /// The requests under way, except the long polls for notifications.
   let requests = RequestsUnderWay()
+  /// The long polls for notifications.
+  let polls = RequestsUnderWay()
   /// The faults that still apply to later requests.
   let faults = Mutex(FaultPlan<TestFault>())
   /// The faults that still apply to later pushes.
@@ -182,21 +184,32 @@ public final class TestCloud: Sendable {
 
   /// Waits until all saves and deletions so far have had their effects. Then the requests that have
   /// reached the cloud are answered, the changes are matched with the subscriptions, and the
-  /// devices have their pushes.
+  /// devices have their pushes. A `CKSyncEngine` has sent the changes that were pending, and has fetched
+  /// after its pushes.
   ///
   /// The call does not wait for these:
   ///
   /// - Pushes that APNs could not accept (``fail(nextPush:user:device:times:)``). The cloud sends
   ///   them again after a test has advanced the clock.
   /// - Operations that the app has queued and that have not sent their request yet.
-  /// - A `CKSyncEngine`, which waits half a second for further changes before it sends.
+  /// - A `CKSyncEngine` that repeats work after more than two seconds, because it has failed.
   ///
-  /// The call returns at once if there is nothing to wait for, or if the cloud was stopped.
+  /// The call returns at once if there is nothing to wait for, or if the cloud was stopped. A delegate
+  /// of a `CKSyncEngine` must not call the method, which would wait for the delegate.
   public func settle() async {
     // An error is ignored here: each request to the cloud reports it.
     try? await accounts.ready()
-    await requests.finished()
-    await service.settle()
+    repeat {
+      await requests.finished()
+      await service.settle()
+      await finishAnsweredPolls()
+      // A notification that a poll has brought can make an engine send requests.
+    } while requests.count > 0
+  }
+
+  /// Waits until each poll has nothing to read, or the client has its answer.
+  private func finishAnsweredPolls() async {
+    while !hasStopped, polls.count > service.suspendedPollCount { await Task.yield() }
   }
 
   /// Stops the cloud. Later requests fail with `networkFailure`, and the loops over ``pushes`` end.

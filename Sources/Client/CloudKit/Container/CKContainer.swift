@@ -45,7 +45,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
         PetrelConfiguration.warn(error.localizedDescription)
         return .failure(error)
       }
-      return client(identifier, configuration, transport: nil)
+      return AmbientClients.client(identifier, configuration)
     }, identifier: PetrelConfiguration.ambient.value?.containerIdentifier)
 
   /// Returns the container that the configuration names. Each call returns the same object.
@@ -60,7 +60,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
   public required convenience init(identifier containerIdentifier: String) {
     self.init(
       PetrelConfiguration.ambient.flatMap {
-        Self.client(containerIdentifier, $0, transport: nil)
+        AmbientClients.client(containerIdentifier, $0)
       }, identifier: containerIdentifier)
   }
 
@@ -117,7 +117,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
   ///
   /// - Parameter transport: the transport of requests to the server. `nil` means HTTP; the client
   ///   then also keeps web auth tokens on disk.
-  private static func client(
+  static func client(
     _ identifier: String, _ configuration: PetrelConfiguration,
     transport: (any WebServicesTransport)?
   ) -> Result<WebServicesClient, CKError> {

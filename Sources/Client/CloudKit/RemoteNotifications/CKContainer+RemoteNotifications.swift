@@ -4,7 +4,7 @@ extension CKContainer {
   /// Returns the notifications for this device as a sequence. The method is an addition of Petrel;
   /// see ``RemoteNotifications``.
   public func remoteNotifications() -> RemoteNotifications {
-    RemoteNotifications(listener: CourierListener(client: client))
+    RemoteNotifications(reader: CourierReader(client: client))
   }
 
   /// Registers this device's APNs token with the server, which then sends pushes to the device.

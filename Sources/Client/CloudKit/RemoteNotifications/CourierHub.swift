@@ -1,30 +1,40 @@
-/// The one reader of the web courier for all sync engines of a client. It passes each notification to
-/// all of them.
+/// The one reader of the web courier for a client. It passes each notification to all receivers: to the
+/// sync engines, and to the loops over ``RemoteNotifications``.
 ///
-/// The hub reads as long as an engine has joined it. Any thread may call the methods.
+/// The hub reads as long as a receiver asks for it. Any thread may call the methods.
 final class CourierHub: Sendable {
   /// An event that the hub passes to its receivers.
-  enum Event {
-    /// The device is registered: the notifications of all later changes follow.
-    case began
+  ///
+  /// The type is `@unchecked Sendable` because a notification has only the values of a property list,
+  /// which nobody changes.
+  enum Event: @unchecked Sendable {
+    /// The device is registered, or the courier is reached again after a failure.
+    case connected
     case notification([AnyHashable: Any])
+    /// The hub has stopped reading, because another attempt would fail too.
+    case failed(CKError)
   }
 
+  /// Gets the events, one after the other. It may call the hub.
   typealias Receiver = @Sendable (Event) -> Void
 
   /// The receivers and the task that reads for them.
   private struct State {
     var receivers: [Int: Receiver] = [:]
     var lastReceiver = 0
-    /// The task that reads, with its number; nil if none does.
-    var reading: (number: Int, task: Task<Void, Never>)?
-    var lastReading = 0
-    /// Whether ``reading`` has registered the device.
-    var hasBegun = false
+    /// The receivers that ask for events.
+    var asking: Set<Int> = []
+    /// The listener with the device's token; nil before the first reading.
+    var listener: CourierListener?
+    /// Whether the listener has registered the device.
+    var isConnected = false
+    /// The number of the task that reads; nil if none does.
+    var reading: Int?
+    /// The latest task that reads or has read, with its number.
+    var latest: (number: Int, task: Task<Void, Never>)?
   }
 
-  /// Makes the listener of each task that reads. A new listener registers the device for the user who is
-  /// signed in by then.
+  /// Makes a listener. A new one registers the device for the user who is signed in by then.
   private let makeListener: @Sendable () -> CourierListener
   private let state = Locked(State())
 
@@ -32,76 +42,105 @@ final class CourierHub: Sendable {
     self.makeListener = makeListener
   }
 
-  /// Whether the hub reads. It ends after an error of the courier that another attempt would repeat, and
-  /// with ``stop()``.
-  var isReading: Bool { state.withLock { $0.reading != nil } }
+  // MARK: Receivers
 
   /// Passes events to a receiver from now on.
   ///
-  /// - Returns: The number of the receiver, for ``leave(_:)``.
+  /// - Returns: The number of the receiver.
   func join(_ receiver: @escaping Receiver) -> Int {
-    let (number, hasBegun) = state.withLock { state in
+    let (number, isConnected) = state.withLock { state in
       state.lastReceiver += 1
       state.receivers[state.lastReceiver] = receiver
-      if state.reading == nil {
-        state.lastReading += 1
-        state.hasBegun = false
-        let (listener, number) = (makeListener(), state.lastReading)
-        let task = Task { [weak self] in await Self.read(listener) { self?.pass($0, from: number) }
-        }
-        state.reading = (number, task)
-      }
-      return (state.lastReceiver, state.hasBegun)
+      return (state.lastReceiver, state.isConnected)
     }
-    if hasBegun { receiver(.began) }
+    if isConnected { receiver(.connected) }
     return number
   }
 
   /// Ends the passing of events to a receiver.
   func leave(_ receiver: Int) {
-    let isUnused = state.withLock { state in
+    state.withLock { state in
       state.receivers[receiver] = nil
-      return state.receivers.isEmpty
+      release(receiver, in: &state)
     }
-    if isUnused { stop() }
   }
 
-  /// Stops reading, because nobody needs it or because another user is signed in. The engines join again
-  /// before their next work.
-  func stop() {
-    let task = state.withLock { state in
-      defer { state.reading = nil }
-      return state.reading?.task
+  /// Makes the hub read for a receiver, if it does not already.
+  func ask(for receiver: Int) {
+    state.withLock { state in
+      state.asking.insert(receiver)
+      if state.reading == nil { beginReading(in: &state) }
     }
-    task?.cancel()
   }
 
-  /// Reads the courier until the task is cancelled, or another attempt would fail too.
+  /// Ends the reading for a receiver. Until it leaves, it gets the events that the hub reads for others.
+  func release(_ receiver: Int) { state.withLock { release(receiver, in: &$0) } }
+
+  private func release(_ receiver: Int, in state: inout State) {
+    state.asking.remove(receiver)
+    if state.asking.isEmpty { endReading(in: &state) }
+  }
+
+  // MARK: Reading
+
+  /// Reads with another token, because another user is signed in.
+  func restart() {
+    state.withLock { state in
+      endReading(in: &state)
+      state.listener = nil
+      state.isConnected = false
+      if !state.asking.isEmpty { beginReading(in: &state) }
+    }
+  }
+
+  private func beginReading(in state: inout State) {
+    let listener = state.listener ?? makeListener()
+    let number = (state.latest?.number ?? 0) + 1
+    let former = state.latest?.task
+    let task = Task { [weak self] in
+      // A listener serves one task at a time.
+      await former?.value
+      await Self.read(listener) { self?.pass($0, from: number) ?? false }
+    }
+    state.listener = listener
+    state.reading = number
+    state.latest = (number, task)
+  }
+
+  private func endReading(in state: inout State) {
+    guard state.reading != nil else { return }
+    state.reading = nil
+    state.latest?.task.cancel()
+  }
+
+  /// Reads the courier.
   ///
-  /// - Parameter pass: Gets each event, and nil after the last one.
-  private static func read(_ listener: CourierListener, _ pass: (Event?) -> Void) async {
-    do {
-      try await listener.register()
-      pass(.began)
-      while let notification = try await listener.next() { pass(.notification(notification)) }
+  /// - Parameter pass: Gets each event, and returns whether another one is asked for.
+  private static func read(_ listener: CourierListener, _ pass: (Event) -> Bool) async {
+    do throws(CKError) {
+      try await listener.read(pass)
     } catch {
-      // The engines fetch after a quiet time all the same, and join again then.
+      _ = pass(.failed(error))
     }
-    pass(nil)
   }
 
-  /// Passes an event of a reading task to the receivers, unless the task was stopped.
-  private func pass(_ event: Event?, from number: Int) {
-    let receivers = state.withLock { state -> [Receiver] in
-      guard state.reading?.number == number else { return [] }
+  /// Passes an event of a reading task to the receivers, unless the task was ended.
+  ///
+  /// - Returns: Whether a receiver asks for another event. If not, the task has to end.
+  private func pass(_ event: Event, from number: Int) -> Bool {
+    let receivers = state.withLock { state -> [Receiver]? in
+      guard state.reading == number else { return nil }
       switch event {
-      case .began?: state.hasBegun = true
-      case .notification?: break
-      case nil: state.reading = nil
+      case .connected: state.isConnected = true
+      case .notification: break
+      case .failed:
+        state.isConnected = false
+        state.reading = nil
       }
-      return Array(state.receivers.values)
+      return state.receivers.sorted { $0.key < $1.key }.map(\.value)
     }
-    guard let event else { return }
+    guard let receivers else { return false }
     for receiver in receivers { receiver(event) }
+    return state.withLock { $0.reading == number }
   }
 }

@@ -7,7 +7,7 @@ internal import WebServices
 /// notification or after some time. ``CourierPoll`` decides the next action, and this class carries
 /// it out.
 ///
-/// Only one task at a time may call ``register()`` or ``next()``.
+/// Only one task at a time may call ``read(_:)``.
 final class CourierListener: Sendable {
   /// The number of seconds after which a poll without a byte of an answer ends. Petrel's server
   /// answers a poll after 30 seconds by default.
@@ -18,46 +18,47 @@ final class CourierListener: Sendable {
   /// the disk.
   private static let queue = DispatchQueue(label: "petrel.courier-listener")
 
-  private let client: Result<WebServicesClient, CKError>
+  private let client: WebServicesClient
   /// The state of this reader; the lock protects it.
   private let poll = Locked(CourierPoll())
+  /// Ends the note that an answer is handled; nil if none is.
+  private let endNote: Locked<(@Sendable () -> Void)?>
 
-  init(client: Result<WebServicesClient, CKError>) {
+  init(client: WebServicesClient) {
     self.client = client
+    endNote = Locked(client.transport.expectRequests())
   }
 
-  /// Gets a token from the server and registers it, unless that is already done. When the method
-  /// returns, the courier collects this device's notifications.
-  ///
-  /// - Throws: A `CKError` after which another attempt would fail too, or `CancellationError`.
-  func register() async throws {
-    let client = try client.get()
-    var action = handle(.proceed)
-    while true {
-      if case .poll = action { return }
-      action = handle(try await perform(action, with: client))
-    }
-  }
+  deinit { endNote.withLock { $0.take() }?() }
 
-  /// Waits for the next notification and returns its `userInfo` dictionary. Returns nil if the task
-  /// is cancelled.
+  /// Passes events to `pass` until it returns false, or the task is cancelled.
   ///
   /// - Throws: A `CKError` after which another attempt would fail too.
-  func next() async throws -> [AnyHashable: Any]? {
-    let client = try client.get()
+  func read(_ pass: (CourierHub.Event) -> Bool) async throws(CKError) {
+    defer { endNote.withLock { $0.take() }?() }
     var action = handle(.proceed)
-    do {
-      while true {
-        guard case .deliver(let body) = action else {
-          action = handle(try await perform(action, with: client))
-          continue
+    while true {
+      switch action {
+      case .reportConnection:
+        guard pass(.connected) else { return }
+        action = handle(.proceed)
+      case .deliver(let body):
+        if let userInfo = CKNotification.userInfo(parsing: body) {
+          guard pass(.notification(userInfo)) else { return }
+          action = handle(.proceed)
+        } else {
+          action = handle(
+            .failed(CKError(.internalError, "the web courier's answer is not a JSON object")))
         }
-        if let userInfo = CKNotification.userInfo(parsing: body) { return userInfo }
-        action = handle(
-          .failed(CKError(.internalError, "the web courier's answer is not a JSON object")))
+      case .fail(let error):
+        if Task.isCancelled { return }
+        throw error
+      case .create, .register, .poll, .wait:
+        endNote.withLock { $0.take() }?()
+        let event = await perform(action)
+        if Task.isCancelled { return }
+        action = handle(event)
       }
-    } catch is CancellationError {
-      return nil
     }
   }
 
@@ -69,46 +70,38 @@ final class CourierListener: Sendable {
   // MARK: Actions
 
   /// Carries out an action and returns its result as an event.
-  ///
-  /// - Throws: The error of `CourierPoll.Action.fail`, or `CancellationError`.
-  private func perform(
-    _ action: CourierPoll.Action, with client: WebServicesClient
-  ) async throws -> CourierPoll.Event {
+  private func perform(_ action: CourierPoll.Action) async -> CourierPoll.Event {
     do throws(CKError) {
       switch action {
       case .create:
-        let answer = try await tokens("create", token: nil, client)
+        let answer = try await tokens("create", token: nil)
         return .created(
           token: answer.apnsToken, url: answer.webcourierURL.flatMap { URL(string: $0) })
       case .register(let token):
-        _ = try await tokens("register", token: token, client)
+        _ = try await tokens("register", token: token)
         return .registered
       case .poll(let url):
-        return try await self.poll(url, client)
+        return try await self.poll(url)
       case .wait(let seconds):
         return await wait(seconds)
-      case .deliver:
+      case .reportConnection, .deliver, .fail:
         return .proceed
-      case .fail(let error):
-        throw error
       }
     } catch {
-      try Task.checkCancellation()
-      if case .fail = action { throw error }
       return .failed(error)
     }
   }
 
   /// Sends a request of `tokens/…` and parses the answer.
   private func tokens(
-    _ verb: String, token: String?, _ client: WebServicesClient
+    _ verb: String, token: String?
   ) async throws(CKError) -> TokenResponse {
     let call = ServiceCall.tokens(verb, token: token, configuration: client.configuration)
     let request = client.request(for: call, timeout: Self.requestTimeout)
-    let response = try await Self.send(request, over: client.transport).get(orThrow: CKError.init)
+    let response = try await send(request).get(orThrow: CKError.init)
     await withCheckedContinuation { done in
       // `note` can write to the disk, which would block a thread of Swift's task pool.
-      Self.queue.async {
+      Self.queue.async { [client] in
         client.note(response, toRequestWith: request.webAuthToken)
         done.resume()
       }
@@ -122,12 +115,10 @@ final class CourierListener: Sendable {
   }
 
   /// Sends one poll to the courier.
-  private func poll(
-    _ url: URL, _ client: WebServicesClient
-  ) async throws(CKError) -> CourierPoll.Event {
+  private func poll(_ url: URL) async throws(CKError) -> CourierPoll.Event {
     let request = TransportRequest(
       method: .get, target: .courier(url), body: nil, timeout: Self.pollTimeout)
-    switch await Self.send(request, over: client.transport) {
+    switch await send(request) {
     case .success(let response): return .polled(status: response.status, body: response.body)
     case .failure(let failure) where failure.kind == .timedOut: return .timedOut
     case .failure(let failure): throw CKError(failure)
@@ -136,19 +127,22 @@ final class CourierListener: Sendable {
 
   /// Waits for this number of seconds. If the task is cancelled, returns at once.
   private func wait(_ seconds: TimeInterval) async -> CourierPoll.Event {
-    // A cancelled task ends the sleep early. The next action then throws `CancellationError`.
+    // A cancelled task ends the sleep early, and the listener's work then.
     try? await Task.sleep(for: .seconds(seconds))
     return .proceed
   }
 
   /// Sends a request. Cancelling the task cancels the request.
-  private static func send(
-    _ request: TransportRequest, over transport: any WebServicesTransport
+  private func send(
+    _ request: TransportRequest
   ) async -> Result<TransportResponse, TransportFailure> {
     let cancellation = Locked<(@Sendable () -> Void)?>(nil)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let cancel = transport.send(request) { continuation.resume(returning: $0) }
+        let cancel = client.transport.send(request) { [client, endNote] result in
+          endNote.withLock { $0 = client.transport.expectRequests() }
+          continuation.resume(returning: result)
+        }
         cancellation.withLock { $0 = cancel }
         // The task may have been cancelled before `cancellation` was set.
         if Task.isCancelled { cancel() }

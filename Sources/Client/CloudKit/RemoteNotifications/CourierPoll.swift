@@ -27,6 +27,8 @@ struct CourierPoll: Sendable {
     case create
     /// Register the token with `tokens/register`.
     case register(token: String)
+    /// Report that the device's notifications arrive from now on.
+    case reportConnection
     /// Poll the URL of the courier.
     case poll(URL)
     /// Pass the body of an answer to the program.
@@ -54,6 +56,10 @@ struct CourierPoll: Sendable {
   private var stage = Stage.withoutToken
   /// The number of failed actions since the last successful poll.
   private var failures = 0
+  /// Whether the courier was reached since the last failure.
+  private var isConnected = false
+  /// The body of an answer that the program does not have yet.
+  private var answer: Data?
 
   /// Returns the action that follows an event.
   ///
@@ -79,24 +85,28 @@ struct CourierPoll: Sendable {
       return next
     case .registered:
       if case .unregistered(_, let url) = stage { stage = .ready(url) }
-      return next
+      isConnected = true
+      return .reportConnection
     case .polled(let status, let body) where (200..<300).contains(status):
       failures = 0
-      return body.isEmpty ? next : .deliver(body)
+      answer = body.isEmpty ? nil : body
+      if isConnected { return next }
+      isConnected = true
+      return .reportConnection
     case .polled(let status, _) where Self.isPassing(status):
       // A new token gets only later notifications, and would miss those since the last answer. So
       // the reader does not replace the token.
-      failures += 1
+      noteFailure()
       return .wait(delay(jitter))
     case .polled:
       // The courier does not know the token, so the reader gets a new token. If this is the first
       // failure since a successful poll, there is no pause.
       stage = .withoutToken
-      failures += 1
+      noteFailure()
       return failures == 1 ? next : .wait(delay(jitter))
     case .failed(let error):
       guard Self.mayHeal(error) else { return .fail(error) }
-      failures += 1
+      noteFailure()
       return .wait(max(delay(jitter), error.retryAfterSeconds ?? 0))
     }
   }
@@ -108,8 +118,21 @@ struct CourierPoll: Sendable {
     status >= 500 || status == 408 || status == 429
   }
 
-  /// The action that the current stage needs.
+  private mutating func noteFailure() {
+    failures += 1
+    isConnected = false
+  }
+
+  /// The action that follows if nothing has failed.
   private var next: Action {
+    mutating get {
+      if let body = answer.take() { return .deliver(body) }
+      return nextOfStage
+    }
+  }
+
+  /// The action that the current stage needs.
+  private var nextOfStage: Action {
     switch stage {
     case .withoutToken: .create
     case .unregistered(let token, _): .register(token: token)

@@ -58,10 +58,10 @@ final class WebServicesClient: Sendable {
   private let session: Locked<StoredSession.Content?>
   /// The account status that the server's answers show.
   private let account = Locked(AccountObservation())
-  /// The hub of the sync engines; nil while none of them reads pushes.
+  /// The hub of this client; nil while nothing uses it.
   private let hub = Locked(WeakHub())
 
-  /// A hub that lives as long as an engine uses it.
+  /// A hub that lives as long as a receiver uses it.
   private struct WeakHub {
     weak var hub: CourierHub?
   }
@@ -88,11 +88,11 @@ final class WebServicesClient: Sendable {
       stored?.content() ?? configuration.webAuthToken.map { StoredSession.Content($0) })
   }
 
-  /// The one reader of the web courier for the sync engines of this client.
+  /// The one reader of the web courier for this client.
   var courierHub: CourierHub {
     hub.withLock { weak in
       if let hub = weak.hub { return hub }
-      let hub = CourierHub { CourierListener(client: .success(self)) }
+      let hub = CourierHub { CourierListener(client: self) }
       weak.hub = hub
       return hub
     }

@@ -29,6 +29,16 @@ package protocol WebServicesTransport: Sendable {
     _ transfer: AssetTransfer, progress: @escaping @Sendable (Int64) -> Void,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
   ) -> @Sendable () -> Void
+
+  /// Notes that the client is going to send requests by itself: it handles a notification, or a sync
+  /// engine waits a moment before it sends. The default implementation does nothing.
+  ///
+  /// - Returns: A function that ends the note. The client calls it once.
+  func expectRequests() -> @Sendable () -> Void
+}
+
+extension WebServicesTransport {
+  package func expectRequests() -> @Sendable () -> Void { {} }
 }
 
 /// A transfer of an asset's bytes, for any transport.

@@ -52,6 +52,10 @@ final class CourierReaders: Sendable {
     /// Whether the wait ended because its time was over, or because the clock was set back.
     var isOverdue: Bool { state.withLock { $0.isOverdue } }
 
+    /// Whether the task is suspended, so that its search has found nothing and no notification has come
+    /// since.
+    fileprivate var isSuspended: Bool { state.withLock { $0.continuation != nil } }
+
     /// Ends the wait. A later ``wait()`` returns at once.
     fileprivate func wake(isOverdue: Bool = false) {
       let continuation = state.withLock { state in
@@ -97,6 +101,12 @@ final class CourierReaders: Sendable {
 
   /// The number of waiting polls and event streams.
   var count: Int { state.withLock { $0.count } }
+
+  /// The number of waiting polls and event streams whose tasks are suspended.
+  var suspendedCount: Int {
+    let all = state.withLock { state in state.readers.values.flatMap { $0 } }
+    return Dictionary(all, uniquingKeysWith: { $1 }).values.count { $0.isSuspended }
+  }
 
   /// Whether ``close()`` was called.
   var isClosed: Bool { state.withLock { $0.isClosed } }

@@ -60,6 +60,8 @@ package final class WebCourier: Sendable {
   package var waitingRequestCount: Int { queue.waitingCount }
   /// The number of readers that wait for a notification, with polls and streams.
   package var waitingReaderCount: Int { readers.count }
+  /// The number of those among them that have nothing to read.
+  package var suspendedReaderCount: Int { readers.suspendedCount }
   /// The number of open event streams.
   package var streamCount: Int { streams.count }
 

@@ -306,6 +306,9 @@ public final class CloudService: Sendable {
     await worker.settled()
   }
 
+  /// The number of polls of the web courier that wait and have nothing to read.
+  public var suspendedPollCount: Int { courier.suspendedReaderCount }
+
   /// Does the work that became due when the clock was set forward. It sends pushes that are due,
   /// ends polls whose time is over, counts the shares, and deletes data beyond its retention.
   public func followClock() async {

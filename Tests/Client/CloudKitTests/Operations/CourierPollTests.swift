@@ -10,6 +10,7 @@ struct CourierPollTests {
     switch action {
     case .create: "create"
     case .register(let token): "register \(token)"
+    case .reportConnection: "connected"
     case .poll(let url): "poll \(url.query ?? "")"
     case .deliver(let body): "deliver \(String(decoding: body, as: UTF8.self))"
     case .wait(let seconds): "wait \(seconds)"
@@ -34,12 +35,12 @@ struct CourierPollTests {
       actions(
         of: &poll,
         [
-          .proceed, .created(token: "t", url: url), .registered,
+          .proceed, .created(token: "t", url: url), .registered, .proceed,
           .polled(status: 200, body: Data("{}".utf8)), .proceed,
           .polled(status: 200, body: Data()), .timedOut,
         ]) == [
-          "create", "register t", "poll tok=a", "deliver {}", "poll tok=a", "poll tok=a",
-          "poll tok=a",
+          "create", "register t", "connected", "poll tok=a", "deliver {}", "poll tok=a",
+          "poll tok=a", "poll tok=a",
         ])
   }
 
@@ -56,12 +57,24 @@ struct CourierPollTests {
   func deadToken() {
     var poll = ready()
     let dead = CourierPoll.Event.polled(status: 404, body: Data())
-    let again: [CourierPoll.Event] = [dead, .created(token: "u", url: url), .registered]
-    #expect(actions(of: &poll, again) == ["create", "register u", "poll tok=a"])
+    let again: [CourierPoll.Event] = [
+      dead, .created(token: "u", url: url), .registered, .proceed,
+    ]
+    #expect(actions(of: &poll, again) == ["create", "register u", "connected", "poll tok=a"])
     #expect(actions(of: &poll, [dead, .proceed]) == ["wait 2.0", "create"])
     #expect(
       actions(of: &poll, [.created(token: "v", url: url), .registered, dead])
-        == ["register v", "poll tok=a", "wait 4.0"])
+        == ["register v", "connected", "wait 4.0"])
+  }
+
+  @Test("The first answer after a failure is a new connection, and its notification follows")
+  func reconnection() {
+    var poll = ready()
+    let failure = CourierPoll.Event.failed(CKError(.networkFailure, "down"))
+    let answer = CourierPoll.Event.polled(status: 200, body: Data("{}".utf8))
+    #expect(
+      actions(of: &poll, [failure, .proceed, answer, .proceed, .proceed, answer])
+        == ["wait 1.0", "poll tok=a", "connected", "deliver {}", "poll tok=a", "deliver {}"])
   }
 
   @Test("Pauses after failures double up to a minute, and an answer ends them")
@@ -72,8 +85,8 @@ struct CourierPollTests {
       actions(of: &poll, Array(repeating: failure, count: 8))
         == [1, 2, 4, 8, 16, 32, 60, 60].map { "wait \(Double($0))" })
     #expect(
-      actions(of: &poll, [.proceed, .polled(status: 200, body: Data()), failure])
-        == ["poll tok=a", "poll tok=a", "wait 1.0"])
+      actions(of: &poll, [.proceed, .polled(status: 200, body: Data()), .proceed, failure])
+        == ["poll tok=a", "connected", "poll tok=a", "wait 1.0"])
   }
 
   @Test("The server's own time to wait counts when it is longer")

@@ -166,8 +166,9 @@ struct HTTPTransportTests {
       }
     } _: { url in
       let container = transport.container(url)
+      let client = try container.client.get()
       let listeners = (0..<20).map { _ in
-        Task { for try await _ in container.remoteNotifications() {} }
+        Task { try await CourierListener(client: client).read { _ in true } }
       }
       var count = 0
       for await _ in polling.stream {

@@ -8,7 +8,7 @@ struct SyncScheduleTests {
 
   /// Returns the schedule of an engine that has fetched and sent at the time 0.
   private func quiet() -> SyncSchedule {
-    var schedule = SyncSchedule(at: 0, random: 0.5)
+    var schedule = SyncSchedule(isAutomatic: true, at: 0, random: 0.5)
     for work in [Work.fetch, .send] {
       schedule.begin(work)
       schedule.end(work, .success, at: 0, random: 0.5)
@@ -18,7 +18,7 @@ struct SyncScheduleTests {
 
   @Test("An engine fetches first, then sends")
   func beginning() {
-    var schedule = SyncSchedule(at: 7, random: 0)
+    var schedule = SyncSchedule(isAutomatic: true, at: 7, random: 0)
     #expect(schedule.next == (.fetch, 7))
     schedule.begin(.fetch)
     #expect(schedule.next == (.send, 7))
@@ -58,13 +58,13 @@ struct SyncScheduleTests {
       var schedule = quiet()
       for (failures, seconds) in zip(1..., [1.0, 2, 4, 8, 16, 32, 60, 60, 60]) {
         schedule.begin(.send)
-        schedule.end(.send, .failure(retryAfter: nil), at: 100, random: random)
+        schedule.end(.send, .failure(nil), at: 100, random: random)
         #expect(schedule.next == (.send, 100 + seconds * part), "\(failures) failures")
       }
       schedule.begin(.send)
       schedule.end(.send, .success, at: 100, random: random)
       schedule.begin(.fetch)
-      schedule.end(.fetch, .failure(retryAfter: nil), at: 200, random: random)
+      schedule.end(.fetch, .failure(nil), at: 200, random: random)
       #expect(schedule.next == (.fetch, 200 + part))
     }
   }
@@ -74,7 +74,7 @@ struct SyncScheduleTests {
     var schedule = quiet()
     for _ in 0..<4 {
       schedule.begin(.send)
-      schedule.end(.send, .failure(retryAfter: nil), at: 10, random: 1)
+      schedule.end(.send, .failure(nil), at: 10, random: 1)
     }
     schedule.noteChange(at: 10)
     schedule.notePush(at: 10)
@@ -85,14 +85,26 @@ struct SyncScheduleTests {
   func throttle() {
     var schedule = quiet()
     schedule.begin(.fetch)
-    schedule.end(.fetch, .failure(retryAfter: 30), at: 10, random: 0)
+    schedule.end(.fetch, .failure(.init(code: .zoneBusy, seconds: 30)), at: 10, random: 0)
     #expect(schedule.next == (.fetch, 40))
-    #expect(schedule.throttle(at: 15) == 25 && schedule.throttle(at: 40) == nil)
+    #expect(schedule.throttle(at: 15) == .init(code: .zoneBusy, seconds: 25))
+    #expect(schedule.throttle(at: 40) == nil)
     schedule.resume(at: 20)
     #expect(schedule.next == (.fetch, 40))
     schedule.begin(.fetch)
-    schedule.end(.fetch, .failure(retryAfter: nil), at: 50, random: 1)
+    schedule.end(.fetch, .failure(nil), at: 50, random: 1)
     #expect(schedule.throttle(at: 50) == nil)
+  }
+
+  @Test("An engine that does not work by itself has no next work, but heeds the server's time")
+  func manual() {
+    var schedule = SyncSchedule(isAutomatic: false, at: 0, random: 0)
+    schedule.noteChange(at: 1)
+    schedule.notePush(at: 1)
+    schedule.begin(.send)
+    schedule.end(.send, .failure(.init(code: .serviceUnavailable, seconds: 5)), at: 2, random: 0)
+    #expect(schedule.next.time == .infinity)
+    #expect(schedule.throttle(at: 6) == .init(code: .serviceUnavailable, seconds: 1))
   }
 
   @Test("Refused work is not repeated")
@@ -130,7 +142,7 @@ struct SyncScheduleTests {
   func random(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     func random() -> Double { Double.random(in: 0...1, using: &generator) }
-    var schedule = SyncSchedule(at: 0, random: random())
+    var schedule = SyncSchedule(isAutomatic: true, at: 0, random: random())
     var now = 0.0
     // What the engine does not know to be done.
     var due: Set<Work> = [.fetch, .send]
@@ -159,7 +171,7 @@ struct SyncScheduleTests {
           latestFailure = now
         }
         schedule.end(
-          work, hasFailed ? .failure(retryAfter: nil) : .success, at: now, random: random())
+          work, hasFailed ? .failure(nil) : .success, at: now, random: random())
       }
     }
   }

@@ -1,6 +1,8 @@
 import CloudKit
 import PetrelTesting
 import PropertyTesting
+import SyncDevices
+import Synchronization
 import Testing
 import Waiting
 
@@ -97,5 +99,101 @@ struct AutomaticSyncTests {
     phone.engine.receive(remoteNotification: push.userInfo)
     try await eventually("the phone has fetched") { phone.eventNames.last == "didFetchChanges" }
     #expect(shared.eventNames.isEmpty)
+  }
+
+  @Test("ten pushes at once are one fetch after the one that runs")
+  func manyPushes() async throws {
+    let phone = device("phone")
+    phone.start(automatically: true)
+    await cloud.settle()
+    phone.clear()
+    for _ in 0..<10 { phone.engine.receive(remoteNotification: ["aps": [:], "ck": [:]]) }
+    await cloud.settle()
+    #expect(phone.eventNames.count { $0 == "willFetchChanges" } == 2)
+    #expect(phone.eventNames.last == "didFetchChanges")
+  }
+
+  @Test("the cloud is settled when the engines have sent what is pending, and fetched after pushes")
+  func settling() async throws {
+    let devices = ["phone", "tablet", "laptop"].map { device($0) }
+    for device in devices { device.start(automatically: true) }
+    await cloud.settle()
+    for round in 1...5 {
+      devices[round % 3].edit(["a": "\(round)", "b\(round)": "x"])
+      await cloud.settle()
+      for device in devices {
+        #expect(device.titles["a"] == "\(round)" && device.titles.count == round + 1)
+        #expect(device.events.last?.description.hasPrefix("stateUpdate") ?? false)
+      }
+    }
+  }
+
+  @Test("a push of a zone puts the zone into the list of zones with unfetched changes")
+  func zonePush() async throws {
+    let (phone, tablet) = (device("phone"), device("tablet"))
+    for device in [phone, tablet] {
+      device.start()
+      try await device.engine.sendChanges()
+      try await device.engine.fetchChanges()
+    }
+    try await phone.database.save(
+      CKRecordZoneSubscription(zoneID: phone.zoneID, subscriptionID: "zone"))
+    tablet.edit(["a": "1"])
+    try await tablet.engine.sendChanges()
+    let push = try #require(await cloud.pushes(to: "anna", device: "phone").first)
+    phone.engine.receive(remoteNotification: push.userInfo)
+    #expect(phone.engine.state.zoneIDsWithUnfetchedServerChanges == [phone.zoneID])
+    try await phone.engine.fetchChanges()
+    #expect(phone.titles == ["a": "1"])
+    #expect(phone.engine.state.zoneIDsWithUnfetchedServerChanges.isEmpty)
+  }
+
+  @Test(
+    "what the server refused for a time is sent after that time, not before",
+    arguments: [
+      TestFault.rateLimited(retryAfter: 1), .serviceUnavailable(retryAfter: 1),
+      .zoneBusy(retryAfter: 1),
+    ])
+  func retryTime(fault: TestFault) async throws {
+    let phone = device("phone")
+    phone.start(automatically: true)
+    await cloud.settle()
+    let times = Mutex<[ContinuousClock.Instant]>([])
+    phone.onEvent.withLock {
+      $0 = { event, _ in
+        guard case .sentRecordZoneChanges = event else { return }
+        times.withLock { $0.append(.now) }
+      }
+    }
+    cloud.fail(next: fault, device: "phone", operation: .modifyRecords)
+    phone.edit(["a": "1"])
+    try await eventually("the record is sent at the second attempt") {
+      times.withLock { $0.count } == 2
+    }
+    let instants = times.withLock { $0 }
+    #expect(instants[1] - instants[0] >= .seconds(1))
+    #expect(phone.engine.state.pendingRecordZoneChanges.isEmpty)
+  }
+
+  @Test("the engines of a container and a loop over its notifications all get a push")
+  func hub() async throws {
+    let container = cloud.container(user: "anna", device: "phone")
+    let phone = SyncDevice(container.privateCloudDatabase)
+    let shared = SyncDevice(container.sharedCloudDatabase)
+    for device in [phone, shared] { device.start(automatically: true) }
+    let notifications = container.remoteNotifications()
+    try await notifications.register()
+    async let first = notifications.first { _ in true }
+    try await eventually("the subscription is saved") {
+      try await phone.database.allSubscriptions().count == 1
+    }
+    let tablet = device("tablet")
+    tablet.start()
+    tablet.edit(["a": "1"])
+    try await tablet.engine.sendChanges()
+    try await eventually("the phone has the record") { phone.titles == ["a": "1"] }
+    let push = try #require(try await first)
+    let notification = CKDatabaseNotification(fromRemoteNotificationDictionary: push)
+    #expect(notification?.databaseScope == .private)
   }
 }

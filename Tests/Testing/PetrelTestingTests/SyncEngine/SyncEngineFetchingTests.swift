@@ -1,5 +1,6 @@
 import CloudKit
 import PetrelTesting
+import SyncDevices
 import Synchronization
 import Testing
 

@@ -2,6 +2,7 @@ import CloudKit
 import Foundation
 import PetrelTesting
 import PropertyTesting
+import SyncDevices
 import Testing
 
 /// Random histories of several devices, with faults, conflicts, and restarts from the state that was
@@ -15,6 +16,27 @@ struct SyncEngineHistoryTests {
     "at the end all devices and the server agree, and each begin had its end",
     arguments: Seeds.some(12))
   func history(seed: Int) async throws {
+    let devices = try await history(seed: seed, kills: false)
+    for (number, device) in devices.enumerated() {
+      let names = device.eventNames
+      for kind in ["FetchChanges", "FetchRecordZoneChanges", "SendChanges"] {
+        #expect(
+          names.count { $0 == "will\(kind)" } == names.count { $0 == "did\(kind)" },
+          "seed \(seed), device \(number)")
+      }
+    }
+  }
+
+  @Test(
+    "a device that was killed after any event loses nothing", arguments: Seeds.some(12))
+  func kills(seed: Int) async throws {
+    _ = try await history(seed: seed, kills: true)
+  }
+
+  /// Runs a history, and checks that all devices and the server agree at its end.
+  ///
+  /// - Parameter kills: Whether devices are killed after random events of sends and fetches.
+  private func history(seed: Int, kills: Bool) async throws -> [SyncDevice] {
     var random = SeededGenerator(seed: seed)
     let cloud = try await TestCloud()
     let devices = (0..<Int.random(in: 2...5, using: &random)).map {
@@ -37,6 +59,14 @@ struct SyncEngineHistoryTests {
         if let name = device.titles.keys.sorted().randomElement(using: &random) {
           device.delete(name)
         }
+      case 5..<8 where kills && Bool.random(using: &random):
+        device.kill(afterEvents: Int.random(in: 0..<7, using: &random))
+        if Bool.random(using: &random) {
+          _ = await syncError { try await device.engine.sendChanges() }
+        } else {
+          _ = await syncError { try await device.engine.fetchChanges() }
+        }
+        device.start()
       case 5..<8: _ = await syncError { try await device.engine.sendChanges() }
       case 8, 9: _ = await syncError { try await device.engine.fetchChanges() }
       case 10 where Int.random(in: 0..<8, using: &random) == 0:
@@ -65,13 +95,8 @@ struct SyncEngineHistoryTests {
       #expect(device.titles == titles, "seed \(seed), device \(number)")
       #expect(device.state.withLock { $0.edits.isEmpty }, "seed \(seed), device \(number)")
       #expect(device.state.withLock { $0.mostCalls } == 1)
-      let names = device.eventNames
-      for kind in ["FetchChanges", "FetchRecordZoneChanges", "SendChanges"] {
-        #expect(
-          names.count { $0 == "will\(kind)" } == names.count { $0 == "did\(kind)" },
-          "seed \(seed), device \(number)")
-      }
     }
     await cloud.stop()
+    return devices
   }
 }

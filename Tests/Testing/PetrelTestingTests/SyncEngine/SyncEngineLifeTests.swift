@@ -1,6 +1,7 @@
 import CloudKit
 import Foundation
 import PetrelTesting
+import SyncDevices
 import Synchronization
 import Testing
 import Waiting

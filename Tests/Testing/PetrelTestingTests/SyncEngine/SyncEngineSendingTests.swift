@@ -1,7 +1,9 @@
 import CloudKit
 import PetrelTesting
+import SyncDevices
 import Synchronization
 import Testing
+import Waiting
 
 /// The sends of a sync engine, asked for by the app.
 struct SyncEngineSendingTests {
@@ -171,7 +173,7 @@ struct SyncEngineSendingTests {
   @Test(
     "what failed for a reason that passes is pending again, and in the event",
     arguments: [
-      TestFault.networkLoss, .rateLimited(retryAfter: 1), .serviceUnavailable(), .zoneBusy(),
+      TestFault.networkLoss, .rateLimited(), .serviceUnavailable(), .zoneBusy(),
       .authenticationExpired, .answerLost,
     ])
   func passing(fault: TestFault) async throws {
@@ -187,6 +189,24 @@ struct SyncEngineSendingTests {
     #expect(phone.engine.state.pendingRecordZoneChanges.isEmpty)
     try await tablet.engine.fetchChanges()
     #expect(tablet.titles == ["a": "1"])
+  }
+
+  @Test("until the server accepts requests again, a call fails at once with the server's error")
+  func throttle() async throws {
+    try await phone.engine.sendChanges()
+    phone.edit(["a": "1"])
+    cloud.fail(next: .serviceUnavailable(retryAfter: 1), operation: .modifyRecords)
+    _ = await syncError { try await phone.engine.sendChanges() }
+    phone.clear()
+    let error = await syncError { try await phone.engine.fetchChanges() }
+    #expect(error?.code == .serviceUnavailable)
+    let seconds = try #require(error?.retryAfterSeconds)
+    #expect(seconds > 0 && seconds <= 1)
+    #expect(phone.eventNames.isEmpty)
+    try await eventually("the server accepts requests") {
+      await syncError { try await phone.engine.sendChanges() } == nil
+    }
+    #expect(phone.engine.state.pendingRecordZoneChanges.isEmpty)
   }
 
   @Test("a change that is added again in flight is sent again")

@@ -6,7 +6,7 @@ struct SyncPreparation {
   var isSubscribed = false
   /// The hub that reads the web courier, and the number of the engine there; nil before the engine has
   /// joined it.
-  var courier: (hub: CourierHub, reader: Int)?
+  var courier: (hub: CourierHub, receiver: Int)?
   /// The observer of `CKAccountChanged`. Foundation accepts it from any thread.
   nonisolated(unsafe) var accountObserver: (any NSObjectProtocol)?
 }
@@ -35,23 +35,14 @@ extension SyncWorker {
     try checkCancellation()
     let now = try await requests.user()
     let before = state.values.withLock { $0.user }
-    if now != before {
-      let present = now.map { CKRecord.ID(recordName: $0) }
-      let change: CKSyncEngine.Event.AccountChange.ChangeType? =
-        switch (before.map { CKRecord.ID(recordName: $0) }, present) {
-        case (nil, nil): nil
-        case (nil, let user?): .signIn(currentUser: user)
-        case (let user?, nil): .signOut(previousUser: user)
-        case (let previous?, let user?):
-          .switchAccounts(previousUser: previous, currentUser: user)
-        }
+    if let change = CKSyncEngine.Event.AccountChange.ChangeType(from: before, to: now) {
       preparation.withLock { $0.isSubscribed = false }
-      if before != nil { preparation.withLock { $0.courier?.hub.stop() } }
+      if before != nil { preparation.withLock { $0.courier?.hub.restart() } }
       state.update { state in
         if before != nil { state = SyncState() }
         state.user = now
       }
-      if let change { try await emit(.accountChange(.init(changeType: change))) }
+      try await emit(.accountChange(.init(changeType: change)))
     }
     guard now != nil else {
       throw CKError(.notAuthenticated, "the engine cannot work without an account")
@@ -65,7 +56,7 @@ extension SyncWorker {
       forName: .CKAccountChanged, object: nil, queue: nil
     ) { [weak self] _ in
       self?.preparation.withLock { $0.isAccountChecked = false }
-      self?.noteAccountChange()
+      self?.resume()
     }
     preparation.withLock { $0.accountObserver = observer }
   }
@@ -75,20 +66,24 @@ extension SyncWorker {
   /// Makes the web courier pass pushes to the engine.
   ///
   /// The method does not wait for the registration of the device, which may need a network that comes
-  /// later. When the device is registered, the engine fetches, for nothing reported the changes before.
+  /// later. When the device is registered, or registered again, the engine fetches, for nothing reported
+  /// the changes before.
   private func joinCourier() {
-    let former = preparation.withLock { $0.courier }
-    if let former, former.hub.isReading { return }
-    if let former { former.hub.leave(former.reader) }
-    guard let client = requests.database.client.value else { return }
-    let hub = client.courierHub
-    let reader = hub.join { [weak self] event in
-      switch event {
-      case .began: self?.notePush()
-      case .notification(let userInfo): self?.receive(userInfo)
+    let joined = preparation.withLock { preparation in
+      if preparation.courier == nil, let hub = requests.database.client.value?.courierHub {
+        let receiver = hub.join { [weak self] event in
+          switch event {
+          case .connected: self?.resume()
+          case .notification(let userInfo): self?.receive(userInfo)
+          // The engine fetches after a quiet time all the same, and asks the hub again then.
+          case .failed: break
+          }
+        }
+        preparation.courier = (hub, receiver)
       }
+      return preparation.courier
     }
-    preparation.withLock { $0.courier = (hub, reader) }
+    if let (hub, receiver) = joined { hub.ask(for: receiver) }
   }
 
   /// Ends the connection to the account and to the pushes.
@@ -98,7 +93,7 @@ extension SyncWorker {
       return preparation
     }
     if let observer = ended.accountObserver { NotificationCenter.default.removeObserver(observer) }
-    if let courier = ended.courier { courier.hub.leave(courier.reader) }
+    if let courier = ended.courier { courier.hub.leave(courier.receiver) }
   }
 
   /// Fetches after a push, if it may be of the engine's database.
@@ -121,6 +116,11 @@ extension SyncWorker {
     case .public: return
     case .private, .shared: if scope != database.databaseScope { return }
     default: break
+    }
+    if let zoneID = (push as? CKRecordZoneNotification)?.recordZoneID,
+      state.values.withLock({ $0.zones[zoneID] != nil })
+    {
+      state.update { $0.noteChanges(in: zoneID) }
     }
     notePush()
   }
@@ -156,5 +156,23 @@ extension SyncWorker {
     info.shouldSendContentAvailable = true
     subscription.notificationInfo = info
     _ = try await requests.database.save(subscription)
+  }
+}
+
+extension CKSyncEngine.Event.AccountChange.ChangeType {
+  /// Creates the change from one user to another; nil if they are the same.
+  ///
+  /// - Parameters:
+  ///   - before: The record name of the former user; nil for none.
+  ///   - now: The record name of the present user; nil for none.
+  init?(from before: String?, to now: String?) {
+    switch (before.map { CKRecord.ID(recordName: $0) }, now.map { CKRecord.ID(recordName: $0) }) {
+    case (nil, nil): return nil
+    case (nil, let user?): self = .signIn(currentUser: user)
+    case (let user?, nil): self = .signOut(previousUser: user)
+    case (let previous?, let user?):
+      if previous == user { return nil }
+      self = .switchAccounts(previousUser: previous, currentUser: user)
+    }
   }
 }

@@ -10,12 +10,20 @@ struct SyncSchedule {
     case send
   }
 
+  /// The server's demand to wait.
+  struct Throttle: Hashable, Sendable {
+    /// The error in which the server demanded it.
+    var code: CKError.Code
+    /// The seconds for which the server accepts no requests.
+    var seconds: Double
+  }
+
   /// How work ended.
   enum Outcome: Hashable, Sendable {
     case success
-    /// A failure for a reason that passes. The work is repeated after `retryAfter` seconds; with nil,
-    /// after a time that grows with each failure.
-    case failure(retryAfter: Double?)
+    /// A failure for a reason that passes. The work is repeated after the seconds of the throttle; with
+    /// nil, after a time that grows with each failure.
+    case failure(Throttle?)
     /// A failure for a reason that stays. The work is not repeated.
     case refusal
   }
@@ -30,6 +38,8 @@ struct SyncSchedule {
   /// real time is up to a fifth longer or shorter.
   static let idleTime = 900.0
 
+  /// Whether the engine works by itself. If false, ``next`` never comes.
+  private let isAutomatic: Bool
   /// The time of the first change that waits for the next send; nil for none.
   private var firstChange: Double?
   private var sendTime: Double?
@@ -40,26 +50,27 @@ struct SyncSchedule {
   private var failureCount = 0
   /// The time before which nothing is begun.
   private var retryTime = -Double.infinity
-  /// The time until which the server asked for no requests.
-  private var throttleEnd = -Double.infinity
+  /// The code of the last throttle, and the time at which it ends.
+  private var throttle = (code: CKError.Code.requestRateLimited, end: -Double.infinity)
 
   /// Creates the schedule of an engine that begins to work: it fetches, then sends.
-  init(at now: Double, random: Double) {
+  init(isAutomatic: Bool, at now: Double, random: Double) {
+    self.isAutomatic = isAutomatic
     idleFetchTime = Self.idleFetchTime(after: now, random: random)
     resume(at: now)
   }
 
   /// The next work and its time.
   var next: (work: Work, time: Double) {
+    guard isAutomatic else { return (.fetch, .infinity) }
     let fetch = min(fetchTime ?? .infinity, idleFetchTime)
     let send = sendTime ?? .infinity
     return fetch <= send ? (.fetch, max(fetch, retryTime)) : (.send, max(send, retryTime))
   }
 
-  /// Returns the seconds for which the server still accepts no requests, also not those of a call of
-  /// the program; nil if it accepts them.
-  func throttle(at now: Double) -> Double? {
-    throttleEnd > now ? throttleEnd - now : nil
+  /// Returns the throttle that still holds, also for the calls of the program; nil if none does.
+  func throttle(at now: Double) -> Throttle? {
+    throttle.end > now ? Throttle(code: throttle.code, seconds: throttle.end - now) : nil
   }
 
   // MARK: Triggers
@@ -81,7 +92,7 @@ struct SyncSchedule {
     fetchTime = now
     sendTime = now
     failureCount = 0
-    retryTime = throttleEnd
+    retryTime = throttle.end
   }
 
   /// Drops all that is scheduled. A later change or push schedules work again.
@@ -113,11 +124,13 @@ struct SyncSchedule {
     case .success:
       failureCount = 0
       retryTime = -.infinity
-    case .failure(let retryAfter):
+    case .failure(let throttle):
       failureCount += 1
       let delay = min(Self.longestRetryDelay, exp2(Double(failureCount - 1)))
-      retryTime = now + (retryAfter ?? delay * (1 + random) / 2)
-      if let retryAfter { throttleEnd = max(throttleEnd, now + retryAfter) }
+      retryTime = now + (throttle?.seconds ?? delay * (1 + random) / 2)
+      if let throttle, now + throttle.seconds > self.throttle.end {
+        self.throttle = (throttle.code, now + throttle.seconds)
+      }
       switch work {
       case .fetch: fetchTime = now
       case .send: sendTime = now

@@ -14,8 +14,8 @@ final class SyncWorker: Sendable {
 
   /// The jobs and the timers.
   private struct Plan {
-    /// The times of the engine's own work; nil if it does none, or before the start.
-    var schedule: SyncSchedule?
+    /// The times of the engine's own work.
+    var schedule: SyncSchedule
     /// The jobs of calls, in the order of the calls.
     var waiting: [SyncJob] = []
     var running: SyncJob?
@@ -28,6 +28,8 @@ final class SyncWorker: Sendable {
     /// Whether the delegate does not have the present state.
     var hasNewState = false
     var isStopped = false
+    /// Ends the note that requests follow; nil if none do.
+    var endNote: (@Sendable () -> Void)?
     /// The number of the last waiter.
     var lastWaiter = 0
   }
@@ -40,7 +42,7 @@ final class SyncWorker: Sendable {
   let preparation = Locked(SyncPreparation())
   private let isAutomatic: Bool
   private let owner: Locked<Owner>
-  private let plan = Locked(Plan())
+  private let plan: Locked<Plan>
   private let line = DelegateLine()
   private let begin = ContinuousClock.now
 
@@ -48,6 +50,8 @@ final class SyncWorker: Sendable {
     requests = SyncRequests(database: configuration.database)
     subscriptionID = configuration.subscriptionID
     isAutomatic = configuration.automaticallySync
+    plan = Locked(
+      Plan(schedule: SyncSchedule(isAutomatic: isAutomatic, at: 0, random: .random(in: 0...1))))
     owner = Locked(Owner(engine: nil, delegate: configuration.delegate))
     self.state = state
   }
@@ -63,7 +67,6 @@ final class SyncWorker: Sendable {
     state.onChange.withLock { $0 = { [weak self] change in self?.note(change) } }
     guard isAutomatic else { return }
     observeAccount()
-    plan.withLock { $0.schedule = SyncSchedule(at: now, random: .random(in: 0...1)) }
     proceed()
   }
 
@@ -71,26 +74,27 @@ final class SyncWorker: Sendable {
   func stop() {
     let timer = plan.withLock { plan in
       plan.isStopped = true
-      plan.schedule = nil
       defer { plan.timer = nil }
       return plan.timer?.task
     }
     timer?.cancel()
     cancelJobs()
     disconnect()
+    proceed()
   }
 
   /// Begins the next job, if none is running and one is due, and sets the timer.
   private func proceed() {
     plan.withLock { plan in
+      defer { updateNote(in: &plan) }
       guard plan.running == nil, !plan.isStopped else { return }
       if !plan.waiting.isEmpty {
         plan.running = plan.waiting.removeFirst()
-      } else if let next = plan.schedule?.next, next.time <= now {
+      } else if case let next = plan.schedule.next, next.time <= now {
         plan.running = SyncJob(work: .init(next.work), reason: .scheduled)
       }
       if let job = plan.running {
-        plan.schedule?.begin(job.work.scheduled)
+        plan.schedule.begin(job.work.scheduled)
         plan.task = Task { await self.perform(job) }
       } else {
         setTimer(in: &plan)
@@ -99,7 +103,8 @@ final class SyncWorker: Sendable {
   }
 
   private func setTimer(in plan: inout Plan) {
-    guard let time = plan.schedule?.next.time, time < .infinity else { return }
+    let time = plan.schedule.next.time
+    if plan.isStopped || time == .infinity { return }
     // A timer that ends too early looks again.
     if let timer = plan.timer, timer.time <= time { return }
     plan.timer?.task.cancel()
@@ -110,6 +115,17 @@ final class SyncWorker: Sendable {
       self?.endTimer(at: time)
     }
     plan.timer = (task, time)
+  }
+
+  /// Notes for the transport whether the engine is going to send requests soon.
+  private func updateNote(in plan: inout Plan) {
+    let isDue = plan.schedule.next.time <= now + SyncSchedule.longestSendDelay
+    let isBusy = plan.running != nil || !plan.isStopped && (isDue || plan.hasNewState)
+    if isBusy, plan.endNote == nil {
+      plan.endNote = requests.database.client.value?.transport.expectRequests()
+    } else if !isBusy {
+      plan.endNote.take()?()
+    }
   }
 
   private func endTimer(at time: Double) {
@@ -146,10 +162,10 @@ final class SyncWorker: Sendable {
   private func add(_ waiter: SyncJob.Waiter, numbered number: Int, for work: SyncJob.Work) {
     let refusal: CKError? = plan.withLock { plan in
       if plan.isStopped { return Self.cancelled }
-      if let seconds = plan.schedule?.throttle(at: now) {
+      if let throttle = plan.schedule.throttle(at: now) {
         return CKError(
-          .requestRateLimited, "the server accepts requests again in \(seconds) seconds",
-          userInfo: [CKErrorRetryAfterKey: seconds])
+          throttle.code, "the server accepts requests again in \(throttle.seconds) seconds",
+          userInfo: [CKErrorRetryAfterKey: throttle.seconds])
       }
       if let place = plan.waiting.firstIndex(where: { $0.work.isSame(as: work) }) {
         plan.waiting[place].waiters[number] = waiter
@@ -178,8 +194,9 @@ final class SyncWorker: Sendable {
 
   /// Cancels all jobs, and waits for the end of the running one.
   func cancelAll() async {
-    plan.withLock { $0.schedule?.cancel() }
+    plan.withLock { $0.schedule.cancel() }
     cancelJobs()
+    proceed()
     if line.isCurrent { return }
     await withCheckedContinuation { waiter in
       let isIdle = plan.withLock { plan in
@@ -219,7 +236,7 @@ final class SyncWorker: Sendable {
     await deliverState()
     let outcome = outcome(of: job, failure)
     let (waiters, endWaiters) = plan.withLock { plan in
-      plan.schedule?.end(job.work.scheduled, outcome, at: now, random: .random(in: 0...1))
+      plan.schedule.end(job.work.scheduled, outcome, at: now, random: .random(in: 0...1))
       let waiters = plan.running?.waiters ?? [:]
       let endWaiters = plan.endWaiters
       plan.running = nil
@@ -245,12 +262,15 @@ final class SyncWorker: Sendable {
     let errors =
       (error.partialErrorsByItemID?.values).map { $0.map { CKError(anyOf: $0) } } ?? [error]
     if errors.contains(where: \.isPassing) {
-      return .failure(retryAfter: errors.compactMap(\.retryAfterSeconds).max())
+      let throttles = errors.compactMap { error in
+        error.retryAfterSeconds.map { SyncSchedule.Throttle(code: error.code, seconds: $0) }
+      }
+      return .failure(throttles.max { $0.seconds < $1.seconds })
     }
     guard case .send = job.work, state.values.withLock({ !$0.recordChanges.isEmpty }) else {
       return .refusal
     }
-    return .failure(retryAfter: nil)
+    return .failure(nil)
   }
 
   static var cancelled: CKError { CKError(.operationCancelled, "the engine's work was cancelled") }
@@ -264,23 +284,27 @@ final class SyncWorker: Sendable {
 
   /// Schedules a fetch because a push came.
   func notePush() {
-    plan.withLock { $0.schedule?.notePush(at: now) }
+    plan.withLock { $0.schedule.notePush(at: now) }
     proceed()
   }
 
-  /// Schedules a fetch and a send, because the account may have changed.
-  func noteAccountChange() {
-    plan.withLock { $0.schedule?.resume(at: now) }
+  /// Schedules a fetch and a send at once, because the account may have changed or the courier is
+  /// reached again.
+  func resume() {
+    plan.withLock { $0.schedule.resume(at: now) }
     proceed()
   }
 
   private func note(_ change: CKSyncEngine.State.Change) {
     let isFirst = plan.withLock { plan in
       if case .needsSending = change {
-        plan.schedule?.noteChange(at: now)
+        plan.schedule.noteChange(at: now)
         if plan.running == nil { setTimer(in: &plan) }
       }
-      defer { plan.hasNewState = true }
+      defer {
+        plan.hasNewState = true
+        updateNote(in: &plan)
+      }
       return !plan.hasNewState
     }
     guard isFirst else { return }
@@ -288,6 +312,7 @@ final class SyncWorker: Sendable {
       // Nobody cancels this task.
       try? await Task.sleep(for: .seconds(Self.stateDelay))
       await self?.deliverState()
+      self?.proceed()
     }
   }
 

@@ -1,56 +1,60 @@
-import CloudKit
+package import CloudKit
 import Foundation
-import Synchronization
+package import Synchronization
 
 /// A device with an engine, which keeps records as an app does: it stores what events bring, and sends
 /// what it changes.
-final class SyncDevice: CKSyncEngineDelegate {
+package final class SyncDevice: CKSyncEngineDelegate {
   /// The state of the device, which any thread may read.
-  struct State {
-    var engine: CKSyncEngine?
+  package struct State {
+    package var engine: CKSyncEngine?
     /// The records that the device has, as it would keep them on disk.
-    var records: [CKRecord.ID: CKRecord] = [:]
+    package var records: [CKRecord.ID: CKRecord] = [:]
     /// The titles that the device has set and the server may not have.
-    var edits: [CKRecord.ID: String] = [:]
+    package var edits: [CKRecord.ID: String] = [:]
     /// The records that the device has deleted and the server may have.
-    var deleted: Set<CKRecord.ID> = []
-    var events: [CKSyncEngine.Event] = []
-    var stored: CKSyncEngine.State.Serialization?
+    package var deleted: Set<CKRecord.ID> = []
+    package var events: [CKSyncEngine.Event] = []
+    package var stored: CKSyncEngine.State.Serialization?
+    /// The number of events before the process is killed; nil if it is not.
+    package var eventsUntilKill: Int?
     /// The number of calls of the delegate that run.
-    var callCount = 0
-    var mostCalls = 0
+    package var callCount = 0
+    package var mostCalls = 0
   }
 
-  let state = Mutex(State())
-  let database: CKDatabase
-  let zoneID: CKRecordZone.ID
+  package let state = Mutex(State())
+  package let database: CKDatabase
+  package let zoneID: CKRecordZone.ID
   /// Called for each event, before the device handles it.
-  let onEvent = Mutex<@Sendable (CKSyncEngine.Event, CKSyncEngine) async -> Void>({ _, _ in })
+  package let onEvent = Mutex<@Sendable (CKSyncEngine.Event, CKSyncEngine) async -> Void>({ _, _ in
+  })
   /// Returns the options of each request of a fetch.
-  let options = Mutex<
-    @Sendable (CKSyncEngine.FetchChangesContext) -> CKSyncEngine.FetchChangesOptions
-  >(
-    { $0.options })
+  package let options = Mutex<Options>({ $0.options })
   /// Returns the next batch; `nil` for the device's own.
-  let batch = Mutex<
-    @Sendable (CKSyncEngine.SendChangesContext, CKSyncEngine) -> CKSyncEngine.RecordZoneChangeBatch?
-  >({ _, _ in nil })
+  package let batch = Mutex<Batch>({ _, _ in nil })
 
-  init(_ database: CKDatabase, zone: CKRecordZone.ID = CKRecordZone.ID(zoneName: "notes")) {
+  package typealias Options =
+    @Sendable (CKSyncEngine.FetchChangesContext) -> CKSyncEngine.FetchChangesOptions
+  package typealias Batch =
+    @Sendable (CKSyncEngine.SendChangesContext, CKSyncEngine) ->
+    CKSyncEngine.RecordZoneChangeBatch?
+
+  package init(_ database: CKDatabase, zone: CKRecordZone.ID = CKRecordZone.ID(zoneName: "notes")) {
     self.database = database
     zoneID = zone
   }
 
   // MARK: The engine
 
-  var engine: CKSyncEngine {
+  package var engine: CKSyncEngine {
     // The tests start the engine first.
     state.withLock { $0.engine! }
   }
 
   /// Starts an engine from the stored state. A former engine is released.
   @discardableResult
-  func start(
+  package func start(
     automatically: Bool = false, subscriptionID: String? = nil
   ) -> CKSyncEngine {
     var configuration = CKSyncEngine.Configuration(
@@ -58,12 +62,18 @@ final class SyncDevice: CKSyncEngineDelegate {
     configuration.automaticallySync = automatically
     configuration.subscriptionID = subscriptionID
     let engine = CKSyncEngine(configuration)
-    state.withLock { $0.engine = engine }
+    state.withLock {
+      $0.engine = engine
+      $0.eventsUntilKill = nil
+    }
     return engine
   }
 
+  /// Kills the process after that many events: the device does nothing more before the next start.
+  package func kill(afterEvents count: Int) { state.withLock { $0.eventsUntilKill = count } }
+
   /// Makes all changes pending that the server may not have. The stored state may be older than they.
-  func addUnsent() {
+  package func addUnsent() {
     let changes = state.withLock { state in
       state.edits.keys.map { CKSyncEngine.PendingRecordZoneChange.saveRecord($0) }
         + state.deleted.map { .deleteRecord($0) }
@@ -72,17 +82,17 @@ final class SyncDevice: CKSyncEngineDelegate {
   }
 
   /// Forgets the events so far.
-  func clear() { state.withLock { $0.events = [] } }
+  package func clear() { state.withLock { $0.events = [] } }
 
-  var events: [CKSyncEngine.Event] { state.withLock { $0.events } }
+  package var events: [CKSyncEngine.Event] { state.withLock { $0.events } }
 
   /// The names of the events, without updates of the state.
-  var eventNames: [String] {
+  package var eventNames: [String] {
     events.map { String($0.description.prefix { $0 != "(" }) }.filter { $0 != "stateUpdate" }
   }
 
   /// The titles of the device's records, by record name.
-  var titles: [String: String] {
+  package var titles: [String: String] {
     state.withLock { state in
       Dictionary(
         uniqueKeysWithValues: state.records.map {
@@ -93,10 +103,10 @@ final class SyncDevice: CKSyncEngineDelegate {
 
   // MARK: Edits
 
-  func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zoneID) }
+  package func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zoneID) }
 
   /// Sets the titles of records, and makes them pending.
-  func edit(_ titles: [String: String]) {
+  package func edit(_ titles: [String: String]) {
     let ids = titles.keys.sorted().map { id($0) }
     state.withLock { state in
       for recordID in ids {
@@ -110,7 +120,7 @@ final class SyncDevice: CKSyncEngineDelegate {
     engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
   }
 
-  func delete(_ name: String) {
+  package func delete(_ name: String) {
     state.withLock {
       $0.records[id(name)] = nil
       $0.edits[id(name)] = nil
@@ -130,7 +140,13 @@ final class SyncDevice: CKSyncEngineDelegate {
     return await body()
   }
 
-  func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+  package func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+    let isKilled = state.withLock { state in
+      guard let count = state.eventsUntilKill else { return false }
+      state.eventsUntilKill = max(0, count - 1)
+      return count == 0
+    }
+    if isKilled { return }
     await call {
       await onEvent.withLock { $0 }(event, syncEngine)
       state.withLock { $0.events.append(event) }
@@ -138,6 +154,8 @@ final class SyncDevice: CKSyncEngineDelegate {
       case .stateUpdate(let update): state.withLock { $0.stored = update.stateSerialization }
       case .accountChange(let change):
         if case .signIn = change.changeType {
+          // A participant cannot save the zone of another user.
+          guard database.databaseScope == .private else { break }
           syncEngine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
         } else {
           state.withLock {
@@ -210,10 +228,11 @@ final class SyncDevice: CKSyncEngineDelegate {
     }
   }
 
-  func nextRecordZoneChangeBatch(
+  package func nextRecordZoneChangeBatch(
     _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-    await call {
+    if state.withLock({ $0.eventsUntilKill == 0 }) { return nil }
+    return await call {
       if let batch = batch.withLock({ $0 })(context, syncEngine) { return batch }
       let changes = syncEngine.state.pendingRecordZoneChanges.filter(context.options.scope.contains)
       return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { recordID in
@@ -232,7 +251,7 @@ final class SyncDevice: CKSyncEngineDelegate {
     }
   }
 
-  func nextFetchChangesOptions(
+  package func nextFetchChangesOptions(
     _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.FetchChangesOptions {
     await call { options.withLock { $0 }(context) }
@@ -240,7 +259,7 @@ final class SyncDevice: CKSyncEngineDelegate {
 }
 
 /// The error that `body` throws; `nil` if it throws none.
-func syncError(_ body: () async throws -> Void) async -> CKError? {
+package func syncError(_ body: () async throws -> Void) async -> CKError? {
   do {
     try await body()
     return nil
