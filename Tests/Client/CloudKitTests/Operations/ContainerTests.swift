@@ -63,4 +63,20 @@ struct ContainerTests {
     }
     #expect(error.code == .invalidArguments)
   }
+
+  @Test("The containers of one identifier share a client as long as one of them lives")
+  func ambientClients() throws {
+    let configuration = PetrelConfiguration(
+      serverURL: URL(string: "http://petrel.test")!, deviceID: "device")
+    let identifier = "iCloud.test.\(UUID().uuidString)"
+    weak var last: WebServicesClient?
+    do {
+      let first = try AmbientClients.client(identifier, configuration).get()
+      #expect(try AmbientClients.client(identifier, configuration).get() === first)
+      #expect(try AmbientClients.client(identifier + "2", configuration).get() !== first)
+      last = first
+    }
+    #expect(last == nil)
+    #expect(throws: CKError.self) { try AmbientClients.client("wrong", configuration).get() }
+  }
 }
