@@ -8,7 +8,15 @@ extension CKSyncEngine {
     /// The database of the engine, which the serializations name.
     let place: Serialization.Place
     /// Called after each change, without the lock.
-    let onChange: Locked<@Sendable (Change) -> Void>
+    let onChange = Locked(Observer { _ in })
+
+    /// The closure that gets each change.
+    ///
+    /// Swift wraps a closure that is the value of a generic lock once more at each access, even in an
+    /// optional. The calls of all wrappers would fill the stack in the end.
+    struct Observer: Sendable {
+      var note: @Sendable (Change) -> Void
+    }
 
     /// The kind of a change of the state.
     enum Change: Sendable {
@@ -21,7 +29,6 @@ extension CKSyncEngine {
     init(_ values: SyncState, of place: Serialization.Place) {
       self.values = Locked(values)
       self.place = place
-      onChange = Locked({ _ in })
     }
 
     /// Changes the state.
@@ -30,7 +37,7 @@ extension CKSyncEngine {
       _ kind: Change = .other, _ body: (inout SyncState) -> Result
     ) -> Result {
       let result = values.withLock(body)
-      onChange.withLock { $0 }(kind)
+      onChange.withLock { $0 }.note(kind)
       return result
     }
 

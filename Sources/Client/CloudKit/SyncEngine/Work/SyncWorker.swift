@@ -64,7 +64,7 @@ final class SyncWorker: Sendable {
   /// Starts the work for an engine.
   func start(for engine: CKSyncEngine) {
     owner.withLock { $0.engine = engine }
-    state.onChange.withLock { $0 = { [weak self] change in self?.note(change) } }
+    state.onChange.withLock { $0.note = { [weak self] change in self?.note(change) } }
     guard isAutomatic else { return }
     observeAccount()
     proceed()
