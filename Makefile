@@ -104,7 +104,7 @@ docs: setup ## Build the pages and the documentation of the modules as a site, i
 format: ## Format all Swift files
 	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Examples
 
-bench: tools ## Measure saving (beside PocketBase), notifying, pushing, feeds, sharing, queries, matching, and many servers
+bench: tools ## Measure saving (beside PocketBase), notifying, pushing, feeds, sharing, syncing, queries, matching, and many servers
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel-bench
 	@$(BUILD)/release/petrel-bench save --beside pocketbase \
@@ -113,6 +113,7 @@ bench: tools ## Measure saving (beside PocketBase), notifying, pushing, feeds, s
 	@$(BUILD)/release/petrel-bench push --durable
 	@$(BUILD)/release/petrel-bench changes
 	@$(BUILD)/release/petrel-bench share
+	@$(BUILD)/release/petrel-bench sync
 	@$(BUILD)/release/petrel-bench query
 	@$(BUILD)/release/petrel-bench cluster
 	@$(BUILD)/release/petrel-bench match --python $(BUILD)/python/bin/python3

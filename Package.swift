@@ -59,8 +59,8 @@ let layers: [[Target]] = [
         """
         CommandInterface ScaleModel PetrelTesting APNsSimulation ServerHosting PostgreSQLHosting
         DatabaseAPI Configuration ChangeDispatch PushChannels Storage SQLEngine StoreModel Matching
-        WebServices CloudKitModel HTTP2Transport Cryptography JSONCoding CSQLite CPostgreSQL
-        CLinuxEvents
+        CloudKit WebServices CloudKitModel HTTP2Transport Cryptography JSONCoding CSQLite
+        CPostgreSQL CLinuxEvents CMemoryAllocation
         """),
       // How programs declare commands, read words and print.
       module("CommandInterface", "JSONCoding Spelling CMemoryAllocation"),
@@ -226,7 +226,8 @@ let testing: [[Target]] = [
         "ProgramTests",
         """
         petrel petrel-bench CommandInterface Configuration PushChannels StoreTools Storage
-        StoreModel CloudKitModel Cryptography Spelling Settings PropertyTesting RepositoryFiles
+        StoreModel CloudKit CloudKitModel Cryptography Spelling Settings PropertyTesting
+        RepositoryFiles
         """),
       tests(
         "EndToEndTests",

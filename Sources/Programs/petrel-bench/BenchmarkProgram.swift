@@ -17,7 +17,7 @@ enum BenchmarkProgram {
           SaveBenchmarkCommand.self, NotifyBenchmarkCommand.self, TestCloudBenchmarkCommand.self,
           QueryBenchmarkCommand.self, ChangesBenchmarkCommand.self, MatchBenchmarkCommand.self,
           PushBenchmarkCommand.self, FanOutBenchmarkCommand.self, ShareBenchmarkCommand.self,
-          ExplainBenchmarkCommand.self,
+          SyncBenchmarkCommand.self, ExplainBenchmarkCommand.self,
           ClusterBenchmarkCommand.self, PartitionBenchmarkCommand.self,
           SimulateBenchmarkCommand.self,
         ])

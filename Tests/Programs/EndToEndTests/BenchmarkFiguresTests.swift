@@ -85,6 +85,49 @@ struct BenchmarkFiguresTests {
     }
   }
 
+  @Test("what an engine sends and fetches stands beside what plain calls do")
+  func sync() async throws {
+    try await withFolder { folder in
+      let figures = try await figures(
+        "sync --changes 500 --records 300 --pending 100,300 --delays 5 --rate 50 --rounds 2 "
+          + "--data \(folder)/data", in: folder)
+      #expect(figures["benchmark"] == "sync" && figures["changes"] == 500)
+      for (list, way, ways) in [
+        ("sends", "sender", ["modifyRecords", "engine", "engineWithStoredStates"]),
+        ("fetches", "reader", ["recordZoneChanges", "engine"]),
+      ] {
+        let rows = figures[list]?.array ?? []
+        #expect(rows.compactMap { $0[way]?.string } == ways + ways)
+        for (place, row) in rows.enumerated() {
+          let rate = try #require(row["recordsPerSecond"]?.double)
+          let baseline = try #require(
+            rows[place - place % ways.count]["recordsPerSecond"]?.double)
+          let ratio = try #require(row["ratioToBaseline"]?.double)
+          #expect(abs(ratio * baseline - rate) < rate / 1000, "\(row)")
+        }
+      }
+      let memory = figures["memory"]?.array ?? []
+      let passed = memory.compactMap { $0["changes"]?.double }
+      #expect(passed.first == 0 && passed.last == 500 && passed == passed.sorted())
+      for row in memory {
+        #expect(row["residentBytes"]?.double ?? 0 > 0 && row["allocatedBytes"]?.double ?? 0 > 0)
+      }
+      let pending = figures["pending"]?.array ?? []
+      #expect(pending.map { $0["changes"] } == [100, 300])
+      for row in pending {
+        for name in ["addMicrosecondsPerChange", "sendRatioToBaseline", "allocatedBytesPerChange"] {
+          #expect(row[name]?.double ?? 0 > 0, "\(name): \(row)")
+        }
+      }
+      let delays = figures["delays"]?.array ?? []
+      #expect(delays.map { $0["devices"] } == ["plain", "engines"])
+      for row in delays {
+        #expect(row["changes"] == 10 && row["saveP50Milliseconds"]?.double ?? 0 > 0, "\(row)")
+        #expect(row["p99Milliseconds"]?.double ?? 0 > 0, "\(row)")
+      }
+    }
+  }
+
   @Test(
     "servers on one PostgreSQL: what each save costs, and pgbench beside it; the model reads it")
   func cluster() async throws {
