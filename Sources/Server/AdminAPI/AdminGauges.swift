@@ -13,7 +13,15 @@ package final class AdminGauges: Sendable {
   private let dispatch: @Sendable () -> Dispatcher.Metrics
   private let delivery: @Sendable () -> DeliveryWorker.Metrics
   private let requests: @Sendable () -> RequestMetrics
-  private let http = Mutex<(@Sendable () -> HTTPServer.Metrics?)?>(nil)
+  private let http = Mutex(HTTPGauge())
+
+  /// The closure that reads the HTTP server's metrics.
+  ///
+  /// Swift wraps a closure that is the value of a generic lock once more at each access. In a struct, it
+  /// stays as it is.
+  private struct HTTPGauge {
+    var read: (@Sendable () -> HTTPServer.Metrics?)?
+  }
 
   /// Creates the gauges of a server that has no HTTP server yet.
   ///
@@ -34,7 +42,7 @@ package final class AdminGauges: Sendable {
   /// Sets the closure that reads the HTTP server's metrics. The closure returns nil while no HTTP
   /// server runs.
   func watch(_ metrics: @escaping @Sendable () -> HTTPServer.Metrics?) {
-    http.withLock { $0 = metrics }
+    http.withLock { $0.read = metrics }
   }
 
   /// Returns the current metrics.
@@ -46,6 +54,6 @@ package final class AdminGauges: Sendable {
   func overview(at now: Timestamp, delays: [Double]) -> Overview {
     Overview(
       time: now, dispatch: dispatch(), delivery: delivery(), requests: requests(),
-      http: http.withLock { $0 }?(), delays: delays.sorted())
+      http: http.withLock { $0 }.read?(), delays: delays.sorted())
   }
 }
