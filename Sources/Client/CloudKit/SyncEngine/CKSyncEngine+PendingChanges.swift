@@ -19,16 +19,12 @@ extension CKSyncEngine {
     case deleteZone(CKRecordZone.ID)
 
     public static func == (left: Self, right: Self) -> Bool {
-      left.isSave == right.isSave && left.target == right.target
+      left.isDeletion == right.isDeletion && left.target == right.target
     }
 
     public func hash(into hasher: inout Hasher) {
-      hasher.combine(isSave)
+      hasher.combine(isDeletion)
       hasher.combine(target)
-    }
-
-    private var isSave: Bool {
-      if case .saveZone = self { true } else { false }
     }
   }
 }
@@ -37,6 +33,14 @@ extension CKSyncEngine.PendingRecordZoneChange: PendingChange, CustomStringConve
   var target: CKRecord.ID {
     switch self {
     case .saveRecord(let recordID), .deleteRecord(let recordID): recordID
+    }
+  }
+
+  /// Whether the change is a deletion.
+  var isDeletion: Bool {
+    switch self {
+    case .saveRecord: false
+    case .deleteRecord: true
     }
   }
 
@@ -53,6 +57,14 @@ extension CKSyncEngine.PendingDatabaseChange: PendingChange, CustomStringConvert
     switch self {
     case .saveZone(let zone): zone.zoneID
     case .deleteZone(let zoneID): zoneID
+    }
+  }
+
+  /// Whether the change is a deletion.
+  var isDeletion: Bool {
+    switch self {
+    case .saveZone: false
+    case .deleteZone: true
     }
   }
 

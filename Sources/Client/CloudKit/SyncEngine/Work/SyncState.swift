@@ -68,9 +68,35 @@ extension SyncState: Codable {
     }
   }
 
-  /// A pending change of a record or, without a record name, of a zone.
-  private struct StoredChange: Codable {
-    var recordName: String?
+  /// Changes of records that stand one after the other: all of one zone, and all saves or all deletions.
+  /// An app stores the state several times a second, and a state can have many changes.
+  private struct StoredRecordChanges: Codable {
+    var zone: StoredZone
+    var isDeletion: Bool
+    var recordNames: [String]
+
+    /// The changes as runs, in their order.
+    static func runs(of changes: [CKSyncEngine.PendingRecordZoneChange]) -> [Self] {
+      var runs: [Self] = []
+      var last: (zoneID: CKRecordZone.ID, isDeletion: Bool)?
+      for change in changes {
+        let zoneID = change.target.zoneID
+        if let last, last.isDeletion == change.isDeletion, last.zoneID == zoneID {
+          runs[runs.count - 1].recordNames.append(change.target.recordName)
+        } else {
+          runs.append(
+            Self(
+              zone: StoredZone(zoneID), isDeletion: change.isDeletion,
+              recordNames: [change.target.recordName]))
+          last = (zoneID, change.isDeletion)
+        }
+      }
+      return runs
+    }
+  }
+
+  /// A pending change of a zone.
+  private struct StoredZoneChange: Codable {
     var zone: StoredZone
     var isDeletion: Bool
   }
@@ -85,16 +111,18 @@ extension SyncState: Codable {
     for zone in try container.decode([StoredZone].self, forKey: .unfetchedZones) {
       noteChanges(in: try zone.zoneID(in: container, .unfetchedZones))
     }
-    for change in try container.decode([StoredChange].self, forKey: .recordChanges) {
-      guard let recordName = change.recordName, !recordName.isEmpty else {
-        throw DecodingError.dataCorruptedError(
-          forKey: .recordChanges, in: container, debugDescription: "a record has no name")
+    for run in try container.decode([StoredRecordChanges].self, forKey: .recordChanges) {
+      let zoneID = try run.zone.zoneID(in: container, .recordChanges)
+      for recordName in run.recordNames {
+        guard !recordName.isEmpty else {
+          throw DecodingError.dataCorruptedError(
+            forKey: .recordChanges, in: container, debugDescription: "a record has no name")
+        }
+        let recordID = CKRecord.ID(recordName: recordName, zoneID: zoneID)
+        recordChanges.add(run.isDeletion ? .deleteRecord(recordID) : .saveRecord(recordID))
       }
-      let recordID = CKRecord.ID(
-        recordName: recordName, zoneID: try change.zone.zoneID(in: container, .recordChanges))
-      recordChanges.add(change.isDeletion ? .deleteRecord(recordID) : .saveRecord(recordID))
     }
-    for change in try container.decode([StoredChange].self, forKey: .databaseChanges) {
+    for change in try container.decode([StoredZoneChange].self, forKey: .databaseChanges) {
       let zoneID = try change.zone.zoneID(in: container, .databaseChanges)
       databaseChanges.add(
         change.isDeletion ? .deleteZone(zoneID) : .saveZone(CKRecordZone(zoneID: zoneID)))
@@ -111,24 +139,10 @@ extension SyncState: Codable {
     try container.encode(zones.map { StoredZone($0, token: $1) }, forKey: .zones)
     try container.encode(unfetchedZones.map { StoredZone($0) }, forKey: .unfetchedZones)
     try container.encode(
-      recordChanges.unsent.map { change in
-        let isDeletion =
-          switch change {
-          case .saveRecord: false
-          case .deleteRecord: true
-          }
-        return StoredChange(
-          recordName: change.target.recordName, zone: StoredZone(change.target.zoneID),
-          isDeletion: isDeletion)
-      }, forKey: .recordChanges)
+      StoredRecordChanges.runs(of: recordChanges.unsent), forKey: .recordChanges)
     try container.encode(
-      databaseChanges.unsent.map { change in
-        let isDeletion =
-          switch change {
-          case .saveZone: false
-          case .deleteZone: true
-          }
-        return StoredChange(zone: StoredZone(change.target), isDeletion: isDeletion)
+      databaseChanges.unsent.map {
+        StoredZoneChange(zone: StoredZone($0.target), isDeletion: $0.isDeletion)
       }, forKey: .databaseChanges)
     try container.encode(hasPendingUntrackedChanges, forKey: .hasPendingUntrackedChanges)
     try container.encodeIfPresent(subscriptionID, forKey: .subscriptionID)
