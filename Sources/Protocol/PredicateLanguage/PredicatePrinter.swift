@@ -78,6 +78,7 @@ package enum PredicatePrinter {
     case .int64(let integer): String(integer)
     case .double(let double): String(double)
     case .timestamp(let date): PredicateCast.text(date)
+    case .preciseTimestamp(let date): PredicateCast.text(date.timestamp)
     case .bytes(let data): PredicateCast.text(data)
     case .location(let location): PredicateCast.text(location)
     case .reference(let reference): PredicateCast.text(reference)

@@ -53,6 +53,7 @@ extension RecordValue {
     case .int64(let number): "\(number)"
     case .double(let number): "\(number)"
     case .timestamp(let time): time.iso8601
+    case .preciseTimestamp(let time): time.timestamp.iso8601
     case .bytes(let data): "\(data.count) bytes"
     case .location(let place): "(\(place.latitude), \(place.longitude))"
     case .reference(let reference): "the record \(reference.recordName)"

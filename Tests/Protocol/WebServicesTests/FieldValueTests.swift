@@ -19,6 +19,21 @@ struct FieldValueTests {
         .timestamp(Timestamp(milliseconds: 1_700_000_000_000))
       ),
       (#"{"value":-1,"type":"TIMESTAMP"}"#, .timestamp(Timestamp(milliseconds: -1))),
+      (
+        #"{"value":5,"type":"TIMESTAMP","fraction":-0.00025}"#,
+        .preciseTimestamp(
+          PreciseTimestamp(timestamp: Timestamp(milliseconds: 5), remainder: -0.00025))
+      ),
+      (
+        #"{"value":[5,6],"type":"TIMESTAMP_LIST","fraction":[0.00025,0]}"#,
+        .list(
+          of: .timestamp,
+          [
+            .preciseTimestamp(
+              PreciseTimestamp(timestamp: Timestamp(milliseconds: 5), remainder: 0.00025)),
+            .timestamp(Timestamp(milliseconds: 6)),
+          ])
+      ),
       (#"{"value":"AAEC","type":"BYTES"}"#, .bytes(Data([0, 1, 2]))),
       (#"{"value":"","type":"BYTES"}"#, .bytes(Data())),
       (

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Foundation
 import StoreModel
 import Testing
 
@@ -36,6 +37,30 @@ extension RecordStoreConformance {
           "n", ["open": .string("c")], encrypted: [], kind: .forceReplace, in: test.privateID,
           of: test)
         #expect(replaced.record?.encryptedFields == [])
+      }
+    }
+
+    @Test(
+      "a date of an encrypted field stays exact; another one may not be finer than a millisecond",
+      arguments: engines)
+    func exactDates(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let date = Date(timeIntervalSinceReferenceDate: 785_000_000.123456)
+        let whole = RecordValue.timestamp(Timestamp(milliseconds: 5))
+        let fields: RecordFields<RecordValue?> = [
+          "date": RecordValue(preciselyEncoding: date), "whole": whole,
+          "list": .list(of: .timestamp, [whole, RecordValue(preciselyEncoding: date)]),
+        ]
+        let saved = try await save(
+          "n", fields, encrypted: ["date", "whole", "list"], in: test.privateID, of: test)
+        #expect(saved.failure == nil)
+        let record = try #require(try await test.record("n", in: test.privateID))
+        #expect(record.fields["whole"] == whole && record.fields["date"]?.isPrecise == true)
+        for (name, value) in fields { #expect(record.fields[name] == value) }
+        let refused = try await save(
+          "m", ["open": RecordValue(preciselyEncoding: date)], encrypted: [], in: test.privateID,
+          of: test)
+        #expect(refused.failure?.code == .invalid && refused.failure?.field == "open")
       }
     }
 

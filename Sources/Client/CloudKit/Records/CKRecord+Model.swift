@@ -154,7 +154,8 @@ extension CKRecord {
     var record = systemModel(of: contents)
     for key in keys {
       guard let value = contents.fields[key] else { continue }
-      record.fields[key] = try RecordValue(value, field: key, asset: asset)
+      record.fields[key] = try RecordValue(
+        value, field: key, isEncrypted: contents.encryptedKeys.contains(key), asset: asset)
     }
     record.encryptedFields = contents.encryptedKeys.intersection(record.fields.keys)
     return record

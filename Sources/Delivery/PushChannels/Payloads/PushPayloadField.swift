@@ -50,7 +50,7 @@ struct PushPayloadField: Equatable {
           zone: PushPayloadContent.Zone(
             name: zoneID.zoneName,
             owner: PushPayloadContent.ownerName(of: zoneID, in: notification)))
-      case .double, .location, .bytes, .asset, .list:
+      case .double, .preciseTimestamp, .location, .bytes, .asset, .list:
         return nil
       }
     }

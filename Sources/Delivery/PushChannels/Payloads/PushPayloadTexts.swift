@@ -39,7 +39,7 @@ struct PushPayloadTexts {
     case .int64(let number): String(number)
     case .double(let number): number.description
     case .timestamp(let moment): moment.iso8601
-    case .bytes, .location, .reference, .asset, .list, nil: ""
+    case .bytes, .preciseTimestamp, .location, .reference, .asset, .list, nil: ""
     }
   }
 }

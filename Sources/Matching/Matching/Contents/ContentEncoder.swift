@@ -101,6 +101,10 @@ struct ContentEncoder {
     case .timestamp(let timestamp):
       add(3)
       add(Int(timestamp.milliseconds))
+    case .preciseTimestamp(let precise):
+      // Only encrypted fields have such dates, and matching does not read them.
+      add(3)
+      add(Int(precise.timestamp.milliseconds))
     case .bytes(let data):
       add(4)
       add(data.count)

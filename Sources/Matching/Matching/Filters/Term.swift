@@ -245,7 +245,7 @@ enum Term: Sendable {
       let key = OrderedKey.of(filter.options.fold(text))
       (kind, bound) = (.text(filter.options), OrderedValue(exactly: key))
       isExact = false
-    case .bytes, .location, .reference, .asset, .list:
+    case .bytes, .preciseTimestamp, .location, .reference, .asset, .list:
       self = .never
       return
     }

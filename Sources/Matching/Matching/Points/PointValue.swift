@@ -95,7 +95,7 @@ struct PointValue: Hashable, Sendable {
       withUnsafeBytes(of: (location.latitude + 0, location.longitude + 0)) { body($0, .place) }
     case .reference(let reference):
       visit(reference.recordName) { body($0, .reference) }
-    case .bytes, .asset, .list:
+    case .bytes, .preciseTimestamp, .asset, .list:
       return .unknown
     }
     return .found

@@ -114,7 +114,7 @@ extension RecordTypeIndex {
       let key = OrderedKey.of(milliseconds: timestamp.milliseconds)
       look(at: OrderedValue(exactly: key), .timestamp, field, &scratch)
       askForValue(value, field, &scratch)
-    case .bytes, .reference, .asset:
+    case .bytes, .preciseTimestamp, .reference, .asset:
       askForValue(value, field, &scratch)
     }
   }
@@ -280,7 +280,7 @@ extension RecordTypeIndex {
           guard case .string(let text) = value else { continue }
           PointValue.visit(text) { look(atWordsOf: $0, text, path, &scratch) }
         }
-      case .int64, .double, .timestamp, .bytes, .location, .reference, .asset, .list:
+      case .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .reference, .asset, .list:
         break
       }
     }

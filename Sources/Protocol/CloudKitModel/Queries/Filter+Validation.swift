@@ -143,7 +143,7 @@ extension RecordValue {
     case .string(let text): condition(text)
     case .reference(let reference): condition(reference.recordName)
     case .list(_, let values): values.allSatisfy { $0.isEveryText(condition) }
-    case .int64, .double, .timestamp, .bytes, .location, .asset: true
+    case .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .asset: true
     }
   }
 }

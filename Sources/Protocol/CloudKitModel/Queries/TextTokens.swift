@@ -42,7 +42,8 @@ public struct TextTokens: Sendable, Hashable {
       return TextTokens(text).tokens
     case .list(.string, let values):
       return values.reduce(into: []) { $0.formUnion(of($1)) }
-    case .int64, .double, .timestamp, .bytes, .location, .reference, .asset, .list:
+    case .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .reference, .asset,
+      .list:
       return []
     }
   }

@@ -117,6 +117,12 @@ public struct Record: Sendable, Hashable {
       try Identifier.validateFieldName(name, ofRecordType: recordType)
       try value.validate(field: name)
       let element = value.type.element
+      if !encryptedFields.contains(name), value.isPrecise {
+        throw ModelError(
+          .wrongType, field: name,
+          "field '\(name)' of record '\(recordID.recordName)' has a date with a fraction of a "
+            + "millisecond; only encrypted fields may have one")
+      }
       if encryptedFields.contains(name), element == .asset || element == .reference {
         throw ModelError(
           .wrongType, field: name,

@@ -3,7 +3,9 @@ extension RecordValue {
   public var isAsset: Bool {
     switch self {
     case .asset, .list(.asset, _): true
-    case .string, .int64, .double, .timestamp, .bytes, .location, .reference, .list: false
+    case .string, .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .reference,
+      .list:
+      false
     }
   }
 
@@ -12,7 +14,9 @@ extension RecordValue {
     switch self {
     case .asset(let asset): [asset]
     case .list(.asset, let elements): elements.flatMap(\.assets)
-    case .string, .int64, .double, .timestamp, .bytes, .location, .reference, .list: []
+    case .string, .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .reference,
+      .list:
+      []
     }
   }
 
@@ -29,7 +33,9 @@ extension RecordValue {
       var mapped: [RecordValue] = []
       for element in elements { mapped.append(try element.mapAssets(transform)) }
       return .list(of: .asset, mapped)
-    case .string, .int64, .double, .timestamp, .bytes, .location, .reference, .list: return self
+    case .string, .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .reference,
+      .list:
+      return self
     }
   }
 }

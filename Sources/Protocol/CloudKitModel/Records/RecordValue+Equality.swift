@@ -10,14 +10,15 @@ extension RecordValue: Hashable {
     case (.int64(let left), .int64(let right)): left == right
     case (.double(let left), .double(let right)): left == right
     case (.timestamp(let left), .timestamp(let right)): left == right
+    case (.preciseTimestamp(let left), .preciseTimestamp(let right)): left == right
     case (.bytes(let left), .bytes(let right)): left == right
     case (.location(let left), .location(let right)): left == right
     case (.reference(let left), .reference(let right)): left == right
     case (.asset(let left), .asset(let right)): left == right
     case (.list(let leftElement, let left), .list(let rightElement, let right)):
       leftElement == rightElement && left == right
-    case (.string, _), (.int64, _), (.double, _), (.timestamp, _), (.bytes, _), (.location, _),
-      (.reference, _), (.asset, _), (.list, _):
+    case (.string, _), (.int64, _), (.double, _), (.timestamp, _), (.preciseTimestamp, _),
+      (.bytes, _), (.location, _), (.reference, _), (.asset, _), (.list, _):
       false
     }
   }
@@ -36,6 +37,9 @@ extension RecordValue: Hashable {
     case .timestamp(let timestamp):
       hasher.combine(3)
       hasher.combine(timestamp)
+    case .preciseTimestamp(let precise):
+      hasher.combine(9)
+      hasher.combine(precise)
     case .bytes(let data):
       hasher.combine(4)
       hasher.combine(data)

@@ -4,7 +4,8 @@ extension RecordValue {
     switch self {
     case .reference(let reference): [reference]
     case .list(.reference, let elements): elements.flatMap(\.references)
-    case .string, .int64, .double, .timestamp, .bytes, .location, .asset, .list: []
+    case .string, .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .asset, .list:
+      []
     }
   }
 
@@ -15,7 +16,8 @@ extension RecordValue {
     case .reference(let reference): .reference(transform(reference))
     case .list(.reference, let elements):
       .list(of: .reference, elements.map { $0.mapReferences(transform) })
-    case .string, .int64, .double, .timestamp, .bytes, .location, .asset, .list: self
+    case .string, .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .asset, .list:
+      self
     }
   }
 }

@@ -13,6 +13,8 @@ public enum RecordValue: Sendable {
   case double(Double)
   /// A date and time, in whole milliseconds.
   case timestamp(Timestamp)
+  /// A date of an encrypted field that is not a whole millisecond. Its type is that of a timestamp.
+  indirect case preciseTimestamp(PreciseTimestamp)
   /// Binary data.
   case bytes(Data)
   /// A place on the earth.
@@ -31,7 +33,7 @@ public enum RecordValue: Sendable {
     case .string: FieldType(.string)
     case .int64: FieldType(.int64)
     case .double: FieldType(.double)
-    case .timestamp: FieldType(.timestamp)
+    case .timestamp, .preciseTimestamp: FieldType(.timestamp)
     case .bytes: FieldType(.bytes)
     case .location: FieldType(.location)
     case .reference: FieldType(.reference)
@@ -59,6 +61,13 @@ public enum RecordValue: Sendable {
         }
         try value.validate(field: field)
       }
+    case .preciseTimestamp(let precise):
+      guard abs(precise.remainder) <= 0.001 else {
+        throw ModelError(
+          .wrongType, field: field,
+          "the fraction of the date in field '\(field)' is \(precise.remainder) seconds; it may be at "
+            + "most 0.001")
+      }
     case .string, .int64, .double, .timestamp, .bytes, .reference, .asset:
       break
     }
@@ -69,7 +78,7 @@ public enum RecordValue: Sendable {
   public var approximateSize: Int {
     switch self {
     case .string(let string): string.utf8.count
-    case .int64, .double, .timestamp: 8
+    case .int64, .double, .timestamp, .preciseTimestamp: 8
     case .bytes(let data): data.count
     case .location: 64
     case .reference(let reference): reference.recordName.utf8.count + 16

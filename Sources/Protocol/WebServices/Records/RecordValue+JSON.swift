@@ -11,6 +11,18 @@ extension RecordValue {
     filter it is an error. Only an empty list may have the type UNKNOWN_LIST.
     """
 
+  /// What an API description says about the exact dates of encrypted fields.
+  private static let fractionDescription =
+    "The seconds from `value` to the exact date of an encrypted field, at most 0.001; for a list of "
+    + "dates, a number for each."
+
+  /// The member with the seconds beyond whole milliseconds, for the types that have it.
+  private static func fraction(_ type: FieldType) -> [String: JSONSchema] {
+    guard type.element == .timestamp else { return [:] }
+    let number = type.isList ? JSONSchema.list(.number) : .number
+    return ["fraction?": number.described(fractionDescription)]
+  }
+
   /// The schema of `{ "value": …, "type": … }`.
   static func schema(in scope: SchemaScope) -> JSONSchema {
     scope.named("FieldValue") { scope in
@@ -30,14 +42,16 @@ extension RecordValue {
               "type?": .word(FieldType.names + [unknownList]),
               "isEncrypted?": JSONSchema.bool.described(
                 "Marks the field as encrypted. The server can still read it."),
+              "fraction?": .any(of: [.number, .list(.number)]).described(fractionDescription),
             ], isOpen: true),
         ]).described(description)
       case .answers:
         func shape(_ type: FieldType, _ value: JSONSchema) -> JSONSchema {
-          .object([
-            "value": value, "type": .constant(.string(type.name)),
-            "isEncrypted?": .constant(.bool(true)),
-          ])
+          .object(
+            [
+              "value": value, "type": .constant(.string(type.name)),
+              "isEncrypted?": .constant(.bool(true)),
+            ].merging(fraction(type)) { $1 })
         }
         return .any(
           of: ValueType.allCases.flatMap { element in
@@ -107,10 +121,42 @@ extension RecordValue {
     guard let type = FieldType(name: typeName) else {
       throw reader.mistake("unknown field type '\(typeName)'")
     }
-    return try typed(valueReader, type)
+    let value = try typed(valueReader, type)
+    guard type.element == .timestamp, let fraction = try reader.optional("fraction") else {
+      return value
+    }
+    return try value.adding(fraction)
   }
 
-  /// Writes `{ "value": …, "type": … }`, and `"isEncrypted": true` for an encrypted field.
+  /// Returns a date, or a list of dates, with the parts beyond the whole milliseconds.
+  private func adding(_ fraction: MessageReader) throws(ServiceError) -> RecordValue {
+    switch self {
+    case .timestamp(let timestamp):
+      guard let seconds = fraction.node.double else {
+        throw fraction.mistake("must be a number of seconds")
+      }
+      return seconds == 0
+        ? self : .preciseTimestamp(PreciseTimestamp(timestamp: timestamp, remainder: seconds))
+    case .list(let element, let values):
+      let fractions = fraction.node.isArray ? try fraction.elements() : []
+      guard fractions.count == values.count else {
+        throw fraction.mistake("must be a list with a number for each date")
+      }
+      var precise: [RecordValue] = []
+      for (value, fraction) in zip(values, fractions) { precise.append(try value.adding(fraction)) }
+      return .list(of: element, precise)
+    case .string, .int64, .double, .preciseTimestamp, .bytes, .location, .reference, .asset:
+      return self
+    }
+  }
+
+  /// The seconds beyond the whole millisecond.
+  private var fraction: Double {
+    if case .preciseTimestamp(let precise) = self { precise.remainder } else { 0 }
+  }
+
+  /// Writes `{ "value": …, "type": … }`, and `"isEncrypted": true` for an encrypted field. A date that is
+  /// not a whole millisecond also has `"fraction"`: the seconds beyond the value.
   func write(
     to writer: inout JSONWriter, context: MessageContext, isEncrypted: Bool = false
   ) {
@@ -118,6 +164,16 @@ extension RecordValue {
       writer.key("value")
       writeBare(to: &writer, context: context)
       writer.member("type", type.name)
+      if isPrecise {
+        writer.key("fraction")
+        if case .list(_, let values) = self {
+          writer.array { writer in
+            for value in values { writer.value(value.fraction) }
+          }
+        } else {
+          writer.value(fraction)
+        }
+      }
       if isEncrypted { writer.member("isEncrypted", true) }
     }
   }
@@ -242,6 +298,7 @@ extension RecordValue {
       context.numbersAsStrings || !double.isFinite
         ? writer.value(double.description) : writer.value(double)
     case .timestamp(let timestamp): writer.value(timestamp.milliseconds)
+    case .preciseTimestamp(let precise): writer.value(precise.timestamp.milliseconds)
     case .bytes(let data): writer.value(data.base64EncodedString())
     case .location(let location): location.write(to: &writer, context: context)
     case .reference(let reference): reference.write(to: &writer, context: context)

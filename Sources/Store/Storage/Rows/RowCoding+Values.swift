@@ -14,13 +14,32 @@ extension RowEncoder {
   ///   bit for that.
   mutating func encode(_ value: RecordValue, isEncrypted: Bool = false) {
     let type = value.type
+    let isPrecise = value.isPrecise
     encode(
-      byte: type.element.rowCode | (type.isList ? 0x80 : 0)
+      byte: (isPrecise ? preciseTimestampCode : type.element.rowCode) | (type.isList ? 0x80 : 0)
         | (isEncrypted ? encryptionMark : 0))
     switch value {
-    case .list(_, let elements): encode(each: elements) { $0.encodeContent(of: $1) }
+    case .list(_, let elements):
+      encode(each: elements) { encoder, element in
+        if isPrecise {
+          encoder.encodePrecise(element)
+        } else {
+          encoder.encodeContent(of: element)
+        }
+      }
+    case .preciseTimestamp: encodePrecise(value)
     case .string, .int64, .double, .timestamp, .bytes, .location, .reference, .asset:
       encodeContent(of: value)
+    }
+  }
+
+  /// Encodes a date as its millisecond and the seconds beyond it.
+  private mutating func encodePrecise(_ value: RecordValue) {
+    encodeContent(of: value)
+    if case .preciseTimestamp(let precise) = value {
+      encode(precise.remainder)
+    } else {
+      encode(0.0)
     }
   }
 
@@ -31,6 +50,7 @@ extension RowEncoder {
     case .int64(let integer): encode(integer)
     case .double(let double): encode(double)
     case .timestamp(let timestamp): encode(timestamp)
+    case .preciseTimestamp(let precise): encode(precise.timestamp)
     case .bytes(let data): encode(data)
     case .location(let location): encode(location)
     case .reference(let reference): encode(reference)
@@ -87,7 +107,8 @@ extension RowDecoder {
   ///
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown code.
   private func decodeType(code: UInt8) throws -> FieldType {
-    guard let element = ValueType(rowCode: code & 0x7F) else {
+    let isPrecise = code & 0x7F == preciseTimestampCode
+    guard let element = isPrecise ? .timestamp : ValueType(rowCode: code & 0x7F) else {
       throw damaged("has a value of the unknown type \(code)")
     }
     return FieldType(element, isList: code & 0x80 != 0)
@@ -101,8 +122,20 @@ extension RowDecoder {
   /// Decodes a field's value, and whether it is marked as encrypted.
   mutating func decodeMarkedValue() throws -> (RecordValue, isEncrypted: Bool) {
     let code = try decodeByte()
-    let type = try decodeType(code: code & ~encryptionMark)
-    return (try decodeValue(of: type), code & encryptionMark != 0)
+    let isEncrypted = code & encryptionMark != 0
+    switch code & ~encryptionMark {
+    case preciseTimestampCode: return (try decodePrecise(), isEncrypted)
+    case preciseTimestampCode | 0x80:
+      return (.list(of: .timestamp, try decodeEach { try $0.decodePrecise() }), isEncrypted)
+    case let code: return (try decodeValue(of: try decodeType(code: code)), isEncrypted)
+    }
+  }
+
+  /// Decodes a date with the seconds beyond its millisecond.
+  private mutating func decodePrecise() throws -> RecordValue {
+    let precise = PreciseTimestamp(
+      timestamp: try decodeTimestamp(), remainder: try decodeDouble())
+    return precise.remainder == 0 ? .timestamp(precise.timestamp) : .preciseTimestamp(precise)
   }
 
   /// Decodes the type of a field's value, with or without the mark of an encrypted value. The
@@ -177,6 +210,9 @@ extension RowDecoder {
 /// The bit that marks an encrypted value, in the byte of its type. The codes of types are below
 /// this bit.
 private let encryptionMark: UInt8 = 0x40
+
+/// The code of the type of dates that are not whole milliseconds.
+private let preciseTimestampCode: UInt8 = 0x20
 
 // The stored codes are written out here, so that they stay the same when the order of the cases
 // changes.

@@ -51,7 +51,7 @@ enum ValueKey {
       guard let bits = bits(of: double) else { return false }
       append(bits, to: &bytes)
     case .location(let location): bytes += key(of: location)
-    case .bytes, .asset, .list: return false
+    case .bytes, .preciseTimestamp, .asset, .list: return false
     }
     return true
   }

@@ -79,7 +79,7 @@ struct ExpectedNotification {
     case .string, .int64, .timestamp, .reference: true
     case .double(let number): number.isFinite
     case .location(let place): place.latitude.isFinite && place.longitude.isFinite
-    case .bytes, .asset, .list: false
+    case .bytes, .preciseTimestamp, .asset, .list: false
     }
   }
 
@@ -186,7 +186,7 @@ struct ExpectedNotification {
         case .reference(let reference): isSame(found as? CKRecord.Reference, reference)
         case .bytes(let data): found as? Data == data
         case .list(_, let values): (found as? [Any])?.count == values.count
-        case .asset: false
+        case .preciseTimestamp, .asset: false
         }
       #expect(isSame, "\(comment): \(name) is \(String(describing: found)) instead of \(value)")
     }

@@ -6,23 +6,28 @@ extension RecordValue {
   /// Booleans and integers become `INT64`, and floating-point numbers become `DOUBLE`. A list with
   /// `INT64` and `DOUBLE` values becomes a list of `DOUBLE`. An empty list becomes a list of texts.
   ///
-  /// - Parameter asset: Returns the server's description of an asset's file; nil if the server does
-  ///   not have the file.
+  /// - Parameters:
+  ///   - isEncrypted: Whether the value is of an encrypted field, whose dates stay exact. Other dates
+  ///     become whole milliseconds.
+  ///   - asset: Returns the server's description of an asset's file; nil if the server does not have
+  ///     the file.
   /// - Throws: `invalidArguments` for integers above `Int64.max`, for mixed or nested lists, and
   ///   for values of types that a field cannot have. `assetNotAvailable` for an asset that was not
   ///   uploaded. The error names the field.
   package init(
-    _ value: Any, field: String, asset: (CKAsset) -> Asset? = { $0.storedAsset }
+    _ value: Any, field: String, isEncrypted: Bool = false,
+    asset: (CKAsset) -> Asset? = { $0.storedAsset }
   ) throws(CKError) {
     switch value {
     case let number as NSNumber: self = try Self.number(number, field: field)
     case let string as String: self = .string(string)
-    case let date as Date: self = .timestamp(Timestamp(date))
+    case let date as Date:
+      self = isEncrypted ? RecordValue(preciselyEncoding: date) : .timestamp(Timestamp(date))
     case let data as Data: self = .bytes(data)
     case let location as CLLocation: self = .location(location.model)
     case let reference as CKReference: self = .reference(reference.model)
     case let file as CKAsset: self = .asset(try Self.stored(asset(file), field: field))
-    case let list as [Any]: self = try Self.list(list, field: field, asset: asset)
+    case let list as [Any]: self = try Self.list(list, field: field, isEncrypted, asset: asset)
     default:
       throw CKError(
         .invalidArguments,
@@ -54,11 +59,12 @@ extension RecordValue {
 
   /// Converts a list; throws `invalidArguments` for nested and mixed lists.
   private static func list(
-    _ list: [Any], field: String, asset: (CKAsset) -> Asset?
+    _ list: [Any], field: String, _ isEncrypted: Bool, asset: (CKAsset) -> Asset?
   ) throws(CKError) -> RecordValue {
     var values: [RecordValue] = []
     for element in list {
-      let value = try RecordValue(element, field: field, asset: asset)
+      let value = try RecordValue(
+        element, field: field, isEncrypted: isEncrypted, asset: asset)
       guard !value.type.isList else {
         throw CKError(
           .invalidArguments,
@@ -87,6 +93,7 @@ extension RecordValue {
     case .int64(let integer): NSNumber(value: integer)
     case .double(let double): NSNumber(value: double)
     case .timestamp(let timestamp): timestamp.date
+    case .preciseTimestamp(let precise): precise.date
     case .bytes(let data): data
     case .location(let location): CLLocation(location)
     case .reference(let reference): CKReference(reference, in: zoneID)
