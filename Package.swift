@@ -246,7 +246,7 @@ let testing: [[Target]] = [
         """),
       tests("ScaleModelTests", "ScaleModel"),
       // The code that the guide shows, as a reader has it.
-      tests("GuideTests", "SharedLists PetrelTesting CloudKit RepositoryFiles Waiting"),
+      tests("GuideTests", "SharedLists SyncedNotes PetrelTesting CloudKit RepositoryFiles Waiting"),
     ]),
   layer(
     "Testing", of: "Tests",
@@ -425,6 +425,8 @@ let examples: [Target] = [
     exclude: ["README.md"]),
   .executableTarget(
     name: "SharedLists", dependencies: ["CloudKit"], path: "Examples/SharedLists"),
+  .executableTarget(
+    name: "SyncedNotes", dependencies: ["CloudKit"], path: "Examples/SyncedNotes"),
 ]
 
 /// `docs/internals/architecture.md` says what lives where.
@@ -469,7 +471,7 @@ if let tested = Context.environment["PETREL_TEST_TARGET"] {
     ["EndToEndTests", "GuideTests"].contains(tested)
     ? [
       "petrel", "petrel-bench", "OperationProbe", "OutboundProbe", "FeedItem", "FirstProgram",
-      "SharedLists",
+      "SharedLists", "SyncedNotes",
     ] : []
   var needed: Set<String> = []
   var waiting = [tested] + programs

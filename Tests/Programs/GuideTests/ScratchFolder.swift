@@ -56,7 +56,9 @@ struct ScratchFolder {
   }
 
   /// Starts a program, which finds the package's own programs by their names.
-  func start(_ words: [String], log: String) throws -> Process {
+  ///
+  /// - Parameter input: The standard input; nil for an empty one.
+  func start(_ words: [String], log: String, input: Pipe? = nil) throws -> Process {
     let programs = URL(
       fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     ).deletingLastPathComponent().path
@@ -71,7 +73,7 @@ struct ScratchFolder {
     let output = try FileHandle(forWritingTo: url.appendingPathComponent(log))
     process.standardOutput = output
     process.standardError = output
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = input ?? FileHandle.nullDevice
     try process.run()
     return process
   }
