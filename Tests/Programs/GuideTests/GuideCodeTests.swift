@@ -8,7 +8,8 @@ struct GuideCodeTests {
   /// The pages whose Swift code must be in a file that is compiled.
   static let pages = [
     "README.md", "docs/guide/app-in-ci.md", "docs/guide/moving-from-icloud.md",
-    "docs/guide/sharing.md", "docs/reference/localization.md", "docs/reference/notification-log.md",
+    "docs/guide/sharing.md", "docs/guide/sync-engine.md", "docs/reference/localization.md",
+    "docs/reference/notification-log.md",
     "Sources/Client/CloudKit/CloudKit.docc/SavingASubscription.md",
     "Sources/Client/CloudKit/CloudKit.docc/ReceivingNotifications.md",
     "Sources/Testing/PetrelTesting/PetrelTesting.docc/TestingASubscription.md",

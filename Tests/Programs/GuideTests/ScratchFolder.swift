@@ -34,8 +34,10 @@ struct ScratchFolder {
   /// The indented lines of a page, as a reader with this server types them. The lines that build
   /// programs and start the server are left out.
   func commands(of page: String, server address: Substring) throws -> [String] {
-    try RepositoryFile.text(page).split(separator: "\n").filter { $0.hasPrefix("    ") }
-      .map { $0.dropFirst(4) }
+    try RepositoryFile.text(page).components(separatedBy: "```").enumerated()
+      // Every second part is a block of code or of output.
+      .filter { $0.offset.isMultiple(of: 2) }.flatMap { $0.element.split(separator: "\n") }
+      .filter { $0.hasPrefix("    ") }.map { $0.dropFirst(4) }
       .filter { !$0.hasPrefix("make serve") && !$0.hasPrefix("swift build") }
       .map { command in
         command.replacing("http://127.0.0.1:8080", with: address)
