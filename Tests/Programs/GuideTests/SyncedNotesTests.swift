@@ -179,6 +179,39 @@ struct SyncedNotesTests {
     #expect(await anna.lines(of: "unshare Party") == ["'Party' is not shared"])
   }
 
+  @Test("The notes of one owner come and go one by one, also while the other user is offline")
+  func severalShares() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (anna, ben) = (try device("phone"), try device("laptop", of: "ben@example.com"))
+    for device in [anna, ben] {
+      await device.run("online")
+      try await device.prints("signed in")
+    }
+    for title in ["Party", "Trip", "Film"] {
+      await anna.run("add \(title): none")
+      let url = try #require(await anna.lines(of: "share \(title)").first)
+      await ben.run("accept \(url)")
+    }
+    let notes = ["Film", "Party", "Trip"].map { "  \($0): none (of another user)" }
+    #expect(await ben.lines(of: "list") == notes)
+    await anna.run("unshare Party")
+    try await ben.prints("deleted: Party: none")
+    await ben.run("offline")
+    await ben.run("edit Trip: tent")
+    await anna.run("unshare Trip")
+    await anna.run("edit Film: at eight")
+    await anna.run("sync")
+    await ben.run("online")
+    try await ben.prints("changed: Film: at eight")
+    await ben.run("sync")
+    #expect(await ben.lines(of: "list") == ["  Film: at eight (of another user)"])
+    await ben.run("unshare Film")
+    #expect(await ben.lines(of: "list") == ["no notes"])
+    await ben.run("add Own: note")
+    await ben.run("sync")
+    #expect(await ben.lines(of: "list") == ["  Own: note"])
+  }
+
   @Test("The change of a participant who may only read is taken back")
   func readOnly() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
