@@ -280,7 +280,8 @@ extension RecordTypeIndex {
           guard case .string(let text) = value else { continue }
           PointValue.visit(text) { look(atWordsOf: $0, text, path, &scratch) }
         }
-      case .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .reference, .asset, .list:
+      case .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .reference, .asset,
+        .list:
         break
       }
     }

@@ -11,7 +11,7 @@ extension RecordValue {
     filter it is an error. Only an empty list may have the type UNKNOWN_LIST.
     """
 
-  /// What an API description says about the exact dates of encrypted fields.
+  /// The description of the member with the rest of an exact date.
   private static let fractionDescription =
     "The seconds from `value` to the exact date of an encrypted field, at most 0.001; for a list of "
     + "dates, a number for each."
