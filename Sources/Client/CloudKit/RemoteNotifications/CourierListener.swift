@@ -55,6 +55,7 @@ final class CourierListener: Sendable {
         throw error
       case .create, .register, .poll, .wait:
         endNote.withLock { $0.take() }?()
+        if Task.isCancelled { return }
         let event = await perform(action)
         if Task.isCancelled { return }
         action = handle(event)
