@@ -100,7 +100,7 @@ final class CourierHub: Sendable {
     let task = Task { [weak self] in
       // A listener serves one task at a time.
       await former?.value
-      await Self.read(listener) { self?.pass($0, from: number) ?? false }
+      await Self.read(listener) { self?.pass($0, of: listener, from: number) ?? false }
     }
     state.listener = listener
     state.reading = number
@@ -124,16 +124,18 @@ final class CourierHub: Sendable {
     }
   }
 
-  /// Passes an event of a reading task to the receivers, unless the task was ended.
+  /// Passes an event of a reading task to the receivers, unless another user is signed in. The
+  /// receivers also get a notification that came when the task was ended.
   ///
   /// - Returns: Whether a receiver asks for another event. If not, the task has to end.
-  private func pass(_ event: Event, from number: Int) -> Bool {
+  private func pass(_ event: Event, of listener: CourierListener, from number: Int) -> Bool {
     let receivers = state.withLock { state -> [Receiver]? in
-      guard state.reading == number else { return nil }
+      guard state.listener === listener else { return nil }
       switch event {
       case .connected: state.isConnected = true
       case .notification: break
       case .failed:
+        guard state.reading == number else { return nil }
         state.isConnected = false
         state.reading = nil
       }

@@ -57,7 +57,9 @@ final class CourierListener: Sendable {
         endNote.withLock { $0.take() }?()
         if Task.isCancelled { return }
         let event = await perform(action)
-        if Task.isCancelled { return }
+        // A request that was cancelled is no failure of the courier. An answer that came all the same
+        // may have a notification, which the server does not send again.
+        if Task.isCancelled, case .failed = event { return }
         action = handle(event)
       }
     }

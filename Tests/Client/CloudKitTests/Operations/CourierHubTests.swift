@@ -102,6 +102,42 @@ struct CourierHubTests {
     #expect(requests == ["tokens/create": 1, "tokens/register": 1])
   }
 
+  /// A transport whose first poll is answered with a notification after the loop was cancelled.
+  private final class LateAnswer: WebServicesTransport {
+    let loop = Guarded<Task<String?, any Error>?>(nil)
+    let courier = Courier()
+
+    func send(
+      _ request: TransportRequest,
+      completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
+    ) -> @Sendable () -> Void {
+      if request.operation == "courier" { loop.withLock { $0 }?.cancel() }
+      guard case .answer(let answer) = courier.answer(request) else { return {} }
+      completion(.success(answer))
+      return {}
+    }
+  }
+
+  @Test("A notification that comes when its loop is cancelled waits for the next loop")
+  func lateAnswer() async throws {
+    let transport = LateAnswer()
+    transport.courier.add(["1"])
+    let container = CKContainer(
+      identifier: "iCloud.test",
+      configuration: PetrelConfiguration(
+        serverURL: URL(string: "http://petrel.test")!, deviceID: "device"),
+      transport: transport)
+    let notifications = container.remoteNotifications()
+    let first = transport.loop.withLock { loop in
+      let task = Task { Self.id(try await notifications.first { _ in true }) }
+      loop = task
+      return task
+    }
+    #expect(try await first.value == nil)
+    transport.loop.withLock { $0 = nil }
+    #expect(Self.id(try await notifications.first { _ in true }) == "1")
+  }
+
   @Test("A second loop over one sequence is refused")
   func twoLoops() async throws {
     let transport = ScriptedTransport { [courier] request, _ in

@@ -102,6 +102,15 @@ struct PrivateFilesTests {
     ),
     ("testcloud", .words(["--count", "1"])),
     (
+      "sync",
+      .words(
+        [
+          "--changes", "100", "--records", "20", "--pending", "20", "--delays", "1", "--rounds",
+          "1",
+        ]
+          + small)
+    ),
+    (
       "simulate",
       .words(
         ["--saves", "10", "--users", "100", "--subscriptions", "100", "--seconds", "1"]
