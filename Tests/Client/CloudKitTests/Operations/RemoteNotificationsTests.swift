@@ -1,6 +1,7 @@
 import Foundation
 import HTTPService
 import Testing
+import Waiting
 import WebServices
 
 @testable import CloudKit
@@ -70,7 +71,7 @@ struct RemoteNotificationsTests {
     for await _ in polling.stream { break }
     task.cancel()
     #expect(try await task.value == 0)
-    #expect(transport.cancellations == 1)
+    try await eventually("the poll is cancelled") { transport.cancellations == 1 }
   }
 
   @Test("Without a user it throws")

@@ -107,7 +107,16 @@ struct AutomaticSyncTests {
     phone.start(automatically: true)
     await cloud.settle()
     phone.clear()
+    // The first fetch goes on when all pushes have come.
+    let pushes = AsyncStream.makeStream(of: Void.self)
+    phone.onEvent.withLock {
+      $0 = { event, _ in
+        guard case .willFetchChanges = event else { return }
+        for await _ in pushes.stream {}
+      }
+    }
     for _ in 0..<10 { phone.engine.receive(remoteNotification: ["aps": [:], "ck": [:]]) }
+    pushes.continuation.finish()
     await cloud.settle()
     #expect(phone.eventNames.count { $0 == "willFetchChanges" } == 2)
     #expect(phone.eventNames.last == "didFetchChanges")
