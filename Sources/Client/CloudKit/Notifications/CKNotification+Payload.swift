@@ -55,6 +55,15 @@ extension CKNotification {
       Contents(ck: ck, kind: database, aps: aps), databaseScope: databaseScope(database))
   }
 
+  /// Returns the zone whose change a payload of a zone or database subscription reports; `nil` for other
+  /// payloads.
+  static func changedZoneID(in payload: [AnyHashable: Any]) -> CKRecordZone.ID? {
+    guard let ck = PayloadObject(payload)?.object("ck"),
+      let kind = ck.object("fet") ?? ck.object("met")
+    else { return nil }
+    return zoneID(kind, ck: ck)
+  }
+
   /// Returns the scope of the database, from the object `qry`, `fet` or `met`.
   private static func databaseScope(_ kind: PayloadObject?) -> CKDatabase.Scope {
     kind?.integer("dbs").flatMap { DatabaseScope(payloadNumber: $0) }

@@ -68,7 +68,8 @@ public final class CKSyncEngine: Sendable {
   }
 
   /// Passes a push to the engine, which then fetches. The method is an addition of Petrel, for apps that
-  /// get their pushes through Web Push or a webhook. The engine itself reads the web courier.
+  /// get their pushes through Web Push, a webhook or an event stream. The engine itself reads the web
+  /// courier.
   ///
   /// - Parameter userInfo: The payload. A payload of another database or container has no effect.
   public func receive(remoteNotification userInfo: [AnyHashable: Any]) {

@@ -137,8 +137,10 @@ struct AutomaticSyncTests {
     }
   }
 
-  @Test("a push of a zone puts the zone into the list of zones with unfetched changes")
-  func zonePush() async throws {
+  @Test(
+    "a push that names a zone puts the zone into the list of zones with unfetched changes",
+    arguments: [CKSubscription.SubscriptionType.recordZone, .database])
+  func zonePush(type: CKSubscription.SubscriptionType) async throws {
     let (phone, tablet) = (device("phone"), device("tablet"))
     for device in [phone, tablet] {
       device.start()
@@ -146,7 +148,9 @@ struct AutomaticSyncTests {
       try await device.engine.fetchChanges()
     }
     try await phone.database.save(
-      CKRecordZoneSubscription(zoneID: phone.zoneID, subscriptionID: "zone"))
+      type == .database
+        ? CKDatabaseSubscription(subscriptionID: "all")
+        : CKRecordZoneSubscription(zoneID: phone.zoneID, subscriptionID: "zone"))
     tablet.edit(["a": "1"])
     try await tablet.engine.sendChanges()
     let push = try #require(await cloud.pushes(to: "anna", device: "phone").first)

@@ -117,7 +117,7 @@ extension SyncWorker {
     case .private, .shared: if scope != database.databaseScope { return }
     default: break
     }
-    if let zoneID = (push as? CKRecordZoneNotification)?.recordZoneID,
+    if let zoneID = CKNotification.changedZoneID(in: userInfo),
       state.values.withLock({ $0.zones[zoneID] != nil })
     {
       state.update { $0.noteChanges(in: zoneID) }
