@@ -10,13 +10,15 @@ final class CourierReader: Sendable {
     case notification
   }
 
+  private typealias Call = CheckedContinuation<CourierHub.Event?, any Error>
+
   /// The notifications that wait, and the call that waits.
   private struct State {
     var hub: (hub: CourierHub, receiver: Int)?
     var notifications: ArraySlice<CourierHub.Event> = []
     /// Whether the courier collects the device's notifications.
     var isConnected = false
-    var waiter: (awaited: Awaited, call: CheckedContinuation<CourierHub.Event?, any Error>)?
+    var waiter: (awaited: Awaited, call: Call)?
     var hasDropped = false
   }
 
@@ -97,30 +99,37 @@ final class CourierReader: Sendable {
   }
 
   /// Takes the call that waits. The hub reads no more for this reader.
-  private func endWaiting() -> CheckedContinuation<CourierHub.Event?, any Error>? {
-    let (waiter, hub) = state.withLock { state in (state.waiter.take(), state.hub) }
-    guard let waiter else { return nil }
-    if let (hub, receiver) = hub { hub.release(receiver) }
-    return waiter.call
+  private func endWaiting() -> Call? {
+    let call = state.withLock { $0.waiter.take()?.call }
+    if call != nil { release() }
+    return call
+  }
+
+  private func release() {
+    if let (hub, receiver) = state.withLock({ $0.hub }) { hub.release(receiver) }
   }
 
   /// Passes an event of the hub to the call that waits for it, or keeps it.
   private func receive(_ event: CourierHub.Event) {
-    let isAwaited = state.withLock { state in
+    let call = state.withLock { state in
       switch event {
       case .connected:
         state.isConnected = true
-        return state.waiter?.awaited == .connection
+        if state.waiter?.awaited == .notification { return nil as Call? }
       case .failed:
         state.isConnected = false
-        return true
       case .notification:
-        if state.waiter?.awaited == .notification { return true }
-        keep(event, in: &state)
-        return false
+        // A call that is cancelled from now on has the notification, and one that was cancelled before
+        // leaves it to the next.
+        if state.waiter?.awaited != .notification {
+          keep(event, in: &state)
+          return nil
+        }
       }
+      return state.waiter.take()?.call
     }
-    guard isAwaited, let call = endWaiting() else { return }
+    guard let call else { return }
+    release()
     if case .failed(let error) = event {
       call.resume(throwing: error)
     } else {

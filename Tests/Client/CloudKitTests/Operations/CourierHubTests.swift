@@ -138,6 +138,32 @@ struct CourierHubTests {
     #expect(Self.id(try await notifications.first { _ in true }) == "1")
   }
 
+  @Test("Loops that are cancelled when notifications come lose none")
+  func cancelledLoops() async throws {
+    let hub = try container.client.get().courierHub
+    let notifications = container.remoteNotifications()
+    try await notifications.register()
+    let engine = engine(at: hub)
+    let seen = Guarded<[String?]>([])
+    for number in 1...300 {
+      let loop = Task {
+        for try await userInfo in notifications { seen.withLock { $0.append(Self.id(userInfo)) } }
+      }
+      courier.add(["\(number)"])
+      loop.cancel()
+      try await loop.value
+    }
+    try await eventually("the hub has read all") { engine.withLock { $0.count } == 300 }
+    let last = Task {
+      for try await userInfo in notifications { seen.withLock { $0.append(Self.id(userInfo)) } }
+    }
+    try await eventually("the loops have seen all") {
+      seen.withLock { $0 } == (1...300).map(String.init)
+    }
+    last.cancel()
+    try await last.value
+  }
+
   @Test("A second loop over one sequence is refused")
   func twoLoops() async throws {
     let transport = ScriptedTransport { [courier] request, _ in
