@@ -113,7 +113,7 @@ mistakes = [
             "return first < size ? .part(first..<last + ({made} ? 0 : 1)) : .unsatisfiable",
             "DatabaseAPITests|PetrelServerTests"),
     Mistake("reference-limit", "a record may have one reference too many",
-            "Sources/Store/Storage/Modifications/RecordModifier+Saving.swift",
+            "Sources/Store/Storage/Modifications/ReferenceCheck.swift",
             "guard let count, count >= limit else { return }",
             "guard let count, {made} ? count > limit : count >= limit else { return }",
             "StorageTests|PetrelServerTests"),

@@ -81,10 +81,9 @@ struct ZoneService: ZoneStore {
     try await transactions.write(locking: .database(owner), gathersWrites: true) { transaction in
       guard let zone = try SharedDatabase.at(database, in: transaction)?.existingZone(zoneID)
       else { return }
-      let request = RecordModification(
-        database: owner, operations: [], isAtomic: false, origin: origin, timestamp: timestamp)
-      var modifier = try RecordModifier(PreparedModification(request), transaction: transaction)
-      for membership in zone.memberships { try modifier.leave(membership) }
+      var writer = try RecordWriter(
+        to: owner, by: origin, at: timestamp, transaction: transaction)
+      for membership in zone.memberships { try writer.leave(membership) }
     }
   }
 }

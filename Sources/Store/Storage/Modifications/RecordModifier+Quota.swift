@@ -11,46 +11,63 @@ extension RecordModifier {
   /// A save that does not make the database larger is accepted even above the quota. A modification
   /// without a quota is not limited.
   ///
+  /// - Parameter named: the names of the fields that the operation sets.
   /// - Throws: ``ItemFailure/Code/quotaExceeded``, with the quota in bytes as its limit; the errors
-  ///   of ``save(_:named:over:in:)``.
-  mutating func saveWithinQuota(
+  ///   of ``SaveCheck/save(of:named:over:)``.
+  mutating func save(
     _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws -> Record {
     guard let quota = modification.quota, let subject = address.scope.bytesQuota else {
-      return try save(record, named: named, over: current, in: zone)
+      return try write(record, named: named, over: current, in: zone)
     }
-    let before = try DatabaseTable(transaction: transaction).totalBytes(of: database)
     let hasAssets = record.fields.contains { $0.value.isAsset }
-    if !hasAssets, before + Self.largestContent <= quota {
-      return try save(record, named: named, over: current, in: zone)
+    guard try hasAssets || isNearQuota() else {
+      return try write(record, named: named, over: current, in: zone)
     }
-    let mark = WriteMark(self)
-    try transaction.connection.run("SAVEPOINT quota", [])
-    do {
-      let saved = try save(record, named: named, over: current, in: zone)
-      let after = try DatabaseTable(transaction: transaction).totalBytes(of: database)
-      guard after <= quota || after <= before else {
-        transaction.context.quotas.note(refusalOf: subject)
-        guard !isByParticipant else {
-          throw ItemFailure(
-            .quotaExceeded,
-            "with record '\(record.recordID)' the database of the zone's owner would exceed its quota"
-          )
-        }
-        throw ItemFailure(
-          .quotaExceeded,
-          "with record '\(record.recordID)' the \(address.scope) database would have \(after) bytes; "
-            + "its quota is \(quota). Delete records or assets first", limit: Int(quota))
-      }
-      try transaction.connection.run("RELEASE quota", [])
-      return saved
-    } catch {
-      guard transaction.connection.isInTransaction else { throw error }
-      try transaction.connection.run("ROLLBACK TO quota", [])
-      try transaction.connection.run("RELEASE quota", [])
-      mark.restore(&self)
-      throw error
+    return try underSavepoint { modifier in
+      let before = try modifier.totalBytes()
+      let saved = try modifier.write(record, named: named, over: current, in: zone)
+      let after = try modifier.totalBytes()
+      if after <= quota || after <= before { return saved }
+      modifier.transaction.context.quotas.note(refusalOf: subject)
+      throw modifier.excess(of: record, over: quota, by: after)
     }
+  }
+
+  /// Checks and writes a record.
+  private mutating func write(
+    _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
+  ) throws -> Record {
+    let check = SaveCheck(
+      modification: modification, address: address, zone: zone, shared: shared,
+      transaction: transaction)
+    return try writer.save(check.save(of: record, named: named, over: current))
+  }
+
+  /// Returns the failure of a record with which the database would have more bytes than its quota.
+  ///
+  /// - Parameter bytes: the bytes of the database with the record.
+  private func excess(of record: Record, over quota: Int64, by bytes: Int64) -> ItemFailure {
+    guard !isByParticipant else {
+      return ItemFailure(
+        .quotaExceeded,
+        "with record '\(record.recordID)' the database of the zone's owner would exceed its quota")
+    }
+    return ItemFailure(
+      .quotaExceeded,
+      "with record '\(record.recordID)' the \(address.scope) database would have \(bytes) bytes; "
+        + "its quota is \(quota). Delete records or assets first", limit: Int(quota))
+  }
+
+  /// Returns whether a record without assets could make the database exceed its quota.
+  func isNearQuota() throws -> Bool {
+    guard let quota = modification.quota else { return false }
+    return try totalBytes() + Self.largestContent > quota
+  }
+
+  /// Returns the bytes of the database's records and assets.
+  private func totalBytes() throws -> Int64 {
+    try DatabaseTable(transaction: transaction).totalBytes(of: database)
   }
 
   /// An upper bound, in bytes, of the stored size of a record without its assets: twice the size of
@@ -58,34 +75,7 @@ extension RecordModifier {
   ///
   /// While the database is at least this much below its quota, a record without assets is saved
   /// without a savepoint.
-  static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
-}
-
-/// The state of a modification just before a savepoint was set.
-struct WriteMark {
-  /// The state of the transaction.
-  private let written: StoreTransaction.Mark
-  /// The numbers that were drawn and not yet used.
-  private let numbers: NumberSupply
-  /// The number of the modification's latest change.
-  private let latest: Int64
-
-  /// Copies the present state. Call it before the savepoint is set.
-  init(_ modifier: RecordModifier) {
-    written = modifier.transaction.mark
-    numbers = modifier.numbers
-    latest = modifier.latest
-  }
-
-  /// Resets the modification to this state. Call it after the rollback to the savepoint.
-  ///
-  /// The rollback also undoes the draws of numbers since the savepoint, so these numbers are drawn
-  /// again.
-  func restore(_ modifier: inout RecordModifier) {
-    modifier.transaction.restore(written)
-    modifier.numbers = numbers
-    modifier.latest = latest
-  }
+  private static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
 }
 
 extension DatabaseScope {

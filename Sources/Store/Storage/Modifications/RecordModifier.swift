@@ -19,40 +19,34 @@ struct RecordModifier {
   /// The zone that all operations name, if no two operations name the same record; nil if that was
   /// not checked before the transaction (``PreparedModification/onlyZone``).
   private let onlyZone: ZoneID?
-  let transaction: StoreTransaction
-  /// The address of the request's database.
-  let address: DatabaseAddress
-  /// The supply of numbers for versions and changes. The next modification of the database in the
-  /// same transaction uses the numbers that are left.
-  var numbers: NumberSupply
-  /// The number of the latest change of this modification; 0 before the first.
-  var latest: Int64 = 0
+  /// The writes to the request's database.
+  var writer: RecordWriter
   /// The names of the records that the operation in progress has deleted.
-  var deletedNames: [String] = []
+  private var deletedNames: [String] = []
   /// The zone in progress as the requester sees it, if the requester is a participant of its shares;
   /// nil for the owner.
   var shared: SharedZone?
   /// The outcomes so far.
   private var outcomes: ModificationOutcomes
 
+  var transaction: StoreTransaction { writer.transaction }
   /// The request's database.
-  var database: DatabaseID { modification.database }
+  var database: DatabaseID { writer.database }
+  /// The address of the request's database.
+  var address: DatabaseAddress { writer.address }
+  /// The rules of the database's hierarchies.
+  var hierarchy: HierarchyCheck { HierarchyCheck(database: database, transaction: transaction) }
 
   /// Begins a modification, and reserves a number for each operation.
   ///
-  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted, or was a short time
-  ///   ago; ``StoreError/Code/notFound`` if there is no such database.
+  /// - Throws: the errors of ``RecordWriter/init(to:by:at:count:transaction:)``.
   init(_ prepared: PreparedModification, transaction: StoreTransaction) throws {
-    let modification = prepared.request
-    try UserDeletionTable(transaction: transaction).refuseDeleted(
-      modification.origin.userRecordName)
-    self.modification = modification
+    modification = prepared.request
     creations = prepared.creations
     onlyZone = prepared.onlyZone
-    self.transaction = transaction
-    address = try DatabaseTable(transaction: transaction).address(of: modification.database)
-    numbers = try transaction.numbers(
-      of: modification.database, count: modification.operations.count)
+    writer = try RecordWriter(
+      to: modification.database, by: modification.origin, at: modification.timestamp,
+      count: modification.operations.count, transaction: transaction)
     outcomes = ModificationOutcomes(count: modification.operations.count)
   }
 
@@ -78,7 +72,7 @@ struct RecordModifier {
       }
       try run(batch, zoneNumber: zoneNumber)
     }
-    transaction.gathered.numbers[database] = numbers
+    writer.leaveNumbers()
     return outcomes
   }
 
@@ -142,8 +136,7 @@ struct RecordModifier {
       modification.isAtomic && !batch.zoneID.isDefaultZone
       && (batch.indexes.count > 1 || batch.hasFailure)
     let hasSavepoint = isAtomic && (!transaction.omitsSavepoints || batch.hasFailure)
-    let latestBefore = latest
-    let mark = WriteMark(self)
+    let mark = writer.mark
     if hasSavepoint { try transaction.connection.run("SAVEPOINT zone", []) }
     var zone = ZoneModification(
       zoneID: batch.zoneID, zoneNumber: zoneNumber, indexes: batch.indexes,
@@ -152,7 +145,7 @@ struct RecordModifier {
     if isAtomic, zone.hasFailure, batch.hasFailure || batch.indexes.contains(where: failed) {
       guard hasSavepoint else { throw SavepointNeeded() }
       try transaction.connection.run("ROLLBACK TO zone", [])
-      mark.restore(&self)
+      writer.restore(mark)
       for index in batch.indexes where !failed(index) {
         let recordID = modification.operations[index].recordID
         let failure = ItemFailure(
@@ -167,9 +160,7 @@ struct RecordModifier {
         token, of: modification.origin.userRecordName, zone: zoneNumber, in: database,
         at: modification.timestamp)
     }
-    guard latest > latestBefore else { return }
-    transaction.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] =
-      latest
+    if writer.latest > mark.latest { writer.noteChange(inZone: zoneNumber) }
   }
 
   /// Returns whether an operation has failed so far.
@@ -221,21 +212,16 @@ struct RecordModifier {
   private mutating func perform(
     _ pair: ZoneModification.Pair, current: inout Int, in zone: ZoneModification
   ) throws {
-    let mark = WriteMark(self)
-    try transaction.connection.run("SAVEPOINT share", [])
     do {
-      current = pair.root
-      let root = try perform(at: pair.root, in: zone)
-      current = pair.share
-      let share = try perform(at: pair.share, in: zone)
-      try transaction.connection.run("RELEASE share", [])
+      let (root, share) = try underSavepoint { modifier in
+        current = pair.root
+        let root = try modifier.perform(at: pair.root, in: zone)
+        current = pair.share
+        return (root, try modifier.perform(at: pair.share, in: zone))
+      }
       outcomes.note(root, at: pair.root)
       outcomes.note(share, at: pair.share)
     } catch {
-      guard transaction.connection.isInTransaction else { throw error }
-      try transaction.connection.run("ROLLBACK TO share", [])
-      try transaction.connection.run("RELEASE share", [])
-      mark.restore(&self)
       let other = current == pair.root ? pair.share : pair.root
       let recordID = modification.operations[other].recordID
       let failure = ItemFailure(
@@ -247,14 +233,41 @@ struct RecordModifier {
     }
   }
 
-  /// Replaces the outcome of an operation of this request that saved a record, if there is one.
-  mutating func noteChange(of record: Record) {
-    let index = modification.operations.firstIndex {
-      $0.recordID.recordName == record.recordID.recordName
-        && address.canonical($0.recordID.zoneID) == record.recordID.zoneID
+  /// Runs `body` under a savepoint. If it throws, its writes are undone, and the error is thrown
+  /// again.
+  mutating func underSavepoint<Value>(
+    _ body: (inout RecordModifier) throws -> Value
+  ) throws -> Value {
+    let mark = writer.mark
+    try transaction.connection.run("SAVEPOINT operation", [])
+    do {
+      let value = try body(&self)
+      try transaction.connection.run("RELEASE operation", [])
+      return value
+    } catch {
+      // Some errors end the transaction, with its savepoints.
+      guard transaction.connection.isInTransaction else { throw error }
+      try transaction.connection.run("ROLLBACK TO operation", [])
+      try transaction.connection.run("RELEASE operation", [])
+      writer.restore(mark)
+      throw error
     }
-    guard let index, !outcomes.isFailure(at: index) else { return }
-    outcomes.note(.saved(record), at: index)
+  }
+
+  /// Writes the prepared record of an operation.
+  ///
+  /// - Returns: the version of the new record. The result is nil, and nothing is written, in four
+  ///   cases: no record was prepared, the schema has changed since, the database is near its quota,
+  ///   or the zone has a record of this name. The operation then takes the full path.
+  /// - Throws: ``ItemFailure/Code/accessDenied`` if the requester may not create records of the
+  ///   type.
+  private mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {
+    guard !creations.isEmpty, let creation = creations[index],
+      creation.type.catalogVersion == transaction.catalog.version
+    else { return nil }
+    try checkAccess(of: modification.operations[index], to: nil)
+    guard try !isNearQuota() else { return nil }
+    return try writer.insert(creation, inZone: zone.zoneNumber)
   }
 
   /// Carries out one operation without a prepared record: it reads the stored record and the
@@ -285,108 +298,37 @@ struct RecordModifier {
       if let share = zone.sharedRoots[record.recordID.recordName] {
         record.share = Reference(recordName: share)
       }
-      var saved = try saveWithinQuota(
+      var saved = try save(
         record, named: operation.fields.keys, over: current, in: zone)
-      if operation.createsShortGUID { saved.shortGUID = try shortGUID(of: saved, in: zone) }
+      if operation.createsShortGUID {
+        saved.shortGUID = try writer.shortGUID(of: saved, inZone: zone.zoneNumber)
+      }
       return .saved(saved)
     }
   }
-}
 
-/// The operations of a request on one zone, and how far they have been carried out.
-struct ZoneModification {
-  /// The zone's ID in the database's own form (`DatabaseAddress.canonical`).
-  let zoneID: ZoneID
-  /// The zone's number in its database.
-  let zoneNumber: Int64
-  /// The indexes of the operations in the request, in order.
-  let indexes: [Int]
-  /// Whether an attempt at an operation failed, even if a later attempt at the same operation
-  /// succeeded.
-  var hasFailure: Bool
-  /// The root records that the request shares, with the names of their new shares.
-  private(set) var sharedRoots: [String: String] = [:]
-  /// The operations on such a root and on its share, by the index of each.
-  private(set) var pairs: [Int: Pair] = [:]
-  /// The operations that wait for another operation, by their indexes, with the names of the records
-  /// of which one must change.
-  var waiting: [Int: Set<String>] = [:]
-
-  /// Creates the state before the first operation.
+  /// Checks that no record loses its parent by the deletion of a record, then deletes the record and
+  /// those that go with it.
   ///
-  /// - Parameter hasFailure: whether an operation on the zone was refused, because an earlier
-  ///   operation names its record.
-  init(zoneID: ZoneID, zoneNumber: Int64, indexes: [Int], hasFailure: Bool) {
-    self.zoneID = zoneID
-    self.zoneNumber = zoneNumber
-    self.indexes = indexes
-    self.hasFailure = hasFailure
+  /// - Throws: ``BlockedOperation`` if a record would be left that has a deleted one as its parent.
+  mutating func delete(_ stored: StoredRecord) throws {
+    if address.scope == .private { try hierarchy.checkChildren(of: stored, seenIn: shared) }
+    let deletion = try writer.delete(stored)
+    deletedNames += deletion.names
+    for root in deletion.unsharedRoots { noteChange(of: root) }
   }
 
-  /// The indexes of the operations on a root record and on its new share.
-  struct Pair {
-    var root: Int
-    var share: Int
-    /// The index of the operation that stands first in the request.
-    var first: Int { min(root, share) }
-  }
-
-  /// Finds the operations that save a new share, and those that save their roots.
-  mutating func findPairs(
-    in modification: RecordModification, _ transaction: StoreTransaction
-  ) throws {
-    let operations = modification.operations
-    for share in indexes {
-      guard let root = operations[share].shareContent?.root?.recordName,
-        operations[share].kind.isSave
-      else { continue }
-      let name = operations[share].recordID.recordName
-      let isKnown = try RecordTable(transaction: transaction).contains(
-        name, inZone: zoneNumber, of: modification.database)
-      let index = indexes.first {
-        operations[$0].recordID.recordName == root && operations[$0].kind.isSave
-      }
-      guard !isKnown, let index, index != share else { continue }
-      sharedRoots[root] = name
-      pairs[index] = Pair(root: index, share: share)
-      pairs[share] = pairs[index]
+  /// Replaces the outcome of an operation of this request that saved a record, if there is one.
+  private mutating func noteChange(of record: Record) {
+    let index = modification.operations.firstIndex {
+      $0.recordID.recordName == record.recordID.recordName
+        && address.canonical($0.recordID.zoneID) == record.recordID.zoneID
     }
-  }
-
-  /// Removes the operations that wait for a change of one of the named records.
-  ///
-  /// - Returns: their indexes, in order.
-  mutating func takeWaiting(for recordNames: [String]) -> [Int] {
-    let indexes = waiting.keys.filter { index in
-      recordNames.contains { waiting[index]?.contains($0) == true }
-    }
-    for index in indexes { waiting[index] = nil }
-    return indexes.sorted()
+    guard let index, !outcomes.isFailure(at: index) else { return }
+    outcomes.note(.saved(record), at: index)
   }
 }
 
 /// The error of an atomic request that fails in a transaction without savepoints. The writer rolls
 /// the transaction back, and repeats it with savepoints.
 struct SavepointNeeded: Error {}
-
-/// The error of an operation that another operation of the request may make possible.
-///
-/// For example, the record's parent does not exist yet, or the record to delete is still the parent
-/// of another one.
-struct BlockedOperation: Error {
-  /// The names of records in the zone of the operation. The operation may become possible when
-  /// another operation creates, changes or deletes one of them.
-  var recordNames: [String]
-  /// The failure that the operation gets if no other operation does that.
-  var failure: ItemFailure
-}
-
-extension RecordOperation.Kind {
-  /// Whether the operation saves a record.
-  fileprivate var isSave: Bool {
-    switch self {
-    case .create, .update, .forceUpdate, .replace, .forceReplace: true
-    case .delete, .forceDelete: false
-    }
-  }
-}

@@ -79,8 +79,7 @@ struct ShareAdministrationService: ShareAdministration {
 
   func renewLink(of shareID: RecordID, in database: DatabaseID, timestamp: Timestamp) async throws {
     try await change(shareID, in: database) { found, lookup in
-      var modifier = try lookup.modifier(for: [], in: database, at: timestamp)
-      try modifier.renewLink(of: found.share)
+      try lookup.renewLink(of: found.share, in: database, at: timestamp)
     }
   }
 

@@ -144,22 +144,27 @@ struct ShareLookup {
   func modify(
     _ operation: RecordOperation, in database: DatabaseID, at timestamp: Timestamp
   ) throws {
-    var modifier = try modifier(for: [operation], in: database, at: timestamp)
+    var modifier = try RecordModifier(
+      PreparedModification(
+        RecordModification(
+          database: database, operations: [operation], isAtomic: false,
+          origin: try owner(of: database), isByAdministrator: true, timestamp: timestamp)),
+      transaction: transaction)
     let outcomes = try modifier.run().recordOutcomes(
       for: [], in: database, tags: transaction.context.changeTags)
     for case .failed(let failure) in outcomes { throw failure }
   }
 
-  /// Returns the modifier that carries out operations in the name of the database's owner.
-  func modifier(
-    for operations: [RecordOperation], in database: DatabaseID, at timestamp: Timestamp
-  ) throws -> RecordModifier {
+  /// Replaces the link of a share, in the name of its owner.
+  func renewLink(of share: StoredShare, in database: DatabaseID, at timestamp: Timestamp) throws {
+    var writer = try RecordWriter(
+      to: database, by: try owner(of: database), at: timestamp, transaction: transaction)
+    try writer.renewLink(of: share)
+  }
+
+  /// Returns the owner of a private database as the origin of changes.
+  private func owner(of database: DatabaseID) throws -> ChangeOrigin {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
-    return try RecordModifier(
-      PreparedModification(
-        RecordModification(
-          database: database, operations: operations, isAtomic: false,
-          origin: ChangeOrigin(userRecordName: address.owner ?? ""), isByAdministrator: true,
-          timestamp: timestamp)), transaction: transaction)
+    return ChangeOrigin(userRecordName: address.owner ?? "")
   }
 }

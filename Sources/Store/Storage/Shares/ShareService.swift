@@ -50,12 +50,10 @@ struct ShareService: ShareStore {
         }
         throw ItemFailure(.alreadyInvited, "the user is invited to this share; accept it")
       }
-      let request = RecordModification(
-        database: found.database, operations: [], isAtomic: false,
-        origin: ChangeOrigin(userRecordName: user), timestamp: timestamp)
-      var modifier = try RecordModifier(
-        PreparedModification(request), transaction: transaction)
-      try modifier.addRequester(user, to: found.share)
+      var writer = try RecordWriter(
+        to: found.database, by: ChangeOrigin(userRecordName: user), at: timestamp,
+        transaction: transaction)
+      try writer.addRequester(user, to: found.share)
     }
   }
 
@@ -77,12 +75,9 @@ struct ShareService: ShareStore {
         return try search.visible(found, request)
       }
       try search.checkLimit(of: found)
-      let modification = RecordModification(
-        database: found.database, operations: [], isAtomic: false, origin: origin,
-        timestamp: timestamp)
-      var modifier = try RecordModifier(
-        PreparedModification(modification), transaction: transaction)
-      try modifier.join(found.share, as: search.stored(of: found))
+      var writer = try RecordWriter(
+        to: found.database, by: origin, at: timestamp, transaction: transaction)
+      try writer.join(found.share, as: search.stored(of: found))
       guard let joined = try search.find(request.shortGUID) else { throw ShareSearch.unknown }
       return try search.visible(joined, request)
     }

@@ -18,12 +18,9 @@ extension UserDeletionStep {
     guard let batch else { return true }
     row.position = batch.end
     guard !batch.found.isEmpty else { return false }
-    var modifier = try RecordModifier(
-      PreparedModification(
-        RecordModification(
-          database: database, operations: [], isAtomic: false,
-          origin: ChangeOrigin(userRecordName: UserIdentity.deletedUserRecordName),
-          isByAdministrator: true, timestamp: timestamp)), transaction: transaction)
+    var writer = try RecordWriter(
+      to: database, by: ChangeOrigin(userRecordName: UserIdentity.deletedUserRecordName),
+      at: timestamp, transaction: transaction)
     let assets = AssetTable(transaction: transaction)
     let deletes = try deletion()
     for number in batch.found {
@@ -32,17 +29,17 @@ extension UserDeletionStep {
         stored.record.hasStamp(of: user)
       else { continue }
       if deletes(stored.record) {
-        try modifier.delete(stored)
+        _ = try writer.delete(stored)
         for holding in stored.record.assetHoldings {
           try assets.drop(unheld: holding.checksum, of: database)
         }
       } else {
-        try modifier.makeAnonymous(user, in: stored)
+        // The stamps keep their times.
+        try writer.update(stored) { [user] in $0.makeAnonymous(user) }
       }
       row.deletion.done += 1
-      modifier.noteChange(inZone: stored.zoneNumber)
+      writer.noteChange(inZone: stored.zoneNumber)
     }
-    transaction.gathered.numbers[database] = modifier.numbers
     return false
   }
 

@@ -146,11 +146,10 @@ extension UserDeletionStep {
     let owner = try DatabaseTable(transaction: transaction).address(of: database).owner
     // The shares of the user go with the user's databases.
     guard let owner, owner != user else { return true }
-    let request = RecordModification(
-      database: database, operations: [], isAtomic: false,
-      origin: ChangeOrigin(userRecordName: owner), timestamp: timestamp)
-    var modifier = try RecordModifier(PreparedModification(request), transaction: transaction)
-    let changed = try modifier.removeFromShares(user, limit: Int(Self.batch))
+    var writer = try RecordWriter(
+      to: database, by: ChangeOrigin(userRecordName: owner), at: timestamp,
+      transaction: transaction)
+    let changed = try writer.removeFromShares(user, limit: Int(Self.batch))
     row.deletion.done += changed
     return changed < Int(Self.batch)
   }

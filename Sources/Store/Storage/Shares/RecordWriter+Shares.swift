@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// Saves and deletions of shares in the owner's private database.
-extension RecordModifier {
+/// What a save or a deletion of a share writes in the owner's private database.
+extension RecordWriter {
   /// Writes a checked share, and returns its content.
   ///
   /// - Parameters:
@@ -29,11 +29,11 @@ extension RecordModifier {
     for participant in change.participants.ended {
       if let link = participant.details.link { try links.remove(link, of: database) }
       try participants.end(
-        participant, of: share, at: version, timestamp: modification.timestamp, in: database)
+        participant, of: share, at: version, timestamp: timestamp, in: database)
     }
     for var participant in change.participants.saved {
       if participant.isAnonymous, participant.details.link == nil {
-        let link = try numbers.take(from: transaction)
+        let link = try drawNumber()
         try links.add(
           link, ofRoot: share.root, participant: participant.id, inZone: share.zoneNumber,
           of: database)
@@ -48,7 +48,7 @@ extension RecordModifier {
   private mutating func link(ofRoot root: Int64?, inZone zone: Int64) throws -> Int64 {
     let links = ShareLinkTable(transaction: transaction)
     if let known = try links.number(ofRoot: root, inZone: zone, of: database) { return known }
-    let link = try numbers.take(from: transaction)
+    let link = try drawNumber()
     try links.add(link, ofRoot: root, inZone: zone, of: database)
     return link
   }
@@ -56,13 +56,13 @@ extension RecordModifier {
   /// Returns the short GUID of a saved record, which a share of it has now or later. The result is nil
   /// for a record that cannot be shared: a share, and a record in the default zone or in a public
   /// database.
-  mutating func shortGUID(of record: Record, in zone: ZoneModification) throws -> String? {
-    guard address.scope == .private, !zone.zoneID.isDefaultZone,
+  mutating func shortGUID(of record: Record, inZone zone: Int64) throws -> String? {
+    guard address.scope == .private, !record.recordID.zoneID.isDefaultZone,
       record.recordType != ShareContent.recordType,
       let number = try RecordTable(transaction: transaction).number(
-        of: record.recordID.recordName, inZone: zone.zoneNumber, of: database)
+        of: record.recordID.recordName, inZone: zone, of: database)
     else { return nil }
-    let link = try link(ofRoot: number, inZone: zone.zoneNumber)
+    let link = try link(ofRoot: number, inZone: zone)
     return try ShareLinkTable(transaction: transaction).shortGUID(of: link, in: database)
   }
 
@@ -85,7 +85,7 @@ extension RecordModifier {
 
 // MARK: - The end of a share
 
-extension RecordModifier {
+extension RecordWriter {
   /// Returns the record of the share of a deleted root; nil if the record was no root.
   func shareRecord(ofRoot stored: StoredRecord) throws -> StoredRecord? {
     guard address.scope == .private, stored.record.share != nil,
@@ -100,23 +100,23 @@ extension RecordModifier {
   /// gets a new change tag.
   ///
   /// - Parameter version: the number of the deletion.
-  mutating func endShare(_ number: Int64, at version: Int64) throws {
+  /// - Returns: the root with its new change tag; nil if it does not stay.
+  mutating func endShare(_ number: Int64, at version: Int64) throws -> Record? {
     let shares = ShareTable(transaction: transaction)
-    guard let share = try shares.share(number, in: database) else { return }
+    guard let share = try shares.share(number, in: database) else { return nil }
     let participants = ParticipantTable(transaction: transaction)
     let links = ShareLinkTable(transaction: transaction)
     if let root = share.root, try participants.hasReadersOfOthers(number, in: database) {
       try DepartureTable(transaction: transaction).addAll(
-        below: root, inZone: share.zoneNumber, at: version, timestamp: modification.timestamp,
-        of: database)
+        below: root, inZone: share.zoneNumber, at: version, timestamp: timestamp, of: database)
     }
     for participant in try participants.participants(of: number, in: database) {
       if let link = participant.details.link { try links.remove(link, of: database) }
       try participants.end(
-        participant, of: share, at: version, timestamp: modification.timestamp, in: database)
+        participant, of: share, at: version, timestamp: timestamp, in: database)
     }
     try shares.remove(number, of: database)
-    guard let root = share.root else { return }
+    guard let root = share.root else { return nil }
     let hierarchy = HierarchyTable(transaction: transaction)
     if let parent = try hierarchy.place(of: root, in: database)?.parent {
       let top = try hierarchy.place(of: parent, in: database)?.top ?? parent
@@ -125,54 +125,23 @@ extension RecordModifier {
     } else {
       try hierarchy.remove(root, of: database)
     }
-    let unshared = try touch(root) { $0.share = nil }
-    if let unshared { noteChange(of: unshared) }
+    return try record(numbered: root).map { try update($0) { $0.share = nil } }
   }
 
-  /// Gives a stored record a new version, without an operation on it. Its dates stay the same.
-  ///
-  /// - Parameters:
-  ///   - departed: the users whose part in a share ends with the change.
-  ///   - change: changes the record.
-  /// - Returns: the record with its new change tag; nil if it does not exist.
-  private mutating func touch(
-    _ number: Int64, departed: [String] = [], _ change: (inout Record) -> Void = { _ in }
-  ) throws -> Record? {
-    guard
-      let current = try RecordTable(transaction: transaction).existingRecord(
-        numbered: number, in: database),
-      let type = try RecordTypeTable(transaction: transaction).type(
-        named: current.record.recordType, at: address)
-    else { return nil }
-    var stored = current
-    change(&stored.record)
-    let version = try numbers.take(from: transaction)
-    latest = version
-    stored.record.recordChangeTag = transaction.context.changeTags.tag(
-      ofVersion: version, in: database)
-    try write(stored, type: type, version: version, over: current)
-    try HierarchyTable(transaction: transaction).raise(version, of: number, in: database)
-    try RecordIndexes(transaction: transaction).update(
-      from: current, to: stored, type: type, in: database)
-    try post(
-      .recordUpdated, record: stored.record, sequence: version,
-      audience: try audience(ofRecord: number, inZone: stored.zoneNumber, departed: departed))
-    return stored.record
+  /// Returns the stored record with a number; nil if there is none.
+  private func record(numbered number: Int64) throws -> StoredRecord? {
+    try RecordTable(transaction: transaction).existingRecord(numbered: number, in: database)
   }
-}
 
-// MARK: - Changes without a save
-
-extension RecordModifier {
   /// Gives the record of a share a new change tag, and its zone a new version, because its
   /// participants or requesters changed.
   ///
   /// - Parameter departed: the users whose part in the share ends with the change.
   mutating func touch(_ share: StoredShare, departed: [String] = []) throws {
-    _ = try touch(share.number, departed: departed)
-    transaction.gathered.zoneVersions[
-      Catalog.ZoneKey(database: database, number: share.zoneNumber)] = latest
-    transaction.gathered.numbers[database] = numbers
+    if let stored = try record(numbered: share.number) {
+      try update(stored, departed: departed)
+    }
+    noteChange(inZone: share.zoneNumber)
   }
 }
 

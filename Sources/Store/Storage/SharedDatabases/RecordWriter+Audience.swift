@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-extension RecordModifier {
+extension RecordWriter {
   /// Returns the participants of shares who learn of the change of a record.
   ///
   /// Call the method after the record's new place was written, or before its place is removed.

@@ -1,18 +1,18 @@
 import CloudKitModel
 import StoreModel
 
-/// Changes of a share by others than those who may save it: users who accept or request access,
+/// Changes of a share by others than those who may save it: users who accept, leave or request access,
 /// deleted users, and administrators of the server.
-extension RecordModifier {
+extension RecordWriter {
   // MARK: Acceptance
 
-  /// Makes the user of the request a participant who has accepted. The share gets a new change tag.
+  /// Makes the writer's user a participant who has accepted. The share gets a new change tag.
   ///
   /// - Parameter invited: the participant as which the user is invited; nil for a user who joins a
   ///   public share.
   /// - Throws: ``ItemFailure/Code/tooManyParticipants`` if a public share has no place for the user.
   mutating func join(_ share: StoredShare, as invited: StoredParticipant?) throws {
-    let user = modification.origin.userRecordName
+    let user = origin.userRecordName
     let participants = ParticipantTable(transaction: transaction)
     var participant: StoredParticipant
     if let invited {
@@ -28,10 +28,10 @@ extension RecordModifier {
       participant = StoredParticipant(
         id: transaction.context.makeUUID().uuidString, role: .publicUser,
         permission: share.publicPermission, details: ParticipantDetails())
-      participant.details.added = modification.timestamp
+      participant.details.added = timestamp
     }
     participant.user = user
-    participant.joined = try numbers.take(from: transaction)
+    participant.joined = try drawNumber()
     try participants.save(participant, of: share, in: database)
     var share = share
     if share.requesters.contains(user) {
@@ -39,6 +39,22 @@ extension RecordModifier {
       try ShareTable(transaction: transaction).save(share, in: database)
     }
     try touch(share)
+  }
+
+  /// Ends the participant's part in a share. The share gets a new change tag.
+  mutating func leave(_ membership: ZoneMembership) throws {
+    let participants = ParticipantTable(transaction: transaction)
+    guard
+      let share = try ShareTable(transaction: transaction).share(membership.share, in: database),
+      let participant = try participants.participants(of: share.number, in: database)
+        .first(where: { $0.id == membership.participantID })
+    else { return }
+    if let link = participant.details.link {
+      try ShareLinkTable(transaction: transaction).remove(link, of: database)
+    }
+    try participants.end(
+      participant, of: share, at: try drawNumber(), timestamp: timestamp, in: database)
+    try touch(share, departed: [participant.joinedUser].compactMap(\.self))
   }
 
   // MARK: Requests and deleted users
@@ -85,7 +101,7 @@ extension RecordModifier {
       try links.remove(old, of: database)
     }
     try links.add(
-      try numbers.take(from: transaction), ofRoot: share.root, inZone: share.zoneNumber,
+      try drawNumber(), ofRoot: share.root, inZone: share.zoneNumber,
       of: database)
     try touch(share)
   }

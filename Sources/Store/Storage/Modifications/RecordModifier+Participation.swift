@@ -51,7 +51,7 @@ extension RecordModifier {
       return .deleted(operation.recordID)
     case .delete:
       if current.number == membership.share {
-        try leave(membership)
+        try writer.leave(membership)
         self.shared = try sharedZone(zone.zoneID, number: zone.zoneNumber)
       } else {
         try delete(current, asParticipantOf: shared, as: membership)
@@ -69,7 +69,7 @@ extension RecordModifier {
       } else if record.parent != current.record.parent {
         try checkPlace(of: record, in: shared)
       }
-      let saved = try saveWithinQuota(
+      let saved = try save(
         record, named: operation.fields.keys, over: current, in: zone)
       if isShare { self.shared = try sharedZone(zone.zoneID, number: zone.zoneNumber) }
       return .saved(shared.veiled(saved, number: current.number, in: membership))
@@ -89,7 +89,7 @@ extension RecordModifier {
       }
       try checkPlace(of: record, in: shared)
       return .saved(
-        try saveWithinQuota(record, named: operation.fields.keys, over: nil, in: zone))
+        try save(record, named: operation.fields.keys, over: nil, in: zone))
     }
   }
 
@@ -105,7 +105,7 @@ extension RecordModifier {
     let number = try RecordTable(transaction: transaction).number(
       of: parent.recordName, inZone: shared.number, of: database)
     guard let number, let membership = try shared.membership(ofRecord: number) else {
-      throw missingTarget(of: parent, field: "parent", of: record)
+      throw BlockedOperation.missingTarget(of: parent, field: "parent", of: record)
     }
     try membership.check(.write, on: record.recordID)
   }
@@ -121,23 +121,6 @@ extension RecordModifier {
       throw refusal(of: .deleteRoot, stored.record, membership)
     }
     try delete(stored)
-  }
-
-  /// Ends the participant's part in a share. The share gets a new change tag.
-  mutating func leave(_ membership: ZoneMembership) throws {
-    let participants = ParticipantTable(transaction: transaction)
-    guard
-      let share = try ShareTable(transaction: transaction).share(membership.share, in: database),
-      let participant = try participants.participants(of: share.number, in: database)
-        .first(where: { $0.id == membership.participantID })
-    else { return }
-    if let link = participant.details.link {
-      try ShareLinkTable(transaction: transaction).remove(link, of: database)
-    }
-    try participants.end(
-      participant, of: share, at: try numbers.take(from: transaction),
-      timestamp: modification.timestamp, in: database)
-    try touch(share, departed: [participant.joinedUser].compactMap(\.self))
   }
 
   private func refusal(

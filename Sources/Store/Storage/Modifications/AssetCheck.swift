@@ -1,9 +1,15 @@
 import CloudKitModel
 import StoreModel
 
-extension RecordModifier {
-  /// Checks that the user may save the assets in the named fields. Then it reduces each asset to
-  /// the parts that are stored: checksum and size.
+/// The check of the assets of a record to be saved. It writes nothing.
+struct AssetCheck {
+  /// The record name of the user who saves the record.
+  let user: String
+  let database: DatabaseID
+  let transaction: StoreTransaction
+
+  /// Checks that the user may save the assets in the named fields, and reduces each asset to the
+  /// parts that are stored: checksum and size.
   ///
   /// A *receipt* is a text that proves an upload. An asset needs a receipt that the same user got
   /// for an upload or from `assets/rereference`. An asset needs none if the stored record has the
@@ -15,8 +21,8 @@ extension RecordModifier {
   ///   - current: the stored record; nil for a new one.
   /// - Throws: ``ItemFailure/Code/invalid`` for an asset without a valid receipt, or whose file the
   ///   database no longer has.
-  func settleAssets(
-    of record: inout Record, named: [String], over current: StoredRecord?
+  func settle(
+    _ record: inout Record, named: [String], over current: StoredRecord?
   ) throws {
     for name in named {
       guard let value = record.fields[name], value.type.element == .asset else { continue }
@@ -60,7 +66,7 @@ extension RecordModifier {
     _ receipt: String, of asset: Asset, field: String, of record: Record
   ) throws -> String {
     let upload = try AssetUploadTable(transaction: transaction).receipt(receipt, in: database)
-    guard let upload, upload.user == modification.origin.userRecordName else {
+    guard let upload, upload.user == user else {
       throw failure(
         field, record,
         "has a receipt that the server did not give to this user, or that is older than a day; "

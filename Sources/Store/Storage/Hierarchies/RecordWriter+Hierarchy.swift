@@ -2,10 +2,7 @@ import CloudKitModel
 import StoreModel
 
 /// Changes of the places of records in the hierarchies of private databases.
-extension RecordModifier {
-  /// The rules of the database's hierarchies.
-  var hierarchy: HierarchyCheck { HierarchyCheck(database: database, transaction: transaction) }
-
+extension RecordWriter {
   /// Writes the place of a saved record, and of the descendants that move with it.
   ///
   /// - Parameters:
@@ -58,7 +55,7 @@ extension RecordModifier {
     else { return }
     for record in records {
       try DepartureTable(transaction: transaction).add(
-        record, at: version, timestamp: modification.timestamp, in: database)
+        record, at: version, timestamp: timestamp, in: database)
     }
   }
 }

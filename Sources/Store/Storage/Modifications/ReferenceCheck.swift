@@ -1,0 +1,113 @@
+import CloudKitModel
+import StoreModel
+
+/// The check of the references of a record to be saved. It writes nothing.
+struct ReferenceCheck {
+  let database: DatabaseID
+  /// The address of the database.
+  let address: DatabaseAddress
+  /// The zone of the record.
+  let zone: ZoneModification
+  /// The zone as the requester sees it, if the requester is a participant of its shares.
+  let shared: SharedZone?
+  let transaction: StoreTransaction
+
+  /// Checks the targets of a record's references.
+  ///
+  /// A new parent must exist in the zone of the record, and so must the target of a `validate`
+  /// reference. The target of a `deleteSelf` reference must be in the zone, but need not exist; the
+  /// number of such references to it is limited. Other references are not checked.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` for a target in another zone; ``BlockedOperation``;
+  ///   ``ItemFailure/Code/limitExceeded``.
+  func check(_ record: Record, named: [String], over current: StoredRecord?) throws {
+    if let parent = record.parent, parent != current?.record.parent {
+      guard parent.action == .none else {
+        throw ItemFailure(
+          .invalid, field: "parent",
+          "'parent' of record '\(record.recordID)' has the action \(parent.action.rawValue); a parent "
+            + "has the action NONE")
+      }
+      try checkZone(of: parent, field: "parent", of: record)
+      try require(parent, field: "parent", of: record)
+    }
+    let targetsBefore = current?.record.deleteSelfTargets ?? []
+    for name in named {
+      guard let value = record.fields[name] else { continue }
+      for reference in value.references {
+        switch reference.action {
+        case .none:
+          continue
+        case .validate:
+          try checkZone(of: reference, field: name, of: record)
+          try require(reference, field: name, of: record)
+        case .deleteSelf:
+          try checkZone(of: reference, field: name, of: record)
+          if !targetsBefore.contains(reference.recordName) {
+            try checkEdgeCount(of: reference, field: name, of: record)
+          }
+        }
+      }
+    }
+  }
+
+  /// Checks that the target of a reference is in the zone of the record.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` for a reference to another zone.
+  private func checkZone(
+    of reference: Reference, field: String, of record: Record
+  ) throws {
+    guard let zoneID = reference.zoneID, address.canonical(zoneID) != zone.zoneID
+    else { return }
+    throw ItemFailure(
+      .invalid, field: field,
+      "'\(field)' of record '\(record.recordID)' points into zone '\(zoneID)'; such a reference "
+        + "must stay in its record's zone")
+  }
+
+  /// Checks that the target of a reference exists.
+  ///
+  /// - Throws: ``BlockedOperation`` if the target does not exist. A later operation of the request
+  ///   may create the target.
+  private func require(
+    _ reference: Reference, field: String, of record: Record
+  ) throws {
+    let target = try RecordTable(transaction: transaction).number(
+      of: reference.recordName, inZone: zone.zoneNumber, of: database)
+    guard let target, try shared.map({ try $0.membership(ofRecord: target) != nil }) ?? true else {
+      throw BlockedOperation.missingTarget(of: reference, field: field, of: record)
+    }
+  }
+
+  /// Checks that one more record may refer to a target with `deleteSelf`. The limit is
+  /// `ServiceLimits.deleteSelfReferencesPerTarget` records for each target.
+  ///
+  /// - Throws: ``ItemFailure/Code/limitExceeded`` if the limit is reached.
+  private func checkEdgeCount(
+    of reference: Reference, field: String, of record: Record
+  ) throws {
+    let limit = ServiceLimits.deleteSelfReferencesPerTarget
+    let count = try ReferenceTable(transaction: transaction).count(
+      to: reference.recordName, inZone: zone.zoneNumber, of: database)
+    guard let count, count >= limit else { return }
+    throw ItemFailure(
+      .limitExceeded, field: field,
+      "'\(field)' of record '\(record.recordID)' would be reference \(count + 1) with the "
+        + "action DELETE_SELF to record '\(reference.recordName)'; the limit is \(limit)",
+      limit: limit)
+  }
+}
+
+extension BlockedOperation {
+  /// Returns the error for a reference whose target does not exist, or not for the requester.
+  static func missingTarget(
+    of reference: Reference, field: String, of record: Record
+  ) -> BlockedOperation {
+    BlockedOperation(
+      recordNames: [reference.recordName],
+      failure: ItemFailure(
+        .referenceMissing, field: field,
+        "'\(field)' of record '\(record.recordID)' points at record '\(reference.recordName)', "
+          + "which does not exist; save it first or in the same request"))
+  }
+}

@@ -1,0 +1,111 @@
+import CloudKitModel
+import StoreModel
+
+/// The checks of a record to be saved, which come before the first write. They write nothing.
+struct SaveCheck {
+  /// The request that saves the record.
+  let modification: RecordModification
+  /// The address of the request's database.
+  let address: DatabaseAddress
+  /// The zone of the record.
+  let zone: ZoneModification
+  /// The zone as the requester sees it, if the requester is a participant of its shares.
+  let shared: SharedZone?
+  let transaction: StoreTransaction
+
+  /// Checks a record.
+  ///
+  /// - Parameters:
+  ///   - record: the record to save, without its new change tag.
+  ///   - named: the names of the fields that the operation sets. The other fields were checked when
+  ///     they were saved.
+  ///   - current: the stored record; nil to create one.
+  /// - Returns: what is to be written.
+  /// - Throws: ``ItemFailure`` if the record is refused; ``BlockedOperation`` if it needs a record
+  ///   that does not exist.
+  func save(
+    of record: Record, named: [String], over current: StoredRecord?
+  ) throws -> RecordSave {
+    var record = record
+    do {
+      try record.validate()
+    } catch {
+      throw ItemFailure(error)
+    }
+    let type = try RecordTypeTable(transaction: transaction).type(
+      named: record.recordType, at: address)
+    let newFields = try fit(&record, named: named, to: type)
+    if type == nil || !newFields.isEmpty {
+      try SchemaRequirements(transaction: transaction).requireSchema(
+        of: record, hasType: type != nil, newFields: newFields.map(\.0), at: address)
+      try RecordTypeTable(transaction: transaction).checkLimit(
+        for: record, in: type, newFields: newFields.map(\.0), at: address)
+    }
+    try AssetCheck(
+      user: modification.origin.userRecordName, database: modification.database,
+      transaction: transaction
+    ).settle(&record, named: named, over: current)
+    try ReferenceCheck(
+      database: modification.database, address: address, zone: zone, shared: shared,
+      transaction: transaction
+    ).check(record, named: named, over: current)
+    let hierarchy = HierarchyCheck(database: modification.database, transaction: transaction)
+    return RecordSave(
+      record: record, current: current, zoneNumber: zone.zoneNumber, type: type,
+      newFields: newFields,
+      hierarchyChange: address.scope == .private
+        ? try hierarchy.change(of: record, over: current, inZone: zone.zoneNumber) : nil,
+      shareChange: try ShareCheck(
+        modification: modification, address: address, zone: zone, transaction: transaction
+      ).change(of: record, over: current))
+  }
+
+  /// Converts the values of the named fields to the types in the schema.
+  ///
+  /// - Parameters:
+  ///   - record: the record, whose fields are converted.
+  ///   - named: the fields that the operation sets.
+  ///   - type: the record type; nil if the schema does not have it yet.
+  /// - Returns: the fields that the schema does not have yet, with their types.
+  /// - Throws: ``ItemFailure/Code/invalid`` for a value of another type, or an encrypted value in a
+  ///   public database. A value that is encrypted while the field in the schema is not, or the
+  ///   reverse, is invalid too.
+  private func fit(
+    _ record: inout Record, named: [String], to type: RecordTypeEntry?
+  ) throws -> [(String, FieldType)] {
+    // Other processes add fields, too.
+    if let type, named.contains(where: { type.fields[$0] == nil }) {
+      try RecordTypeTable(transaction: transaction).loadFields(of: type)
+    }
+    var newFields: [(String, FieldType)] = []
+    for name in named {
+      guard let value = record.fields[name] else { continue }
+      let isEncrypted = record.encryptedFields.contains(name)
+      if isEncrypted, address.scope == .public {
+        throw ItemFailure(
+          .invalid, field: name,
+          "field '\(name)' of record '\(record.recordID)' cannot be encrypted in the public "
+            + "database; only in private and shared ones")
+      }
+      guard let field = type?.fields[name] else {
+        newFields.append((name, value.type))
+        continue
+      }
+      guard field.isEncrypted == isEncrypted else {
+        throw ItemFailure(
+          .invalid, field: name,
+          "field '\(name)' of record type '\(record.recordType)' is "
+            + "\(field.isEncrypted ? "" : "not ")encrypted; record '\(record.recordID)' cannot have "
+            + "it \(isEncrypted ? "encrypted" : "plain"). Use another field")
+      }
+      guard let fitted = value.fitted(to: field.type) else {
+        throw ItemFailure(
+          .invalid, field: name,
+          "field '\(name)' of record '\(record.recordID)' is of type \(field.type) in record type "
+            + "'\(record.recordType)'; a value of type \(value.type) cannot be saved in it")
+      }
+      record.fields[name] = fitted
+    }
+    return newFields
+  }
+}

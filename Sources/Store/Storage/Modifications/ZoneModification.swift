@@ -1,0 +1,96 @@
+import CloudKitModel
+import StoreModel
+
+/// The operations of a request on one zone, and how far they have been carried out.
+struct ZoneModification {
+  /// The zone's ID in the database's own form (`DatabaseAddress.canonical`).
+  let zoneID: ZoneID
+  /// The zone's number in its database.
+  let zoneNumber: Int64
+  /// The indexes of the operations in the request, in order.
+  let indexes: [Int]
+  /// Whether an attempt at an operation failed, even if a later attempt at the same operation
+  /// succeeded.
+  var hasFailure: Bool
+  /// The root records that the request shares, with the names of their new shares.
+  private(set) var sharedRoots: [String: String] = [:]
+  /// The operations on such a root and on its share, by the index of each.
+  private(set) var pairs: [Int: Pair] = [:]
+  /// The operations that wait for another operation, by their indexes, with the names of the records
+  /// of which one must change.
+  var waiting: [Int: Set<String>] = [:]
+
+  /// Creates the state before the first operation.
+  ///
+  /// - Parameter hasFailure: whether an operation on the zone was refused, because an earlier
+  ///   operation names its record.
+  init(zoneID: ZoneID, zoneNumber: Int64, indexes: [Int], hasFailure: Bool) {
+    self.zoneID = zoneID
+    self.zoneNumber = zoneNumber
+    self.indexes = indexes
+    self.hasFailure = hasFailure
+  }
+
+  /// The indexes of the operations on a root record and on its new share.
+  struct Pair {
+    var root: Int
+    var share: Int
+    /// The index of the operation that stands first in the request.
+    var first: Int { min(root, share) }
+  }
+
+  /// Finds the operations that save a new share, and those that save their roots.
+  mutating func findPairs(
+    in modification: RecordModification, _ transaction: StoreTransaction
+  ) throws {
+    let operations = modification.operations
+    for share in indexes {
+      guard let root = operations[share].shareContent?.root?.recordName,
+        operations[share].kind.isSave
+      else { continue }
+      let name = operations[share].recordID.recordName
+      let isKnown = try RecordTable(transaction: transaction).contains(
+        name, inZone: zoneNumber, of: modification.database)
+      let index = indexes.first {
+        operations[$0].recordID.recordName == root && operations[$0].kind.isSave
+      }
+      guard !isKnown, let index, index != share else { continue }
+      sharedRoots[root] = name
+      pairs[index] = Pair(root: index, share: share)
+      pairs[share] = pairs[index]
+    }
+  }
+
+  /// Removes the operations that wait for a change of one of the named records.
+  ///
+  /// - Returns: their indexes, in order.
+  mutating func takeWaiting(for recordNames: [String]) -> [Int] {
+    let indexes = waiting.keys.filter { index in
+      recordNames.contains { waiting[index]?.contains($0) == true }
+    }
+    for index in indexes { waiting[index] = nil }
+    return indexes.sorted()
+  }
+}
+
+/// The error of an operation that another operation of the request may make possible.
+///
+/// For example, the record's parent does not exist yet, or the record to delete is still the parent
+/// of another one.
+struct BlockedOperation: Error {
+  /// The names of records in the zone of the operation. The operation may become possible when
+  /// another operation creates, changes or deletes one of them.
+  var recordNames: [String]
+  /// The failure that the operation gets if no other operation does that.
+  var failure: ItemFailure
+}
+
+extension RecordOperation.Kind {
+  /// Whether the operation saves a record.
+  fileprivate var isSave: Bool {
+    switch self {
+    case .create, .update, .forceUpdate, .replace, .forceReplace: true
+    case .delete, .forceDelete: false
+    }
+  }
+}
