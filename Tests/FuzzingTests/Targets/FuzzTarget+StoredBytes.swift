@@ -88,7 +88,7 @@ extension FuzzTarget {
   private static let valueRows = FuzzTarget("value-rows") { input in
     func value(_ bytes: [UInt8]) throws -> RecordValue {
       var decoder = try RowDecoder(bytes, of: "value")
-      let value = try decoder.decodeValue()
+      let value = try RecordValue(from: &decoder)
       try decoder.finish()
       return value
     }

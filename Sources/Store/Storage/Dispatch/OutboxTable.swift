@@ -283,7 +283,7 @@ struct OutboxTable {
   ) throws -> (Change, ShareAudience) {
     var decoder = try RowDecoder(
       content, of: "change \(sequence) of database \(database.rawValue)")
-    let change = try decoder.decodeChange()
+    let change = try Change(from: &decoder)
     var audience = ShareAudience()
     if !decoder.isAtEnd { try decoder.decodeFields(into: &audience, isNested: false) }
     try decoder.finish()

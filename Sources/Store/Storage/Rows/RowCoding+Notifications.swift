@@ -55,7 +55,7 @@ extension SubscriptionNotification {
       try $0.decodeFields(
         into: &subscription, only: Subscription.idTag.others, isNested: true)
     }
-    let change = try decoder.decodeChange()
+    let change = try Change(from: &decoder)
     var marks = NotificationMarks.blank
     try decoder.decodeFields(into: &marks, isNested: false)
     try decoder.finish()

@@ -52,41 +52,46 @@ extension RowDecoder {
   mutating func decodeContent(into record: inout Record) throws {
     try decode(.everything, into: &record)
   }
+}
 
+extension Record {
   /// Decodes a whole record, as a part of a change.
-  mutating func decodeRecord() throws -> Record {
-    let recordName = try decodeText()
-    let zoneID = try decodeZoneID()
-    var record = Record(
-      recordID: RecordID(recordName: recordName, zoneID: zoneID), recordType: try decodeText(),
-      recordChangeTag: try decodeOptionalText())
-    try decodeContent(into: &record)
-    return record
+  init(from decoder: inout RowDecoder) throws {
+    let recordName = try decoder.decodeText()
+    let zoneID = try ZoneID(from: &decoder)
+    self.init(
+      recordID: RecordID(recordName: recordName, zoneID: zoneID),
+      recordType: try decoder.decodeText(), recordChangeTag: try decoder.decodeOptionalText())
+    try decoder.decodeContent(into: &self)
   }
+}
 
+extension Record.Stamp {
+  /// Decodes the time, user and device of a creation or modification.
+  init(from decoder: inout RowDecoder) throws {
+    self.init(
+      timestamp: try decoder.decodeTimestamp(), userRecordName: try decoder.decodeText(),
+      deviceID: try decoder.decodeOptionalText())
+  }
+}
+
+extension Change {
   /// Decodes a change.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown event or damaged bytes.
-  mutating func decodeChange() throws -> Change {
-    let code = try decodeByte()
+  init(from decoder: inout RowDecoder) throws {
+    let code = try decoder.decodeByte()
     guard let event = ChangeEvent(rawValue: Int(code)) else {
-      throw damaged("has the unknown event \(code)")
+      throw decoder.damaged("has the unknown event \(code)")
     }
-    let zoneID = try decodeZoneID()
-    let notificationID = try decodeUUID()
-    let timestamp = try decodeTimestamp()
-    let userRecordName = try decodeOptionalText()
-    let deviceID = try decodeOptionalText()
-    return Change(
-      event: event, zoneID: zoneID, record: try decodeOptional { try $0.decodeRecord() },
+    let zoneID = try ZoneID(from: &decoder)
+    let notificationID = try decoder.decodeUUID()
+    let timestamp = try decoder.decodeTimestamp()
+    let userRecordName = try decoder.decodeOptionalText()
+    let deviceID = try decoder.decodeOptionalText()
+    self.init(
+      event: event, zoneID: zoneID, record: try decoder.decodeOptional { try Record(from: &$0) },
       notificationID: notificationID, timestamp: timestamp, userRecordName: userRecordName,
       deviceID: deviceID)
-  }
-
-  /// Decodes the time, user and device of a creation or modification.
-  mutating func decodeStamp() throws -> Record.Stamp {
-    Record.Stamp(
-      timestamp: try decodeTimestamp(), userRecordName: try decodeText(),
-      deviceID: try decodeOptionalText())
   }
 }

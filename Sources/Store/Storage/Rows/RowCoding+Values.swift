@@ -97,16 +97,24 @@ extension RowEncoder {
   }
 }
 
-extension RowDecoder {
+extension FieldType {
   /// Decodes a type, which is one byte.
-  mutating func decodeType() throws -> FieldType {
-    try decodeType(code: try decodeByte())
+  init(from decoder: inout RowDecoder) throws {
+    self = try decoder.type(ofCode: try decoder.decodeByte())
   }
 
+  /// Decodes the type of a field's value, with or without the mark of an encrypted value. The
+  /// content of the value follows in the row.
+  init(markedFrom decoder: inout RowDecoder) throws {
+    self = try decoder.type(ofCode: try decoder.decodeByte() & ~encryptionMark)
+  }
+}
+
+extension RowDecoder {
   /// Returns the type of a code.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown code.
-  private func decodeType(code: UInt8) throws -> FieldType {
+  fileprivate func type(ofCode code: UInt8) throws -> FieldType {
     let isPrecise = code & 0x7F == preciseTimestampCode
     guard let element = isPrecise ? .timestamp : ValueType(rowCode: code & 0x7F) else {
       throw damaged("has a value of the unknown type \(code)")
@@ -114,96 +122,104 @@ extension RowDecoder {
     return FieldType(element, isList: code & 0x80 != 0)
   }
 
-  /// Decodes a value that is not marked as encrypted.
-  mutating func decodeValue() throws -> RecordValue {
-    try decodeValue(of: try decodeType())
-  }
-
   /// Decodes a field's value, and whether it is marked as encrypted.
   mutating func decodeMarkedValue() throws -> (RecordValue, isEncrypted: Bool) {
     let code = try decodeByte()
     let isEncrypted = code & encryptionMark != 0
     switch code & ~encryptionMark {
-    case preciseTimestampCode: return (try decodePrecise(), isEncrypted)
+    case preciseTimestampCode: return (try RecordValue(preciseFrom: &self), isEncrypted)
     case preciseTimestampCode | 0x80:
-      return (.list(of: .timestamp, try decodeEach { try $0.decodePrecise() }), isEncrypted)
-    case let code: return (try decodeValue(of: try decodeType(code: code)), isEncrypted)
+      let elements = try decodeEach { try RecordValue(preciseFrom: &$0) }
+      return (.list(of: .timestamp, elements), isEncrypted)
+    case let code:
+      return (try RecordValue(of: try type(ofCode: code), from: &self), isEncrypted)
     }
   }
+}
 
-  /// Decodes a date with the seconds beyond its millisecond.
-  private mutating func decodePrecise() throws -> RecordValue {
-    let precise = PreciseTimestamp(
-      timestamp: try decodeTimestamp(), remainder: try decodeDouble())
-    return precise.remainder == 0 ? .timestamp(precise.timestamp) : .preciseTimestamp(precise)
-  }
-
-  /// Decodes the type of a field's value, with or without the mark of an encrypted value. The
-  /// content of the value follows in the row.
-  mutating func decodeMarkedType() throws -> FieldType {
-    try decodeType(code: try decodeByte() & ~encryptionMark)
+extension RecordValue {
+  /// Decodes a value that is not marked as encrypted.
+  init(from decoder: inout RowDecoder) throws {
+    try self.init(of: try FieldType(from: &decoder), from: &decoder)
   }
 
   /// Decodes the content of a value of any type.
-  private mutating func decodeValue(of type: FieldType) throws -> RecordValue {
+  fileprivate init(of type: FieldType, from decoder: inout RowDecoder) throws {
     if type.isList {
-      return .list(of: type.element, try decodeEach { try $0.decodeContent(of: type.element) })
+      self = .list(
+        of: type.element,
+        try decoder.decodeEach { try RecordValue(ofElement: type.element, from: &$0) })
+    } else {
+      try self.init(ofElement: type.element, from: &decoder)
     }
-    return try decodeContent(of: type.element)
   }
 
   /// Decodes the content of a value that is not a list.
-  private mutating func decodeContent(of type: ValueType) throws -> RecordValue {
-    switch type {
-    case .string: .string(try decodeText())
-    case .int64: .int64(try decodeInteger())
-    case .double: .double(try decodeDouble())
-    case .timestamp: .timestamp(try decodeTimestamp())
-    case .bytes: .bytes(Data(try decodeBytes()))
-    case .location: .location(try decodeLocation())
-    case .reference: .reference(try decodeReference())
-    case .asset: .asset(try decodeAsset())
-    }
+  private init(ofElement type: ValueType, from decoder: inout RowDecoder) throws {
+    self =
+      switch type {
+      case .string: .string(try decoder.decodeText())
+      case .int64: .int64(try decoder.decodeInteger())
+      case .double: .double(try decoder.decodeDouble())
+      case .timestamp: .timestamp(try decoder.decodeTimestamp())
+      case .bytes: .bytes(Data(try decoder.decodeBytes()))
+      case .location: .location(try Location(from: &decoder))
+      case .reference: .reference(try Reference(from: &decoder))
+      case .asset: .asset(try Asset(from: &decoder))
+      }
   }
 
+  /// Decodes a date with the seconds beyond its millisecond.
+  fileprivate init(preciseFrom decoder: inout RowDecoder) throws {
+    let precise = PreciseTimestamp(
+      timestamp: try decoder.decodeTimestamp(), remainder: try decoder.decodeDouble())
+    self = precise.remainder == 0 ? .timestamp(precise.timestamp) : .preciseTimestamp(precise)
+  }
+}
+
+extension Location {
   /// Decodes a location.
-  mutating func decodeLocation() throws -> Location {
-    var location = Location(latitude: try decodeDouble(), longitude: try decodeDouble())
-    location.horizontalAccuracy = try decodeOptional { try $0.decodeDouble() }
-    location.verticalAccuracy = try decodeOptional { try $0.decodeDouble() }
-    location.altitude = try decodeOptional { try $0.decodeDouble() }
-    location.speed = try decodeOptional { try $0.decodeDouble() }
-    location.course = try decodeOptional { try $0.decodeDouble() }
-    location.timestamp = try decodeOptional { try $0.decodeTimestamp() }
-    return location
+  init(from decoder: inout RowDecoder) throws {
+    self.init(latitude: try decoder.decodeDouble(), longitude: try decoder.decodeDouble())
+    horizontalAccuracy = try decoder.decodeOptional { try $0.decodeDouble() }
+    verticalAccuracy = try decoder.decodeOptional { try $0.decodeDouble() }
+    altitude = try decoder.decodeOptional { try $0.decodeDouble() }
+    speed = try decoder.decodeOptional { try $0.decodeDouble() }
+    course = try decoder.decodeOptional { try $0.decodeDouble() }
+    timestamp = try decoder.decodeOptional { try $0.decodeTimestamp() }
   }
+}
 
+extension ZoneID {
   /// Decodes a zone's name and owner.
-  mutating func decodeZoneID() throws -> ZoneID {
-    ZoneID(zoneName: try decodeText(), ownerName: try decodeText())
+  init(from decoder: inout RowDecoder) throws {
+    self.init(zoneName: try decoder.decodeText(), ownerName: try decoder.decodeText())
   }
+}
 
+extension Reference {
   /// Decodes a reference.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown action.
-  mutating func decodeReference() throws -> Reference {
-    let recordName = try decodeText()
-    let zoneID = try decodeOptional { try $0.decodeZoneID() }
-    let code = try decodeByte()
-    guard let action = Reference.Action(rowCode: code) else {
-      throw damaged("has a reference with the unknown action \(code)")
+  init(from decoder: inout RowDecoder) throws {
+    let recordName = try decoder.decodeText()
+    let zoneID = try decoder.decodeOptional { try ZoneID(from: &$0) }
+    let code = try decoder.decodeByte()
+    guard let action = Action(rowCode: code) else {
+      throw decoder.damaged("has a reference with the unknown action \(code)")
     }
-    return Reference(recordName: recordName, zoneID: zoneID, action: action)
+    self.init(recordName: recordName, zoneID: zoneID, action: action)
   }
+}
 
+extension Asset {
   /// Decodes an asset.
-  mutating func decodeAsset() throws -> Asset {
-    var asset = Asset(fileChecksum: try decodeText(), size: try decodeInteger())
-    asset.referenceChecksum = try decodeOptionalText()
-    asset.wrappingKey = try decodeOptionalText()
-    asset.receipt = try decodeOptionalText()
-    asset.downloadURL = try decodeOptionalText()
-    return asset
+  init(from decoder: inout RowDecoder) throws {
+    self.init(fileChecksum: try decoder.decodeText(), size: try decoder.decodeInteger())
+    referenceChecksum = try decoder.decodeOptionalText()
+    wrappingKey = try decoder.decodeOptionalText()
+    receipt = try decoder.decodeOptionalText()
+    downloadURL = try decoder.decodeOptionalText()
   }
 }
 

@@ -58,14 +58,14 @@ extension RowDecoder {
   /// others. The change tag is not in these bytes, and stays as it is.
   mutating func decode(_ glance: RecordGlance, into record: inout Record) throws {
     if glance.hasStamps {
-      record.created = try decodeOptional { try $0.decodeStamp() }
-      record.modified = try decodeOptional { try $0.decodeStamp() }
+      record.created = try decodeOptional { try Record.Stamp(from: &$0) }
+      record.modified = try decodeOptional { try Record.Stamp(from: &$0) }
     } else {
       for _ in 0..<2 where try decodeFlag() { try skipStamp() }
     }
     if glance.hasReferences {
-      record.parent = try decodeOptional { try $0.decodeReference() }
-      record.share = try decodeOptional { try $0.decodeReference() }
+      record.parent = try decodeOptional { try Reference(from: &$0) }
+      record.share = try decodeOptional { try Reference(from: &$0) }
     } else {
       for _ in 0..<2 where try decodeFlag() { try skipReference() }
     }
@@ -106,7 +106,7 @@ extension RowDecoder {
 
   /// Skips a field's value.
   private mutating func skipMarkedValue() throws {
-    let type = try decodeMarkedType()
+    let type = try FieldType(markedFrom: &self)
     for _ in 0..<(type.isList ? try decodeCount() : 1) { try skipContent(of: type.element) }
   }
 
@@ -116,9 +116,9 @@ extension RowDecoder {
     case .string, .bytes: try skipBytes()
     case .int64, .timestamp: _ = try decodeInteger()
     case .double: _ = try take(8)
-    case .location: _ = try decodeLocation()
+    case .location: _ = try Location(from: &self)
     case .reference: try skipReference()
-    case .asset: _ = try decodeAsset()
+    case .asset: _ = try Asset(from: &self)
     }
   }
 }

@@ -88,7 +88,7 @@ extension ZoneID: RowPart {
   static var blank: ZoneID { .default }
   func write(to encoder: inout RowEncoder) { encoder.encodeNested { $0.encode(self) } }
   mutating func read(from decoder: inout RowDecoder) throws {
-    self = try decoder.decodeNested { try $0.decodeZoneID() }
+    self = try decoder.decodeNested { try ZoneID(from: &$0) }
   }
 }
 
@@ -97,7 +97,7 @@ extension Location: RowPart {
   static var blank: Location { Location(latitude: 0, longitude: 0) }
   func write(to encoder: inout RowEncoder) { encoder.encodeNested { $0.encode(self) } }
   mutating func read(from decoder: inout RowDecoder) throws {
-    self = try decoder.decodeNested { try $0.decodeLocation() }
+    self = try decoder.decodeNested { try Location(from: &$0) }
   }
 }
 
@@ -106,6 +106,6 @@ extension RecordValue: RowPart {
   static var blank: RecordValue { .int64(0) }
   func write(to encoder: inout RowEncoder) { encoder.encodeNested { $0.encode(self) } }
   mutating func read(from decoder: inout RowDecoder) throws {
-    self = try decoder.decodeNested { try $0.decodeValue() }
+    self = try decoder.decodeNested { try RecordValue(from: &$0) }
   }
 }

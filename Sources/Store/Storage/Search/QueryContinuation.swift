@@ -69,7 +69,7 @@ enum QueryContinuation: Equatable {
     do {
       var decoder = try RowDecoder(Array(contents.dropLast(tailSize)), of: "continuation marker")
       if try decoder.decodeFlag() {
-        let values = try decoder.decodeEach { try $0.decodeOptional { try $0.decodeValue() } }
+        let values = try decoder.decodeEach { try $0.decodeOptional { try RecordValue(from: &$0) } }
         guard values.count == scope.keyCount else { throw Self.foreign }
         self = .sorted(RecordOrder.Place(values: values, number: number))
       } else {
