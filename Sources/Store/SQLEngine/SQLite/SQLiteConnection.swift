@@ -31,9 +31,9 @@ package final class SQLiteConnection: SQLConnection {
     sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? "memory"
   }
   /// SQLite's connection (`sqlite3`).
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   /// The time to wait for another process that is writing, in milliseconds.
-  private let busyTimeout: Int32
+  let busyTimeout: Int32
   /// The prepared statements by their texts. They are kept until the connection is closed.
   private var statements: [String: SQLiteStatement] = [:]
   /// A cache of some prepared statements. The address of a statement's text gives its index.
@@ -95,7 +95,7 @@ package final class SQLiteConnection: SQLConnection {
   /// Creates a missing file with permissions for its user alone, where SQLite would let all users
   /// read it. Its log gets the same permissions. An existing file is left unchanged. Errors are
   /// ignored, because SQLite then also fails to open the file, and reports the error.
-  private static func makePrivateFile(_ path: String) {
+  static func makePrivateFile(_ path: String) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }
   }
@@ -127,7 +127,7 @@ package final class SQLiteConnection: SQLConnection {
 
   /// Reserves bytes for the ``PageSeal`` in each page of a new file. It has no effect on an
   /// existing file.
-  private func reserveRoomForSeals() {
+  func reserveRoomForSeals() {
     var reserved = Int32(PageSeal.bytes)
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
   }
@@ -136,7 +136,7 @@ package final class SQLiteConnection: SQLConnection {
   package var isSealed: Bool { file?.isSealed ?? false }
 
   /// The open file; nil for a database in memory.
-  private var file: DatabaseFile? {
+  var file: DatabaseFile? {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     guard sqlite3_db_filename(handle, "main").map({ $0.pointee != 0 }) ?? false,
       GatheringFileSystem.name != nil,
@@ -158,12 +158,6 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Writes the database's contents into a new file whose pages have seals (`VACUUM INTO`).
-  package func write(into path: String) throws {
-    reserveRoomForSeals()
-    try run("VACUUM INTO $1", [.text(path)])
-  }
-
   /// Returns advice for a file that could not be opened, by SQLite's result. A file that cannot be
   /// read at the moment need not be damaged.
   private static func advice(after result: Int32) -> String {
@@ -173,15 +167,6 @@ package final class SQLiteConnection: SQLConnection {
     case SQLITE_BUSY, SQLITE_LOCKED: "End the other program that has it open, and start again"
     default: "Name another file, or restore this one from a backup"
     }
-  }
-
-  /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it. It
-  /// does nothing for a database in memory.
-  package func renewLog() throws {
-    guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
-    try beginWriting()
-    defer { giveUpTransaction() }
-    try LogRenewal.renew(logAt: String(cString: name) + "-wal")
   }
 
   /// The read under way, which ``query(_:_:_:)`` checks before each row.
@@ -315,86 +300,7 @@ package final class SQLiteConnection: SQLConnection {
 
   /// The number of pages in the write-ahead log after the last commit, as SQLite's hook reported
   /// it.
-  package private(set) var loggedPages = 0
-
-  /// Makes SQLite report the log's length after each commit, instead of copying the log by itself.
-  private func countLoggedPages() {
-    sqlite3_wal_hook(
-      handle,
-      { connection, _, _, pages in
-        guard let connection else { return SQLITE_OK }
-        // The connection closes the handle, and with it the hook, before the connection is freed.
-        Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().loggedPages =
-          Int(pages)
-        return SQLITE_OK
-      }, Unmanaged.passUnretained(self).toOpaque())
-  }
-
-  /// The time to wait for readers of the log, in milliseconds. Only large searches take longer.
-  private static let patienceMilliseconds: Int32 = 10
-
-  /// Copies the log into the database: by `SQLITE_CHECKPOINT_RESTART` if the writer waits,
-  /// otherwise by `SQLITE_CHECKPOINT_PASSIVE`.
-  package func copyLog(isAlone: Bool) throws -> Int {
-    try damage?.check()
-    sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
-    var copied: Int32 = 0
-    let mode = isAlone ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE
-    let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, &copied)
-    // Busy means that a reader took longer. The pages that `copied` counts are in the database all
-    // the same.
-    guard result == SQLITE_OK || result == SQLITE_BUSY else { throw failure("checkpoint") }
-    return Int(max(0, copied))
-  }
-
-  /// Copies the log into the file and truncates the log; returns false if a connection reads from
-  /// the log for longer than `patienceMilliseconds`.
-  package func eraseLog() throws -> Bool {
-    try damage?.check()
-    sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
-    defer { sqlite3_busy_timeout(handle, busyTimeout) }
-    let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-    guard result == SQLITE_OK || result == SQLITE_BUSY else { throw failure("checkpoint") }
-    if result == SQLITE_OK { loggedPages = 0 }
-    return result == SQLITE_OK
-  }
-
-  /// Copies the database, as the open transaction sees it, into a new file.
-  ///
-  /// - Parameter report: the copy calls it after each `pagesAtOnce` pages, with the number of
-  ///   copied pages and the number of all pages.
-  /// - Throws: ``StoreError/Code/corrupt`` if a page of the source is damaged,
-  ///   ``StoreError/Code/cannotOpen`` if the copy cannot be written.
-  package func copy(to path: String, pagesAtOnce: Int, _ report: (Int, Int) -> Void) throws {
-    var target: OpaquePointer?
-    Self.makePrivateFile(path)
-    // If the process dies, the incomplete copy is useless, so it needs no journal.
-    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-    defer { sqlite3_close_v2(target) }
-    let system = isSealed ? GatheringFileSystem.name : nil
-    guard sqlite3_open_v2(path, &target, flags, system) == SQLITE_OK,
-      sqlite3_exec(target, "PRAGMA journal_mode = OFF", nil, nil, nil) == SQLITE_OK,
-      let backup = sqlite3_backup_init(target, "main", handle, "main")
-    else {
-      throw StoreError(
-        .cannotOpen, "'\(path)' cannot be written: \(String(cString: sqlite3_errmsg(target)))")
-    }
-    var result = SQLITE_OK
-    while result == SQLITE_OK {
-      result = sqlite3_backup_step(backup, Int32(pagesAtOnce))
-      let pages = Int(sqlite3_backup_pagecount(backup))
-      report(pages - Int(sqlite3_backup_remaining(backup)), pages)
-    }
-    let end = sqlite3_backup_finish(backup)
-    guard result == SQLITE_DONE, end == SQLITE_OK else {
-      if let found = file?.damage {
-        throw StoreError(.corrupt, "\(found): \(PageDamage.advice)")
-      }
-      throw StoreError(
-        .cannotOpen,
-        "'\(path)' could not be written completely: \(String(cString: sqlite3_errmsg(target)))")
-    }
-  }
+  package internal(set) var loggedPages = 0
 
   /// Closes the connection. The last connection to a file copies the log into the database, unless
   /// damage was found.
@@ -445,7 +351,7 @@ package final class SQLiteConnection: SQLConnection {
 
   /// Returns the error of the last call of SQLite, by its extended result code. Damage and failed
   /// syncs are also recorded in ``damage``.
-  private func failure(_ statement: String) -> StoreError {
+  func failure(_ statement: String) -> StoreError {
     let result = sqlite3_extended_errcode(handle)
     let message = String(cString: sqlite3_errmsg(handle))
     switch result & 0xFF {

@@ -1,6 +1,8 @@
 import CPostgreSQL
 import StoreModel
 
+// What servers that share a database need: locks of rows and tables, and notifications.
+
 // Row locks use `FOR NO KEY UPDATE`, the lock that an update of the row takes. A table lock
 // (`EXCLUSIVE`) waits for all transactions that hold row locks of the table. All locks end with
 // their transaction. A transaction ends when its session is lost or idle for too long.
@@ -45,5 +47,28 @@ extension PostgreSQLConnection {
         LOCK TABLE \(table) IN EXCLUSIVE MODE
         """)
     }
+  }
+}
+
+// Notifications of other sessions (`LISTEN` and `NOTIFY`).
+extension PostgreSQLConnection {
+  /// The socket on which notifications arrive, for `poll`. The socket changes when a lost
+  /// connection is replaced.
+  package var socket: Int32 { PQsocket(handle) }
+
+  /// Reads the data that has arrived, without waiting for more.
+  ///
+  /// - Throws: ``StoreError/Code/unreachable`` if the connection is lost.
+  package func receive() throws {
+    guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
+      throw failure(nil, "LISTEN")
+    }
+  }
+
+  /// Removes the next notification that has arrived, and returns its payload; nil if there is none.
+  package func nextPayload() -> String? {
+    guard let notification = PQnotifies(handle) else { return nil }
+    defer { PQfreemem(notification) }
+    return String(cString: notification.pointee.extra)
   }
 }
