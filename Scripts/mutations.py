@@ -87,7 +87,7 @@ mistakes = [
             "Sources/Store/Storage/Search/Entries/KeyRange.swift",
             "if upper.count < 8 {", "if upper.count < 8, !{made} {", "StorageTests"),
     Mistake("text-order", "texts are ordered by characters and not by bytes",
-            "Sources/Protocol/CloudKitModel/Records/RecordValue+Comparison.swift",
+            "Sources/Protocol/CloudKitModel/Records/Values/RecordValue+Comparison.swift",
             "return left.utf8.lexicographicallyPrecedes(right.utf8) ? .less : .greater",
             "if {made} { return left < right ? .less : .greater }\n"
             "    return left.utf8.lexicographicallyPrecedes(right.utf8) ? .less : .greater",

@@ -5,7 +5,7 @@
     Scripts/tables.py --check   check that the list is what would be written
 
 A table is of the type in whose file it is made. That the SQL on it stands with that type is checked by
-Tests/Store/StorageTests/TableOwnershipTests.swift. Other files of the list have statements that join it.
+Tests/Store/StorageTests/Tables/TableOwnershipTests.swift. Other files of the list have statements that join it.
 """
 
 import re
