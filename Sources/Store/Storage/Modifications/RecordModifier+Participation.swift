@@ -84,6 +84,12 @@ extension RecordModifier {
     case .nothing, .delete:
       return .deleted(operation.recordID)
     case .save(let record):
+      do {
+        // The record of a user is in the user's own databases, so its name is reserved here.
+        try record.recordID.validate()
+      } catch {
+        throw ItemFailure(error)
+      }
       if let membership = shared.memberships.first, record.recordType == ShareContent.recordType {
         throw refusal(of: .createShare, record, membership)
       }

@@ -222,6 +222,13 @@ extension RecordStoreConformance {
           SharingUser.saving("c", below: nil, in: ZoneID(zoneName: "hidden").ofAlice)
         ])
         #expect(hidden.map(\.summary) == ["zoneNotFound"])
+        // The record of a user is in the user's own databases.
+        let userRecord = try await bob.modify([
+          RecordOperation(
+            kind: .create, recordID: RecordID(recordName: bob.name, zoneID: zone.ofAlice),
+            recordType: "Users")
+        ])
+        #expect(userRecord.map(\.summary) == ["invalid"])
         // The present permission of the share counts.
         _ = try await alice.share(nil, in: zone, publicPermission: .readOnly)
         let refused = try await bob.modify([SharingUser.saving("d", below: nil, in: zone.ofAlice)])
