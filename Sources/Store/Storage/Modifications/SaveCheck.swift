@@ -2,6 +2,8 @@ import CloudKitModel
 import StoreModel
 
 /// The checks of a record to be saved, which come before the first write. They write nothing.
+///
+/// A new record that ``RecordCreation`` checked before the transaction does not pass them again.
 struct SaveCheck {
   /// The request that saves the record.
   let modification: RecordModification
@@ -108,4 +110,23 @@ struct SaveCheck {
     }
     return newFields
   }
+}
+
+/// A record to be saved, checked but not written yet. ``SaveCheck`` makes it.
+struct RecordSave {
+  /// The record without its new change tag. Its values have the types of the schema, and its assets
+  /// are reduced to what is stored.
+  var record: Record
+  /// The stored record; nil to create one.
+  var current: StoredRecord?
+  /// The number of the record's zone.
+  var zoneNumber: Int64
+  /// The record type; nil if the schema does not have it yet.
+  var type: RecordTypeEntry?
+  /// The fields that the schema does not have yet, with their types.
+  var newFields: [(String, FieldType)]
+  /// The change of the record's place in a hierarchy; nil if the place stays the same.
+  var hierarchyChange: HierarchyChange?
+  /// The change of a share; nil if the record is no share.
+  var shareChange: ShareChange?
 }
