@@ -129,6 +129,8 @@ package protocol SQLConnection: AnyObject {
   /// Commits the transaction. When the call returns, the writes are durable; if that is not
   /// certain, the call throws.
   func commit() throws
+  /// Undoes the open transaction.
+  func rollback() throws
   /// The number of pages in the engine's write-ahead log after this connection's last commit; 0 for
   /// an engine that manages its log by itself.
   var loggedPages: Int { get }
@@ -196,7 +198,8 @@ extension SQLConnection {
     return value
   }
 
-  /// Does nothing: a connection to a file is not lost.
+  /// Does nothing, as for a connection to a file, which is not lost. An engine whose connections can
+  /// be lost has a method of its own.
   package func getReady() throws {}
   /// Runs `body` once.
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value { try body() }
