@@ -59,14 +59,6 @@ extension DatabaseTable {
     try next(after: database, where: "scope <> $2 AND owner = $3", [.text(owner)])
   }
 
-  /// Returns the private databases of all users, in the order of their numbers.
-  static func privateDatabases(over connection: any SQLConnection) throws -> [DatabaseID] {
-    try connection.rows(
-      "SELECT number FROM database_addresses WHERE scope = $1 ORDER BY number",
-      [.integer(Int64(DatabaseScope.private.rawValue))]
-    ) { DatabaseID(rawValue: $0.integer(0)) }
-  }
-
   /// Returns the next database that meets a condition, in the order of numbers; nil at the end.
   ///
   /// - Parameters:

@@ -12,7 +12,8 @@ struct HierarchyTable {
   private var connection: any SQLConnection { transaction.connection }
 
   /// The table of places, with the index by which a record finds its children, and the index that
-  /// lists a hierarchy in the order of its changes.
+  /// lists a hierarchy in the order of its changes, for change feeds. Records that moved together have
+  /// one version, so that index has their numbers too.
   ///
   /// - `parent_number` is the number of the record's parent; 0 for none.
   /// - `top_number` is the number of the record's ``Place/top``.
@@ -26,13 +27,6 @@ struct HierarchyTable {
       version BIGINT NOT NULL, PRIMARY KEY (database_id, record_number)) /*clustered*/
     """,
     "CREATE INDEX hierarchy_by_parent ON hierarchy (database_id, parent_number, record_number)",
-    "CREATE INDEX hierarchy_by_top ON hierarchy (database_id, zone_number, top_number, version)",
-  ]
-
-  /// The index that lists a hierarchy in the order of its changes, for change feeds. Records that
-  /// moved together have one version, so the index has their numbers too.
-  static let orderedIndex = [
-    "DROP INDEX hierarchy_by_top",
     """
     CREATE INDEX hierarchy_in_order
     ON hierarchy (database_id, zone_number, top_number, version, record_number)

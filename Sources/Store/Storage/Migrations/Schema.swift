@@ -16,7 +16,7 @@ package enum Schema {
   /// stores with earlier schema versions; such a store is refused.
   package static let migrations = [
     Migration(
-      version: 37,
+      version: 40,
       statements: [
         CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
         StoreDistribution.definition, UserTable.definition, ApplicationPermissionTable.definition,
@@ -35,20 +35,10 @@ package enum Schema {
         NotificationLogTable.definition, NotificationMarkTable.definition,
         NotificationIndexTable.definition, DeviceTable.definition, CourierCursorTable.definition,
         PushRouteTable.definition, DeliveryTable.definition, RefusedPushTable.definition,
-        SharedLimitTable.definition,
-      ].flatMap(\.self), fill: SecretTable.makeClientSecret),
-    Migration(
-      version: 38,
-      statements: [
-        HierarchyTable.definition, ShareTable.definition, ParticipantTable.definition,
-        ShareRequestTable.definition, ShareLinkTable.definition,
-      ].flatMap(\.self), fill: HierarchyTable.fill),
-    Migration(
-      version: 39,
-      statements: [
-        HierarchyTable.orderedIndex, DepartureTable.definition, MountTable.definition,
-      ].flatMap(\.self)),
-    Migration(version: 40, statements: ForwardTable.definition),
+        SharedLimitTable.definition, HierarchyTable.definition, ShareTable.definition,
+        ParticipantTable.definition, ShareRequestTable.definition, ShareLinkTable.definition,
+        DepartureTable.definition, MountTable.definition, ForwardTable.definition,
+      ].flatMap(\.self), fill: SecretTable.makeClientSecret)
   ]
 
   /// A store's schema version after all migrations.
