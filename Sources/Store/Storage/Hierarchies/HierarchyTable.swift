@@ -11,9 +11,9 @@ struct HierarchyTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// The table of places, with the index by which a record finds its children, and the index that
+  /// The table of places, with two indexes: one by which a record finds its children, and one that
   /// lists a hierarchy in the order of its changes, for change feeds. Records that moved together have
-  /// one version, so that index has their numbers too.
+  /// one version, so the second index has their numbers too.
   ///
   /// - `parent_number` is the number of the record's parent; 0 for none.
   /// - `top_number` is the number of the record's ``Place/top``.

@@ -279,7 +279,7 @@ struct RecordWriter {
   }
 }
 
-/// What the deletion of a record has changed.
+/// The names of the records that a deletion deleted, and the roots that it changed.
 struct RecordDeletion {
   /// The names of the deleted records.
   var names: [String] = []

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-/// What a save or a deletion of a share writes in the owner's private database.
+/// The writes of a save or a deletion of a share in the owner's private database.
 extension RecordWriter {
   /// Writes a checked share, and returns its content.
   ///
