@@ -262,7 +262,7 @@ struct RecordWriter {
     /// The numbers that were drawn and not yet used.
     fileprivate let numbers: NumberSupply
     /// The number of the latest change.
-    fileprivate let latest: Int64
+    let latest: Int64
   }
 
   /// The present state. Take it before the savepoint is set.
