@@ -4,8 +4,8 @@ import StoreModel
 /// The writes of records to one database in a transaction, with all that depends on a record: its
 /// place in a hierarchy, its share, index entries, tombstones, and the outbox.
 ///
-/// The writer checks nothing. ``RecordModifier`` checks the operations of a request before it writes
-/// them. The services of shares and the deletion of a user write without such a request.
+/// The writer does not check records: ``RecordModifier`` checks the operations of a request before it
+/// writes them. The services of shares and the deletion of a user write without such a request.
 struct RecordWriter {
   let transaction: StoreTransaction
   let database: DatabaseID
