@@ -2,55 +2,32 @@ import CloudKitModel
 import Foundation
 
 extension RowEncoder {
-  /// Encodes a type as one byte: its code, with the highest bit set for a list.
-  mutating func encode(_ type: ValueType, isList: Bool = false) {
-    encode(byte: type.rowCode | (isList ? 0x80 : 0))
-  }
-
-  /// Encodes a value: a byte with its type, then its content. The content of a list is the number
-  /// of its elements, then the content of each element.
+  /// Encodes a value: a byte with its ``ValueForm``, then its content. The content of a list is the
+  /// number of its elements, then the content of each element.
   ///
-  /// - Parameter isEncrypted: whether the client encrypted the value. The byte of the type has a
-  ///   bit for that.
+  /// - Parameter isEncrypted: whether the client encrypted the value.
   mutating func encode(_ value: RecordValue, isEncrypted: Bool = false) {
-    let type = value.type
-    let isPrecise = value.isPrecise
-    encode(
-      byte: (isPrecise ? preciseTimestampCode : type.element.rowCode) | (type.isList ? 0x80 : 0)
-        | (isEncrypted ? encryptionMark : 0))
-    switch value {
-    case .list(_, let elements):
-      encode(each: elements) { encoder, element in
-        if isPrecise {
-          encoder.encodePrecise(element)
-        } else {
-          encoder.encodeContent(of: element)
-        }
-      }
-    case .preciseTimestamp: encodePrecise(value)
-    case .string, .int64, .double, .timestamp, .bytes, .location, .reference, .asset:
-      encodeContent(of: value)
-    }
-  }
-
-  /// Encodes a date as its millisecond and the seconds beyond it.
-  private mutating func encodePrecise(_ value: RecordValue) {
-    encodeContent(of: value)
-    if case .preciseTimestamp(let precise) = value {
-      encode(precise.remainder)
+    let form = ValueForm(of: value, isEncrypted: isEncrypted)
+    encode(byte: form.code)
+    if case .list(_, let elements) = value {
+      encode(each: elements) { $0.encodeContent(of: $1, in: form) }
     } else {
-      encode(0.0)
+      encodeContent(of: value, in: form)
     }
   }
 
-  /// Encodes a value without its type. The value must not be a list.
-  private mutating func encodeContent(of value: RecordValue) {
+  /// Encodes a value that is not a list, without its form.
+  private mutating func encodeContent(of value: RecordValue, in form: ValueForm) {
     switch value {
     case .string(let text): encode(text)
     case .int64(let integer): encode(integer)
     case .double(let double): encode(double)
-    case .timestamp(let timestamp): encode(timestamp)
-    case .preciseTimestamp(let precise): encode(precise.timestamp)
+    case .timestamp(let timestamp):
+      encode(timestamp)
+      if form.isPrecise { encode(0.0) }
+    case .preciseTimestamp(let precise):
+      encode(precise.timestamp)
+      encode(precise.remainder)
     case .bytes(let data): encode(data)
     case .location(let location): encode(location)
     case .reference(let reference): encode(reference)
@@ -97,70 +74,43 @@ extension RowEncoder {
   }
 }
 
-extension FieldType {
-  /// Decodes a type, which is one byte.
-  init(from decoder: inout RowDecoder) throws {
-    self = try decoder.type(ofCode: try decoder.decodeByte())
-  }
-
-  /// Decodes the type of a field's value, with or without the mark of an encrypted value. The
-  /// content of the value follows in the row.
-  init(markedFrom decoder: inout RowDecoder) throws {
-    self = try decoder.type(ofCode: try decoder.decodeByte() & ~encryptionMark)
-  }
-}
-
 extension RowDecoder {
-  /// Returns the type of a code.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown code.
-  fileprivate func type(ofCode code: UInt8) throws -> FieldType {
-    let isPrecise = code & 0x7F == preciseTimestampCode
-    guard let element = isPrecise ? .timestamp : ValueType(rowCode: code & 0x7F) else {
-      throw damaged("has a value of the unknown type \(code)")
-    }
-    return FieldType(element, isList: code & 0x80 != 0)
-  }
-
   /// Decodes a field's value, and whether it is marked as encrypted.
   mutating func decodeMarkedValue() throws -> (RecordValue, isEncrypted: Bool) {
-    let code = try decodeByte()
-    let isEncrypted = code & encryptionMark != 0
-    switch code & ~encryptionMark {
-    case preciseTimestampCode: return (try RecordValue(preciseFrom: &self), isEncrypted)
-    case preciseTimestampCode | 0x80:
-      let elements = try decodeEach { try RecordValue(preciseFrom: &$0) }
-      return (.list(of: .timestamp, elements), isEncrypted)
-    case let code:
-      return (try RecordValue(of: try type(ofCode: code), from: &self), isEncrypted)
-    }
+    let form = try ValueForm(from: &self)
+    return (try RecordValue(in: form, from: &self), form.isEncrypted)
   }
 }
 
 extension RecordValue {
-  /// Decodes a value that is not marked as encrypted.
+  /// Decodes a value outside a record, where no value is marked as encrypted.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` for a value with the mark, too.
   init(from decoder: inout RowDecoder) throws {
-    try self.init(of: try FieldType(from: &decoder), from: &decoder)
+    let form = try ValueForm(from: &decoder)
+    guard !form.isEncrypted else { throw decoder.damaged("has an encrypted value") }
+    try self.init(in: form, from: &decoder)
   }
 
-  /// Decodes the content of a value of any type.
-  fileprivate init(of type: FieldType, from decoder: inout RowDecoder) throws {
-    if type.isList {
+  /// Decodes the content of a value.
+  fileprivate init(in form: ValueForm, from decoder: inout RowDecoder) throws {
+    if form.type.isList {
       self = .list(
-        of: type.element,
-        try decoder.decodeEach { try RecordValue(ofElement: type.element, from: &$0) })
+        of: form.type.element,
+        try decoder.decodeEach { try RecordValue(elementIn: form, from: &$0) })
     } else {
-      try self.init(ofElement: type.element, from: &decoder)
+      try self.init(elementIn: form, from: &decoder)
     }
   }
 
   /// Decodes the content of a value that is not a list.
-  private init(ofElement type: ValueType, from decoder: inout RowDecoder) throws {
+  private init(elementIn form: ValueForm, from decoder: inout RowDecoder) throws {
     self =
-      switch type {
+      switch form.type.element {
       case .string: .string(try decoder.decodeText())
       case .int64: .int64(try decoder.decodeInteger())
       case .double: .double(try decoder.decodeDouble())
+      case .timestamp where form.isPrecise: try RecordValue(preciseFrom: &decoder)
       case .timestamp: .timestamp(try decoder.decodeTimestamp())
       case .bytes: .bytes(Data(try decoder.decodeBytes()))
       case .location: .location(try Location(from: &decoder))
@@ -170,7 +120,7 @@ extension RecordValue {
   }
 
   /// Decodes a date with the seconds beyond its millisecond.
-  fileprivate init(preciseFrom decoder: inout RowDecoder) throws {
+  private init(preciseFrom decoder: inout RowDecoder) throws {
     let precise = PreciseTimestamp(
       timestamp: try decoder.decodeTimestamp(), remainder: try decoder.decodeDouble())
     self = precise.remainder == 0 ? .timestamp(precise.timestamp) : .preciseTimestamp(precise)
@@ -223,37 +173,8 @@ extension Asset {
   }
 }
 
-/// The bit that marks an encrypted value, in the byte of its type. The codes of types are below
-/// this bit.
-private let encryptionMark: UInt8 = 0x40
-
-/// The code of the type of dates that are not whole milliseconds.
-private let preciseTimestampCode: UInt8 = 0x20
-
 // The stored codes are written out here, so that they stay the same when the order of the cases
 // changes.
-extension ValueType {
-  /// The stored code of the type.
-  fileprivate var rowCode: UInt8 {
-    switch self {
-    case .string: 1
-    case .int64: 2
-    case .double: 3
-    case .timestamp: 4
-    case .bytes: 5
-    case .location: 6
-    case .reference: 7
-    case .asset: 8
-    }
-  }
-
-  /// Finds the type of a stored code; nil for an unknown one.
-  fileprivate init?(rowCode: UInt8) {
-    guard let type = Self.allCases.first(where: { $0.rowCode == rowCode }) else { return nil }
-    self = type
-  }
-}
-
 extension Reference.Action {
   /// The stored code of the action.
   fileprivate var rowCode: UInt8 {

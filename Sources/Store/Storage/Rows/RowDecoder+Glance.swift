@@ -106,15 +106,18 @@ extension RowDecoder {
 
   /// Skips a field's value.
   private mutating func skipMarkedValue() throws {
-    let type = try FieldType(markedFrom: &self)
-    for _ in 0..<(type.isList ? try decodeCount() : 1) { try skipContent(of: type.element) }
+    let form = try ValueForm(from: &self)
+    for _ in 0..<(form.type.isList ? try decodeCount() : 1) { try skipElement(in: form) }
   }
 
   /// Skips the content of a value that is not a list.
-  private mutating func skipContent(of type: ValueType) throws {
-    switch type {
+  private mutating func skipElement(in form: ValueForm) throws {
+    switch form.type.element {
     case .string, .bytes: try skipBytes()
-    case .int64, .timestamp: _ = try decodeInteger()
+    case .int64: _ = try decodeInteger()
+    case .timestamp:
+      _ = try decodeInteger()
+      if form.isPrecise { _ = try take(8) }
     case .double: _ = try take(8)
     case .location: _ = try Location(from: &self)
     case .reference: try skipReference()

@@ -14,7 +14,7 @@ struct QuerySamples {
       "e\u{301}tude",
     ] + ["1", "2", ""].map { String(repeating: "long ", count: 30) + $0 }
 
-  /// The fields of a record and their types; `secret` is encrypted.
+  /// The fields of a record and their types.
   static let types: [(String, FieldType)] = [
     ("text", FieldType(.string)), ("count", FieldType(.int64)), ("size", FieldType(.double)),
     ("when", FieldType(.timestamp)), ("place", FieldType(.location)),
@@ -22,13 +22,18 @@ struct QuerySamples {
     ("words", .list(of: .string)), ("numbers", .list(of: .int64)),
     ("sizes", .list(of: .double)), ("times", .list(of: .timestamp)),
     ("places", .list(of: .location)), ("targets", .list(of: .reference)),
-    ("secret", FieldType(.string)),
+    ("secret", FieldType(.string)), ("moment", FieldType(.timestamp)),
+    ("moments", .list(of: .timestamp)),
   ]
+
+  /// The encrypted fields. No query can name them, and their dates have parts of milliseconds.
+  static let encrypted: Set<String> = ["secret", "moment", "moments"]
 
   mutating func fields() -> RecordFields<RecordValue?> {
     var fields: RecordFields<RecordValue?> = [:]
     for (name, type) in Self.types where random.chance(4, in: 5) {
-      let value = self.value(of: type)
+      var value = self.value(of: type)
+      if Self.encrypted.contains(name) { value = precise(value) }
       fields[name] = .some(random.chance(1, in: 9) ? nil : value)
     }
     return fields
@@ -41,6 +46,17 @@ struct QuerySamples {
         (0..<Int.random(in: 0...3, using: &random)).map { _ in single(type.element) })
     }
     return single(type.element)
+  }
+
+  /// Adds parts of milliseconds to the dates of a value.
+  private mutating func precise(_ value: RecordValue) -> RecordValue {
+    switch value {
+    case .timestamp(let timestamp):
+      RecordValue(
+        preciselyEncoding: timestamp.date + random.pick([-0.000_3, 0, 0.000_000_1, 0.000_4]))
+    case .list(let type, let elements): .list(of: type, elements.map { precise($0) })
+    default: value
+    }
   }
 
   private mutating func single(_ type: ValueType) -> RecordValue {
@@ -104,7 +120,8 @@ struct QuerySamples {
         .allText, random.pick([.containsAllTokens, .containsAnyTokens]),
         value(of: FieldType(.string)))
     }
-    let (name, type) = random.pick(Self.types.filter { $0.0 != "secret" && $0.0 != "data" })
+    let (name, type) = random.pick(
+      Self.types.filter { !Self.encrypted.contains($0.0) && $0.0 != "data" })
     let key = FieldKey.field(name)
     if random.chance(1, in: 12) { return Filter(key, random.pick([.equals, .notEquals]), nil) }
     if type.isList {
@@ -191,7 +208,7 @@ struct QuerySamples {
     var operation = RecordOperation(
       kind: random.pick(kinds), recordID: RecordID(recordName: name, zoneID: random.pick(zones)),
       recordType: name.hasSuffix("7") ? "Other" : "Note", fields: fields())
-    operation.encryptedFields = ["secret"]
+    operation.encryptedFields = Self.encrypted
     return operation
   }
 }

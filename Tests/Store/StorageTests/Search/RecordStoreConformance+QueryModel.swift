@@ -106,7 +106,7 @@ extension RecordStoreConformance {
         var operation = samples.operation(on: "r\(number % 40)", in: zones)
         if database == test.publicID {
           operation.encryptedFields = []
-          operation.fields["secret"] = nil
+          for name in QuerySamples.encrypted { operation.fields[name] = nil }
         }
         let parent = RecordID(recordName: "r0", zoneID: operation.recordID.zoneID)
         if number % 5 == 1, model.records[parent] != nil, operation.recordID != parent {

@@ -27,7 +27,7 @@ extension RecordStoreConformance {
       var system = SystemField.implicitIndexes
       if creators != .byOption { system[.createdUserRecordName] = nil }
       var type = ContainerSchema.RecordType(systemIndexes: system, grants: grants)
-      for (name, fieldType) in QuerySamples.types where name != "secret" {
+      for (name, fieldType) in QuerySamples.types where !QuerySamples.encrypted.contains(name) {
         type.fields[name] = .init(fieldType, indexes: .implicit(for: fieldType))
       }
       return ContainerSchema(roles: ["Editor"], recordTypes: ["Note": type, "Other": .implicit])
@@ -80,7 +80,7 @@ extension RecordStoreConformance {
           let number = Int.random(in: 0..<40, using: &samples.random)
           let author = HiddenRecords.authors[number % 3]
           var operation = samples.operation(on: "r\(number)", in: [.default])
-          operation.fields["secret"] = nil
+          for name in QuerySamples.encrypted { operation.fields[name] = nil }
           operation.encryptedFields = []
           if samples.random.chance(1, in: 7) { operation.kind = .forceDelete }
           let isHidden = author != TestStore.alice && operation.recordType == "Note"

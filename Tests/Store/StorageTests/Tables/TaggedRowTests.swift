@@ -216,14 +216,23 @@ extension TaggedRowTests {
   }
 
   private static func value(_ random: inout SeededGenerator) -> RecordValue {
-    switch Int.random(in: 0..<6, using: &random) {
+    switch Int.random(in: 0..<8, using: &random) {
     case 0: .string(text(&random))
     case 1: .int64(Int64.random(in: .min ... .max, using: &random))
     case 2: .double(Double.random(in: -1e9...1e9, using: &random))
     case 3: .location(location(&random))
     case 4: .reference(Reference(recordName: text(&random), zoneID: maybe(&random, zoneID)))
+    case 5: date(&random)
+    case 6: .list(of: .timestamp, [date(&random), date(&random)])
     default: .list(of: .string, texts(&random).map { .string($0) })
     }
+  }
+
+  /// A date of whole milliseconds, or with a part of one.
+  private static func date(_ random: inout SeededGenerator) -> RecordValue {
+    RecordValue(
+      preciselyEncoding: Date(
+        timeIntervalSince1970: Double(Int64.random(in: -9...9, using: &random)) / 2_500))
   }
 
   private static func filter(_ random: inout SeededGenerator) -> Filter {
