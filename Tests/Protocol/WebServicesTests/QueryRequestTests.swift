@@ -85,6 +85,11 @@ struct QueryRequestTests {
         #"{"comparator":"EQUALS","fieldName":"a","fieldValue":{"value":1},"distance":1}"#,
         ": EQUALS on 'a' must not have a distance"
       ),
+      (
+        #"{"comparator":"LESS_THAN","fieldName":"a","fieldValue":{"value":1,"type":"TIMESTAMP","fraction":1e-4}}"#,
+        ": LESS_THAN on 'a' cannot compare with a fraction of a millisecond: only encrypted fields "
+          + "have dates with one, and they are not searchable"
+      ),
     ])
   func filters(json: String, expected: String) {
     #expect(reason { _ = try filter(json) } == "query" + expected)

@@ -18,6 +18,11 @@ extension Filter {
       return
     }
     try value.validate(field: key.description)
+    guard !value.isPrecise else {
+      throw broken(
+        "cannot compare with a fraction of a millisecond: only encrypted fields have dates with one, "
+          + "and they are not searchable")
+    }
     if case .system = key {
       guard value.isEveryText({ !$0.utf8.contains(0) }) else {
         throw broken("cannot search for the character U+0000, because no name has it")

@@ -61,6 +61,20 @@ struct FilterValidationTests {
         == "EQUALS on 'f' must not have a distance")
   }
 
+  @Test("A date has no fraction of a millisecond, alone or in a list")
+  func wholeMilliseconds() {
+    let fine = RecordValue.preciseTimestamp(
+      PreciseTimestamp(timestamp: Timestamp(milliseconds: 5), remainder: 0.000_2))
+    for filter in [
+      Filter(.field("f"), .lessThan, fine),
+      Filter(.field("f"), .isIn, .list(of: .timestamp, [.moment(0), fine])),
+      Filter(.system(.createdTimestamp), .equals, fine),
+    ] {
+      #expect(reason(filter)?.contains("a fraction of a millisecond") == true, "\(filter)")
+    }
+    #expect(reason(Filter(.field("f"), .lessThan, .moment(5))) == nil)
+  }
+
   @Test("Field names and values must be well formed, and errors name them")
   func forms() {
     #expect(reason(Filter(.field("1f"), .equals, .int64(1)))?.contains("'1f'") == true)
