@@ -52,4 +52,40 @@ struct SchemaComparison {
       TypeScan(type: $0, container: container, environment: .development, transaction: transaction)
     }
   }
+
+  /// Refuses the changes of an import if a record would lose data that was saved after the import's
+  /// checks began.
+  ///
+  /// - Throws: ``StoreError/Code/overloaded`` with the name of such a record.
+  func refuseLosses(
+    of changes: [SchemaChange], inRecordsSavedSince start: ImportStart, in container: String
+  ) throws {
+    for (type, field) in changes.compactMap(\.removed) {
+      guard let scan = try scan(ofType: type, in: container) else { continue }
+      let loser = try start.record(savedLaterIn: scan) { record in
+        field.map { record.fields[$0] != nil } ?? true
+      }
+      guard let loser else { continue }
+      let part = field.map { " with a value in field '\($0)'" } ?? ""
+      throw StoreError(
+        .overloaded,
+        "record '\(loser.recordID.recordName)' of type '\(type)' was saved\(part) meanwhile; try "
+          + "again")
+    }
+  }
+}
+
+extension SchemaChange {
+  /// The record type, or the field of it, whose data the change would remove; nil for a change that
+  /// removes no data.
+  var removed: (type: String, field: String?)? {
+    switch self {
+    case .removeRecordType(let type): (type, nil)
+    case .removeField(let field, let type, _), .changeField(let field, let type, _, _):
+      (type, field)
+    case .addRole, .removeRole, .addRecordType, .addField, .changeIndexes, .changeSystemIndexes,
+      .changeGrants, .addSubscriptionType:
+      nil
+    }
+  }
 }

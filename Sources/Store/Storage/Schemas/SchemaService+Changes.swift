@@ -6,7 +6,8 @@ extension SchemaService {
   ///
   /// Before the write, checks without locks find out whether data would be lost. To remove or
   /// change a field, the checks read all records of the field's type in small reads. The write then
-  /// compares the schemas again, and makes the changes only if the comparison has the same result.
+  /// compares the schemas again, and looks at the records that were saved since the checks began.
+  /// It makes the changes only if they are still the same, and lose no data.
   ///
   /// - Parameters:
   ///   - schema: the new development schema.
@@ -14,37 +15,40 @@ extension SchemaService {
   ///   - isDryRun: true to return the changes and refusals without making the changes.
   /// - Returns: the changes, and the refused ones with their reasons. If one is refused, none is
   ///   made.
-  /// - Throws: ``StoreError/Code/overloaded`` if the schema was changed during the checks; try
-  ///   again.
+  /// - Throws: ``StoreError/Code/overloaded`` if the schema was changed during the checks, or a
+  ///   record was saved that would lose data; try again.
   func importSchema(
     _ schema: ContainerSchema, of container: String, isDryRun: Bool
   ) async throws -> SchemaOutcome {
-    let plan = try await transactions.read { transaction in
+    let (changes, production, start) = try await transactions.read { transaction in
       let changes = try SchemaComparison(transaction: transaction).importChanges(
         schema, of: container)
       return (
         changes,
-        try RecordTypeTable(transaction: transaction).schema(of: container, in: .production)
+        try RecordTypeTable(transaction: transaction).schema(of: container, in: .production),
+        try changes.contains { $0.removed != nil }
+          ? ImportStart(of: container, transaction: transaction) : nil
       )
     }
     var refusals: [SchemaOutcome.Refusal] = []
-    for change in plan.0 {
-      if let reason = try await loss(of: change, container: container, production: plan.1) {
+    for change in changes {
+      if let reason = try await loss(of: change, container: container, production: production) {
         refusals.append(.init(change, reason))
       }
     }
-    let outcome = SchemaOutcome(changes: plan.0, refusals: refusals)
+    let outcome = SchemaOutcome(changes: changes, refusals: refusals)
     guard !isDryRun, refusals.isEmpty else { return outcome }
     try await transactions.write(locking: .everything) { transaction in
-      guard
-        try SchemaComparison(transaction: transaction).importChanges(schema, of: container)
-          == plan.0
-      else {
+      let comparison = SchemaComparison(transaction: transaction)
+      guard try comparison.importChanges(schema, of: container) == changes else {
         throw StoreError(
           .overloaded, "the development schema of \(container) was changed meanwhile; try again")
       }
+      if let start {
+        try comparison.refuseLosses(of: changes, inRecordsSavedSince: start, in: container)
+      }
       try SchemaModifier(transaction: transaction, container: container, environment: .development)
-        .apply(plan.0)
+        .apply(changes)
     }
     return outcome
   }
@@ -80,35 +84,32 @@ extension SchemaService {
   private func loss(
     of change: SchemaChange, container: String, production: ContainerSchema
   ) async throws -> String? {
-    switch change {
-    case .removeRecordType(let name):
-      if production.recordTypes[name] != nil {
-        return "record type '\(name)' is in the production schema"
+    guard let (type, field) = change.removed else { return nil }
+    guard let field else {
+      if production.recordTypes[type] != nil {
+        return "record type '\(type)' is in the production schema"
       }
       let hasRecords = try await transactions.read { transaction in
-        try SchemaComparison(transaction: transaction).scan(ofType: name, in: container)?
+        try SchemaComparison(transaction: transaction).scan(ofType: type, in: container)?
           .hasRecords()
           ?? false
       }
       if hasRecords {
-        return "there are records of type '\(name)' in development; delete them first"
+        return "there are records of type '\(type)' in development; delete them first"
       }
-      return try await isAtWork(onType: name, field: nil, of: container)
-        ? "indexes of record type '\(name)' are being built or removed; try again later" : nil
-    case .removeField(let name, let type, _), .changeField(let name, let type, _, _):
-      if production.recordTypes[type]?.fields[name] != nil {
-        return "field '\(name)' of record type '\(type)' is in the production schema"
-      }
-      if try await hasValues(of: name, inType: type, of: container) {
-        return "records of type '\(type)' in development have values in field '\(name)'; remove "
-          + "them first"
-      }
-      return try await isAtWork(onType: type, field: name, of: container)
-        ? "an index of field '\(name)' of record type '\(type)' is being built or removed; try "
-          + "again later" : nil
-    default:
-      return nil
+      return try await isAtWork(onType: type, field: nil, of: container)
+        ? "indexes of record type '\(type)' are being built or removed; try again later" : nil
     }
+    if production.recordTypes[type]?.fields[field] != nil {
+      return "field '\(field)' of record type '\(type)' is in the production schema"
+    }
+    if try await hasValues(of: field, inType: type, of: container) {
+      return "records of type '\(type)' in development have values in field '\(field)'; remove "
+        + "them first"
+    }
+    return try await isAtWork(onType: type, field: field, of: container)
+      ? "an index of field '\(field)' of record type '\(type)' is being built or removed; try "
+        + "again later" : nil
   }
 
   /// Returns whether a development record has a value in a field. The method reads the records of

@@ -1,0 +1,70 @@
+import CloudKitModel
+import StoreModel
+
+/// The state of a container's development databases when the checks of an import began. It finds
+/// the records that were saved since.
+///
+/// The checks read the records of a type in many small reads, and clients save records meanwhile. A
+/// save takes the versions of its records from its database's sequence (``NumberSupply``). So each
+/// record that was saved after the start has a version above the last number that its database had
+/// drawn then.
+struct ImportStart: Sendable {
+  /// The last numbers that the databases had drawn. A database that is created later has none.
+  private let lastNumbers: [DatabaseID: Int64]
+
+  /// The most records that are read at once.
+  private static let pageSize = 500
+
+  /// Notes the last numbers of a container's development databases.
+  init(of container: String, transaction: StoreTransaction) throws {
+    let databases = DatabaseTable(transaction: transaction)
+    var lastNumbers: [DatabaseID: Int64] = [:]
+    var last: Int64 = 0
+    while let next = try databases.next(after: last, of: container, in: .development) {
+      let database = DatabaseID(rawValue: next)
+      lastNumbers[database] = try databases.lastNumber(drawnIn: database)
+      last = next
+    }
+    self.lastNumbers = lastNumbers
+  }
+
+  /// Returns a record of a scan that was saved after the start and meets a condition; nil if there
+  /// is none.
+  func record(
+    savedLaterIn scan: TypeScan, where condition: (Record) -> Bool
+  ) throws -> Record? {
+    let zones = ZoneTable(transaction: scan.transaction)
+    var last: Int64 = 0
+    while let next = try scan.nextDatabase(after: last) {
+      let database = DatabaseID(rawValue: next)
+      let number = lastNumbers[database] ?? 0
+      for zone in try zones.numbers(changedAfter: number, in: database) {
+        let found = try record(
+          of: scan.type, savedAfter: number, inZone: zone, of: database,
+          transaction: scan.transaction, where: condition)
+        if let found { return found }
+      }
+      last = next
+    }
+    return nil
+  }
+
+  /// Returns such a record of one zone.
+  private func record(
+    of type: RecordTypeEntry, savedAfter number: Int64, inZone zone: Int64,
+    of database: DatabaseID, transaction: StoreTransaction, where condition: (Record) -> Bool
+  ) throws -> Record? {
+    let records = RecordTable(transaction: transaction)
+    var last = number
+    while true {
+      let rows = try records.rows(
+        changedAfter: last, inZone: zone, of: database, limit: Self.pageSize)
+      for row in rows where row.typeNumber == type.number {
+        let record = try records.record(row, in: database).record
+        if condition(record) { return record }
+      }
+      guard rows.count == Self.pageSize, let end = rows.last else { return nil }
+      last = end.version
+    }
+  }
+}
