@@ -111,17 +111,21 @@ public final class FileAssetStore: AssetStore {
     let target = path(of: name)
     let arriving = (arrivals ?? directory) + "/\(UUID().uuidString)"
     try await AssetFiles.perform {
-      let source: String
-      switch bytes {
-      case .file(let path): source = path
-      case .data(let data):
-        source = arriving
-        try AssetFiles.write(data, to: source)
+      func keep(_ source: String) throws {
+        try AssetFiles.sync(source)
+        try AssetFiles.makeFolder(folder)
+        try AssetFiles.move(source, to: target)
+        try AssetFiles.sync(folder)
       }
-      try AssetFiles.sync(source)
-      try AssetFiles.makeFolder(folder)
-      try AssetFiles.move(source, to: target)
-      try AssetFiles.sync(folder)
+      switch bytes {
+      case .file(let path):
+        try keep(path)
+      case .data(let data):
+        try AssetFiles.write(data, to: arriving)
+        // Nobody else knows this file, so it must not stay after a failure.
+        defer { unlink(arriving) }
+        try keep(arriving)
+      }
     }
   }
 

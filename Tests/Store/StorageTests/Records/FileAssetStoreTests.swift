@@ -53,6 +53,25 @@ struct FileAssetStoreTests {
     }
   }
 
+  @Test("bytes that cannot be stored leave no file behind; a file that cannot stays with its owner")
+  func failures() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try FileAssetStore(directory: directory, use: .alone)
+      let arrivals = try #require(store.arrivals)
+      // In place of the database's folder there is a file.
+      try Data().write(to: URL(fileURLWithPath: directory + "/7"))
+      await #expect(throws: StoreError.self) {
+        try await store.keep(.data(Data("abc".utf8)), as: name)
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: arrivals).isEmpty)
+      try Data("body".utf8).write(to: URL(fileURLWithPath: arrivals + "/body"))
+      await #expect(throws: StoreError.self) {
+        try await store.keep(.file(path: arrivals + "/body"), as: name)
+      }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: arrivals) == ["body"])
+    }
+  }
+
   @Test("a file that is not there is an error that names it")
   func missing() async throws {
     try await withTemporaryDirectory { directory in
