@@ -242,6 +242,27 @@ struct SubscriptionIndexTests {
     #expect(fieldsThatFind(index, "_ann") == [.field("author")])
   }
 
+  @Test("Bounds on more fields than an entry can number are checked for each record")
+  func manyFields() {
+    var index = SubscriptionIndex()
+    let count = 66_000
+    func bound(_ field: Int) -> Filter { Filter(.field("f\(field)"), .greaterThan, .int64(10)) }
+    for first in stride(from: 0, to: count, by: 300) {
+      index.insert(
+        query((first..<first + 300).map(bound)), for: key("_ann", "\(first)"), version: 1)
+    }
+    let last = SubscriptionKey(subscriber: "_bob", subscriptionID: "last")
+    index.insert(query([bound(count)]), for: last, version: 1)
+    let change = creation(["f\(count)": .int64(11)])
+    #expect(index.matches(change, savedBy: 1).map(\.key) == [last])
+    #expect(index.matches(creation(["f\(count)": .int64(10)]), savedBy: 1).isEmpty)
+    #expect(index.checkInvariants() == [])
+    let isRemoved = index.remove(last)
+    #expect(isRemoved)
+    #expect(index.matches(change, savedBy: 1).isEmpty)
+    #expect(index.checkInvariants() == [])
+  }
+
   @Test("A predicate moves to the filter that fewer records pass, when they turn out to")
   func learning() {
     var index = SubscriptionIndex()

@@ -55,8 +55,8 @@ extension RecordTypeIndex {
     return best
   }
 
-  /// Returns the place of one term; `nil` for a term under which no entry can be filed: a negation
-  /// or a filter.
+  /// Returns the place of one term; `nil` for a term under which no entry can be filed: a negation,
+  /// a filter, or a single bound of a path whose number is too large for ``Access``.
   private func choice(for term: Program.Term) -> Choice? {
     switch term.operation {
     case .any:
@@ -75,6 +75,7 @@ extension RecordTypeIndex {
       let (low, high) = term.bounds
       let sample = bounds[term.number].sample
       guard low > 0, high < .max else {
+        guard term.number <= Int(UInt16.max) else { return nil }
         return Choice(
           place: .bound(term.number, low == 0 ? high : low, isUpper: low == 0), proves: 0,
           cost: sample.cost(low: low, high: high, typical: Choice.boundCost))

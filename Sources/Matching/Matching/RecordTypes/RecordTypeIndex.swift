@@ -40,6 +40,8 @@ struct RecordTypeIndex: Sendable {
     /// Points; the entry's keys give their numbers.
     case points
     /// The list of lower or of upper bounds of an ordered path; `path` is the number of the path.
+    /// The number has 16 bits, so that an entry stays small: no entry is filed by a bound of the
+    /// paths after the first 65,536.
     case bound(path: UInt16, isUpper: Bool)
   }
 
