@@ -250,6 +250,7 @@ struct LongLivedOperationTests {
           subscriptionsToSave: [
             CKDatabaseSubscription(subscriptionID: "d"),
             CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: "z"),
+            CKSubscription(CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: "first")),
           ], subscriptionIDsToDelete: ["old"]),
         CKFetchSubscriptionsOperation(subscriptionIDs: ["s"]), .allSubscriptions,
         CKModifyRecordsOperation(recordIDsToDelete: [CKRecord.ID(recordName: "a")]),
