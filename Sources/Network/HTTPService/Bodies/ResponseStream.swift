@@ -50,6 +50,10 @@ final class ResponseStream: Sendable {
     while true {
       try Task.checkCancellation()
       let action = shared.withLock { shared in
+        // The library does not look at a suspended connection, and would send the chunk to nobody.
+        if shared.state.isSuspended, connection.isPeerClosed, shared.state.fail() {
+          connection.resume()
+        }
         let action = shared.state.write(chunk)
         if action == .accepted(resume: true) { connection.resume() }
         return action

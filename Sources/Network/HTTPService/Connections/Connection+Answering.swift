@@ -29,9 +29,9 @@ extension Connection {
   /// Stores the handler's answer and resumes the connection. Runs in the handler's task; an answer
   /// to an earlier request is dropped.
   private func handlerReturned(_ response: HTTPResponse, number: UInt64) {
-    shared.withLock { shared in
+    let isLate = shared.withLock { shared in
       guard shared.exchange.number == number, case .handling = shared.exchange.phase else {
-        return
+        return true
       }
       shared.task = nil
       shared.response = response
@@ -40,7 +40,9 @@ extension Connection {
           connection: native, capacity: server.configuration.streamBuffer, producer: producer)
       }
       if shared.exchange.handle(.handlerReturned(number)) == .resume { native.resume() }
+      return false
     }
+    if isLate { response.ifUnsent?() }
   }
 
   /// Sends the answer if there is one, or suspends the connection until there is.
@@ -60,6 +62,9 @@ extension Connection {
     case .sendAnswer:
       guard let response else { return false }
       incoming.isAnswered = true
+      if let ifUnsent = response.ifUnsent {
+        if native.isPeerClosed { ifUnsent() } else { incoming.ifUnsent = ifUnsent }
+      }
       return queue(response, stream: stream, closing: server.isStopping)
     case .refuse: return refuse(.stopping)
     default: return false

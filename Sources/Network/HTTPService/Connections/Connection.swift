@@ -29,6 +29,8 @@ final class Connection: @unchecked Sendable {
     /// Whether the answer that is being sent comes from the handler.
     var isAnswered = false
     var refusal: HTTPRefusal?
+    /// See ``HTTPResponse/ifUnsent``; `nil` if the answer that is being sent has none.
+    var ifUnsent: (@Sendable () -> Void)?
     /// The bytes of the answer that are counted as buffered.
     var answerSize = 0
   }
@@ -90,15 +92,20 @@ final class Connection: @unchecked Sendable {
   /// - Parameter isComplete: whether the whole answer was sent.
   func end(isComplete: Bool) {
     let counters = server.counters
-    let stream = shared.withLock { shared in
+    let (stream, unsent) = shared.withLock { shared in
       _ = shared.exchange.handle(.ended)
       shared.pace.handle(.exchangeEnded, at: .now)
-      shared.response = nil
       shared.task = nil
-      defer { shared.stream = nil }
-      return shared.stream
+      defer {
+        shared.stream = nil
+        shared.response = nil
+      }
+      return (shared.stream, shared.response)
     }
     stream?.cut()
+    unsent?.ifUnsent?()
+    if !isComplete { incoming.ifUnsent?() }
+    incoming.ifUnsent = nil
     _ = counters.bufferedBytes.add(-incoming.answerSize)
     incoming.answerSize = 0
     incoming.isUnasked = false

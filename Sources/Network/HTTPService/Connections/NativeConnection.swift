@@ -32,6 +32,12 @@ struct NativeConnection: @unchecked Sendable {
       descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
+  /// Whether the client has closed the connection, or its half of it.
+  var isPeerClosed: Bool {
+    var state = pollfd(fd: descriptor, events: microhttpd_poll_peer_closed, revents: 0)
+    return poll(&state, 1, 0) > 0
+  }
+
   /// Whether the client connected to a socket file of this machine.
   var isOfSocketFile: Bool {
     microhttpd_client_address(pointer).map { Int32($0.pointee.sa_family) == AF_UNIX } ?? false

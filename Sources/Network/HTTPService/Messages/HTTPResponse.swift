@@ -20,6 +20,9 @@ public struct HTTPResponse: Sendable {
   /// The body. It is not sent for `HEAD` and for the statuses 204 and 304. Give `HEAD` the same
   /// body as `GET`, so that `Content-Length` is the same.
   public var body: HTTPBody
+  /// The server calls this once if it does not send the whole answer, or if the client had closed its
+  /// connection before. An answer that was sent may still be lost on its way.
+  public var ifUnsent: (@Sendable () -> Void)?
 
   /// Creates an answer; by default status 200 with an empty body.
   public init(status: Int = 200, headers: [(String, String)] = [], body: HTTPBody = .empty) {
