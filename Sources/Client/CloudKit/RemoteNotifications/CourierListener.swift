@@ -58,7 +58,7 @@ final class CourierListener: Sendable {
         if Task.isCancelled { return }
         let event = await perform(action)
         // A request that was cancelled is no failure of the courier. An answer that came all the same
-        // may have a notification, which the server does not send again.
+        // may have a notification, which the receivers get at once.
         if Task.isCancelled, case .failed = event { return }
         action = handle(event)
       }
@@ -83,8 +83,8 @@ final class CourierListener: Sendable {
       case .register(let token):
         _ = try await tokens("register", token: token)
         return .registered
-      case .poll(let url):
-        return try await self.poll(url)
+      case .poll(let url, let eventID):
+        return try await self.poll(url, after: eventID)
       case .wait(let seconds):
         return await wait(seconds)
       case .reportConnection, .deliver, .fail:
@@ -118,11 +118,16 @@ final class CourierListener: Sendable {
   }
 
   /// Sends one poll to the courier.
-  private func poll(_ url: URL) async throws(CKError) -> CourierPoll.Event {
+  private func poll(
+    _ url: URL, after eventID: String
+  ) async throws(CKError) -> CourierPoll.Event {
     let request = TransportRequest(
-      method: .get, target: .courier(url), body: nil, timeout: Self.pollTimeout)
+      method: .get, target: .courier(url, lastEventID: eventID), body: nil,
+      timeout: Self.pollTimeout)
     switch await send(request) {
-    case .success(let response): return .polled(status: response.status, body: response.body)
+    case .success(let response):
+      return .polled(
+        status: response.status, body: response.body, eventID: response.headers["event-id"])
     case .failure(let failure) where failure.kind == .timedOut: return .timedOut
     case .failure(let failure): throw CKError(failure)
     }

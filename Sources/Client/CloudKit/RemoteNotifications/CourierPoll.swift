@@ -13,8 +13,9 @@ struct CourierPoll: Sendable {
     case created(token: String, url: URL?)
     /// The server registered the token.
     case registered
-    /// The courier answered a poll.
-    case polled(status: Int, body: Data)
+    /// The courier answered a poll. `eventID` is the position after the notification in the body; nil
+    /// if there is none.
+    case polled(status: Int, body: Data, eventID: String? = nil)
     /// An action failed.
     case failed(CKError)
     /// A poll got no answer within its timeout.
@@ -29,8 +30,9 @@ struct CourierPoll: Sendable {
     case register(token: String)
     /// Report that the device's notifications arrive from now on.
     case reportConnection
-    /// Poll the URL of the courier.
-    case poll(URL)
+    /// Poll the URL of the courier. The event ID acknowledges the notifications up to it; it is empty
+    /// before the first one.
+    case poll(URL, after: String)
     /// Pass the body of an answer to the program.
     case deliver(Data)
     /// Wait for this number of seconds, then report `proceed`.
@@ -58,8 +60,10 @@ struct CourierPoll: Sendable {
   private var failures = 0
   /// Whether the courier was reached since the last failure.
   private var isConnected = false
-  /// The body of an answer that the program does not have yet.
-  private var answer: Data?
+  /// The body of an answer that the program does not have yet, and the event ID after it.
+  private var answer: (body: Data, eventID: String?)?
+  /// The event ID of the last notification that the program has; empty without one.
+  private var lastEventID = ""
 
   /// Returns the action that follows an event.
   ///
@@ -82,18 +86,19 @@ struct CourierPoll: Sendable {
           CKError(.internalError, "the server's answer to tokens/create has no webcourierURL"))
       }
       stage = .unregistered(token: token, url: url)
+      lastEventID = ""
       return next
     case .registered:
       if case .unregistered(_, let url) = stage { stage = .ready(url) }
       isConnected = true
       return .reportConnection
-    case .polled(let status, let body) where (200..<300).contains(status):
+    case .polled(let status, let body, let eventID) where (200..<300).contains(status):
       failures = 0
-      answer = body.isEmpty ? nil : body
+      answer = body.isEmpty ? nil : (body, eventID)
       if isConnected { return next }
       isConnected = true
       return .reportConnection
-    case .polled(let status, _) where Self.isPassing(status):
+    case .polled(let status, _, _) where Self.isPassing(status):
       // A new token gets only later notifications, and would miss those since the last answer. So
       // the reader does not replace the token.
       noteFailure()
@@ -126,8 +131,9 @@ struct CourierPoll: Sendable {
   /// The action that follows if nothing has failed.
   private var next: Action {
     mutating get {
-      if let body = answer.take() { return .deliver(body) }
-      return nextOfStage
+      guard let (body, eventID) = answer.take() else { return nextOfStage }
+      lastEventID = eventID ?? lastEventID
+      return .deliver(body)
     }
   }
 
@@ -136,7 +142,7 @@ struct CourierPoll: Sendable {
     switch stage {
     case .withoutToken: .create
     case .unregistered(let token, _): .register(token: token)
-    case .ready(let url): .poll(url)
+    case .ready(let url): .poll(url, after: lastEventID)
     }
   }
 

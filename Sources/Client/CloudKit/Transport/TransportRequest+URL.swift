@@ -3,8 +3,15 @@ extension TransportRequest {
   /// valid URL.
   package func url(below serverURL: URL) -> URL? {
     switch target {
-    case .courier(let url), .asset(let url):
+    case .asset(let url):
       return url
+    case .courier(let url, let lastEventID):
+      guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
+        return nil
+      }
+      let query = components.percentEncodedQuery.map { "\($0)&" } ?? ""
+      components.percentEncodedQuery = "\(query)lastEventId=\(Self.encode(lastEventID))"
+      return components.url
     case .path(let path, let query):
       guard var components = URLComponents(url: serverURL, resolvingAgainstBaseURL: true) else {
         return nil

@@ -82,10 +82,10 @@ package struct TransportRequest: Sendable, Hashable {
     /// A path below the server's URL, and the query of the URL. The texts are not percent-encoded
     /// yet.
     case path(String, query: [QueryItem])
-    /// The URL of the web courier, from which a client fetches notifications, exactly as the server
-    /// returned it. The request is a long poll: the server answers it when there is a notification
-    /// or after some time.
-    case courier(URL)
+    /// The URL of the web courier, from which a client fetches notifications, as the server returned
+    /// it, and the ID of the last event that the client has; empty without one. The request is a long
+    /// poll: the server answers it when there is a notification or after some time.
+    case courier(URL, lastEventID: String)
     /// The URL of an asset's bytes exactly as the server returned it. The body of a POST has the
     /// bytes themselves, not JSON.
     case asset(URL)

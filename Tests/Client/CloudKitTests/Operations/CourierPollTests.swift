@@ -11,7 +11,7 @@ struct CourierPollTests {
     case .create: "create"
     case .register(let token): "register \(token)"
     case .reportConnection: "connected"
-    case .poll(let url): "poll \(url.query ?? "")"
+    case .poll(let url, let last): "poll \(url.query ?? "")\(last.isEmpty ? "" : " after \(last)")"
     case .deliver(let body): "deliver \(String(decoding: body, as: UTF8.self))"
     case .wait(let seconds): "wait \(seconds)"
     case .fail(let error): "fail \(error.code.rawValue)"
@@ -41,6 +41,24 @@ struct CourierPollTests {
         ]) == [
           "create", "register t", "connected", "poll tok=a", "deliver {}", "poll tok=a",
           "poll tok=a", "poll tok=a",
+        ])
+  }
+
+  @Test("A poll names the last event that the program has, and none of another token")
+  func lastEvent() {
+    var poll = ready()
+    func answer(_ id: String) -> CourierPoll.Event {
+      .polled(status: 200, body: Data("{}".utf8), eventID: id)
+    }
+    #expect(
+      actions(
+        of: &poll,
+        [
+          answer("1"), .proceed, .polled(status: 200, body: Data()), answer("2"), .proceed,
+          .polled(status: 404, body: Data()), .created(token: "u", url: url), .registered, .proceed,
+        ]) == [
+          "deliver {}", "poll tok=a after 1", "poll tok=a after 1", "deliver {}",
+          "poll tok=a after 2", "create", "register u", "connected", "poll tok=a",
         ])
   }
 
