@@ -1,4 +1,5 @@
 import HTTPService
+import StoreModel
 import Synchronization
 
 /// A request for the web courier's path, whose answer may have to wait for a notification.
@@ -28,26 +29,27 @@ package final class CourierRequest: Sendable {
   }
 
   /// Answers the request when there is a notification, when the poll time is over, or when the task
-  /// is cancelled.
-  ///
-  /// A request for an event stream is answered at once. A cancelled request gets an empty answer,
-  /// which nobody reads. The reader's next poll then gets the notification again.
+  /// is cancelled. A request for an event stream is answered at once.
   package func answer() async -> HTTPResponse {
     while true {
       let response = await router.courier.queue.serve { await self.router.courierAnswer(to: self) }
-      // The reader has disconnected and gets no answer, so the next poll must not acknowledge the
-      // notification.
+      if let response { return response }
+      // Nobody reads the answer to a cancelled request.
       if Task.isCancelled { return HTTPResponse() }
-      if let response {
-        let failure = await router.courier.queue.serve {
-          await self.router.keepCourierAnswer(of: self)
-        }
-        if let failure { return failure }
-        guard Task.isCancelled else { return response }
-        await router.courier.queue.serve { await self.router.withdrawCourierAnswer(of: self) }
-        return HTTPResponse()
-      }
       await look?.wait()
+    }
+  }
+
+  /// Deletes the stored answer with this notification, because it was not sent. The reader's next poll
+  /// at this server waits for the deletion, and gets the notification again.
+  func withdraw(_ entry: LogEntry, forToken token: String) {
+    router.courier.withdrawals.withLock { withdrawals in
+      withdrawals[token] = Task { [router] in
+        await router.courier.queue.serve {
+          await router.withdrawCourierAnswer(entry, forToken: token, of: self)
+        }
+        router.courier.withdrawals.withLock { $0[token] = nil }
+      }
     }
   }
 }

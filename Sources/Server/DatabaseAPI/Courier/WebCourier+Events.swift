@@ -40,31 +40,17 @@ extension WebCourier {
   /// Returns the answer with a stream, which ends when the token expires, when the reader opens
   /// another stream, or when the server stops.
   ///
-  /// - Throws: `BAD_REQUEST` for a `Last-Event-ID` that no server of this store has made.
-  func events(_ request: HTTPRequest, to device: DeviceToken) throws -> HTTPResponse {
-    let beginning = try beginning(of: request)
-    return HTTPResponse(
+  /// - Parameter last: the position that the reader has sent; nil for the store's cursor.
+  func events(to device: DeviceToken, after last: CourierPosition?) -> HTTPResponse {
+    HTTPResponse(
       headers: [
         ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
         ("X-Accel-Buffering", "no"),
       ],
       body: .stream { [token = device.token, expiry = device.expires] writer in
         try await self.write(
-          eventsFor: token, until: expiry, from: beginning, to: writer)
+          eventsFor: token, until: expiry, from: last ?? CourierPosition(), to: writer)
       })
-  }
-
-  /// Returns the position that the reader sends, in `Last-Event-ID` or in the query parameter
-  /// `lastEventId`. It is empty if the reader sends none: the stream then begins at the store's
-  /// cursor.
-  private func beginning(of request: HTTPRequest) throws -> CourierPosition {
-    let last = request.header("Last-Event-ID") ?? request.query("lastEventId") ?? ""
-    guard !last.isEmpty else { return CourierPosition() }
-    guard let position = CourierPosition(last, sealedBy: tokens) else {
-      throw ServiceError(
-        .badRequest, "Last-Event-ID: '\(last.prefix(80))' is not an event of this stream")
-    }
-    return position
   }
 
   /// Writes the events of a stream until the stream ends.

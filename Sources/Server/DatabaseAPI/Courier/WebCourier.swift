@@ -3,18 +3,24 @@ import Foundation
 import HTTPService
 import PushChannels
 import StoreModel
+import Synchronization
 import WebServices
 
 /// The web courier: a long poll that answers with one notification at a time, as Apple's courier
 /// does.
 ///
 /// A reader is a page or a program with a token of `tokens/create`. The store keeps a cursor for
-/// each reader: its position in the notification log. The reader's next poll acknowledges an answer
-/// and so moves the cursor. After an interruption a reader therefore gets the notifications that it
-/// missed, unless retention has deleted them.
+/// each reader: the last notification that the reader has acknowledged. After an interruption a
+/// reader therefore gets the notifications that it missed, unless retention has deleted them.
 ///
-/// If several servers use the store, the store keeps the last answers too, so that the next poll
-/// may reach any server. ``CourierRequest`` executes a request.
+/// A reader acknowledges in one of two ways:
+///
+/// - A poll that names the last event (``CourierPosition``) acknowledges the notifications up to that
+///   event and no others, so no notification is lost.
+/// - A poll that names none, as that of Apple's clients, acknowledges the last answer, unless the
+///   server could not send it. An answer that was lost on its way counts as delivered.
+///
+/// ``CourierRequest`` executes a request.
 package final class WebCourier: Sendable {
   /// The path of the courier.
   package static let path = "/aps"
@@ -31,12 +37,13 @@ package final class WebCourier: Sendable {
   let streams = CourierStreams()
   /// The queue of requests that need the store: at most 64 are in progress at a time.
   let queue = CourierQueue(places: 64)
+  /// The deletions of answers that were not sent, by the reader's token. See
+  /// ``CourierRequest/withdraw(_:forToken:)``.
+  let withdrawals = Mutex<[String: Task<Void, Never>]>([:])
   /// The most seconds for which a poll waits for a notification.
   private let pollTime: Double
   /// The clock of the deadlines.
   let clock: @Sendable () -> Timestamp
-  /// The last answers: in the store if several servers use it, otherwise in memory.
-  private let answers: any CourierAnswers
 
   /// Creates the courier of a server.
   ///
@@ -53,7 +60,6 @@ package final class WebCourier: Sendable {
     self.pollTime = pollTime
     self.clock = clock
     readers = CourierReaders(clock: clock)
-    answers = store.courierAnswers ?? CourierAnswersInMemory(store: store)
   }
 
   /// The number of requests that wait for a place in ``queue``.
@@ -95,41 +101,79 @@ package final class WebCourier: Sendable {
   ///   begin again with `tokens/create`. `BAD_REQUEST` if the token is missing, or for an invalid
   ///   `Last-Event-ID`.
   func answer(to request: CourierRequest) async throws -> HTTPResponse? {
-    let (token, deadline): (String, Timestamp?)
+    let (token, deadline, last): (String, Timestamp?, CourierPosition?)
     let isOverdue = request.look?.reader.isOverdue ?? false
     if let look = request.look {
-      (token, deadline) = (look.token, look.reader.deadline)
+      (token, deadline, last) = (look.token, look.reader.deadline, look.position)
     } else {
       let device = try await reader(of: request.http)
-      if Self.asksForEvents(request.http) { return try events(request.http, to: device) }
-      try await answers.acknowledgeCourierAnswer(ofToken: device.token)
+      last = try position(of: request.http)
+      if Self.asksForEvents(request.http) { return events(to: device, after: last) }
+      if let last {
+        try await acknowledge(upTo: last, byToken: device.token)
+      } else {
+        await withdrawals.withLock { $0[device.token] }?.value
+        try await store.acknowledgeCourierAnswer(ofToken: device.token)
+      }
       (token, deadline) = (device.token, nil)
     }
     let end = deadline ?? clock().advanced(bySeconds: pollTime)
-    let look = try await look(for: token, limit: 1, until: end)
+    let look = try await look(for: token, after: last, limit: 1, until: end)
     request.look = look
     guard let next = look.entries.first else {
       return isOverdue || clock() >= end || readers.isClosed
         ? HTTPResponse(headers: Self.headers) : nil
     }
     let payload = PushPayload(next.entry.notification, badge: next.badge, reader: .courier)
-    return HTTPResponse(
+    var response = HTTPResponse(
       headers: Self.headers + [("Content-Type", "application/json; charset=utf-8")],
       body: .data(Data(payload.bytes)))
+    if var last {
+      last.pass(next.entry)
+      response.headers.append((Self.eventID, try last.text(sealedBy: tokens)))
+    } else {
+      try await store.keepCourierAnswer(next.entry, forToken: token)
+      response.ifUnsent = { request.withdraw(next.entry, forToken: token) }
+    }
+    // The reader no longer waits, even if its answer is under way for long.
+    request.look = nil
+    return response
   }
 
-  /// Stores the notification that a search found, so that the reader's next poll acknowledges it.
-  /// Without a notification it does nothing.
-  func remember(_ look: Look?) async throws {
-    guard let look, let next = look.entries.first else { return }
-    try await answers.keepCourierAnswer(next.entry, forToken: look.token)
+  /// The header field of an answer to a poll that names the last event: the position after the
+  /// answer.
+  package static let eventID = "Event-ID"
+  /// The most entries that are acknowledged at once.
+  private static let acknowledgedAtOnce = 32
+
+  /// Acknowledges the entries that a reader has read, up to the position that it sends. Usually this is
+  /// the last answer alone.
+  private func acknowledge(upTo position: CourierPosition, byToken token: String) async throws {
+    while true {
+      let unread = try await store.courierEntries(
+        forToken: token, after: CourierPosition(), limit: Self.acknowledgedAtOnce)
+      let read = unread.map(\.entry).filter(position.covers)
+      if read.isEmpty { return }
+      try await store.acknowledgeCourierEntries(read, forToken: token)
+      if unread.count < Self.acknowledgedAtOnce { return }
+    }
   }
 
-  /// Deletes what ``remember(_:)`` has stored, so that the reader's next poll finds the
-  /// notification again.
-  func forget(_ look: Look?) async throws {
-    guard let look, let next = look.entries.first else { return }
-    try await answers.withdrawCourierAnswer(next.entry, forToken: look.token)
+  /// Returns the position that a reader sends, in `Last-Event-ID` or in the query parameter
+  /// `lastEventId`. It is nil if the reader sends neither, and empty for an empty text: the reader has
+  /// read nothing yet.
+  ///
+  /// - Throws: `BAD_REQUEST` for an event that no server of this store has made.
+  private func position(of request: HTTPRequest) throws -> CourierPosition? {
+    guard let last = request.header("Last-Event-ID") ?? request.query("lastEventId") else {
+      return nil
+    }
+    guard !last.isEmpty else { return CourierPosition() }
+    guard let position = CourierPosition(last, sealedBy: tokens) else {
+      throw ServiceError(
+        .badRequest, "Last-Event-ID: '\(last.prefix(80))' is not an event of this reader")
+    }
+    return position
   }
 
   /// Returns the reader that a request's token names.
@@ -154,16 +198,19 @@ package final class WebCourier: Sendable {
     let token: String
     /// The registration among the waiting readers.
     let reader: CourierReaders.Reader
+    /// The position that the reader has sent; nil if it sends none.
+    let position: CourierPosition?
     /// The next notifications; empty if there is none.
     let entries: [CourierEntry]
     private let readers: CourierReaders
 
     fileprivate init(
       _ token: String, _ reader: CourierReaders.Reader, of readers: CourierReaders,
-      entries: [CourierEntry]
+      after position: CourierPosition?, entries: [CourierEntry]
     ) {
       self.token = token
       self.reader = reader
+      self.position = position
       self.readers = readers
       self.entries = entries
     }
@@ -179,19 +226,19 @@ package final class WebCourier: Sendable {
   ///
   /// - Parameters:
   ///   - token: the name of the reader in the store.
-  ///   - position: the position after which the search begins; empty for the store's cursor.
+  ///   - position: the position after which the search begins; nil or empty for the store's cursor.
   ///   - limit: the most notifications to find.
   ///   - deadline: the time at which the wait ends without a notification.
   func look(
-    for token: String, after position: CourierPosition = CourierPosition(), limit: Int,
+    for token: String, after position: CourierPosition?, limit: Int,
     until deadline: Timestamp
   ) async throws -> Look {
     let reader = readers.register(
       userRecordNames: try await listeners(withToken: token), deadline: deadline)
     do {
       let entries = try await store.courierEntries(
-        forToken: token, after: position, limit: limit)
-      return Look(token, reader, of: readers, entries: entries)
+        forToken: token, after: position ?? CourierPosition(), limit: limit)
+      return Look(token, reader, of: readers, after: position, entries: entries)
     } catch {
       readers.unregister(reader)
       throw error

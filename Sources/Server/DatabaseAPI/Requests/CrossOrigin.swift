@@ -11,7 +11,7 @@ package enum CrossOrigin {
   /// another origin may read, besides those that the CORS protocol always permits.
   private static let exposed =
     "X-Apple-CloudKit-Web-Auth-Token, X-Apple-Request-UUID, Retry-After, ETag, Accept-Ranges, "
-    + "Content-Range"
+    + "Content-Range, \(WebCourier.eventID)"
   /// Seconds for which a browser may reuse the answer to a preflight request.
   private static let maximumAge = 600
 

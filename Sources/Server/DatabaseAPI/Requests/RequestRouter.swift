@@ -136,26 +136,13 @@ package final class RequestRouter: Sendable {
     }
   }
 
-  /// Stores the notification that the server will send next to a reader, so that the reader's next
-  /// poll acknowledges it.
-  ///
-  /// - Returns: nil after success; otherwise the answer about the failure, which the server must
-  ///   send in place of the notification.
-  func keepCourierAnswer(of request: CourierRequest) async -> HTTPResponse? {
+  /// Deletes the answer to a reader that was kept and could not be sent. A failure is logged only: the
+  /// reader then misses the notification.
+  func withdrawCourierAnswer(
+    _ entry: LogEntry, forToken token: String, of request: CourierRequest
+  ) async {
     do {
-      try await courier.remember(request.look)
-      return nil
-    } catch {
-      return await refusal(of: request.http, because: error)
-    }
-  }
-
-  /// Deletes the notification that ``keepCourierAnswer(of:)`` stored, because the reader has
-  /// disconnected. The reader's next poll then gets the notification again. A failure is logged
-  /// only.
-  func withdrawCourierAnswer(of request: CourierRequest) async {
-    do {
-      try await courier.forget(request.look)
+      try await courier.store.withdrawCourierAnswer(entry, forToken: token)
     } catch {
       _ = await refusal(of: request.http, because: error)
     }

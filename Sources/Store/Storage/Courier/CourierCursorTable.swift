@@ -5,8 +5,8 @@ import StoreModel
 /// The cursors of web courier readers: clients that poll the server for entries of the notification
 /// log. A reader's cursor in a database is the last entry that the reader has acknowledged.
 ///
-/// If a reader's polls may reach several servers, the table also has the last answer that the
-/// reader has not acknowledged.
+/// The table also has the last answer to a reader whose polls name no event, until the reader
+/// acknowledges it.
 ///
 /// A reader has a row in ``DeviceTable`` for each container. The column `token` of this table is
 /// the name of that row, which may differ from the reader's token. A transaction locks the rows of

@@ -2,11 +2,6 @@ import CloudKitModel
 import StoreModel
 
 extension CourierService {
-  /// The stored last answers of web courier readers, for a cluster in which a reader's polls may
-  /// reach several servers. Nil if one server uses the store alone, because that server has the
-  /// answers in its memory.
-  var courierAnswers: (any CourierAnswers)? { isShared ? self : nil }
-
   /// Stores the answer that is about to be sent, so that the reader's next poll can acknowledge it.
   /// The method does nothing if the reader no longer listens in the container of the entry.
   ///
@@ -23,7 +18,7 @@ extension CourierService {
     }
   }
 
-  /// Deletes a stored answer that could not be sent, because the reader has disconnected.
+  /// Deletes a stored answer that was not sent.
   func withdrawCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
     try await transactions.write(locking: .rows) { transaction in
       guard

@@ -7,10 +7,8 @@ import StoreModel
 ///
 /// A reader's *cursor* in a database is the last entry that the reader has acknowledged. A reader
 /// of several databases gets the entries in the order of their times.
-struct CourierService: CourierStore, CourierAnswers {
+struct CourierService: CourierStore {
   let transactions: Transactions
-  /// Whether a reader's polls may reach several servers: true on PostgreSQL.
-  let isShared: Bool
 
   /// Returns the next log entries for a reader: the oldest ones that follow the reader's cursors, or
   /// that follow the position which the reader sends with its poll.

@@ -233,7 +233,7 @@ public final class SQLStore: Store, Sendable {
     devices = DeviceService(transactions: transactions)
     deliveries = DeliveryService(transactions: transactions)
     self.notificationLog = notificationLog
-    courier = CourierService(transactions: transactions, isShared: cluster != nil)
+    courier = CourierService(transactions: transactions)
     self.changeHistory = changeHistory
     accounts = AccountService(transactions: transactions)
     credentials = CredentialService(transactions: transactions)

@@ -51,6 +51,11 @@ public struct CourierPosition: Sendable, Hashable {
       .joined(separator: ".")
   }
 
+  /// Whether the reader has read this entry, so that it does not follow the position.
+  public func covers(_ entry: LogEntry) -> Bool {
+    sequences[entry.database].map { entry.sequence <= $0 } ?? false
+  }
+
   /// Sets the position in the entry's database to this entry.
   public mutating func pass(_ entry: LogEntry) {
     sequences[entry.database] = entry.sequence

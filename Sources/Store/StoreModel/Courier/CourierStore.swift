@@ -23,10 +23,21 @@ public protocol CourierStore: Sendable {
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   func acknowledgeCourierEntries(_ entries: [LogEntry], forToken token: String) async throws
-  /// The stored last answers to readers, for a cluster in which a reader's polls may reach
-  /// different servers. Nil if one server uses the store alone: that server has the answers in its
-  /// memory.
-  var courierAnswers: (any CourierAnswers)? { get }
+  /// Stores the answer that is about to be sent to a reader whose polls name no event. The next such
+  /// poll acknowledges the answer. It may reach another server, or the same one after a restart.
+  ///
+  /// - Parameters:
+  ///   - entry: the notification in the answer.
+  ///   - token: the reader's own token. A reader may listen in several containers; this is the
+  ///     token of its first registration.
+  func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws
+  /// Deletes the stored answer with this notification, because the answer was not sent.
+  func withdrawCourierAnswer(_ entry: LogEntry, forToken token: String) async throws
+  /// Acknowledges the reader's stored answers: moves the reader's cursors to their notifications,
+  /// and raises the badge for each one that asks for a badge. A cursor is the last notification in
+  /// a database that the reader has acknowledged. If several polls arrive at the same time, an
+  /// answer counts once.
+  func acknowledgeCourierAnswer(ofToken token: String) async throws
 }
 
 extension CourierStore {

@@ -147,6 +147,26 @@ struct EventStreamTests {
     }
   }
 
+  @Test("leaves to the next stream what comes after its reader has left")
+  func readerLeavesBefore() async throws {
+    try await withService { service in
+      try await service.subscribe(Self.subscription)
+      let path = try await service.makeReader(as: service.alice)
+      for number in 1...10 {
+        let gone = try Self.open(path, of: service)
+        try await Self.hasBegun(gone)
+        gone.abandon()
+        // The server has not noticed yet that the reader has left.
+        try await Self.save(["n\(number)"], in: service)
+        try await service.waitForDispatch(of: number)
+        let stream = try Self.open(path, of: service)
+        #expect(try await Self.events(1, from: stream).map(\.record) == ["n\(number)"])
+        try await Self.hasAcknowledgedAll(service)
+        stream.abandon()
+      }
+    }
+  }
+
   @Test("ends when its reader opens another, which gets what comes from then on")
   func oneOfReader() async throws {
     try await withService { service in

@@ -34,13 +34,12 @@ struct CourierAnswersTests {
         let given = try #require(try await next(first))
         #expect(self.name(given) == name)
         #expect(given.badge == badge)
-        try await #require(first.store.courier.courierAnswers)
-          .keepCourierAnswer(given.entry, forToken: "web")
+        try await first.store.courier.keepCourierAnswer(given.entry, forToken: "web")
         #expect(try await next(second) == given)
         try await withThrowingTaskGroup(of: Void.self) { polls in
           for test in [first, second, first, second] {
             polls.addTask {
-              try await test.store.courier.courierAnswers?.acknowledgeCourierAnswer(ofToken: "web")
+              try await test.store.courier.acknowledgeCourierAnswer(ofToken: "web")
             }
           }
           try await polls.waitForAll()
@@ -54,10 +53,10 @@ struct CourierAnswersTests {
   @Test("what a reader left without comes again, and what an event stream has passed does not")
   func withdrawing() async throws {
     try await withReader(notifiedOf: ["a", "b"]) { first, second in
-      let answers = try #require(first.store.courier.courierAnswers)
+      let answers = first.store.courier
       let given = try #require(try await next(first)).entry
       try await answers.keepCourierAnswer(given, forToken: "web")
-      try await second.store.courier.courierAnswers?.withdrawCourierAnswer(given, forToken: "web")
+      try await second.store.courier.withdrawCourierAnswer(given, forToken: "web")
       try await answers.acknowledgeCourierAnswer(ofToken: "web")
       #expect(name(try await next(second)) == "a")
 
@@ -74,23 +73,16 @@ struct CourierAnswersTests {
   func movedReader() async throws {
     try await withReader(notifiedOf: ["a"]) { first, second in
       let given = try #require(try await next(first)).entry
-      try await first.store.courier.courierAnswers?.keepCourierAnswer(given, forToken: "web")
+      try await first.store.courier.keepCourierAnswer(given, forToken: "web")
       _ = try await second.subscribe(noteSubscription("t", badge: true), as: TestStore.bob)
       try await second.register("web", kind: .courier, user: TestStore.bob, at: 1)
       try await second.save("b")
       try await second.dispatch()
-      try await second.store.courier.courierAnswers?.acknowledgeCourierAnswer(ofToken: "web")
+      try await second.store.courier.acknowledgeCourierAnswer(ofToken: "web")
       let next = try #require(try await next(first))
       #expect(name(next) == "b")
       #expect(next.entry.notification.subscriber == TestStore.bob)
       #expect(next.badge == 1)
     }
-  }
-
-  @Test("a store that one server has alone leaves it to that")
-  func alone() async throws {
-    let store = try await SQLStore.inMemory()
-    #expect(store.courier.courierAnswers == nil)
-    await store.close()
   }
 }
