@@ -46,7 +46,7 @@ struct CourierQueueTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in visits.indices {
         group.addTask {
-          await queue.serve {
+          await queue.serve(for: "user\(number)") {
             begun.add(number)
             await visits[number].wait()
           }
@@ -70,14 +70,44 @@ struct CourierQueueTests {
     }
   }
 
+  @Test("a user's readers have two places, and users take turns")
+  func usersTakeTurns() async throws {
+    let queue = CourierQueue(places: 3)
+    let visits = (0..<8).map { _ in Visit() }
+    let users = ["many", "many", "many", "many", "many", "many", "few", "few"]
+    let begun = Beginnings()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in visits.indices {
+        group.addTask {
+          await queue.serve(for: users[number]) {
+            begun.add(number)
+            await visits[number].wait()
+          }
+        }
+        try await eventually("the request is in the queue") {
+          begun.numbers.count + queue.waitingCount == number + 1
+        }
+      }
+      // The third place is for the other user although five of the first came before.
+      try await eventually("the places are taken") { begun.numbers.count == 3 }
+      #expect(begun.numbers.sorted() == [0, 1, 6])
+      for (leaves, next) in [(0, 7), (1, 2), (6, 3), (2, 4), (3, 5)] {
+        visits[leaves].letGo()
+        try await eventually("the next has a place") { begun.numbers.last == next }
+      }
+      for number in [4, 5, 7] { visits[number].letGo() }
+      try await group.waitForAll()
+    }
+  }
+
   @Test("a place is given back by what fails")
   func givesPlaceBackAfterFailure() async throws {
     struct Failure: Error {}
     let queue = CourierQueue(places: 1)
     for _ in 0..<3 {
-      await #expect(throws: Failure.self) { try await queue.serve { throw Failure() } }
+      await #expect(throws: Failure.self) { try await queue.serve(for: "a") { throw Failure() } }
     }
-    #expect(await queue.serve { 7 } == 7)
+    #expect(await queue.serve(for: "a") { 7 } == 7)
     #expect(queue.waitingCount == 0)
   }
 }

@@ -27,6 +27,8 @@ extension ServerConfiguration {
     public var apnsDevicesPerUser = 50
     /// The maximum number of unexpired web courier tokens of one user.
     public var courierReadersPerUser = 1_000
+    /// The maximum number of open event streams of one user at this server.
+    public var eventStreamsPerUser = 50
     /// The maximum number of pushes in the whole store that have no outcome yet. Above this number,
     /// the server logs notifications, but queues no pushes for them.
     public var undeliveredPushes = 10_000_000
@@ -103,6 +105,9 @@ extension ServerConfiguration.Limits {
       share(
         "courierReadersPerUser", \.courierReadersPerUser,
         "The tokens of the web courier of one user that have not expired."),
+      .init(
+        "eventStreamsPerUser", \.eventStreamsPerUser, .whole(1...1_000_000), restart: true,
+        "The open event streams of one user at one server."),
       .init(
         "undeliveredPushes", \.undeliveredPushes, .whole(1...1_000_000_000), restart: true,
         "The pushes of the store that have no outcome yet."),

@@ -28,11 +28,19 @@ package final class CourierRequest: Sendable {
     set { lastLook.withLock { $0 = newValue } }
   }
 
+  /// The key of the queue in which the request waits: a user of the reader, or the token that is not
+  /// looked up yet.
+  private var caller: String {
+    look?.reader.userRecordNames.min() ?? http.query("tok") ?? ""
+  }
+
   /// Answers the request when there is a notification, when the poll time is over, or when the task
   /// is cancelled. A request for an event stream is answered at once.
   package func answer() async -> HTTPResponse {
     while true {
-      let response = await router.courier.queue.serve { await self.router.courierAnswer(to: self) }
+      let response = await router.courier.queue.serve(for: caller) {
+        await self.router.courierAnswer(to: self)
+      }
       if let response { return response }
       // Nobody reads the answer to a cancelled request.
       if Task.isCancelled { return HTTPResponse() }
@@ -45,7 +53,7 @@ package final class CourierRequest: Sendable {
   func withdraw(_ entry: LogEntry, forToken token: String) {
     router.courier.withdrawals.withLock { withdrawals in
       withdrawals[token] = Task { [router] in
-        await router.courier.queue.serve {
+        await router.courier.queue.serve(for: token) {
           await router.withdrawCourierAnswer(entry, forToken: token, of: self)
         }
         router.courier.withdrawals.withLock { $0[token] = nil }

@@ -41,15 +41,17 @@ extension WebCourier {
   /// another stream, or when the server stops.
   ///
   /// - Parameter last: the position that the reader has sent; nil for the store's cursor.
-  func events(to device: DeviceToken, after last: CourierPosition?) -> HTTPResponse {
-    HTTPResponse(
+  /// - Throws: `THROTTLED` if the user has too many streams.
+  func events(to device: DeviceToken, after last: CourierPosition?) throws -> HTTPResponse {
+    let turn = try streams.open(forToken: device.token, of: device.userRecordName)
+    return HTTPResponse(
       headers: [
         ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
         ("X-Accel-Buffering", "no"),
       ],
-      body: .stream { [token = device.token, expiry = device.expires] writer in
+      body: .stream { writer in
         try await self.write(
-          eventsFor: token, until: expiry, from: last ?? CourierPosition(), to: writer)
+          eventsFor: device, from: last ?? CourierPosition(), to: writer, during: turn)
       })
   }
 
@@ -58,21 +60,21 @@ extension WebCourier {
   /// The steps that read the store run in tasks of their own, as those of a ``CourierRequest`` do.
   ///
   /// - Parameters:
-  ///   - token: the name of the reader in the store.
-  ///   - expiry: the time when the token expires; nil for never.
+  ///   - device: the reader in the store.
   ///   - beginning: the position after which the stream begins.
   private func write(
-    eventsFor token: String, until expiry: Timestamp?, from beginning: CourierPosition,
-    to writer: HTTPStreamWriter
+    eventsFor device: DeviceToken, from beginning: CourierPosition, to writer: HTTPStreamWriter,
+    during turn: CourierStreams.Turn
   ) async throws {
-    let turn = streams.begin(forToken: token)
-    defer { streams.end(turn, forToken: token) }
-    try await queue.serve { self.readers.wake(try await self.listeners(withToken: token)) }
+    let (token, user) = (device.token, device.userRecordName)
+    try await queue.serve(for: user) {
+      self.readers.wake(try await self.listeners(withToken: token))
+    }
     var position = beginning
     try await writer.write(Data("retry: 2000\n\n".utf8))
-    while turn.isCurrent, !readers.isClosed, expiry.map({ $0 > clock() }) ?? true {
+    while turn.isCurrent, !readers.isClosed, device.expires.map({ $0 > clock() }) ?? true {
       let deadline = clock().advanced(bySeconds: Self.keepAlive)
-      let look = try await queue.serve { [position] in
+      let look = try await queue.serve(for: user) { [position] in
         try await self.look(
           for: token, after: position, limit: Self.eventsAtOnce, until: deadline)
       }
@@ -87,7 +89,7 @@ extension WebCourier {
       }
       guard turn.isCurrent else { return }
       try await writer.write(events(of: look.entries, moving: &position))
-      try await queue.serve {
+      try await queue.serve(for: user) {
         try await self.store.acknowledgeCourierEntries(
           look.entries.map(\.entry), forToken: token)
       }
@@ -102,9 +104,8 @@ extension WebCourier {
   ) throws -> Data {
     try entries.reduce(into: Data()) { events, next in
       position.pass(next.entry)
-      let payload = PushPayload(next.entry.notification, badge: next.badge, reader: .courier)
       let id = try position.text(sealedBy: tokens)
-      events += Data("id: \(id)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8)
+      events += Data("id: \(id)\ndata: ".utf8) + payload(of: next) + Data("\n\n".utf8)
     }
   }
 }

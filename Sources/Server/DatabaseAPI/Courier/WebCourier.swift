@@ -34,7 +34,7 @@ package final class WebCourier: Sendable {
   /// The waiting polls and event streams.
   let readers: CourierReaders
   /// The open event streams.
-  let streams = CourierStreams()
+  let streams: CourierStreams
   /// The queue of requests that need the store: at most 64 are in progress at a time.
   let queue = CourierQueue(places: 64)
   /// The deletions of answers that were not sent, by the reader's token. See
@@ -50,9 +50,10 @@ package final class WebCourier: Sendable {
   /// - Parameters:
   ///   - pollTime: the most seconds for which a poll waits for a notification.
   ///   - tokens: the cipher that seals the positions of readers.
+  ///   - streamsPerUser: the most open event streams of one user.
   package init(
     store: any CourierStore, devices: any DeviceReading, tokens: TokenCipher, pollTime: Double,
-    clock: @escaping @Sendable () -> Timestamp
+    streamsPerUser: Int, clock: @escaping @Sendable () -> Timestamp
   ) {
     self.store = store
     self.devices = devices
@@ -60,6 +61,7 @@ package final class WebCourier: Sendable {
     self.pollTime = pollTime
     self.clock = clock
     readers = CourierReaders(clock: clock)
+    streams = CourierStreams(limit: streamsPerUser)
   }
 
   /// The number of requests that wait for a place in ``queue``.
@@ -108,7 +110,7 @@ package final class WebCourier: Sendable {
     } else {
       let device = try await reader(of: request.http)
       last = try position(of: request.http)
-      if Self.asksForEvents(request.http) { return events(to: device, after: last) }
+      if Self.asksForEvents(request.http) { return try events(to: device, after: last) }
       if let last {
         try await acknowledge(upTo: last, byToken: device.token)
       } else {
@@ -124,10 +126,9 @@ package final class WebCourier: Sendable {
       return isOverdue || clock() >= end || readers.isClosed
         ? HTTPResponse(headers: Self.headers) : nil
     }
-    let payload = PushPayload(next.entry.notification, badge: next.badge, reader: .courier)
     var response = HTTPResponse(
       headers: Self.headers + [("Content-Type", "application/json; charset=utf-8")],
-      body: .data(Data(payload.bytes)))
+      body: .data(payload(of: next)))
     if var last {
       last.pass(next.entry)
       response.headers.append((Self.eventID, try last.text(sealedBy: tokens)))
@@ -138,6 +139,17 @@ package final class WebCourier: Sendable {
     // The reader no longer waits, even if its answer is under way for long.
     request.look = nil
     return response
+  }
+
+  /// Returns the payload for a reader. All readers share a payload without a badge.
+  func payload(of next: CourierEntry) -> Data {
+    let notification = next.entry.notification
+    if let badge = next.badge {
+      return Data(PushPayload(notification, badge: badge, reader: .courier).bytes)
+    }
+    return store.recentEntries.payload(of: next.entry) {
+      Data(PushPayload(notification, badge: nil, reader: .courier).bytes)
+    }
   }
 
   /// The header field of an answer to a poll that names the last event: the position after the

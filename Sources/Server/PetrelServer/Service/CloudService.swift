@@ -99,7 +99,8 @@ public final class CloudService: Sendable {
     self.executor = executor
     let courier = WebCourier(
       store: store.courier, devices: store.devices, tokens: store.secrets.tokens,
-      pollTime: configuration.courierPollTime, clock: clock)
+      pollTime: configuration.courierPollTime,
+      streamsPerUser: configuration.limits.eventStreamsPerUser, clock: clock)
     self.courier = courier
     var deliveryConfiguration = DeliveryWorker.Configuration()
     deliveryConfiguration.executor = executor

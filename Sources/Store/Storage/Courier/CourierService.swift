@@ -9,6 +9,7 @@ import StoreModel
 /// of several databases gets the entries in the order of their times.
 struct CourierService: CourierStore {
   let transactions: Transactions
+  let recentEntries = CourierEntryCache()
 
   /// Returns the next log entries for a reader: the oldest ones that follow the reader's cursors, or
   /// that follow the position which the reader sends with its poll.
@@ -22,7 +23,7 @@ struct CourierService: CourierStore {
   ///     replaces the cursor. A position past the end of a database's log is ignored.
   ///   - limit: the most entries to return.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
-  /// - Complexity: O(*d* *r* log *n*) and a statement for each entry. *d* is the number of databases
+  /// - Complexity: O(*d* *r* log *n*) and a statement for each entry that ``recentEntries`` lacks. *d* is the number of databases
   ///   in which the user has ever had subscriptions. *r* is the number of runs of the log's index:
   ///   sorted pieces, about ten for a million entries (``NotificationIndexTable``). *n* is the
   ///   number of log entries.
@@ -42,8 +43,10 @@ struct CourierService: CourierStore {
         let (reader, log) = logs[oldest]
         guard let next = log.rest.first else { break }
         logs[oldest].log.rest.removeFirst()
-        let (entry, _) = try NotificationLogTable(transaction: transaction)
-          .entry(next.sequence, of: readers[reader].device.userRecordName, in: log.database)
+        let entry = try recentEntries.entry(next.sequence, in: log.database) {
+          try NotificationLogTable(transaction: transaction)
+            .entry(next.sequence, of: readers[reader].device.userRecordName, in: log.database)
+        }
         guard entry.raisesBadge else {
           entries.append(CourierEntry(entry: entry, badge: nil))
           continue

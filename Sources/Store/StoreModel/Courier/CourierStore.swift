@@ -4,6 +4,8 @@
 /// The web courier needs no other protocol of the store except devices (``DeviceReading``), to find
 /// the owner of a reader's token.
 public protocol CourierStore: Sendable {
+  /// The entries that readers got last.
+  var recentEntries: CourierEntryCache { get }
   /// Returns the oldest notifications that the reader with this token has not acknowledged, in the
   /// order in which the reader gets them. Notifications of changes by the reader's own device are
   /// left out. So are notifications from before the registration of the token.

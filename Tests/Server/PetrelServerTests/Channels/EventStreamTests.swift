@@ -225,6 +225,37 @@ struct EventStreamTests {
     }
   }
 
+  @Test("is refused when its user has as many as one user may have, and other users have theirs")
+  func limitByUser() async throws {
+    var settings = ServiceSettings()
+    settings.limits.eventStreamsPerUser = 2
+    try await withService(settings) { service in
+      let paths = try await [
+        service.makeReader(as: service.alice, device: "a"),
+        service.makeReader(as: service.alice, device: "b"),
+        service.makeReader(as: service.alice, device: "c"),
+        service.makeReader(as: service.bob, device: "d"),
+      ]
+      let open = try paths[..<2].map { try Self.open($0, of: service) }
+      for stream in open { try await Self.hasBegun(stream) }
+      let refused = try await Self.open(paths[2], of: service).answer()
+      #expect(refused.status == 429, "\(refused.text)")
+      #expect(refused.headers["retry-after"] == "60")
+      #expect(refused.json["reason"]?.string?.contains("2 event streams") == true)
+      let other = try Self.open(paths[3], of: service)
+      try await Self.hasBegun(other)
+      // A poll is no stream.
+      let poll = try service.client.begin("GET", paths[2])
+      open[0].abandon()
+      try await eventually("the server notices that a stream has ended") {
+        let stream = try Self.open(paths[0], of: service)
+        defer { stream.abandon() }
+        return try await stream.text { $0.contains("\r\n\r\n") }.hasPrefix("HTTP/1.1 200")
+      }
+      for stream in open + [other, poll] { stream.abandon() }
+    }
+  }
+
   @Test("refuses what is no event of a stream")
   func badPosition() async throws {
     try await withService { service in
