@@ -148,7 +148,7 @@ class Run:
             trial("crash --engine postgresql --kills 3 --epoch 3"),
             trial("soak --seconds 20 --untimed"),
             trial("overload --seconds 6 --connections 3000 --untimed"),
-            trial("overload --attacker --seconds 6 --untimed"),
+            trial("overload --attacker --seconds 10 --untimed"),
             trial("crash --lying-disk --kills 2"),
             trial("crash --damaged-file --kills 1"),
             trial("crash --removal-taken-back --kills 1"),

@@ -57,6 +57,8 @@ enum Trials {
       --minutes M, --seconds S     how long (default 2 minutes)
       --connections NUMBER         the greatest number of connections (default 12000)
       --attacker                   runs an attacker beside normal users instead (default 60 minutes)
+      --modes TEXT                 the attacker does only what has this in its name: requests, bodies,
+                                   uploads, log, streams
       --shapes TEXT                the attacker sends only requests with this in their name in the report
       --untimed                    does not judge how long answers take
     trials check HISTORY

@@ -6,6 +6,8 @@ final class AttackTrial {
   private static let users = 8
   /// The limit in seconds for 99 of 100 requests of normal users.
   private static let limit = 0.1
+  /// The limit in seconds from a save to its notification for 99 of 100.
+  private static let pushLimit = 1.0
 
   private let options: OverloadTrial.Options
   private let installation: Installation
@@ -28,9 +30,11 @@ final class AttackTrial {
         user: "user\(number)", device: "phone", token: try installation.addUser("user\(number)"),
         container: Installation.container)
     }
-    let token =
-      try installation.addUser("attacker")
-      .addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    func escaped(_ token: String) -> String {
+      token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+    let token = escaped(try installation.addUser("attacker"))
+    let listenersToken = try installation.addUser("listener")
     guard try installation.start() else {
       throw TrialError("the server does not start: \(installation.complaints)")
     }
@@ -39,25 +43,39 @@ final class AttackTrial {
       device.patience = 60
     }
     try publish(by: devices[0])
+    let sensor = CloudDevice(
+      user: "listener", device: "sensor", token: listenersToken, container: Installation.container)
+    sensor.port = installation.port
+    sensor.patience = 60
+    let listener = try PushListener(sensor, token: escaped(listenersToken))
     let users = devices.map { NormalUser($0) }
     // What the first requests make, indexes and plans, is no part of either phase.
     _ = TrialClock.wait(seconds: 60) { users.allSatisfy(\.hasMetEverything) }
-    let quiet = phase("alone", users, seconds: min(300, max(3, options.seconds / 4)))
-    let before = residentBytes
-    let attacker = Attacker(
-      port: installation.port, token: token, shapes: options.shapes, connections: 16,
-      held: min(1_000, options.connections))
-    let beside = phase("beside an attacker", users, seconds: options.seconds)
-    let grown = residentBytes - before
-    tell(of: attacker.end())
-    for user in users { _ = user.take() }
-    let began = TrialClock.now
-    let isBack = TrialClock.wait(seconds: 60) { users.allSatisfy(\.isServed) }
-    say(String(format: "all users are served %.1f s later", TrialClock.seconds(since: began)))
-    if !isBack { faults.append("users were not served after the attacker had stopped") }
+    let quiet = phase(
+      "alone", users, listener, seconds: min(300, max(3, options.seconds / 4)))
+    judge("alone", quiet)
+    for mode in options.modes {
+      let before = residentBytes
+      let attacker = Attacker(
+        mode, port: installation.port, token: token, shapes: options.shapes,
+        held: min(1_000, options.connections))
+      let beside = phase(
+        "beside \(mode)", users, listener, seconds: options.seconds / Double(options.modes.count))
+      let grown = residentBytes - before
+      tell(of: attacker.end())
+      for user in users { _ = user.take() }
+      let began = TrialClock.now
+      let isBack = TrialClock.wait(seconds: 60) { users.allSatisfy(\.isServed) }
+      say(
+        String(
+          format: "all users are served %.1f s later; memory of the server: %+.0f MB",
+          TrialClock.seconds(since: began), Double(grown) / 1e6))
+      if !isBack { faults.append("users were not served after \(mode) had stopped") }
+      judge("beside \(mode)", beside)
+      if grown > 1_000_000_000 { faults.append("\(mode): memory grew by \(grown >> 20) MiB") }
+    }
     for user in users { user.end() }
-    say(String(format: "memory of the server: %+.0f MB", Double(grown) / 1e6))
-    judge(quiet, beside, grown: grown)
+    listener.end()
     for fault in faults { say("FAULT: \(fault)") }
     return faults.isEmpty
   }
@@ -85,9 +103,10 @@ final class AttackTrial {
   }
 
   private func phase(
-    _ name: String, _ users: [NormalUser], seconds: Double
-  ) -> NormalUser.Experience {
+    _ name: String, _ users: [NormalUser], _ listener: PushListener, seconds: Double
+  ) -> (users: NormalUser.Experience, pushes: (delays: [Double], missing: Int)) {
     for user in users { _ = user.take() }
+    _ = listener.take()
     _ = TrialClock.wait(seconds: seconds) { installation.server?.hasEnded == true }
     var all = NormalUser.Experience()
     for user in users { all.add(user.take()) }
@@ -106,7 +125,15 @@ final class AttackTrial {
           OverloadPhase.percentile(waits, 0.5) * 1e3, OverloadPhase.percentile(waits, 0.99) * 1e3,
           (waits.max() ?? 0) * 1e3))
     }
-    return all
+    let pushes = listener.take()
+    say(
+      String(
+        format: "  %@ %d, p50 %.0f, p99 %.0f, most %.0f ms; missing %d",
+        "notifications".padding(toLength: 24, withPad: " ", startingAt: 0), pushes.delays.count,
+        OverloadPhase.percentile(pushes.delays, 0.5) * 1e3,
+        OverloadPhase.percentile(pushes.delays, 0.99) * 1e3, (pushes.delays.max() ?? 0) * 1e3,
+        pushes.missing))
+    return (all, pushes)
   }
 
   private var residentBytes: Int {
@@ -116,42 +143,46 @@ final class AttackTrial {
     ).residentBytes
   }
 
-  private func tell(of tallies: [AttackShape: Attacker.Tally]) {
+  private func tell(of tallies: [String: Attacker.Tally]) {
     say("the attacker's requests:")
-    for (shape, tally) in tallies.sorted(by: { $0.value.seconds > $1.value.seconds }) {
+    for (name, tally) in tallies.sorted(by: { $0.value.seconds > $1.value.seconds }) {
       let answers = tally.answers.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }
       say(
         String(
           format: "  %@ %6d, on average %.0f, most %.0f ms: %@, unanswered %d",
-          shape.rawValue.padding(toLength: 34, withPad: " ", startingAt: 0), tally.count,
+          name.padding(toLength: 34, withPad: " ", startingAt: 0), tally.count,
           tally.seconds / Double(max(tally.count, 1)) * 1e3, tally.longest * 1e3,
           answers.joined(separator: ", "), tally.unanswered))
     }
   }
 
   private func judge(
-    _ quiet: NormalUser.Experience, _ beside: NormalUser.Experience, grown: Int
+    _ name: String,
+    _ experience: (users: NormalUser.Experience, pushes: (delays: [Double], missing: Int))
   ) {
+    let (users, pushes) = experience
     if let end = installation.server?.end {
-      faults.append("the server exited: \(end); \(installation.complaints)")
+      faults.append("\(name): the server exited: \(end); \(installation.complaints)")
     }
-    for (name, experience) in [("alone", quiet), ("beside the attacker", beside)] {
-      if experience.unanswered > 0 {
-        faults.append("\(name): \(experience.unanswered) requests were not answered")
-      }
-      if !Set(experience.refused.keys).isSubset(of: ["TRY_AGAIN_LATER", "THROTTLED"]) {
-        faults.append("\(name): users were refused: \(experience.refused)")
-      }
+    if users.unanswered > 0 {
+      faults.append("\(name): \(users.unanswered) requests were not answered")
     }
-    if grown > 1_000_000_000 { faults.append("memory grew by \(grown >> 20) MiB") }
+    if !Set(users.refused.keys).isSubset(of: ["TRY_AGAIN_LATER", "THROTTLED"]) {
+      faults.append("\(name): users were refused: \(users.refused)")
+    }
+    if pushes.missing > 0 { faults.append("\(name): \(pushes.missing) notifications did not come") }
     guard options.judgesTimes else { return }
-    if !beside.refused.isEmpty { faults.append("users were refused: \(beside.refused)") }
-    if beside.waits.isEmpty { faults.append("no user was answered beside the attacker") }
-    let p99 = OverloadPhase.percentile(beside.waits, 0.99)
-    if p99 > Self.limit {
-      faults.append(
-        "beside the attacker 99 of 100 requests of users took up to \(Int(p99 * 1e3)) ms, over "
-          + "\(Int(Self.limit * 1e3)) ms")
+    if !users.refused.isEmpty { faults.append("\(name): users were refused: \(users.refused)") }
+    if users.waits.isEmpty { faults.append("\(name): no user was answered") }
+    for (what, times, limit) in [
+      ("requests of users", users.waits, Self.limit),
+      ("notifications", pushes.delays, Self.pushLimit),
+    ] {
+      let p99 = OverloadPhase.percentile(times, 0.99)
+      if p99 > limit {
+        faults.append(
+          "\(name): 99 of 100 \(what) took up to \(Int(p99 * 1e3)) ms, over \(Int(limit * 1e3)) ms")
+      }
     }
   }
 }

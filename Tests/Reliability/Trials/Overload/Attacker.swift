@@ -16,22 +16,41 @@ final class Attacker: Sendable {
     var count: Int { answers.values.reduce(unanswered, +) }
   }
 
-  private static let address: UInt32 = 0x7F42_0001
+  static let address: UInt32 = 0x7F42_0001
   /// Seconds after which it leaves a request that has no answer.
   private static let patience = 5
 
-  private let port: Int
-  private let isOver = Mutex(false)
-  private let tallies = Mutex<[AttackShape: Tally]>([:])
+  let port: Int
+  /// The token of its account, escaped.
+  let token: String
+  private let hasEnded = Mutex(false)
+  private let tallies = Mutex<[String: Tally]>([:])
   private let group = DispatchGroup()
 
+  /// Begins an attack.
+  ///
   /// - Parameters:
-  ///   - token: of its account; as many requests bear it as do not.
-  ///   - shapes: of what it asks for.
-  ///   - connections: that ask.
+  ///   - token: of its account, escaped.
+  ///   - shapes: of what it asks for, if it asks.
   ///   - held: connections that are not used, and a tenth of it that read a byte a second.
-  init(port: Int, token: String, shapes: [AttackShape], connections: Int, held: Int) {
+  init(_ mode: AttackMode, port: Int, token: String, shapes: [AttackShape], held: Int) {
     self.port = port
+    self.token = token
+    switch mode {
+    case .requests: sendRequests(shapes, connections: 16, held: held)
+    case .bodies:
+      sendUnfinishedBodies(mode, of: 8 << 20) { _ in AttackShape.manyRecords.path }
+    case .uploads:
+      sendUnfinishedBodies(mode, of: 48 << 20) { "/assets/\($0)/upload/\($0)" }
+    case .log: fireSubscriptions(mode, records: 400, every: nil, streams: 0)
+    case .streams: fireSubscriptions(mode, records: 20, every: 10, streams: 100)
+    }
+  }
+
+  /// - Parameters:
+  ///   - connections: that ask; half of their requests bear the token.
+  ///   - held: connections that are not used, and a tenth of it that read a byte a second.
+  private func sendRequests(_ shapes: [AttackShape], connections: Int, held: Int) {
     let bodies = shapes.map { ($0, $0.body) }
     for number in 0..<connections {
       let token = number.isMultiple(of: 2) ? "" : "?ckWebAuthToken=\(token)"
@@ -47,7 +66,7 @@ final class Attacker: Sendable {
     }
   }
 
-  private func work(_ body: @escaping @Sendable () -> Void) {
+  func work(_ body: @escaping @Sendable () -> Void) {
     group.enter()
     Thread.detachNewThread { [group] in
       // Of this thread alone, on Linux.
@@ -60,7 +79,7 @@ final class Attacker: Sendable {
   private func ask(_ bodies: [(AttackShape, String)], _ token: String) {
     var connection: HTTPConnection?
     var next = 0
-    while !isOver.withLock({ $0 }) {
+    while !isOver {
       let (shape, body) = bodies[next % bodies.count]
       next += 1
       let began = TrialClock.now
@@ -76,16 +95,20 @@ final class Attacker: Sendable {
         connection = nil
         TrialClock.pause(seconds: 0.01)
       }
-      let seconds = TrialClock.seconds(since: began)
-      tallies.withLock { tallies in
-        if let status {
-          tallies[shape, default: Tally()].answers[status, default: 0] += 1
-        } else {
-          tallies[shape, default: Tally()].unanswered += 1
-        }
-        tallies[shape, default: Tally()].seconds += seconds
-        tallies[shape, default: Tally()].longest = max(seconds, tallies[shape]?.longest ?? 0)
-      }
+      note(shape.rawValue, status: status, seconds: TrialClock.seconds(since: began))
+    }
+  }
+
+  /// Counts a request.
+  ///
+  /// - Parameter status: of its answer; nil without one.
+  func note(_ name: String, status: Int?, seconds: Double) {
+    tallies.withLock { tallies in
+      var tally = tallies[name] ?? Tally()
+      if let status { tally.answers[status, default: 0] += 1 } else { tally.unanswered += 1 }
+      tally.seconds += seconds
+      tally.longest = max(seconds, tally.longest)
+      tallies[name] = tally
     }
   }
 
@@ -93,8 +116,8 @@ final class Attacker: Sendable {
   private func hold(_ count: Int, sending text: String) {
     let bytes = Array(text.utf8)
     var descriptors: [Int32] = []
-    while !isOver.withLock({ $0 }) {
-      while descriptors.count < count, !isOver.withLock({ $0 }) {
+    while !isOver {
+      while descriptors.count < count, !isOver {
         guard let descriptor = HTTPConnection.connected(to: port, from: Self.address) else { break }
         _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         descriptors.append(descriptor)
@@ -106,8 +129,7 @@ final class Attacker: Sendable {
         if hasEnded { close(descriptor) }
         return hasEnded
       }
-      // The rate of the reads.
-      _ = TrialClock.wait(seconds: 1, every: 0.05) { isOver.withLock { $0 } }
+      pause()
     }
     for descriptor in descriptors { close(descriptor) }
   }
@@ -117,9 +139,14 @@ final class Attacker: Sendable {
       + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
   }
 
+  var isOver: Bool { hasEnded.withLock { $0 } }
+
+  /// Waits for a second, the rate of slow reads and writes, unless the attack ends before.
+  func pause() { _ = TrialClock.wait(seconds: 1, every: 0.05) { isOver } }
+
   /// Ends it.
-  func end() -> [AttackShape: Tally] {
-    isOver.withLock { $0 = true }
+  func end() -> [String: Tally] {
+    hasEnded.withLock { $0 = true }
     group.wait()
     return tallies.withLock { $0 }
   }

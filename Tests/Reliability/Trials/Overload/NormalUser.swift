@@ -3,8 +3,8 @@ import HistoryChecking
 import JSONCoding
 import Synchronization
 
-/// A user who saves, looks up, queries and follows changes in turn, about ten times a second, while
-/// others make trouble.
+/// A user who saves, also large records and assets, looks up, queries and follows changes in turn, about
+/// ten times a second, while others make trouble.
 final class NormalUser: Sendable {
   /// The experience of a user in some time.
   struct Experience {
@@ -38,7 +38,8 @@ final class NormalUser: Sendable {
       while !state.withLock({ $0.isOver }) {
         let began = TrialClock.now
         let (operation, body) = Self.request(number)
-        let reply = device.ask("database", operation, body)
+        var reply = device.ask("database", operation, body)
+        if operation == Self.upload { reply = Self.upload(after: reply, to: device.port) }
         note(reply, to: operation, seconds: TrialClock.seconds(since: began))
         number += 1
         TrialClock.pause(seconds: 0.1)
@@ -47,14 +48,35 @@ final class NormalUser: Sendable {
     }
   }
 
-  /// How many operations it asks for in turn.
-  private static let operations = 4
+  /// How many operations it asks for in turn. Of the saves, every other one is large.
+  private static let operations = 5
+  private static let upload = "private/assets/upload"
+  /// The bytes of a large record and of an asset.
+  private static let largeSize = 100_000
+
+  /// Uploads an asset to the URL in an answer.
+  private static func upload(after reply: CloudDevice.Reply, to port: Int) -> CloudDevice.Reply {
+    guard case .answer(let json) = reply else { return reply }
+    guard let url = json["tokens"]?.array?.first?["url"]?.string,
+      let path = URLComponents(string: url)?.percentEncodedPath
+    else { return .refusal(code: "no upload URL", isDecided: true) }
+    do {
+      let answer = try HTTPConnection(port: port).send(
+        "POST", path, String(repeating: "a", count: largeSize))
+      return answer.status == 200
+        ? reply : .refusal(code: "upload: HTTP \(answer.status)", isDecided: true)
+    } catch {
+      return .noAnswer
+    }
+  }
 
   private static func request(_ number: Int) -> (operation: String, body: JSONValue) {
     switch number % operations {
     case 0:
+      let isLarge = number / operations % 2 == 1
+      let title = "note \(number)" + String(repeating: " ", count: isLarge ? largeSize : 0)
       let fields: JSONValue = [
-        "title": ["value": .string("note \(number)")],
+        "title": ["value": .string(title)],
         "number": ["value": .int(Int64(number % 10))],
       ]
       return (
@@ -83,6 +105,11 @@ final class NormalUser: Sendable {
         "private/records/query",
         ["query": ["recordType": "Note", "filterBy": [filter]], "resultsLimit": 20]
       )
+    case 3:
+      let asset: JSONValue = [
+        "recordName": .string("note\(number % 400)"), "recordType": "Note", "fieldName": "picture",
+      ]
+      return (upload, ["tokens": [asset]])
     default:
       return ("private/changes/database", [:])
     }

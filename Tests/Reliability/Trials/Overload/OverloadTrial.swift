@@ -13,6 +13,8 @@ final class OverloadTrial {
     var hasAttacker = false
     /// The shapes of the attacker's requests.
     var shapes = AttackShape.allCases
+    /// The modes of the attacker, one after the other.
+    var modes = AttackMode.allCases
     var engine = Installation.Engine.sqlite
     var programs = RunningProgram.ownFolder
     /// Whether it is judged how long users wait; not where something else keeps the machine busy.
@@ -30,6 +32,12 @@ final class OverloadTrial {
           shapes = AttackShape.allCases.filter { $0.rawValue.contains(part) }
           guard !shapes.isEmpty else {
             throw TrialError("--shapes: no name of a shape contains '\(part)'")
+          }
+        case "--modes":
+          let part = try options.value(of: word)
+          modes = AttackMode.allCases.filter { $0.rawValue.contains(part) }
+          guard !modes.isEmpty else {
+            throw TrialError("--modes: no name of a mode contains '\(part)'")
           }
         case "--engine": engine = try Installation.Engine(option: options.value(of: word))
         case "--connections": connections = try options.number(of: word)
