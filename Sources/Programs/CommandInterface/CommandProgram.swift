@@ -65,11 +65,20 @@ package struct CommandProgram {
   /// Runs the command that the words name, or prints the help for it.
   ///
   /// An error is printed on standard error with the name of the command. Without words, the
-  /// overview is printed there, and the status is ``ExitStatus/usage``.
+  /// overview is printed there, and the status is ``ExitStatus/usage``. If a part of the output
+  /// could not be written, the status is not ``ExitStatus/done``.
   ///
   /// - Parameter words: The arguments of the process without the program's name.
   /// - Returns: The exit status, one of ``ExitStatus``.
   package func run(_ words: [String]) async -> Int32 {
+    let status = await perform(words)
+    guard status == ExitStatus.done, let reason = Output.lossReason else { return status }
+    Output.complain("the output cannot be written: \(reason)")
+    return ExitStatus.failed
+  }
+
+  /// Does the work of ``run(_:)``, except for the check of the output.
+  private func perform(_ words: [String]) async -> Int32 {
     guard let first = words.first else {
       Output.writeError(help.overview(.errors))
       return ExitStatus.usage
@@ -78,7 +87,7 @@ package struct CommandProgram {
       return help(words.dropFirst().filter { !$0.hasPrefix("-") })
     }
     if first == "--version", command(named: ["version"]) != nil {
-      return await run(["version"] + words.dropFirst())
+      return await perform(["version"] + words.dropFirst())
     }
     guard let command = command(named: words) else { return noCommand(words) }
     let rest = words.dropFirst(command.name.split(separator: " ").count)

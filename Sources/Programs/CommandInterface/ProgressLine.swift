@@ -23,15 +23,11 @@ package final class ProgressLine: Sendable {
       last = .now
       return true
     }
-    if isDue { write("\r\u{1B}[K" + text()) }
+    if isDue { Output.writeError("\r\u{1B}[K" + text()) }
   }
 
   /// Clears the line.
   package func end() {
-    if isShown { write("\r\u{1B}[K") }
-  }
-
-  private func write(_ text: String) {
-    FileHandle.standardError.write(Data(text.utf8))
+    if isShown { Output.writeError("\r\u{1B}[K") }
   }
 }

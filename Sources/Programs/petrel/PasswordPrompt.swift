@@ -28,7 +28,7 @@ enum PasswordPrompt {
   /// Prints a question on standard error and reads a line. The terminal does not show the typed
   /// characters.
   private static func ask(_ question: String) throws -> String {
-    FileHandle.standardError.write(Data(question.utf8))
+    Output.writeError(question)
     var shown = termios()
     guard tcgetattr(STDIN_FILENO, &shown) == 0 else {
       throw UsageError("the terminal cannot be used to type a password")
@@ -38,7 +38,7 @@ enum PasswordPrompt {
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
     defer {
       tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
-      FileHandle.standardError.write(Data("\n".utf8))
+      Output.writeError("\n")
     }
     guard let line = readLine() else { throw UsageError("no password was typed") }
     return line

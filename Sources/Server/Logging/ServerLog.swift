@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import Glibc
 import JSONCoding
 
 /// The log of the server: messages for the operator, each with a level and named fields.
@@ -60,11 +61,28 @@ public struct ServerLog: Sendable {
   public let level: Level
   /// Writes an entry that has passed the check of its level.
   private let write: @Sendable (Entry) -> Void
+  /// The output of the lines; nil for a log that passes entries to a closure.
+  private let output: LogOutput?
 
   /// Creates a log that passes entries to a closure.
   public init(level: Level = .info, entries write: @escaping @Sendable (Entry) -> Void) {
     self.level = level
     self.write = write
+    output = nil
+  }
+
+  /// Creates a log that writes lines to a descriptor.
+  init(level: Level, format: Format, to output: LogOutput) {
+    self.level = level
+    self.output = output
+    write = { entry in
+      output.write(entry.line(format, at: .now)) { lost in
+        Entry(
+          level: .warning, message: "lines of the log were lost, because they could not be written",
+          fields: [("lines", .int(Int64(lost)))]
+        ).line(format, at: .now)
+      }
+    }
   }
 
   /// Creates a log that passes the level of each entry and its text line to a closure. The line
@@ -73,15 +91,18 @@ public struct ServerLog: Sendable {
     self.init(level: level, entries: { write($0.level, $0.text) })
   }
 
-  /// Returns a log that writes lines to standard error, each in one call of `write`.
+  /// Returns a log that writes lines to standard error. A line that cannot be written is lost, and
+  /// ``linesLost`` counts it.
+  ///
+  /// The process ignores SIGPIPE from then on. Otherwise the first line would end it after the
+  /// reader of a pipe is gone.
   public static func standardError(level: Level = .info, format: Format = .text) -> ServerLog {
-    ServerLog(
-      level: level,
-      entries: { entry in
-        let line = entry.line(format, at: .now)
-        FileHandle.standardError.write(Data((line + "\n").utf8))
-      })
+    signal(SIGPIPE, SIG_IGN)
+    return ServerLog(level: level, format: format, to: LogOutput(descriptor: STDERR_FILENO))
   }
+
+  /// The number of lines that could not be written, since the log was created.
+  package var linesLost: Int { output?.linesLost ?? 0 }
 
   /// The log that discards all entries.
   public static let silent = ServerLog(level: .error, entries: { _ in })

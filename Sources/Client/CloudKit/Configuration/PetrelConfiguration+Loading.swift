@@ -71,8 +71,11 @@ extension PetrelConfiguration {
       ?? UserDirectory.state.path(variables: ProcessInfo.processInfo.environment)
   }
 
-  /// Writes a line to standard error, beginning with `petrel: `.
+  /// Writes a line to standard error, beginning with `petrel: `. A line that cannot be written is
+  /// lost; `FileHandle` would end the app.
   static func warn(_ text: String) {
-    FileHandle.standardError.write(Data("petrel: \(text)\n".utf8))
+    Array("petrel: \(text)\n".utf8).withUnsafeBytes {
+      _ = write(STDERR_FILENO, $0.baseAddress, $0.count)
+    }
   }
 }

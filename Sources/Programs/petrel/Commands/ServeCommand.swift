@@ -45,12 +45,12 @@ enum ServeCommand: Command {
       try ConfigurationOptions.configuration(arguments, files: true)
     }
     await reloading.start()
-    Output.line("petrel listens on \(server.url)")
-    if let address = configuration.postgreSQL { Output.line("its store is at \(address)") }
-    Output.line("its data is in \(absolute(configuration.dataDirectory))")
+    Output.announce("petrel listens on \(server.url)")
+    if let address = configuration.postgreSQL { Output.announce("its store is at \(address)") }
+    Output.announce("its data is in \(absolute(configuration.dataDirectory))")
     await interruption.wait()
     reloading.stop()
-    Output.line("petrel stops")
+    Output.announce("petrel stops")
     server.drain()
     await Interruption.wait(atMost: configuration.drainTime)
     await server.stop()

@@ -20,6 +20,8 @@ extension Server {
     page.add(deliveryMetrics, service.deliveryTimes)
     if let membership = service.membershipMetrics { page.add(membership) }
     page.add(channels.all)
+    page.counter(
+      "petrel_log_lines_lost_total", "Lines of the log that could not be written.", log.linesLost)
     page.add(process)
     return page
   }

@@ -41,7 +41,7 @@ public final class Server: Sendable {
   /// The URL and a reference to this server, for closures that are created before the two are
   /// known.
   private let address: Address
-  private let log: ServerLog
+  let log: ServerLog
 
   /// A weak reference to the server. It is nil before the server is complete.
   private struct Reference: Sendable {

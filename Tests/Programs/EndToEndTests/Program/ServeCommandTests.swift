@@ -1,4 +1,5 @@
 import CloudKit
+import FoundationNetworking
 import Testing
 import Waiting
 
@@ -97,6 +98,34 @@ struct ServeCommandTests {
         }
       }
       #expect(!FileManager.default.fileExists(atPath: folder + "/petrel.sqlite"))
+    }
+  }
+
+  @Test("a log that cannot be written does not stop the server, which counts the lost lines")
+  func unwritableLog() async throws {
+    try await withFolder { folder in
+      let server = try Program(
+        "petrel", ["serve", "--data", folder, "--port", "0"],
+        through: ["/bin/sh", "-c", #"exec "$0" "$@" 2>/dev/full"#], in: folder)
+      let line = try await server.line(containing: "listens on")
+      let url = try #require(line.split(separator: " ").last.flatMap { URL(string: String($0)) })
+      // The refusal of an unknown path has a line in the log.
+      _ = try await URLSession.shared.data(from: url.appendingPathComponent("nothing"))
+      let page = try await URLSession.shared.data(from: url.appendingPathComponent("metrics")).0
+      let text = String(decoding: page, as: UTF8.self)
+      #expect(text.contains("\npetrel_log_lines_lost_total 1\n"), "\(text)")
+      server.signal(SIGTERM)
+      #expect(try await server.end() == 0, "\(server.output)")
+    }
+  }
+
+  @Test("a command whose output cannot be written fails with the reason")
+  func unwritableOutput() async throws {
+    try await withFolder { folder in
+      let program = try Program(
+        "petrel", ["help"], through: ["/bin/sh", "-c", #"exec "$0" "$@" >/dev/full"#], in: folder)
+      #expect(try await program.end() == 1)
+      #expect(program.output == "petrel: the output cannot be written: No space left on device\n")
     }
   }
 
