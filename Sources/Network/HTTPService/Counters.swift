@@ -5,8 +5,6 @@ final class Counters: Sendable {
   let openConnections = Atomic(0)
   let connectionsEvicted = Atomic(0)
   let requestsUnderWay = Atomic(0)
-  let bufferedBytes = Atomic(0)
-  let spooledBytes = Atomic(0)
   let requestsServed = Atomic(0)
   let requestsBroken = Atomic(0)
   /// The requests whose head was read and that have not ended, including refused ones. A server
@@ -21,14 +19,17 @@ final class Counters: Sendable {
   }
 
   /// Returns the present values. They are read one after the other.
-  func snapshot() -> HTTPServer.Metrics {
+  ///
+  /// - Parameters:
+  ///   - bufferedBytes: the bytes in memory.
+  ///   - spooledBytes: the bytes in files.
+  func snapshot(bufferedBytes: Int, spooledBytes: Int) -> HTTPServer.Metrics {
     let refused = refused.withLock { $0 }
     return HTTPServer.Metrics(
       openConnections: openConnections.load(ordering: .relaxed),
       connectionsEvicted: connectionsEvicted.load(ordering: .relaxed),
       requestsUnderWay: requestsUnderWay.load(ordering: .relaxed),
-      bufferedBytes: bufferedBytes.load(ordering: .relaxed),
-      spooledBytes: spooledBytes.load(ordering: .relaxed),
+      bufferedBytes: bufferedBytes, spooledBytes: spooledBytes,
       requestsServed: requestsServed.load(ordering: .relaxed),
       requestsBroken: requestsBroken.load(ordering: .relaxed),
       refused: Dictionary(

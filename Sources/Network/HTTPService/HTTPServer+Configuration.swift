@@ -21,14 +21,20 @@ extension HTTPServer {
     /// twice the limit, so that the client sees the answer. A request that declares more is refused
     /// at once. If more comes undeclared, the server closes the connection without an answer.
     public var maximumBodySize = 8 << 20
+    /// The size in bytes up to which a body is small. The server receives a small body before it
+    /// calls the handler.
+    public var smallBodySize = 64 << 10
+    /// Whether a body for this path (decoded, without its query) may be larger than
+    /// ``smallBodySize``. An event loop calls it, so it must not block.
+    public var mayBeLarge: @Sendable (_ path: String) -> Bool = { _ in true }
     /// The rule for bodies that go to files, with limits of their own; `nil` if none do.
     public var spooling: Spooling?
     /// The most bytes in memory of all bodies during receipt and handling, and of all answers
     /// during sending, except streams. Beyond the limit a request gets 503. A request without a
     /// body that may use the reserve (``mayUseReserve``) is served even then.
     ///
-    /// Bodies over 64 KiB may use only half of it, so that clients with large bodies that never end
-    /// leave places for others.
+    /// Bodies over ``smallBodySize`` may use only half of it, and each host and network only a
+    /// share (``ByteAdmission``). So clients with bodies that never end leave room for others.
     public var maximumBufferedBytes = 256 << 20
     /// The most open connections. For a further one, the server closes those that have waited
     /// longest for a request. If none waits, the new connection gets 503 and is closed.
@@ -47,6 +53,13 @@ extension HTTPServer {
     ///
     /// The accepting thread calls it, so it must not block.
     public var isProxy: @Sendable (_ address: String) -> Bool = { _ in false }
+    /// Returns the client's IPv4 or IPv6 address in network byte order, from the header fields of a
+    /// proxy's request. The client has a share of the bytes in memory and in files by it. Without an
+    /// address, the request has no share, but the whole limit.
+    ///
+    /// An event loop calls it, so it must not block.
+    public var forwardedAddress:
+      @Sendable (_ request: [(name: String, value: String)]) -> [UInt8]? = { _ in nil }
     /// The places of ``maximumConnections`` that are kept for requests for which ``mayUseReserve``
     /// returns `true`. At most a quarter of all.
     ///
@@ -76,12 +89,14 @@ extension HTTPServer {
     /// slower client. It also disconnects a client that takes this plus ``idleTimeout`` for the
     /// request line.
     public var headTime = Duration.seconds(30)
-    /// The bytes a second that a client must send of a body, and take of an answer with known
-    /// length. It is an average, after ``rateGrace``. The server disconnects a slower client within
-    /// about a second.
+    /// The bytes a second that a client must send of a body, and take of an answer that the server
+    /// has. The rate counts for each ``rateGrace``, so bytes that the client sent before do not help
+    /// it. The server disconnects a slower client within about a second.
     public var minimumRate = 1024
-    /// The time that a body or an answer may take before ``minimumRate`` counts.
+    /// The time for which a body or an answer may stand still.
     public var rateGrace = Duration.seconds(30)
+    /// The time of a body in memory. The server disconnects a client that takes longer.
+    public var bodyTime = Duration.seconds(600)
     /// The most requests during receipt, handling and sending, including long polls. Beyond the
     /// limit a request gets 503.
     public var maximumRequestsUnderWay = 12_288
@@ -118,6 +133,24 @@ extension HTTPServer {
         head: headTime, line: idleTimeout + headTime, grace: rateGrace, rate: minimumRate)
     }
 
+    /// The limits of bytes in memory.
+    var memoryLimits: ByteAdmission.Limits {
+      ByteAdmission.Limits(
+        all: maximumBufferedBytes, large: maximumBufferedBytes / 2, smallBody: smallBodySize)
+    }
+
+    /// The limits of bytes in files, where small bodies have no room of their own.
+    var fileLimits: ByteAdmission.Limits {
+      let bytes = spooling?.maximumSpooledBytes ?? 0
+      return ByteAdmission.Limits(all: bytes, large: bytes, smallBody: 0)
+    }
+
+    /// Returns the limit of a body for a path, and its longest time.
+    func bodyLimit(of path: String, _ spooling: HTTPServer.Spooling?) -> (size: Int, time: Duration) {
+      if let spooling { return (spooling.maximumBodySize, spooling.bodyTime) }
+      return (mayBeLarge(path) ? maximumBodySize : min(maximumBodySize, smallBodySize), bodyTime)
+    }
+
     /// Returns the numbers of places.
     ///
     /// - Parameter connections: the number of connections that the system allows.
@@ -139,7 +172,7 @@ extension HTTPServer {
         ("maximumTargetSize", maximumTargetSize), ("maximumHeaderSize", maximumHeaderSize),
         ("minimumRate", minimumRate), ("overdueRequests", overdueRequests),
         ("connectionsByAddress", connectionsByAddress),
-        ("connectionsByNetwork", connectionsByNetwork),
+        ("connectionsByNetwork", connectionsByNetwork), ("smallBodySize", smallBodySize),
       ]
       for (name, value) in numbers where value < 1 || value > Int(Int32.max) {
         throw HTTPServerError(

@@ -24,5 +24,8 @@ extension HTTPServer {
   }
 
   /// The present values of the counters.
-  public var metrics: Metrics { counters.snapshot() }
+  public var metrics: Metrics {
+    counters.snapshot(
+      bufferedBytes: memory.withLock { $0.taken }, spooledBytes: files.withLock { $0.taken })
+  }
 }

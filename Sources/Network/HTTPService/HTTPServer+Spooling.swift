@@ -10,8 +10,11 @@ extension HTTPServer {
     /// answer.
     public var maximumBodySize: Int
     /// The most bytes in the files of all requests under way together. A request that would exceed
-    /// the limit gets 503.
+    /// the limit gets 503. Each host, network and account may use only a share
+    /// (``ByteAdmission``).
     public var maximumSpooledBytes = 4 << 30
+    /// The time of a body. The server disconnects a client that takes longer.
+    public var bodyTime = Duration.seconds(3600)
     /// Whether the body of a request with this method and path (decoded, without its query) goes to
     /// a file. An event loop calls it, so it must not block.
     public var applies: @Sendable (_ method: String, _ path: String) -> Bool

@@ -16,6 +16,8 @@ import Synchronization
 ///
 /// - The server calls the handler for every well-formed request, with any method, when the body is
 ///   complete. Each call runs in a task of its own.
+/// - A handler in two parts (``init(configuration:examine:)``) sees the head of a request with a
+///   large body before the server receives the body.
 /// - A waiting connection needs no thread, so a long poll is a handler that takes its time.
 /// - When the client closes the connection, the server cancels the handler's task within about two
 ///   seconds. A client that closes only its sending side counts as gone.
@@ -42,8 +44,15 @@ public final class HTTPServer: Sendable {
 
   /// The address and the limits, fixed at creation.
   public let configuration: Configuration
+  /// Answers a complete request.
   let handler: @Sendable (HTTPRequest) async -> HTTPResponse
+  /// Decides about the head of a request with a large body; `nil` if every body is received.
+  let examine: (@Sendable (HTTPRequest) async -> HTTPDecision)?
   let counters = Counters()
+  /// The bytes of bodies and answers in memory.
+  let memory: Mutex<ByteAdmission>
+  /// The bytes of bodies in files.
+  let files: Mutex<ByteAdmission>
   let registry = ConnectionRegistry()
   private let currentPlaces = Mutex<ConnectionPlaces?>(nil)
   let phase = Mutex(Phase.created)
@@ -54,12 +63,44 @@ public final class HTTPServer: Sendable {
   /// Creates a server that does not listen yet.
   ///
   /// - Parameter handler: answers each request. It runs in a task of its own, many at a time.
-  public init(
+  public convenience init(
     configuration: Configuration,
     handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
   ) {
+    self.init(configuration: configuration, examine: nil, handler: handler)
+  }
+
+  /// Creates a server that can refuse a request before it receives a large body.
+  ///
+  /// The server calls `examine` once for each request. If the body goes to a file, has more than
+  /// ``Configuration/smallBodySize`` bytes or comes in chunks, it calls it for the head alone, with
+  /// an empty body, and receives the body only if `examine` asks for it. Otherwise it calls it when
+  /// the body is complete.
+  ///
+  /// - Parameter examine: decides about a request by its head. It runs in a task of its own, many
+  ///   at a time.
+  public convenience init(
+    configuration: Configuration,
+    examine: @escaping @Sendable (_ head: HTTPRequest) async -> HTTPDecision
+  ) {
+    self.init(configuration: configuration, examine: examine) { request in
+      switch await examine(request) {
+      case .answer(let response): response
+      case .receive(_, let answer): await answer(request)
+      }
+    }
+  }
+
+  private init(
+    configuration: Configuration,
+    examine: (@Sendable (HTTPRequest) async -> HTTPDecision)?,
+    handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+  ) {
     self.configuration = configuration
+    self.examine = examine
     self.handler = handler
+    memory = Mutex(ByteAdmission(configuration.memoryLimits))
+    files = Mutex(ByteAdmission(configuration.fileLimits))
     admission = Mutex(
       Admission(patience: configuration.patience, crowd: configuration.overdueRequests))
   }
@@ -145,8 +186,7 @@ public final class HTTPServer: Sendable {
       places: places, limits: limits,
       watch: DisconnectWatch(
         registry: registry, interval: .seconds(1), handlingTime: configuration.handlingTime),
-      slowClients: SlowClientWatch(
-        registry: registry, limits: configuration.paceLimits, counters: counters),
+      slowClients: SlowClientWatch(registry: registry, counters: counters),
       port: socket.port)
   }
 }

@@ -149,25 +149,49 @@ package final class AdminService: Sendable {
     path.hasPrefix("/admin/") || path == "/admin" || Console.isPath(path)
   }
 
-  /// Returns the answer to a request with a path that satisfies ``isPath(_:)``. All errors become
-  /// answers.
+  /// Decides about a request with a path that satisfies ``isPath(_:)`` by its head. Nobody without
+  /// access gets the server to receive a body. All errors become answers.
   ///
   /// The journal counts and logs each failed request with its caller, if the caller is known.
-  package func respond(to request: HTTPRequest) async -> HTTPResponse {
-    var known: AdminIdentity?
+  package func examine(_ head: HTTPRequest) async -> HTTPDecision {
     do {
-      try admission.withLock { $0 }.check(request)
-      if Console.isPath(request.path) { return try await console.answer(to: request) }
-      let identity = try await authenticator.identity(of: request)
-      known = identity
-      return protected(try await router.answer(to: request, by: identity))
+      try admission.withLock { $0 }.check(head)
+      if Console.isPath(head.path) {
+        return .receive { [self] request in
+          await answer(request, by: nil) { try await console.answer(to: request) }
+        }
+      }
+      let identity = try await authenticator.identity(of: head)
+      return .receive { [self] request in
+        await answer(request, by: identity) {
+          protected(try await router.answer(to: request, by: identity))
+        }
+      }
     } catch {
-      let failure = ServiceError(any: error)
-      let response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
-      journal.note(
-        failure, status: response.status, of: request, operation: "admin", by: known, cause: error)
-      return protected(response)
+      return .answer(refusal(of: head, because: error, by: nil))
     }
+  }
+
+  /// Returns the answer of `body`, or the answer about its failure.
+  private func answer(
+    _ request: HTTPRequest, by caller: AdminIdentity?, _ body: () async throws -> HTTPResponse
+  ) async -> HTTPResponse {
+    do {
+      return try await body()
+    } catch {
+      return refusal(of: request, because: error, by: caller)
+    }
+  }
+
+  /// Logs and counts the failure of a request, and returns the answer about the failure.
+  private func refusal(
+    of request: HTTPRequest, because error: any Error, by caller: AdminIdentity?
+  ) -> HTTPResponse {
+    let failure = ServiceError(any: error)
+    let response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
+    journal.note(
+      failure, status: response.status, of: request, operation: "admin", by: caller, cause: error)
+    return protected(response)
   }
 
   /// Returns the answer with the header fields of ``protection``.

@@ -86,10 +86,10 @@ static inline struct MHD_Response *microhttpd_response_copying(const void *bytes
 static inline uint64_t microhttpd_unknown_size(void) { return MHD_SIZE_UNKNOWN; }
 
 static inline struct MHD_Response *microhttpd_response_reading(
-    uint64_t size, MHD_ContentReaderCallback reader, void *context,
+    uint64_t size, size_t piece, MHD_ContentReaderCallback reader, void *context,
     MHD_ContentReaderFreeCallback free) {
   // The response holds a block of that size as long as it lives; chunks do not go through it.
-  const size_t block = size == MHD_SIZE_UNKNOWN ? 1 : 4096;
+  const size_t block = size == MHD_SIZE_UNKNOWN ? 1 : piece;
   return MHD_create_response_from_callback(size, block, reader, context, free);
 }
 

@@ -1,20 +1,22 @@
 /// The rules for the body of a request while it arrives: for each ``Event``, they give the
 /// ``Action`` of the connection. It is a value without I/O.
 ///
-/// If a body is over the limit, the server drops its bytes but receives up to twice the limit. A
-/// client that first sends everything and then reads the answer therefore gets the refusal. A
-/// request that declares more than twice the limit (`Content-Length`) is refused at once. If more
-/// arrives without such a declaration, the server closes the connection without an answer.
+/// If a request is refused, the server drops the bytes of its body but receives up to twice the
+/// limit. A client that first sends everything and then reads the answer therefore gets the
+/// refusal. A request that declares more than twice the limit (`Content-Length`) is refused at once.
+/// If more arrives without such a declaration, the server closes the connection without an answer.
 struct BodyReception {
   /// A step in the arrival of a request.
   enum Event {
     /// The header fields are complete. `refusal` is a reason against the request other than the
     /// length of its body; `nil` if there is none.
     case head(RequestHead, refusal: HTTPRefusal?)
+    /// The handler has answered from the head, so the body is not needed.
+    case answered
     /// This number of bytes of the body arrived.
     case bytes(Int)
-    /// The bytes that just arrived cannot be stored.
-    case bytesRefused(HTTPRefusal)
+    /// The server cannot store the body.
+    case bodyRefused(HTTPRefusal)
     /// The request is complete.
     case end
   }
@@ -25,24 +27,34 @@ struct BodyReception {
     case receive
     /// Keep the bytes.
     case append
-    /// Read the bytes and drop them. The refusal follows at the end of the body.
+    /// Read the bytes and drop them. The refusal or the answer follows at the end of the body.
     case discard
-    /// Answer with the refusal now. After ``Event/head(_:refusal:)`` the connection must close
-    /// after the answer, because the body has not been received. After ``Event/end`` it may stay
-    /// open.
+    /// Answer with the refusal now. Before the end of the body, the connection must close after the
+    /// answer. After ``Event/end`` it may stay open.
     case refuse(HTTPRefusal)
+    /// Send the answer of the handler now. The connection must close as after ``refuse(_:)``.
+    case answer
     /// Close the connection without an answer.
     case close
     /// Call the handler.
     case handle
   }
 
+  /// The result of the request as far as it is known before its end.
+  private enum Outcome {
+    case open
+    case refused(HTTPRefusal)
+    case answered
+  }
+
   /// The largest body that the request may have, in bytes.
   let limit: Int
-  /// The refusal that the request gets at its end; `nil` if there is none so far.
-  private var refusal: HTTPRefusal?
+  private var outcome = Outcome.open
   /// The number of bytes of the body that arrived.
   private var count = 0
+  /// Whether the client sends no body before it has an answer, or will send more than the server
+  /// reads.
+  private var mustAnswerAtOnce = false
 
   init(limit: Int) {
     self.limit = limit
@@ -57,31 +69,49 @@ struct BodyReception {
     switch event {
     case .head(let head, let refusal):
       count = 0
-      self.refusal = refusal
+      outcome = refusal.map { .refused($0) } ?? .open
       if let violation = head.violation {
         return .refuse(HTTPRefusal(.malformed, violation))
       }
       let length = head.contentLength ?? 0
-      if refusal == nil, length > limit { self.refusal = tooLarge }
-      guard let refusal = self.refusal else { return .receive }
-      // A client that waits for `100 Continue`, or whose Content-Length is more than twice the
-      // limit, gets the refusal at once.
-      return head.expectsContinue || length > readLimit ? .refuse(refusal) : .discard
+      mustAnswerAtOnce = head.expectsContinue || length > readLimit
+      if length > limit { refuseTooLarge() }
+      return beforeBody
+    case .answered:
+      outcome = .answered
+      return beforeBody
     case .bytes(let more):
       count += more
       if count > readLimit { return .close }
-      if refusal == nil, count > limit { refusal = tooLarge }
-      return refusal == nil ? .append : .discard
-    case .bytesRefused(let refusal):
-      self.refusal = refusal
+      if count > limit { refuseTooLarge() }
+      if case .open = outcome { return .append }
       return .discard
+    case .bodyRefused(let refusal):
+      outcome = .refused(refusal)
+      return count == 0 ? beforeBody : .discard
     case .end:
-      return refusal.map { .refuse($0) } ?? .handle
+      switch outcome {
+      case .open: return .handle
+      case .refused(let refusal): return .refuse(refusal)
+      case .answered: return .answer
+      }
     }
   }
 
-  private var tooLarge: HTTPRefusal {
-    HTTPRefusal(
-      .bodyTooLarge, "the body is larger than \(limit) bytes; send less at a time", limit: limit)
+  /// The action before the first byte of the body.
+  private var beforeBody: Action {
+    switch outcome {
+    case .open: .receive
+    case .refused(let refusal): mustAnswerAtOnce ? .refuse(refusal) : .discard
+    case .answered: mustAnswerAtOnce ? .answer : .discard
+    }
+  }
+
+  /// Refuses the body for its size, unless there is an earlier reason or answer.
+  private mutating func refuseTooLarge() {
+    guard case .open = outcome else { return }
+    outcome = .refused(
+      HTTPRefusal(
+        .bodyTooLarge, "the body is larger than \(limit) bytes; send less at a time", limit: limit))
   }
 }

@@ -2,21 +2,32 @@
 /// returns the ``Action`` of the connection. The event loop must never wait, and the handler's task
 /// may answer at any moment.
 ///
-/// While the handler works, libmicrohttpd suspends the connection. Every ``Action/suspend`` is
-/// followed by exactly one ``Action/resume``.
+/// The handler works in one or two stages: on the head of a request with a large body, and on each
+/// complete request. While it works, libmicrohttpd suspends the connection. Every
+/// ``Action/suspend`` is followed by exactly one ``Action/resume``.
 struct ExchangeState {
+  /// The part of a request that a task of the handler works on.
+  enum Stage: Equatable {
+    /// The head, before the server receives the body.
+    case head
+    /// The complete request.
+    case whole
+  }
+
   /// A step in the exchange.
   enum Event {
     /// A new request begins.
     case began
-    /// The request is complete.
-    case received
-    /// The handler's task was started. The handler may have answered already.
+    /// The head, or the whole request, is complete and is for the handler.
+    case received(Stage)
+    /// The handler's task was started. The handler may have returned already.
     case handlerStarted
-    /// The handler answered the request with this number.
+    /// The handler has finished with the request of this number.
     case handlerReturned(UInt64)
-    /// The event loop asks for the answer.
-    case answerWanted
+    /// The event loop asks for the result.
+    case resultWanted
+    /// The event loop sends the answer that the handler gave from the head.
+    case answeredEarly
     /// The answer was sent, or the connection broke.
     case ended
     /// The server stops and does not wait for handlers any more.
@@ -33,6 +44,8 @@ struct ExchangeState {
     case suspend
     /// Resume the connection in the library.
     case resume
+    /// Do what the handler decided about the head.
+    case takeDecision
     /// Send the handler's answer.
     case sendAnswer
     /// Refuse the request, because the server is stopping.
@@ -43,8 +56,8 @@ struct ExchangeState {
   enum Phase: Equatable {
     case idle
     case receiving
-    case handling(suspended: Bool)
-    case answered
+    case handling(Stage, suspended: Bool)
+    case returned(Stage)
     case refused
     case sending
   }
@@ -64,22 +77,28 @@ struct ExchangeState {
       number += 1
       phase = .receiving
       return .nothing
-    case (.received, .receiving):
-      phase = isAbandoned ? .sending : .handling(suspended: false)
+    case (.received(let stage), .receiving):
+      phase = isAbandoned ? .sending : .handling(stage, suspended: false)
       return isAbandoned ? .refuse : .startHandler
-    case (.handlerStarted, .handling):
-      phase = .handling(suspended: true)
+    case (.handlerStarted, .handling(let stage, _)):
+      phase = .handling(stage, suspended: true)
       return .suspend
-    case (.handlerReturned(number), .handling(let suspended)):
-      phase = .answered
+    case (.handlerReturned(number), .handling(let stage, let suspended)):
+      phase = .returned(stage)
       return suspended ? .resume : .nothing
-    case (.handlerStarted, .answered), (.answerWanted, .answered):
+    case (.handlerStarted, .returned(.head)), (.resultWanted, .returned(.head)):
+      phase = .receiving
+      return .takeDecision
+    case (.handlerStarted, .returned(.whole)), (.resultWanted, .returned(.whole)):
       phase = .sending
       return .sendAnswer
-    case (.handlerStarted, .refused), (.answerWanted, .refused):
+    case (.answeredEarly, .receiving):
+      phase = .sending
+      return .nothing
+    case (.handlerStarted, .refused), (.resultWanted, .refused):
       phase = .sending
       return .refuse
-    case (.abandoned, .handling(let suspended)):
+    case (.abandoned, .handling(_, let suspended)):
       isAbandoned = true
       phase = .refused
       return suspended ? .resume : .nothing

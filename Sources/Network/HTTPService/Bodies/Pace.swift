@@ -1,9 +1,13 @@
-/// The speed of a connection's client: the time for which the server has waited, and the number of
-/// bytes that moved.
+/// The speed of a connection's client: the time for which the server still waits for it.
 ///
 /// libmicrohttpd ends a connection on which nothing moves. A client that sends or takes one byte
-/// now and then would keep its connection for ever. This value decides when such a client is too
-/// slow.
+/// now and then would keep its connection, and the bytes that it has sent, for ever. This value
+/// decides when such a client is too slow.
+///
+/// A body or an answer has a time for its next bytes. Each byte adds to it what the byte may take at
+/// the lowest rate, but a client never has more than ``Limits/grace`` ahead. So the rate counts for
+/// the last seconds, and a client that sent or took much at once must still go on. A large piece of
+/// an answer has at least the time that the rate gives it.
 struct Pace {
   /// The time limits for a client.
   struct Limits: Sendable, Hashable {
@@ -12,89 +16,97 @@ struct Pace {
     /// The time between requests, until the next request line is complete. The library ends silent
     /// connections earlier, so a client that takes this long has sent a part of the line.
     var line: Duration
-    /// The time in which a body or an answer need not reach `rate`.
+    /// The time for which a body or an answer may stand still.
     var grace: Duration
-    /// The average bytes a second of a body or an answer, after `grace`.
+    /// The bytes a second of a body or an answer, in each `grace`.
     var rate: Int
+
+    /// The time for a number of bytes at the lowest rate.
+    fileprivate func time(for count: Int) -> Duration {
+      .seconds(Double(count) / Double(rate))
+    }
   }
 
   /// A step of a connection.
   enum Event {
     /// The request line is complete.
     case lineReceived
-    /// The header fields are complete.
-    case headReceived
+    /// The server waits for a body, for this time at most.
+    case bodyAwaited(within: Duration)
     /// This number of bytes of the body arrived.
     case bodyReceived(Int)
-    /// The request is complete. The client now waits for the server.
-    case requestReceived
-    /// The server begins to send an answer of this size in bytes; `nil` for a stream of unknown
-    /// length.
-    case answerBegan(size: Int?)
+    /// The client waits for the server: its request is complete or is decided about, or the next
+    /// bytes of an answer do not exist yet.
+    case serverAwaited
+    /// The server begins to send an answer, of which it knows this number of bytes.
+    case answerBegan(Int)
+    /// This number of further bytes of the answer is being sent. The bytes before are taken.
+    case answerTaken(Int)
     /// The answer is sent, or the exchange broke.
     case exchangeEnded
   }
 
   /// The next step of the connection. In `server` the client waits for the server. In all other
-  /// phases the server waits for the client.
+  /// phases the server waits for the client, up to a time.
   private enum Phase {
-    case line
-    case head
-    case body(received: Int)
+    /// For a request line or header fields.
+    case head(since: ContinuousClock.Instant, until: ContinuousClock.Instant)
+    /// For the next bytes of a body, and for its end.
+    case body(next: ContinuousClock.Instant, end: ContinuousClock.Instant)
     case server
-    case answer(size: Int)
+    case answer(until: ContinuousClock.Instant)
   }
 
-  private var phase = Phase.line
-  /// The start of the present phase.
-  private var began: ContinuousClock.Instant
+  private let limits: Limits
+  private var phase: Phase
 
   /// Starts with the wait for a request line.
-  init(at now: ContinuousClock.Instant) {
-    began = now
+  init(_ limits: Limits, at now: ContinuousClock.Instant) {
+    self.limits = limits
+    phase = .head(since: now, until: now + limits.line)
   }
 
-  /// Processes an event. `now` is evaluated only if the event starts a phase with a time limit.
+  /// Processes an event. `now` is evaluated only if a time limit changes.
   mutating func handle(_ event: Event, at now: @autoclosure () -> ContinuousClock.Instant) {
     switch event {
-    case .exchangeEnded: phase = .line
-    case .lineReceived: phase = .head
-    case .headReceived: phase = .body(received: 0)
+    case .exchangeEnded:
+      let now = now()
+      phase = .head(since: now, until: now + limits.line)
+    case .lineReceived:
+      let now = now()
+      phase = .head(since: now, until: now + limits.head)
+    case .bodyAwaited(let longest):
+      let now = now()
+      phase = .body(next: now + limits.grace, end: now + longest)
     case .bodyReceived(let count):
-      // The time of a body runs from the end of the head and does not start again.
-      if case .body(let received) = phase { phase = .body(received: received + count) }
-      return
-    case .requestReceived:
-      phase = .server
-      return
+      guard case .body(let next, let end) = phase else { return }
+      phase = .body(next: min(next + limits.time(for: count), now() + limits.grace), end: end)
+    case .serverAwaited: phase = .server
     case .answerBegan(let size):
-      phase = size.map { .answer(size: $0) } ?? .server
+      phase = .answer(until: now() + limits.grace + limits.time(for: size))
+    case .answerTaken(let count):
+      let time = limits.time(for: count)
+      let most = now() + max(limits.grace, time)
+      if case .answer(let until) = phase {
+        phase = .answer(until: min(until + time, most))
+      } else {
+        phase = .answer(until: most)
+      }
     }
-    began = now()
   }
 
   /// The time since which the server waits for the head of a request; `nil` once the head is
   /// complete, until the exchange ends.
   var idleSince: ContinuousClock.Instant? {
-    switch phase {
-    case .line, .head: began
-    case .body, .server, .answer: nil
-    }
+    if case .head(let since, _) = phase { since } else { nil }
   }
 
   /// Whether the client takes more time than the limits permit.
-  func isTooSlow(at now: ContinuousClock.Instant, _ limits: Limits) -> Bool {
-    let elapsed = now - began
+  func isTooSlow(at now: ContinuousClock.Instant) -> Bool {
     switch phase {
-    case .server: return false
-    case .line: return elapsed > limits.line
-    case .head: return elapsed > limits.head
-    case .body(let received):
-      // The client must have sent at least these bytes by now.
-      return elapsed > limits.grace
-        && Double(received) < (elapsed - limits.grace) / .seconds(1) * Double(limits.rate)
-    case .answer(let size):
-      return elapsed > limits.grace + .seconds(Double(size) / Double(limits.rate))
+    case .server: false
+    case .head(_, let until), .answer(let until): now > until
+    case .body(let next, let end): now > min(next, end)
     }
   }
 }

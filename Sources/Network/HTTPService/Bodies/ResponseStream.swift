@@ -19,6 +19,7 @@ final class ResponseStream: Sendable {
   }
 
   private let connection: NativeConnection
+  private let progress: @Sendable (Pace.Event) -> Void
   private let producer: @Sendable (HTTPStreamWriter) async throws -> Void
   private let shared: Mutex<Shared>
 
@@ -27,12 +28,16 @@ final class ResponseStream: Sendable {
   /// - Parameters:
   ///   - connection: the connection that the library suspends while the stream has no bytes.
   ///   - capacity: the number of unsent bytes at which a writer has to wait.
+  ///   - progress: records whether the client takes bytes or waits for them. The event loop calls
+  ///     it.
   ///   - producer: writes the body. The stream ends when it returns.
   init(
     connection: NativeConnection, capacity: Int,
+    progress: @escaping @Sendable (Pace.Event) -> Void,
     producer: @escaping @Sendable (HTTPStreamWriter) async throws -> Void
   ) {
     self.connection = connection
+    self.progress = progress
     self.producer = producer
     shared = Mutex(Shared(state: StreamState(capacity: capacity)))
   }
@@ -134,8 +139,11 @@ final class ResponseStream: Sendable {
     switch action {
     case .bytes(let bytes):
       target.copyBytes(from: bytes)
+      progress(.answerTaken(bytes.count))
       return bytes.count
-    case .suspend: return 0
+    case .suspend:
+      progress(.serverAwaited)
+      return 0
     case .end: return microhttpd_end_of_stream()
     case .fail: return microhttpd_end_with_error()
     }

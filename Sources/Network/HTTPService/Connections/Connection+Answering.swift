@@ -2,14 +2,16 @@ import CMicroHTTPD
 import Foundation
 
 extension Connection {
-  /// Starts the handler's task for the complete request and suspends the connection. An overloaded
-  /// server refuses the request instead.
+  /// Starts the handler's task for the head or the complete request, and suspends the connection.
+  /// An overloaded server refuses the complete request instead.
   ///
   /// - Returns: `false` to close the connection.
-  func startHandler(number: UInt64) -> Bool {
+  func startHandler(_ stage: ExchangeState.Stage, number: UInt64) -> Bool {
     guard let head = incoming.head else { return false }
     var ticket: Int?
-    if server.configuration.mayBeOverdue(head.method, RequestTarget(head.target).path) {
+    if stage == .whole,
+      server.configuration.mayBeOverdue(head.method, RequestTarget(head.target).path)
+    {
       ticket = server.admission.withLock { $0.enter(at: .now) }
       guard ticket != nil else { return refuse(.overloaded) }
     }
@@ -17,58 +19,113 @@ extension Connection {
       method: head.method, target: head.target, headers: head.headers, body: incoming.body,
       bodyFile: incoming.bodyFile, remoteAddress: remoteAddress,
       isFromSocketFile: isOfSocketFile)
-    let task = Task { [self, ticket] in
-      let response = await server.handler(request)
-      if let ticket { server.admission.withLock { $0.leave(ticket) } }
-      handlerReturned(response, number: number)
+    let task: Task<Void, Never>
+    if stage == .head, let examine = server.examine {
+      task = Task { [self] in
+        let decision = await examine(request)
+        handlerReturned(number: number) { $0.decision = decision }
+      }
+    } else {
+      let handler = incoming.answer ?? server.handler
+      task = Task { [self, ticket] in
+        let response = await handler(request)
+        if let ticket { server.admission.withLock { $0.leave(ticket) } }
+        if !handlerReturned(number: number, { $0.response = response }) { response.ifUnsent?() }
+      }
     }
     shared.withLock { $0.task = task }
     return answer(to: .handlerStarted)
   }
 
-  /// Stores the handler's answer and resumes the connection. Runs in the handler's task; an answer
-  /// to an earlier request is dropped.
-  private func handlerReturned(_ response: HTTPResponse, number: UInt64) {
-    let isLate = shared.withLock { shared in
+  /// Stores the handler's result and resumes the connection. Runs in the handler's task; a result
+  /// for an earlier request is dropped.
+  ///
+  /// - Returns: whether the result is stored.
+  @discardableResult
+  private func handlerReturned(number: UInt64, _ store: (inout Shared) -> Void) -> Bool {
+    shared.withLock { shared in
       guard shared.exchange.number == number, case .handling = shared.exchange.phase else {
-        return true
+        return false
       }
       shared.task = nil
-      shared.response = response
-      if let producer = response.body.producer {
-        shared.stream = ResponseStream(
-          connection: native, capacity: server.configuration.streamBuffer, producer: producer)
-      }
+      store(&shared)
       if shared.exchange.handle(.handlerReturned(number)) == .resume { native.resume() }
-      return false
+      return true
     }
-    if isLate { response.ifUnsent?() }
   }
 
-  /// Sends the answer if there is one, or suspends the connection until there is.
+  /// Sends the answer or does what was decided about the head. Without a result, suspends the
+  /// connection until there is one.
   ///
   /// - Returns: `false` to close the connection.
   func answer(to event: ExchangeState.Event) -> Bool {
     // The lock is held while the library suspends, so that no other thread resumes before that.
-    let (action, response, stream) = shared.withLock { shared in
+    let (action, response, decision) = shared.withLock { shared in
       let action = shared.exchange.handle(event)
       if action == .suspend { native.suspend() }
-      guard action == .sendAnswer else { return (action, HTTPResponse?.none, shared.stream) }
-      defer { shared.response = nil }
-      return (action, shared.response, shared.stream)
+      defer {
+        if action == .sendAnswer { shared.response = nil }
+        if action == .takeDecision { shared.decision = nil }
+      }
+      return (action, shared.response, shared.decision)
     }
     switch action {
     case .suspend: return true
+    case .takeDecision:
+      incoming.isExamined = false
+      switch decision {
+      case .answer(let response):
+        incoming.earlyAnswer = response
+        return beginBody(incoming.reception.handle(.answered))
+      case .receive(let account, let answer):
+        incoming.memory.account = account
+        incoming.file.account = account
+        incoming.answer = answer
+        return beginBody(.receive)
+      case nil: return false
+      }
     case .sendAnswer:
       guard let response else { return false }
-      incoming.isAnswered = true
-      if let ifUnsent = response.ifUnsent {
-        if native.isPeerClosed { ifUnsent() } else { incoming.ifUnsent = ifUnsent }
-      }
-      return queue(response, stream: stream, closing: server.isStopping)
+      return send(response, closing: false)
     case .refuse: return refuse(.stopping)
     default: return false
     }
+  }
+
+  /// Sends the answer that the handler gave from the head.
+  ///
+  /// - Returns: `false` to close the connection.
+  func sendEarlyAnswer(closing: Bool) -> Bool {
+    guard let response = incoming.earlyAnswer else { return false }
+    incoming.earlyAnswer = nil
+    _ = shared.withLock { $0.exchange.handle(.answeredEarly) }
+    return send(response, closing: closing)
+  }
+
+  /// Sends an answer of the handler.
+  ///
+  /// - Returns: `false` to close the connection.
+  private func send(_ response: HTTPResponse, closing: Bool) -> Bool {
+    incoming.isAnswered = true
+    if let ifUnsent = response.ifUnsent {
+      if native.isPeerClosed { ifUnsent() } else { incoming.ifUnsent = ifUnsent }
+    }
+    let stream = response.body.producer.map { producer in
+      ResponseStream(
+        connection: native, capacity: server.configuration.streamBuffer,
+        progress: { [self] in progress($0) }, producer: producer)
+    }
+    let isAbandoned = shared.withLock { shared in
+      shared.stream = stream
+      return shared.exchange.isAbandoned
+    }
+    if isAbandoned { stream?.cut() }
+    return queue(response, stream: stream, closing: closing || server.isStopping)
+  }
+
+  /// Records a step in the sending of an answer.
+  private func progress(_ event: Pace.Event) {
+    shared.withLock { $0.pace.handle(event, at: .now) }
   }
 
   /// Sends an answer of the server itself, without the handler.
@@ -94,7 +151,8 @@ extension Connection {
     beginAnswer(response.body)
     do {
       let answer = try NativeResponse.make(
-        response, to: method, stream: stream, closing: closing)
+        response, to: method, stream: stream, progress: { [self] in progress($0) },
+        closing: closing)
       return answer.queue(on: native, status: response.status)
     } catch {
       stream?.cut()
@@ -102,7 +160,7 @@ extension Connection {
       guard
         // Without memory for an answer the connection is closed.
         let answer = try? NativeResponse.make(
-          failure, to: method, stream: nil, closing: closing)
+          failure, to: method, stream: nil, progress: { _ in }, closing: closing)
       else {
         return false
       }
@@ -115,24 +173,16 @@ extension Connection {
   /// Counts the bytes of the answer as buffered until it is sent, and starts the time limit of the
   /// client.
   fileprivate func beginAnswer(_ body: HTTPBody) {
+    var size = 0
     if case .data(let data) = body {
-      incoming.answerSize = data.count
-      _ = server.counters.bufferedBytes.add(data.count)
+      server.memory.withLock { $0.add(data.count, to: &incoming.memory) }
+      if !NativeResponse.isReadInPieces(data) { size = data.count }
     }
-    shared.withLock { $0.pace.handle(.answerBegan(size: body.knownSize), at: .now) }
+    shared.withLock { $0.pace.handle(.answerBegan(size), at: .now) }
   }
 }
 
 extension HTTPBody {
-  /// The size of the body in bytes; `nil` for a stream of unknown length.
-  fileprivate var knownSize: Int? {
-    switch self {
-    case .data(let data): data.count
-    case .streamOfLength(let count, _): count
-    case .stream: nil
-    }
-  }
-
   /// The writer of a stream; `nil` for a body in memory.
   fileprivate var producer: (@Sendable (HTTPStreamWriter) async throws -> Void)? {
     switch self {

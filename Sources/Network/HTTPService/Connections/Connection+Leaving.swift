@@ -9,7 +9,7 @@ extension Connection {
     let (number, overdue) = shared.withLock { shared -> (UInt64?, Task<Void, Never>?) in
       let isHandling: Bool
       switch shared.exchange.phase {
-      case .handling(suspended: true): isHandling = true
+      case .handling(_, suspended: true): isHandling = true
       case .sending where shared.stream?.isWaitingForProducer == true: isHandling = false
       default:
         shared.waiting = nil
@@ -40,9 +40,9 @@ extension Connection {
   /// as when a client leaves.
   ///
   /// - Returns: whether the method shut the socket down.
-  func endIfTooSlow(at now: ContinuousClock.Instant, _ limits: Pace.Limits) -> Bool {
+  func endIfTooSlow(at now: ContinuousClock.Instant) -> Bool {
     shared.withLock { shared in
-      guard shared.isOpen, shared.pace.isTooSlow(at: now, limits) else { return false }
+      guard shared.isOpen, shared.pace.isTooSlow(at: now) else { return false }
       shared.isOpen = false
       native.shutdown()
       return true

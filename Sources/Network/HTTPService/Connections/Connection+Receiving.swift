@@ -3,8 +3,9 @@ import Foundation
 import Synchronization
 
 extension Connection {
-  /// Processes a call of libmicrohttpd for a request. The library calls once for the head, once for
-  /// each piece of the body, and after that until there is an answer.
+  /// Processes a call of libmicrohttpd for a request. The library calls once for the head, once more
+  /// after a decision about it, once for each piece of the body, and after that until there is an
+  /// answer.
   ///
   /// - Parameter count: the number of bytes at `bytes`. The method sets the number to zero: it has
   ///   taken all bytes.
@@ -20,13 +21,23 @@ extension Connection {
       defer { count.pointee = 0 }
       return receive(UnsafeRawBufferPointer(start: bytes, count: count.pointee))
     }
-    guard !incoming.isReceived else { return answer(to: .answerWanted) }
+    guard !incoming.isExamined, !incoming.isReceived else { return answer(to: .resultWanted) }
     incoming.isReceived = true
-    shared.withLock { $0.pace.handle(.requestReceived, at: .now) }
+    shared.withLock { $0.pace.handle(.serverAwaited, at: .now) }
     incoming.bodyFile?.finish()
-    if case .refuse(let refusal) = incoming.reception.handle(.end) { return refuse(refusal) }
-    switch shared.withLock({ ($0.exchange.handle(.received), $0.exchange.number) }) {
-    case (.startHandler, let number): return startHandler(number: number)
+    switch incoming.reception.handle(.end) {
+    case .refuse(let refusal): return refuse(refusal)
+    case .answer: return sendEarlyAnswer(closing: false)
+    default: return handOver(.whole)
+    }
+  }
+
+  /// Starts the handler on the head or on the whole request.
+  ///
+  /// - Returns: `false` to close the connection.
+  private func handOver(_ stage: ExchangeState.Stage) -> Bool {
+    switch shared.withLock({ ($0.exchange.handle(.received(stage)), $0.exchange.number) }) {
+    case (.startHandler, let number): return startHandler(stage, number: number)
     default: return refuse(.stopping)
     }
   }
@@ -38,7 +49,6 @@ extension Connection {
     incoming.head = head
     incoming.isUnasked = false
     incoming.target = ""
-    shared.withLock { $0.pace.handle(.headReceived, at: .now) }
     incoming.isReceived = false
     incoming.isAnswered = false
     incoming.refusal = nil
@@ -48,22 +58,52 @@ extension Connection {
     let path = RequestTarget(head.target).path
     let isUrgent = server.configuration.mayUseReserve(path)
     let hasPlace = hasPlace(mayUseReserve: isUrgent)
-    var refusal = server.isStopping ? .stopping : headTooLarge(head) ?? takePlace(isUrgent)
-    let spooling = spooling(for: head.method, path)
-    incoming.reception = BodyReception(
-      limit: spooling?.maximumBodySize ?? server.configuration.maximumBodySize)
-    if let spooling, refusal == nil {
-      incoming.bodyFile = HTTPBodyFile(in: spooling.directory)
-      if incoming.bodyFile == nil { refusal = .bodyNotStored }
-    }
+    let peer = peer ?? server.configuration.forwardedAddress(head.headers).map { PeerAddress($0) }
+    incoming.memory = ByteAdmission.Holding(peer: peer)
+    incoming.file = incoming.memory
+    incoming.spooling = spooling(for: head.method, path)
+    let limit = server.configuration.bodyLimit(of: path, incoming.spooling)
+    incoming.bodyTime = limit.time
+    incoming.reception = BodyReception(limit: limit.size)
+    let refusal =
+      server.isStopping
+      ? .stopping : headTooLarge(head) ?? takePlace(isUrgent) ?? announcedTooMuch(head, limit.size)
     guard hasPlace else { return refuse(.noPlace, closing: true) }
-    switch incoming.reception.handle(.head(head, refusal: refusal)) {
+    let action = incoming.reception.handle(.head(head, refusal: refusal))
+    guard action == .receive, mustExamine(head) else { return beginBody(action) }
+    incoming.isExamined = true
+    shared.withLock { $0.pace.handle(.serverAwaited, at: .now) }
+    return handOver(.head)
+  }
+
+  /// Whether the handler decides about the head before the server receives the body.
+  private func mustExamine(_ head: RequestHead) -> Bool {
+    guard server.examine != nil else { return false }
+    return incoming.spooling != nil || head.isChunked
+      || head.contentLength ?? 0 > server.configuration.smallBodySize
+  }
+
+  /// Begins to receive or to drop the body, or answers without it.
+  ///
+  /// - Parameter action: the action of ``BodyReception`` before the body.
+  /// - Returns: `false` to close the connection.
+  func beginBody(_ action: BodyReception.Action) -> Bool {
+    switch action {
     case .refuse(let refusal): return refuse(refusal, closing: true)
+    case .answer: return sendEarlyAnswer(closing: true)
     case .receive:
-      incoming.body.reserveCapacity(min(head.contentLength ?? 0, 64 << 10))
-      return true
-    default: return true
+      if let spooling = incoming.spooling {
+        incoming.bodyFile = HTTPBodyFile(in: spooling.directory)
+        guard incoming.bodyFile != nil else {
+          return beginBody(incoming.reception.handle(.bodyRefused(.bodyNotStored)))
+        }
+      } else {
+        incoming.body.reserveCapacity(min(incoming.head?.contentLength ?? 0, 64 << 10))
+      }
+    default: break
     }
+    shared.withLock { $0.pace.handle(.bodyAwaited(within: incoming.bodyTime), at: .now) }
+    return true
   }
 
   /// Whether the head is complete and the library has not called
@@ -104,11 +144,12 @@ extension Connection {
   /// - Parameter isUrgent: whether the request may use the reserve.
   /// - Returns: the refusal; `nil` when the request has a place.
   private func takePlace(_ isUrgent: Bool) -> HTTPRefusal? {
-    let bytes = server.configuration.maximumBufferedBytes
     // Answers that clients have not read count too. The requests for them often have no body, so
     // the check of the body's bytes would not refuse them.
-    if !isUrgent, server.counters.bufferedBytes.load(ordering: .relaxed) >= bytes {
-      return .tooManyBytes(bytes)
+    if !isUrgent,
+      let reason = server.memory.withLock({ $0.refusal(of: 0, for: incoming.memory) })
+    {
+      return .tooManyBytes(reason, server.configuration.maximumBufferedBytes)
     }
     let limit =
       server.configuration.maximumRequestsUnderWay
@@ -119,6 +160,20 @@ extension Connection {
       : HTTPRefusal(
         .tooManyRequests,
         "\(limit) requests are under way, which is the limit; try again in a moment")
+  }
+
+  /// Returns the refusal of a body for whose announced bytes there is no room now; `nil` if there
+  /// is room, or if the body is small or over its limit.
+  private func announcedTooMuch(_ head: RequestHead, _ limit: Int) -> HTTPRefusal? {
+    guard let length = head.contentLength, length <= limit,
+      length > server.configuration.smallBodySize
+    else { return nil }
+    if let spooling = incoming.spooling {
+      let reason = server.files.withLock { $0.refusal(of: length, for: incoming.file) }
+      return reason.map { .tooManyBytes($0, spooling.maximumSpooledBytes) }
+    }
+    let reason = server.memory.withLock { $0.refusal(of: length, for: incoming.memory) }
+    return reason.map { .tooManyBytes($0, server.configuration.maximumBufferedBytes) }
   }
 
   /// Returns the rule for a body that goes to a file; `nil` if it stays in memory.
@@ -136,9 +191,9 @@ extension Connection {
     var action = incoming.reception.handle(.bytes(bytes.count))
     if action == .append {
       guard let refusal = keep(bytes) else { return true }
-      action = incoming.reception.handle(.bytesRefused(refusal))
+      action = incoming.reception.handle(.bodyRefused(refusal))
     }
-    releaseBody()
+    releaseBytes()
     return action != .close
   }
 
@@ -146,24 +201,17 @@ extension Connection {
   ///
   /// - Returns: the refusal; `nil` when the bytes are stored.
   private func keep(_ bytes: UnsafeRawBufferPointer) -> HTTPRefusal? {
-    let configuration = server.configuration
-    guard let file = incoming.bodyFile, let spooling = configuration.spooling else {
-      let limit = configuration.maximumBufferedBytes
-      let isLarge = incoming.body.count + bytes.count > HTTPServer.Configuration.largeBodySize
-      guard
-        server.counters.bufferedBytes.reserve(
-          bytes.count, limit: isLarge ? limit / 2 : limit)
-      else { return .tooManyBytes(limit) }
+    guard let file = incoming.bodyFile else {
+      if let reason = server.memory.withLock({ $0.take(bytes.count, for: &incoming.memory) }) {
+        return .tooManyBytes(reason, server.configuration.maximumBufferedBytes)
+      }
       incoming.body.append(contentsOf: bytes)
       return nil
     }
-    let limit = spooling.maximumSpooledBytes
-    guard server.counters.spooledBytes.reserve(bytes.count, limit: limit) else {
-      return .tooManyBytes(limit)
+    if let reason = server.files.withLock({ $0.take(bytes.count, for: &incoming.file) }) {
+      return .tooManyBytes(reason, incoming.spooling?.maximumSpooledBytes ?? 0)
     }
-    if file.append(bytes) { return nil }
-    _ = server.counters.spooledBytes.add(-bytes.count)
-    return .bodyNotStored
+    return file.append(bytes) ? nil : .bodyNotStored
   }
 
   /// Returns the header fields in the order of the request.
@@ -182,11 +230,6 @@ extension Connection {
   }
 }
 
-extension HTTPServer.Configuration {
-  /// The size in bytes above which a body may use only half of ``maximumBufferedBytes``.
-  static let largeBodySize = 64 << 10
-}
-
 extension HTTPRefusal {
   /// The refusal of an overloaded server. Each call creates a new one, with its own random time to
   /// retry.
@@ -203,12 +246,25 @@ extension HTTPRefusal {
   static let bodyNotStored = HTTPRefusal(
     .bodyNotStored, "the server cannot store the body; try again in a moment")
 
-  /// The refusal when the bytes in memory or in files would exceed their limit. Large bodies are
-  /// refused at half of the limit in memory; the message names the whole limit.
-  static func tooManyBytes(_ limit: Int) -> HTTPRefusal {
-    HTTPRefusal(
-      .tooManyBytes,
-      "requests of \(limit) bytes are under way, which is the limit; try again in a moment")
+  /// The refusal when the bytes in memory or in files would exceed a limit.
+  ///
+  /// - Parameters:
+  ///   - reason: the refusal of ``ByteAdmission``.
+  ///   - limit: the limit of all bytes. Large bodies are refused at half of the limit in memory;
+  ///     the message names the whole limit.
+  static func tooManyBytes(_ reason: Reason, _ limit: Int) -> HTTPRefusal {
+    let whose =
+      switch reason {
+      case .tooManyBytesOfAddress: "requests of this address have"
+      case .tooManyBytesOfNetwork: "requests of this network have"
+      case .tooManyBytesOfAccount: "requests of this user have"
+      default: ""
+      }
+    return HTTPRefusal(
+      reason,
+      whose.isEmpty
+        ? "requests of \(limit) bytes are under way, which is the limit; try again in a moment"
+        : "\(whose) their share of the \(limit) bytes that may be under way; try again in a moment")
   }
 }
 

@@ -18,10 +18,24 @@ final class Connection: @unchecked Sendable {
     /// Whether the server refused a request for which the library never called.
     var isRefusedUnasked = false
     var head: RequestHead?
+    /// Whether the handler is deciding about the head.
+    var isExamined = false
+    /// The handler's answer from the head, until it can be sent.
+    var earlyAnswer: HTTPResponse?
+    /// Answers the request with its body, after a decision about the head.
+    var answer: (@Sendable (HTTPRequest) async -> HTTPResponse)?
     var reception: BodyReception
+    /// The rule for a body that goes to a file; `nil` if the body stays in memory.
+    var spooling: HTTPServer.Spooling?
+    /// The time that the body may take.
+    var bodyTime = Duration.zero
     var body = Data()
-    /// The file that gets the body; `nil` if the body stays in memory.
+    /// The file that gets the body; `nil` if the body stays in memory, or none is awaited yet.
     var bodyFile: HTTPBodyFile?
+    /// The bytes of the body and the answer that are in memory.
+    var memory = ByteAdmission.Holding()
+    /// The bytes of the body that are in its file.
+    var file = ByteAdmission.Holding()
     /// Whether the body is complete.
     var isReceived = false
     /// Whether the request has one of the places for requests.
@@ -31,23 +45,27 @@ final class Connection: @unchecked Sendable {
     var refusal: HTTPRefusal?
     /// See ``HTTPResponse/ifUnsent``; `nil` if the answer that is being sent has none.
     var ifUnsent: (@Sendable () -> Void)?
-    /// The bytes of the answer that are counted as buffered.
-    var answerSize = 0
   }
 
   /// The state that several threads use, behind the lock.
   struct Shared {
     var exchange = ExchangeState()
+    var decision: HTTPDecision?
     var response: HTTPResponse?
     var task: Task<Void, Never>?
     var stream: ResponseStream?
     /// The request that ``DisconnectWatch`` last saw waiting, and the time when it first did.
     var waiting: (number: UInt64, since: ContinuousClock.Instant)?
-    var pace = Pace(at: .now)
+    var pace: Pace
     /// The connection's place among all connections; `nil` after the close.
     var ticket: ConnectionAdmission.Ticket?
     /// Whether the descriptor still belongs to this connection.
     var isOpen = true
+
+    init(pace: Pace, ticket: ConnectionAdmission.Ticket?) {
+      self.pace = pace
+      self.ticket = ticket
+    }
   }
 
   let server: HTTPServer
@@ -57,8 +75,10 @@ final class Connection: @unchecked Sendable {
   let remoteAddress: String
   /// Whether the client connected to the server's ``SocketFile``.
   let isOfSocketFile: Bool
+  /// The client's host and network; `nil` for a proxy or a socket file.
+  let peer: PeerAddress?
   var incoming: Incoming
-  let shared = Mutex(Shared())
+  let shared: Mutex<Shared>
 
   /// Takes over a connection of the library, with the place that the acceptor took for it.
   init(server: HTTPServer, native: NativeConnection, loop: LoopContext) {
@@ -69,7 +89,8 @@ final class Connection: @unchecked Sendable {
     isOfSocketFile = native.isOfSocketFile
     incoming = Incoming(reception: BodyReception(limit: server.configuration.maximumBodySize))
     let ticket = server.places?.ticket(ofDescriptor: native.descriptor)
-    shared.withLock { $0.ticket = ticket }
+    peer = ticket.flatMap { $0.isCapped ? $0.peer : nil }
+    shared = Mutex(Shared(pace: Pace(server.configuration.paceLimits, at: .now), ticket: ticket))
   }
 
   // MARK: The life of a request, on the event loop
@@ -95,6 +116,7 @@ final class Connection: @unchecked Sendable {
     let (stream, unsent) = shared.withLock { shared in
       _ = shared.exchange.handle(.ended)
       shared.pace.handle(.exchangeEnded, at: .now)
+      shared.decision = nil
       shared.task = nil
       defer {
         shared.stream = nil
@@ -106,9 +128,10 @@ final class Connection: @unchecked Sendable {
     unsent?.ifUnsent?()
     if !isComplete { incoming.ifUnsent?() }
     incoming.ifUnsent = nil
-    _ = counters.bufferedBytes.add(-incoming.answerSize)
-    incoming.answerSize = 0
     incoming.isUnasked = false
+    incoming.isExamined = false
+    incoming.earlyAnswer = nil
+    incoming.answer = nil
     guard incoming.head != nil else {
       if incoming.isRefusedUnasked { return }
       // The library answered by itself, or the client left before the end of its header fields.
@@ -116,7 +139,7 @@ final class Connection: @unchecked Sendable {
       return
     }
     incoming.head = nil
-    releaseBody()
+    releaseBytes()
     if incoming.hasPlace {
       incoming.hasPlace = false
       counters.requestsUnderWay.decrement()
@@ -129,12 +152,11 @@ final class Connection: @unchecked Sendable {
     if counters.exchanges.add(-1) == 0 { server.exchangesEnded() }
   }
 
-  /// Releases the body and its bytes in the counters.
-  func releaseBody() {
-    _ = server.counters.bufferedBytes.add(-incoming.body.count)
+  /// Releases the body and all bytes that count for the request.
+  func releaseBytes() {
     incoming.body = Data()
-    guard let file = incoming.bodyFile else { return }
-    _ = server.counters.spooledBytes.add(-file.size)
     incoming.bodyFile = nil
+    if incoming.memory.count > 0 { server.memory.withLock { $0.giveBack(&incoming.memory) } }
+    if incoming.file.count > 0 { server.files.withLock { $0.giveBack(&incoming.file) } }
   }
 }

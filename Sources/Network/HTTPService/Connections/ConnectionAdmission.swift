@@ -63,9 +63,9 @@ struct ConnectionAdmission: Sendable {
   let limits: Limits
   private var ordinary = 0
   private var reserved = 0
-  private var byHost: [PeerAddress.Prefix: Int] = [:]
-  private var byNetwork: [PeerAddress.Prefix: Int] = [:]
-  private var reservedByHost: [PeerAddress.Prefix: Int] = [:]
+  private var byHost = Amounts<PeerAddress.Prefix>()
+  private var byNetwork = Amounts<PeerAddress.Prefix>()
+  private var reservedByHost = Amounts<PeerAddress.Prefix>()
   /// The number of places that count as free while their descriptors are still open.
   private(set) var leaving = 0
 
@@ -86,10 +86,10 @@ struct ConnectionAdmission: Sendable {
     _ peer: PeerAddress, isCapped: Bool, cleared: Set<Places> = []
   ) -> Verdict {
     if isCapped {
-      if byHost[peer.host, default: 0] >= limits.byHost {
+      if byHost[peer.host] >= limits.byHost {
         return .refused(.tooManyConnectionsOfAddress)
       }
-      if byNetwork[peer.network, default: 0] >= limits.byNetwork {
+      if byNetwork[peer.network] >= limits.byNetwork {
         return .refused(.tooManyConnectionsOfNetwork)
       }
     }
@@ -99,7 +99,7 @@ struct ConnectionAdmission: Sendable {
       if mayMakeRoom, !cleared.contains(.ordinary) { return .makeRoom(.ordinary) }
       guard
         limits.reserved > 0,
-        !isCapped || reservedByHost[peer.host, default: 0] < limits.reservedByHost
+        !isCapped || reservedByHost[peer.host] < limits.reservedByHost
       else { return .refused(.tooManyConnections) }
       if reserved >= limits.reserved {
         guard mayMakeRoom, !cleared.contains(.reserved) else {
@@ -142,20 +142,13 @@ struct ConnectionAdmission: Sendable {
   private mutating func count(_ ticket: Ticket, _ change: Int) {
     if ticket.isReserved { reserved += change } else { ordinary += change }
     guard ticket.isCapped else { return }
-    Self.add(change, to: &byHost, ticket.peer.host)
-    Self.add(change, to: &byNetwork, ticket.peer.network)
-    if ticket.isReserved { Self.add(change, to: &reservedByHost, ticket.peer.host) }
-  }
-
-  private static func add(
-    _ change: Int, to counts: inout [PeerAddress.Prefix: Int], _ key: PeerAddress.Prefix
-  ) {
-    let count = counts[key, default: 0] + change
-    counts[key] = count == 0 ? nil : count
+    byHost.add(change, to: ticket.peer.host)
+    byNetwork.add(change, to: ticket.peer.network)
+    if ticket.isReserved { reservedByHost.add(change, to: ticket.peer.host) }
   }
 
   /// The number of taken places, for tests.
   var placesTaken: Int { ordinary + reserved }
   /// The number of hosts and networks with a count, for tests.
-  var remembered: Int { byHost.count + byNetwork.count + reservedByHost.count }
+  var remembered: Int { byHost.keyCount + byNetwork.keyCount + reservedByHost.keyCount }
 }

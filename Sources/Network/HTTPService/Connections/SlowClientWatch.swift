@@ -7,14 +7,14 @@ final class SlowClientWatch: @unchecked Sendable {
   private let timer: any DispatchSourceTimer
 
   /// Starts the timer. Each connection that it ends counts as refused with `tooSlow`.
-  init(registry: ConnectionRegistry, limits: Pace.Limits, counters: Counters) {
+  init(registry: ConnectionRegistry, counters: Counters) {
     let queue = DispatchQueue(label: "petrel-slow-clients", qos: .utility)
     let source = DispatchSource.makeTimerSource(queue: queue)
     source.schedule(
       deadline: .now() + .seconds(1), repeating: .seconds(1), leeway: .milliseconds(200))
     source.setEventHandler {
       let now = ContinuousClock.now
-      for connection in registry.all where connection.endIfTooSlow(at: now, limits) {
+      for connection in registry.all where connection.endIfTooSlow(at: now) {
         counters.countRefusal(.tooSlow)
       }
     }

@@ -15,10 +15,6 @@ public final class HTTPBodyFile: @unchecked Sendable {
   public private(set) var size = 0
   /// The open file; -1 after ``finish()``.
   private var descriptor: Int32
-  private let began = ContinuousClock.now
-
-  /// The seconds since the request's head arrived.
-  public var age: Double { (ContinuousClock.now - began) / .seconds(1) }
 
   /// Creates an empty file with the mode 0600 in `directory`; `nil` if the system refuses.
   init?(in directory: String) {

@@ -27,9 +27,15 @@ public struct HTTPRefusal: Sendable, Hashable {
     /// The bytes of all requests under way would exceed a limit: 503.
     ///
     /// - In memory it is ``HTTPServer/Configuration/maximumBufferedBytes``. Answers that clients
-    ///   have not read count too. A body above 64 KiB is refused at half of the limit.
+    ///   have not read count too. A large body is refused at half of the limit.
     /// - In files it is ``HTTPServer/Spooling/maximumSpooledBytes``.
     case tooManyBytes
+    /// The bytes of the client's address would exceed its share (``ByteAdmission``): 503.
+    case tooManyBytesOfAddress
+    /// The bytes of the client's network would exceed its share: 503.
+    case tooManyBytesOfNetwork
+    /// The bytes of the account that the request is for would exceed its share: 503.
+    case tooManyBytesOfAccount
     /// The body cannot be written to its file: 503.
     case bodyNotStored
     /// As many connections as ``HTTPServer/Configuration/maximumConnections`` are open, and the
@@ -88,7 +94,8 @@ public struct HTTPRefusal: Sendable, Hashable {
     case .targetTooLong: 414
     case .headersTooLarge: 431
     case .bodyTooLarge: 413
-    case .tooManyRequests, .overloaded, .tooManyBytes, .bodyNotStored, .tooManyConnections,
+    case .tooManyRequests, .overloaded, .tooManyBytes, .tooManyBytesOfAddress,
+      .tooManyBytesOfNetwork, .tooManyBytesOfAccount, .bodyNotStored, .tooManyConnections,
       .tooManyConnectionsOfAddress, .tooManyConnectionsOfNetwork, .stopping:
       503
     }

@@ -24,16 +24,18 @@ struct NativeResponse: ~Copyable {
   ///   - response: the handler's answer.
   ///   - method: the method of the request.
   ///   - stream: the stream of the answer; `nil` for a body in memory.
+  ///   - progress: records the steps in which a large body in memory is sent.
   ///   - closing: whether the connection ends after the answer.
   /// - Throws: ``InvalidResponse`` for a status or a header field that cannot be sent, or without
   ///   memory.
   static func make(
-    _ response: HTTPResponse, to method: String, stream: ResponseStream?, closing: Bool
+    _ response: HTTPResponse, to method: String, stream: ResponseStream?,
+    progress: @escaping @Sendable (Pace.Event) -> Void, closing: Bool
   ) throws(InvalidResponse) -> NativeResponse {
     guard (200...599).contains(response.status) else {
       throw InvalidResponse(reason: "its status is \(response.status), which is not 200 to 599")
     }
-    guard let pointer = create(response.body, stream: stream) else {
+    guard let pointer = create(response.body, stream: stream, progress) else {
       throw InvalidResponse(reason: "there is not enough memory")
     }
     let native = NativeResponse(pointer: pointer)
@@ -60,15 +62,40 @@ struct NativeResponse: ~Copyable {
     MHD_queue_response(connection.pointer, UInt32(status), pointer) == microhttpd_result(true)
   }
 
-  private static func create(_ body: HTTPBody, stream: ResponseStream?) -> OpaquePointer? {
+  /// The size in bytes up to which the library gets a body in memory as a whole, and the size of the
+  /// pieces in which it reads a larger one.
+  private static let pieceSize = 64 << 10
+
+  /// Whether the library reads a body in memory in pieces, so that the server sees how the client
+  /// takes it.
+  static func isReadInPieces(_ data: Data) -> Bool { data.count > pieceSize }
+
+  private static func create(
+    _ body: HTTPBody, stream: ResponseStream?, _ progress: @escaping @Sendable (Pace.Event) -> Void
+  ) -> OpaquePointer? {
     switch body {
+    case .data(let data) where isReadInPieces(data):
+      let context = Unmanaged.passRetained(AnswerBytes(data, progress))
+      let pointer = microhttpd_response_reading(
+        UInt64(data.count), pieceSize,
+        { context, offset, target, count in
+          guard let context, let target else { return microhttpd_end_with_error() }
+          return Unmanaged<AnswerBytes>.fromOpaque(context).takeUnretainedValue()
+            .read(at: Int(offset), into: UnsafeMutableRawBufferPointer(start: target, count: count))
+        }, context.toOpaque(),
+        { context in
+          guard let context else { return }
+          Unmanaged<AnswerBytes>.fromOpaque(context).release()
+        })
+      if pointer == nil { context.release() }
+      return pointer
     case .data(let data):
       return data.withUnsafeBytes { microhttpd_response_copying($0.baseAddress, $0.count) }
     case .stream, .streamOfLength:
       guard let stream else { return nil }
       let context = Unmanaged.passRetained(stream)
       let pointer = microhttpd_response_reading(
-        length(of: body),
+        length(of: body), 4096,
         { context, _, target, count in
           guard let context, let target else { return microhttpd_end_with_error() }
           return Unmanaged<ResponseStream>.fromOpaque(context).takeUnretainedValue()

@@ -18,6 +18,9 @@ struct RequestHead: Sendable {
     }
   }
 
+  /// Whether the body comes in chunks, without an announced length.
+  var isChunked: Bool { !values(of: "Transfer-Encoding").isEmpty }
+
   /// Whether a text has only digits. The readers of C and Swift also accept signs, which RFC 9110
   /// section 8.6 does not allow.
   private static func isNumber(_ text: String) -> Bool {

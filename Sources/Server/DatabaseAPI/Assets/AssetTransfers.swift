@@ -41,19 +41,46 @@ package struct AssetTransfers: Sendable {
     self.limits = limits
   }
 
-  /// Answers a request whose path begins with ``AssetLinks/prefix``.
+  /// The result of a request's head.
+  enum Step: Sendable {
+    /// The answer.
+    case answer(HTTPResponse)
+    /// An upload whose bytes the server may receive.
+    case upload(Upload)
+  }
+
+  /// An announced upload that has begun.
+  struct Upload: Sendable {
+    fileprivate var announced: AssetUpload
+    fileprivate var database: DatabaseID
+    /// The form that contains the file; nil if the body is the file.
+    fileprivate var form: MultipartForm?
+
+    /// The user who announced the upload.
+    var userRecordName: String { announced.userRecordName }
+  }
+
+  /// Answers a request whose whole body is there; see ``begin(_:)`` and ``finish(_:with:)``.
+  package func respond(to request: HTTPRequest) async throws -> HTTPResponse {
+    switch try await begin(request) {
+    case .answer(let response): response
+    case .upload(let upload): try await finish(upload, with: request)
+    }
+  }
+
+  /// Processes the head of a request whose path begins with ``AssetLinks/prefix``.
   ///
   /// - Throws: `NOT_FOUND`, `ACCESS_DENIED`, `BAD_REQUEST` or `QUOTA_EXCEEDED`; ``WrongMethod`` for
   ///   a method that the URL does not accept; `StoreError` if the store fails.
-  package func respond(to request: HTTPRequest) async throws -> HTTPResponse {
+  func begin(_ head: HTTPRequest) async throws -> Step {
     let target = try await links.target(
-      ofPath: request.path, owner: request.query("owner"), expires: request.query("expires"),
-      signature: request.query("signature"))
-    switch (target, request.method) {
+      ofPath: head.path, owner: head.query("owner"), expires: head.query("expires"),
+      signature: head.query("signature"))
+    switch (target, head.method) {
     case (.upload(let database, let secret), "POST"):
-      return try await upload(request, to: database, secret: secret)
+      return .upload(try await beginUpload(head, to: database, secret: secret))
     case (.download(let file), "GET"), (.download(let file), "HEAD"):
-      return try await download(file, range: request.header("Range"))
+      return .answer(try await download(file, range: head.header("Range")))
     case (.upload, let method):
       throw WrongMethod(
         allowed: ["POST"], reason: "an upload URL takes POST, not \(method)")
@@ -65,57 +92,83 @@ package struct AssetTransfers: Sendable {
 
   // MARK: Uploads
 
-  /// Stores the bytes of an announced upload, and answers with the dictionary that the client saves
-  /// in a record.
+  /// Checks what the head of an upload says, before the server receives its bytes.
+  ///
+  /// The upload URL must be valid when the upload begins; the duration of the upload does not count.
+  ///
+  /// - Throws: `NOT_FOUND` for an unknown upload. `BAD_REQUEST` for an expired URL or a malformed
+  ///   form. `ACCESS_DENIED` if the user may not write in the database any more. `QUOTA_EXCEEDED` if
+  ///   the announced bytes do not fit into the quota of the database.
+  private func beginUpload(
+    _ head: HTTPRequest, to database: DatabaseID, secret: String
+  ) async throws -> Upload {
+    guard
+      let announced = try await assets.assetUpload(
+        withTokenHash: SHA256.hash(secret.utf8), in: database)
+    else { throw AssetLinks.unknown }
+    guard clock() < announced.expires else {
+      throw ServiceError(
+        .badRequest,
+        "the upload URL for field '\(announced.fieldName)' has expired: it is valid for "
+          + "\(ServiceLimits.uploadURLLifetime / 60) minutes; ask for another with assets/upload")
+    }
+    let upload = Upload(
+      announced: announced, database: database,
+      form: try MultipartForm(contentType: head.header("Content-Type")))
+    // A form has more bytes than its file.
+    let length = upload.form == nil ? head.header("Content-Length").flatMap { Int($0) } : nil
+    try await checkQuota(of: upload, adding: min(length ?? 0, ServiceLimits.assetSize))
+    return upload
+  }
+
+  /// Checks that a number of bytes fits into the quota of the database.
+  ///
+  /// - Returns: the check of a usage that contains the bytes already.
+  @discardableResult
+  private func checkQuota(
+    of upload: Upload, adding size: Int
+  ) async throws -> @Sendable (DatabaseUsage) throws -> Void {
+    let address = try await databases.address(of: upload.database)
+    guard let quota = limits.bytes(of: address.scope) else { return { _ in } }
+    let isOwners = address.owner.map { $0 == upload.userRecordName } ?? true
+    let field = upload.announced.fieldName
+    if let usage = try await databases.usage(of: upload.database) {
+      try usage.check(adding: size, to: quota, for: field, isOwners: isOwners)
+    }
+    return { usage in
+      try usage.check(adding: 0, to: quota, for: field, isOwners: isOwners)
+    }
+  }
+
+  /// Stores the bytes of an upload, and answers with the dictionary that the client saves in a
+  /// record.
   ///
   /// The body is the file itself, or a form that contains it. The server answers only after the
   /// store has written the bytes durably.
   ///
-  /// - Throws: `NOT_FOUND` for an unknown upload. `BAD_REQUEST` for an expired URL, a malformed
-  ///   form, or an asset that is too large. `QUOTA_EXCEEDED` if the asset does not fit into the
-  ///   quota of the database.
-  private func upload(
-    _ request: HTTPRequest, to database: DatabaseID, secret: String
-  ) async throws -> HTTPResponse {
-    guard
-      let upload = try await assets.assetUpload(
-        withTokenHash: SHA256.hash(secret.utf8), in: database)
-    else { throw AssetLinks.unknown }
-    // The upload URL must be valid when the upload begins; the duration of the upload does not
-    // count.
-    let began = clock().advanced(bySeconds: -(request.bodyFile?.age ?? 0))
-    guard began < upload.expires else {
-      throw ServiceError(
-        .badRequest,
-        "the upload URL for field '\(upload.fieldName)' has expired: it is valid for "
-          + "\(ServiceLimits.uploadURLLifetime / 60) minutes; ask for another with assets/upload")
-    }
-    let form = try MultipartForm(contentType: request.header("Content-Type"))
-    let arrived = try await Self.arrived(request, in: form)
+  /// - Throws: `NOT_FOUND` if the upload does not exist any more. `BAD_REQUEST` for a malformed form,
+  ///   or an asset that is too large. `ACCESS_DENIED` if the user has lost the right to write during
+  ///   the upload. `QUOTA_EXCEEDED` if the asset does not fit into the quota of the database.
+  func finish(_ upload: Upload, with request: HTTPRequest) async throws -> HTTPResponse {
+    let arrived = try await Self.arrived(request, in: upload.form)
     defer { arrived.cleanUp() }
     let size = arrived.size
+    let announced = upload.announced
     guard size <= ServiceLimits.assetSize else {
       throw ServiceError(
         .badRequest,
-        "the asset for field '\(upload.fieldName)' has \(size) bytes; the limit is "
+        "the asset for field '\(announced.fieldName)' has \(size) bytes; the limit is "
           + "\(ServiceLimits.assetSize)", limit: ServiceLimits.assetSize)
     }
-    let address = try await databases.address(of: database)
-    let isOwners = address.owner.map { $0 == upload.userRecordName } ?? true
-    let quota = limits.bytes(of: address.scope)
-    if let quota, let usage = try await databases.usage(of: database) {
-      try usage.check(adding: size, to: quota, for: upload.fieldName, isOwners: isOwners)
-    }
+    _ = try await assets.assetUpload(withTokenHash: announced.tokenHash, in: upload.database)
+    // Other uploads may finish before the check in the transaction.
+    let check = try await checkQuota(of: upload, adding: size)
     let file = AssetFile(checksum: arrived.hash.hexadecimal, size: Int64(size))
     try await assets.finishAssetUpload(
-      withReceipt: upload.receipt, in: database, bytes: arrived.bytes, file: file,
-      check: { usage in
-        // Other uploads may have finished in the meantime.
-        guard let quota else { return }
-        try usage.check(adding: 0, to: quota, for: upload.fieldName, isOwners: isOwners)
-      })
+      withReceipt: announced.receipt, in: upload.database, bytes: arrived.bytes, file: file,
+      check: check)
     let asset = Asset(
-      fileChecksum: file.checksum, size: file.size, receipt: upload.receipt
+      fileChecksum: file.checksum, size: file.size, receipt: announced.receipt
     ).complete
     return HTTPResponse(json: UploadedAssetResponse(asset: asset).body)
   }

@@ -32,23 +32,28 @@ struct Authenticator: Sendable {
     self.webAuthTokens = webAuthTokens
   }
 
-  /// Returns the credentials of a request. A request without any is anonymous if the container
-  /// requires no API token.
+  /// The identity that the head of a request claims.
+  enum Identity: Sendable {
+    /// The head proves the credentials.
+    case proven(Credentials)
+    /// The request is signed. The signature covers the body.
+    case signed(SignedRequest, CredentialDirectory.Entry)
+  }
+
+  /// Returns the identity in the head of a request. A request without credentials is anonymous if
+  /// the container requires no API token.
   ///
-  /// - Parameter onlyReads: whether the operation changes nothing. The signature of such a request
-  ///   may be used again.
-  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown, revoked or expired, for an
-  ///   invalid signature, and for a missing API token if the container requires one. ``SessionEnd``
+  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown, revoked or expired, for a
+  ///   signature that cannot be valid, and for a missing API token if the container requires one.
+  ///   ``SessionEnd``
   ///   if the request has an API token too, and the web auth token is unknown, has expired or is
   ///   for another container or environment. ``OriginRefusal`` if the request comes from a page
   ///   that may not use the API token.
-  func credentials(
-    of request: HTTPRequest, for path: ServicePath, onlyReads: Bool
-  ) async throws -> Credentials {
+  func identity(of request: HTTPRequest, for path: ServicePath) async throws -> Identity {
     let entry = try await directory.entry(for: path)
     if let signed = try SignedRequest(request) {
-      return try serverKeys.credentials(
-        of: signed, request, for: path, onlyReads: onlyReads, keys: entry)
+      _ = try serverKeys.key(of: signed, for: path, keys: entry)
+      return .signed(signed, entry)
     }
     let apiToken = entry.asksForAPIToken ? try entry.apiToken(of: request) : nil
     var credentials = Credentials(caller: .anonymous, apiToken: apiToken)
@@ -75,7 +80,22 @@ struct Authenticator: Sendable {
             + "ckAPIToken to the query, with a token that 'petrel keys add-api-token' made")
       }
     }
-    return credentials
+    return .proven(credentials)
+  }
+
+  /// Returns the credentials of a complete signed request.
+  ///
+  /// - Parameters:
+  ///   - signed: the signature, and the credentials of the container and environment.
+  ///   - onlyReads: whether the operation changes nothing. The signature of such a request may be
+  ///     used again.
+  /// - Throws: `AUTHENTICATION_FAILED` for an invalid signature, or one of another time.
+  func credentials(
+    of signed: (request: SignedRequest, keys: CredentialDirectory.Entry), _ request: HTTPRequest,
+    for path: ServicePath, onlyReads: Bool
+  ) throws(ServiceError) -> Credentials {
+    try serverKeys.credentials(
+      of: signed.request, request, for: path, onlyReads: onlyReads, keys: signed.keys)
   }
 
   /// Checks that a page may send requests with the API token in the query of this preflight

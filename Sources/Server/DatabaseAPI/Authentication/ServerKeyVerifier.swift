@@ -34,17 +34,13 @@ struct ServerKeyVerifier: Sendable {
     self.clock = clock
   }
 
-  /// Returns the caller of a signed request, with the signature if the request changes something.
+  /// Returns the key that a signed request names, if its date is inside the window.
   ///
-  /// - Parameters:
-  ///   - onlyReads: whether the operation changes nothing.
-  ///   - keys: the credentials of the container and environment.
-  /// - Throws: `AUTHENTICATION_FAILED` with a reason that names the mistake: the key, the date or
-  ///   the signature.
-  func credentials(
-    of signed: SignedRequest, _ request: HTTPRequest, for path: ServicePath, onlyReads: Bool,
-    keys: CredentialDirectory.Entry
-  ) throws(ServiceError) -> Credentials {
+  /// - Parameter keys: the credentials of the container and environment.
+  /// - Throws: `AUTHENTICATION_FAILED` with a reason that names the mistake: the key or the date.
+  func key(
+    of signed: SignedRequest, for path: ServicePath, keys: CredentialDirectory.Entry
+  ) throws(ServiceError) -> CredentialDirectory.SigningKey {
     guard let entry = keys.serverKeys[signed.keyID] else {
       throw Self.failure(
         "the key ID '\(signed.keyID.prefix(80))' is not known for \(path.container) "
@@ -61,6 +57,24 @@ struct ServerKeyVerifier: Sendable {
         "the request's date \(signed.dateText) is more than \(Int(window)) seconds from the "
           + "server's, \(now.iso8601); set the clock")
     }
+    return entry
+  }
+
+  /// Returns the caller of a signed request, with the signature if the request changes something.
+  ///
+  /// The date is checked again, because the body may have taken long. After the window, the store
+  /// may have deleted the signature.
+  ///
+  /// - Parameters:
+  ///   - onlyReads: whether the operation changes nothing.
+  ///   - keys: the credentials of the container and environment.
+  /// - Throws: `AUTHENTICATION_FAILED` with a reason that names the mistake: the key, the date or
+  ///   the signature.
+  func credentials(
+    of signed: SignedRequest, _ request: HTTPRequest, for path: ServicePath, onlyReads: Bool,
+    keys: CredentialDirectory.Entry
+  ) throws(ServiceError) -> Credentials {
+    let entry = try key(of: signed, for: path, keys: keys)
     guard signed.isValid(for: request, key: entry.publicKey) else {
       throw Self.failure(
         "the signature is not valid for this key and the message "
@@ -70,7 +84,7 @@ struct ServerKeyVerifier: Sendable {
       caller: .serverKey(keyID: entry.key.keyID, userRecordName: entry.key.userRecordName))
     if onlyReads { return credentials }
     let expires = signed.date.advanced(bySeconds: ServerConfiguration.maximumSignatureWindow)
-    guard signed.date > forgotten.end(at: now) else {
+    guard signed.date > forgotten.end(at: clock()) else {
       throw Self.failure(
         "the server's clock was set back, so it no longer knows whether a signature of "
           + "\(signed.dateText) was used before; sign the request again with the present date")

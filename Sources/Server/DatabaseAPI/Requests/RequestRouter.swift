@@ -21,6 +21,10 @@ import WebServices
 /// 6. ``RequestTurns`` lets the request wait for its turn.
 /// 7. The handler of the ``Operation`` answers.
 ///
+/// The steps before the handler need only the head of the request, so they run before the server
+/// receives a large body. The exception is a signature, which covers the body: at the head step 2
+/// checks only its key and date, and the steps 2 to 4 follow when the body is there.
+///
 /// A request that fails before step 2 has identified the caller counts for its network address.
 /// Requests for the sign-in pages, the pages of shares and the asset URLs do not pass these steps, and neither do
 /// preflight requests. A preflight request is the `OPTIONS` request with which a browser asks for
@@ -94,24 +98,73 @@ package final class RequestRouter: Sendable {
       webPushKey: webPushKey)
   }
 
-  /// Answers a request, except one for the web courier's path, which a ``CourierRequest`` answers.
+  /// Decides about a request by its head, except one for the web courier's path, which a
+  /// ``CourierRequest`` answers.
   ///
+  /// The steps that need no body run here, once for each request. The decision has the other steps.
   /// Each failure becomes an answer. Each answer except those of pages for people has the
   /// identifier of the request in the header field ``uuidHeader``.
-  package func respond(to request: HTTPRequest) async -> HTTPResponse {
-    if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
-    if SharePages.isPath(request.path) { return await sharePages.respond(to: request) }
+  package func examine(_ head: HTTPRequest) async -> HTTPDecision {
+    if SignIn.isPath(head.path) { return .receive { [signIn] in await signIn.respond(to: $0) } }
+    if SharePages.isPath(head.path) {
+      return .receive { [sharePages] in await sharePages.respond(to: $0) }
+    }
     let uuid = RequestUUID()
     var credentials: Credentials?
-    var response: HTTPResponse
     do {
-      response = complete(
-        try await answer(to: request, called: uuid, credentials: &credentials), to: request,
-        credentials: credentials)
+      switch try await begin(head, credentials: &credentials) {
+      case .answer(let response):
+        return .answer(marked(complete(response, to: head, credentials: credentials), uuid))
+      case .upload(let upload):
+        return .receive(account: upload.userRecordName) { [self] request in
+          await answer(request, called: uuid, by: nil) { _ in
+            try await assetTransfers.finish(upload, with: request)
+          }
+        }
+      case .operation(let begun):
+        return .receive(account: credentials?.caller.userRecordName) { [self, credentials] request in
+          await answer(request, called: uuid, by: credentials) { known in
+            try await finish(begun, with: request, called: uuid, credentials: &known)
+          }
+        }
+      }
     } catch {
-      response = await refusal(
-        of: request, called: uuid, because: error, credentials: credentials)
+      let response = await refusal(
+        of: head, called: uuid, because: error, credentials: credentials)
+      return .answer(marked(response, uuid))
     }
+  }
+
+  /// Answers a request whose whole body is there.
+  package func respond(to request: HTTPRequest) async -> HTTPResponse {
+    switch await examine(request) {
+    case .answer(let response): response
+    case .receive(_, let answer): await answer(request)
+    }
+  }
+
+  /// Answers a request by the steps that follow those for its head.
+  ///
+  /// - Parameter credentials: the credentials that the head proves; nil if there are none. `steps`
+  ///   sets them as soon as the caller is known.
+  private func answer(
+    _ request: HTTPRequest, called uuid: RequestUUID, by credentials: Credentials?,
+    _ steps: (inout Credentials?) async throws -> HTTPResponse
+  ) async -> HTTPResponse {
+    var credentials = credentials
+    do {
+      let response = try await steps(&credentials)
+      return marked(complete(response, to: request, credentials: credentials), uuid)
+    } catch {
+      let response = await refusal(
+        of: request, called: uuid, because: error, credentials: credentials)
+      return marked(response, uuid)
+    }
+  }
+
+  /// Returns an answer with the identifier of its request.
+  private func marked(_ response: HTTPResponse, _ uuid: RequestUUID) -> HTTPResponse {
+    var response = response
     response.headers.append((Self.uuidHeader, "\(uuid)"))
     return response
   }
@@ -206,21 +259,63 @@ package final class RequestRouter: Sendable {
     containers.isEmpty || containers[container] != nil
   }
 
-  /// Answers a preflight request, a request for an asset URL or a request of the protocol.
+  /// The result of the steps for a request's head.
+  private enum Step {
+    /// The answer.
+    case answer(HTTPResponse)
+    /// An upload, which needs its bytes.
+    case upload(AssetTransfers.Upload)
+    /// A request of the protocol, which needs its body.
+    case operation(BegunOperation)
+  }
+
+  /// A request of the protocol after the steps for its head.
+  private struct BegunOperation: Sendable {
+    /// The caller as far as the head proves it.
+    enum Caller: Sendable {
+      /// The caller is known, and the request counts under this key.
+      case admitted(Credentials, RequestThrottle.Key)
+      /// The request is signed. The signature covers the body.
+      case signed(SignedRequest, CredentialDirectory.Entry)
+    }
+
+    var path: ServicePath
+    var operation: Operation
+    var caller: Caller
+  }
+
+  /// Does the steps for the head of a preflight request, a request for an asset URL or a request of
+  /// the protocol.
   ///
   /// - Parameter credentials: set as soon as the caller is known, so that the log names the caller
   ///   of a later failure.
-  private func answer(
-    to request: HTTPRequest, called uuid: RequestUUID, credentials: inout Credentials?
-  ) async throws -> HTTPResponse {
-    if request.method == "OPTIONS", CrossOrigin.applies(to: request.path) {
-      return try await answer(toPreflight: request)
+  private func begin(
+    _ head: HTTPRequest, credentials known: inout Credentials?
+  ) async throws -> Step {
+    if head.method == "OPTIONS", CrossOrigin.applies(to: head.path) {
+      return .answer(try await answer(toPreflight: head))
     }
-    try Self.checkCoding(of: request)
-    if request.path.hasPrefix(AssetLinks.prefix) {
-      return try await assetTransfers.respond(to: request)
+    try Self.checkCoding(of: head)
+    if head.path.hasPrefix(AssetLinks.prefix) {
+      switch try await assetTransfers.begin(head) {
+      case .answer(let response): return .answer(response)
+      case .upload(let upload): return .upload(upload)
+      }
     }
-    return try await serve(request, called: uuid, credentials: &credentials)
+    let path = try ServicePath(parsing: head.path)
+    let operation = try operations.operation(named: path.operation)
+    try WrongMethod.check(head.method, of: operation.name, allowed: operation.methods)
+    guard isServed(path.container) else {
+      throw ServiceError(.badContainer, "container '\(path.container)' is not served here")
+    }
+    switch try await identity(of: head, for: path) {
+    case .proven(let credentials):
+      known = credentials
+      let key = try await admit(head, path, operation, credentials)
+      return .operation(.init(path: path, operation: operation, caller: .admitted(credentials, key)))
+    case .signed(let signed, let keys):
+      return .operation(.init(path: path, operation: operation, caller: .signed(signed, keys)))
+    }
   }
 
   /// Checks that the body is not compressed. The server would store the compressed bytes of an
@@ -281,20 +376,14 @@ package final class RequestRouter: Sendable {
     return keys
   }
 
-  /// Answers a request of the protocol, in the steps of ``RequestRouter``.
+  /// Counts the request of a known caller, and checks that the caller may call the operation.
   ///
-  /// - Parameter known: set to the credentials as soon as the caller is known.
-  private func serve(
-    _ request: HTTPRequest, called uuid: RequestUUID, credentials known: inout Credentials?
-  ) async throws -> HTTPResponse {
-    let path = try ServicePath(parsing: request.path)
-    let operation = try operations.operation(named: path.operation)
-    try WrongMethod.check(request.method, of: operation.name, allowed: operation.methods)
-    guard isServed(path.container) else {
-      throw ServiceError(.badContainer, "container '\(path.container)' is not served here")
-    }
-    let credentials = try await credentials(of: request, for: path, operation)
-    known = credentials
+  /// - Returns: the key of the caller.
+  /// - Throws: `THROTTLED`, or the refusal of `AccessPolicy`.
+  private func admit(
+    _ request: HTTPRequest, _ path: ServicePath, _ operation: Operation,
+    _ credentials: Credentials
+  ) async throws -> RequestThrottle.Key {
     let keys = countedKeys(of: request, with: credentials)
     try await throttle.admit(keys, at: clock())
     if let refusal = AccessPolicy.refusal(
@@ -302,14 +391,36 @@ package final class RequestRouter: Sendable {
     {
       throw try await offeringSignIn(refusal, request, path, credentials)
     }
+    // The second key, if any, is that of the API token.
+    return keys[0]
+  }
+
+  /// Answers a request of the protocol, in the steps of ``RequestRouter`` that follow those for the
+  /// head.
+  ///
+  /// - Parameter known: set to the credentials as soon as the caller is known.
+  private func finish(
+    _ begun: BegunOperation, with request: HTTPRequest, called uuid: RequestUUID,
+    credentials known: inout Credentials?
+  ) async throws -> HTTPResponse {
+    let (path, operation) = (begun.path, begun.operation)
+    let credentials: Credentials
+    let key: RequestThrottle.Key
+    switch begun.caller {
+    case .admitted(let proven, let counted): (credentials, key) = (proven, counted)
+    case .signed(let signed, let keys):
+      credentials = try authenticator.credentials(
+        of: (signed, keys), request, for: path, onlyReads: operation.effect == .reads)
+      known = credentials
+      key = try await admit(request, path, operation, credentials)
+    }
     if operation.name != RecordsEndpoint.modifyName {
       try await credentials.signature?.spend(in: signatures)
     }
     let context = try context(of: request, called: uuid, path, credentials)
     do {
-      // The first key is the key of the caller; the second one, if any, is of the API token.
       let answer = try await turns.take(
-        for: keys[0], operation.name, bytes: request.body.count
+        for: key, operation.name, bytes: request.body.count
       ) { try await operation.respond(context) }
       return HTTPResponse(json: answer)
     } catch let error as ServiceError {
@@ -353,20 +464,19 @@ package final class RequestRouter: Sendable {
     return error
   }
 
-  /// Returns the credentials of a request.
+  /// Returns the identity that the head of a request claims.
   ///
   /// - Throws: the errors of ``Authenticator``. A ``SessionEnd`` becomes `AUTHENTICATION_REQUIRED`
   ///   with the URL of the sign-in page.
-  private func credentials(
-    of request: HTTPRequest, for path: ServicePath, _ operation: Operation
-  ) async throws -> Credentials {
+  private func identity(
+    of head: HTTPRequest, for path: ServicePath
+  ) async throws -> Authenticator.Identity {
     do {
-      return try await authenticator.credentials(
-        of: request, for: path, onlyReads: operation.effect == .reads)
+      return try await authenticator.identity(of: head, for: path)
     } catch let end as SessionEnd {
       throw ServiceError(
         .authenticationRequired, end.reason,
-        redirectURL: try await signIn.url(for: request, to: path, with: end.credentials))
+        redirectURL: try await signIn.url(for: head, to: path, with: end.credentials))
     }
   }
 }

@@ -14,8 +14,16 @@ package enum ClientAddress {
   ///   client's address; nil if there is no such proxy.
   package static func address(of request: HTTPRequest, header: String?) -> IPAddress? {
     if header == nil, isForwarded(request, header: nil) { return nil }
-    let text = lastAddress(of: request, header: header) ?? request.remoteAddress
+    let text = lastAddress(in: request.headers, header: header) ?? request.remoteAddress
     return IPAddress(withoutPort(text))?.unmapped
+  }
+
+  /// Returns the address of the client that a proxy wrote in the header fields of its request; nil
+  /// if `header` is nil, or if the fields have no address there.
+  package static func forwarded(
+    in headers: [(name: String, value: String)], header: String?
+  ) -> IPAddress? {
+    lastAddress(in: headers, header: header).flatMap { IPAddress(withoutPort($0))?.unmapped }
   }
 
   /// Whether the request has a header field that proxies add to the requests of their clients, or
@@ -37,16 +45,18 @@ package enum ClientAddress {
   ///   client's address; nil if there is no such proxy. If the field has several addresses, the
   ///   last one counts, because the client may have sent the others itself.
   package static func network(of request: HTTPRequest, header: String?) -> String {
-    if let last = lastAddress(of: request, header: header), let network = network(of: last) {
+    if let last = lastAddress(in: request.headers, header: header), let network = network(of: last) {
       return network
     }
     return network(of: request.remoteAddress) ?? request.remoteAddress
   }
 
   /// Returns the last address in the proxy's header field; nil if there is none.
-  private static func lastAddress(of request: HTTPRequest, header: String?) -> String? {
+  private static func lastAddress(
+    in headers: [(name: String, value: String)], header: String?
+  ) -> String? {
     guard let header else { return nil }
-    let field = request.headers.last { $0.name.lowercased() == header.lowercased() }?.value
+    let field = headers.last { $0.name.lowercased() == header.lowercased() }?.value
     // The text is split as bytes: the client's part may end with a combining mark, which forms one
     // character with the proxy's comma.
     return field?.utf8.split(separator: UInt8(ascii: ",")).last

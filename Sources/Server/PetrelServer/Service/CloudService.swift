@@ -10,6 +10,7 @@ import PushChannels
 import Storage
 import StoreModel
 import Synchronization
+import WebServices
 
 /// The server without sockets. It answers requests that are passed as values. It dispatches the
 /// changes of these requests, which means that it matches them with the subscriptions, and it
@@ -281,22 +282,39 @@ public final class CloudService: Sendable {
   /// A poll of the web courier is answered when a notification arrives, when its time ends, or when
   /// the task is cancelled. For other requests, a cancellation ends the reads of the store.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
+    switch await examine(request) {
+    case .answer(let response): response
+    case .receive(_, let answer): await answer(request)
+    }
+  }
+
+  /// Returns the answer to a request if its head is enough for one, and otherwise the function that
+  /// answers the request with its body. All errors become answers.
+  func examine(_ head: HTTPRequest) async -> HTTPDecision {
     do {
-      try request.checkTexts()
-      let path = request.path
-      if SignIn.isPath(path) || SharePages.isPath(path) || Console.isPath(path) {
-        try request.checkForm()
-      }
+      try head.checkTexts()
     } catch {
-      return HTTPResponse(error)
+      return .answer(HTTPResponse(error))
     }
     let router = router
-    if request.path == WebCourier.path {
-      return await CourierRequest(request, router: router).answer()
+    let path = head.path
+    if path == WebCourier.path {
+      return .receive { await CourierRequest($0, router: router).answer() }
     }
-    return await AbandonableReads.within {
-      if AdminService.isPath(request.path) { return await admin.respond(to: request) }
-      return await router.respond(to: request)
+    let decision = await AbandonableReads.within {
+      AdminService.isPath(path) ? await admin.examine(head) : await router.examine(head)
+    }
+    guard case .receive(let account, let answer) = decision else { return decision }
+    let isPage = SignIn.isPath(path) || SharePages.isPath(path) || Console.isPath(path)
+    return .receive(account: account) { request in
+      if isPage {
+        do throws(ServiceError) {
+          try request.checkForm()
+        } catch {
+          return HTTPResponse(error)
+        }
+      }
+      return await AbandonableReads.within { await answer(request) }
     }
   }
 

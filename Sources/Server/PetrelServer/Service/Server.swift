@@ -85,10 +85,17 @@ public final class Server: Sendable {
     settings.spooling = HTTPServer.Spooling(
       directory: store.assets.files.arrivals ?? NSTemporaryDirectory(),
       maximumBodySize: ServiceLimits.assetSize, applies: AssetLinks.isUpload)
+    settings.mayBeLarge = { path in
+      path.hasPrefix("/database/") || path.hasPrefix("/device/")
+        || path.hasPrefix(AssetLinks.prefix) || path.hasPrefix(AdminRouter.prefix)
+    }
     settings.connectionsByAddress = configuration.limits.connectionsPerAddress
     settings.connectionsByNetwork = configuration.limits.connectionsPerNetwork
     settings.handlingTime = .seconds(configuration.limits.requestSeconds)
     settings.isProxy = { configuration.limits.isProxy($0) }
+    settings.forwardedAddress = {
+      ClientAddress.forwarded(in: $0, header: configuration.limits.clientAddressHeader)?.bytes
+    }
     settings.mayUseReserve = { path in
       path.hasPrefix("/health/") || path == "/metrics" || path.hasPrefix(AdminRouter.prefix)
         || Console.isPath(path)
@@ -107,16 +114,31 @@ public final class Server: Sendable {
       await address.server.withLock { $0.server }?.metricsPage()
     }
     self.pages = pages
-    http = HTTPServer(configuration: settings) { [requestTimes] request in
-      if let answer = await pages.answer(to: request) { return answer }
-      if store.damage != nil { return .refusalOfDamagedStore(to: request) }
-      let began = ContinuousClock.now
-      let response = await service.respond(to: request)
+    let note: @Sendable (HTTPResponse, HTTPRequest, ContinuousClock.Instant) -> Void = {
+      [requestTimes] response, request, began in
       KillPoint.beforeAnswer.reach()
       let operation = service.operations.metricsName(ofPath: request.rawPath)
       requestTimes.record(operation, since: began)
       log.note(response, to: request, operation, since: began)
-      return response
+    }
+    http = HTTPServer(configuration: settings) { head in
+      if let answer = await pages.answer(to: head) { return .answer(answer) }
+      if store.damage != nil { return .answer(.refusalOfDamagedStore(to: head)) }
+      let began = ContinuousClock.now
+      switch await service.examine(head) {
+      case .answer(let response):
+        note(response, head, began)
+        return .answer(response)
+      case .receive(let account, let answer):
+        let examined = ContinuousClock.now
+        return .receive(account: account) { request in
+          // The wait for the body is not the server's.
+          let began = began + (.now - examined)
+          let response = await answer(request)
+          note(response, request, began)
+          return response
+        }
+      }
     }
     address.server.withLock { $0.server = self }
     store.setDamageHandler { log.error("the store is damaged", ["cause": .string($0)]) }

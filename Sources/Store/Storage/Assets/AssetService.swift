@@ -55,11 +55,32 @@ struct AssetService: AssetRegistry {
 
   /// Returns the upload whose URL contains the secret with this SHA-256; nil if there is none. The
   /// upload may have expired.
+  ///
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/accessDenied`` if the files of the database
+  ///   count for another user, who shares nothing with the user of the upload for writing any more.
   func assetUpload(
     withTokenHash hash: [UInt8], in database: DatabaseID
   ) async throws -> AssetUpload? {
-    try await transactions.read {
-      try AssetUploadTable(transaction: $0).upload(withTokenHash: hash, in: database)
+    try await transactions.read { transaction in
+      guard
+        let upload = try AssetUploadTable(transaction: transaction)
+          .upload(withTokenHash: hash, in: database)
+      else { return nil }
+      var address = try DatabaseTable(transaction: transaction).address(of: database)
+      guard let owner = address.owner, owner != upload.userRecordName else { return upload }
+      address.scope = .shared
+      address.owner = upload.userRecordName
+      let shared = SharedDatabase(address: address, transaction: transaction)
+      guard
+        try shared.zones().contains(where: {
+          $0.database == database && $0.memberships.contains(where: \.mayWrite)
+        })
+      else {
+        throw ItemFailure(
+          .accessDenied, field: upload.fieldName,
+          "the owner of the zone shares nothing with this user for writing any more")
+      }
+      return upload
     }
   }
 

@@ -41,6 +41,8 @@ public protocol AssetRegistry: Sendable {
   /// may have expired. The store deletes an upload at least a day after ``AssetUpload/expires``.
   ///
   /// - Parameter hash: the SHA-256 of the secret in the upload's URL.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/accessDenied`` if the database is of another
+  ///   user, in which the user of the upload may not write any more.
   func assetUpload(
     withTokenHash hash: [UInt8], in database: DatabaseID
   ) async throws -> AssetUpload?

@@ -118,6 +118,8 @@ struct AdmissionTests {
   func largeBodies() async throws {
     try await withServer {
       $0.maximumBufferedBytes = 400_000
+      // So that no share of an address counts.
+      $0.isProxy = { _ in true }
     } handler: { _ in
       HTTPResponse()
     } body: { server in
@@ -128,7 +130,7 @@ struct AdmissionTests {
           "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 200000\r\n\r\n" + part)
       }
       try await eventually("the large ones have what they may") {
-        server.metrics.bufferedBytes > 100_000
+        server.metrics.bufferedBytes >= 100_000
       }
       let client = try RawClient(port: server.port)
       for _ in 0..<5 {

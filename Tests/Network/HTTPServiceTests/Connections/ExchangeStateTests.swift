@@ -7,10 +7,10 @@ struct ExchangeStateTests {
   func slowHandler() {
     var state = ExchangeState()
     #expect(state.handle(.began) == .nothing)
-    #expect(state.handle(.received) == .startHandler)
+    #expect(state.handle(.received(.whole)) == .startHandler)
     #expect(state.handle(.handlerStarted) == .suspend)
     #expect(state.handle(.handlerReturned(1)) == .resume)
-    #expect(state.handle(.answerWanted) == .sendAnswer)
+    #expect(state.handle(.resultWanted) == .sendAnswer)
     #expect(state.handle(.ended) == .nothing)
   }
 
@@ -18,7 +18,7 @@ struct ExchangeStateTests {
   func quickHandler() {
     var state = ExchangeState()
     _ = state.handle(.began)
-    _ = state.handle(.received)
+    _ = state.handle(.received(.whole))
     #expect(state.handle(.handlerReturned(1)) == .nothing)
     #expect(state.handle(.handlerStarted) == .sendAnswer)
   }
@@ -26,14 +26,38 @@ struct ExchangeStateTests {
   @Test("a late answer to an earlier request is not taken for the next one's")
   func lateAnswer() {
     var state = ExchangeState()
-    for event in [ExchangeState.Event.began, .received, .handlerStarted, .abandoned] {
+    for event in [ExchangeState.Event.began, .received(.whole), .handlerStarted, .abandoned] {
       _ = state.handle(event)
     }
-    #expect(state.handle(.answerWanted) == .refuse)
+    #expect(state.handle(.resultWanted) == .refuse)
     _ = state.handle(.ended)
     _ = state.handle(.began)
     #expect(state.handle(.handlerReturned(1)) == .nothing)
     #expect(state.phase == .receiving)
+  }
+
+  @Test("after a decision about the head the body is received, then the handler answers")
+  func decision() {
+    var state = ExchangeState()
+    _ = state.handle(.began)
+    #expect(state.handle(.received(.head)) == .startHandler)
+    #expect(state.handle(.handlerStarted) == .suspend)
+    #expect(state.handle(.handlerReturned(1)) == .resume)
+    #expect(state.handle(.resultWanted) == .takeDecision)
+    #expect(state.handle(.received(.whole)) == .startHandler)
+    #expect(state.handle(.handlerReturned(1)) == .nothing)
+    #expect(state.handle(.handlerStarted) == .sendAnswer)
+  }
+
+  @Test("a request whose head is being decided about is refused when the server stops")
+  func abandonedDecision() {
+    var state = ExchangeState()
+    for event in [ExchangeState.Event.began, .received(.head), .handlerStarted] {
+      _ = state.handle(event)
+    }
+    #expect(state.handle(.abandoned) == .resume)
+    #expect(state.handle(.handlerReturned(1)) == .nothing)
+    #expect(state.handle(.resultWanted) == .refuse)
   }
 
   @Test("an abandoned connection never sleeps again")
@@ -41,13 +65,14 @@ struct ExchangeStateTests {
     var state = ExchangeState()
     #expect(state.handle(.abandoned) == .nothing)
     _ = state.handle(.began)
-    #expect(state.handle(.received) == .refuse)
+    #expect(state.handle(.received(.whole)) == .refuse)
   }
 
   @Test("in every order of events, what is suspended is resumed once, and nothing else is")
   func everyOrder() {
     let events: [ExchangeState.Event] = [
-      .began, .received, .handlerStarted, .handlerReturned(1), .answerWanted, .ended, .abandoned,
+      .began, .received(.head), .received(.whole), .handlerStarted, .handlerReturned(1),
+      .resultWanted, .answeredEarly, .ended, .abandoned,
     ]
     var count = 0
     // Event-loop events do not happen while the connection is suspended; the others may.

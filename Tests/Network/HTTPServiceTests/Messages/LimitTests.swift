@@ -104,6 +104,8 @@ struct LimitTests {
     }
     try await withServer {
       $0.maximumBufferedBytes = 1000
+      // So that no share of an address counts.
+      $0.isProxy = { _ in true }
     } handler: {
       await handler($0)
     } body: { server in
@@ -171,6 +173,7 @@ struct LimitTests {
     let size = 16 << 20
     try await withServer {
       $0.maximumBufferedBytes = size
+      $0.isProxy = { _ in true }
     } handler: { request in
       HTTPResponse(body: .data(Data(count: request.path == "/large" ? size : 1)))
     } body: { server in
