@@ -63,6 +63,23 @@ struct UnfinishedBodyTests {
     }
   }
 
+  @Test("unfinished bodies for files leave room for those of other addresses")
+  func files() async throws {
+    try await withServer {
+      var spooling = HTTPServer.Spooling(
+        directory: NSTemporaryDirectory(), maximumBodySize: 1_000_000) { _, _ in true }
+      spooling.maximumSpooledBytes = 4_000_000
+      $0.spooling = spooling
+    } body: { server in
+      let unfinished = try await begin(30, of: 200_000, from: "127.0.1.1", at: server)
+      let client = try RawClient(port: server.port, from: "127.0.2.1")
+      try await client.send(head(200_000) + bytes(200_000))
+      #expect(try await client.response().status == 200)
+      #expect(server.metrics.spooledBytes <= 4_000_000 / 3 + 200_000)
+      withExtendedLifetime(unfinished) {}
+    }
+  }
+
   @Test("behind a proxy, each client has a share by the address that the proxy names")
   func forwarded() async throws {
     try await withServer {

@@ -67,16 +67,19 @@ struct ServiceClient: Sendable {
 
   /// Sends a request whose answer is awaited later, or never.
   ///
-  /// - Parameter headers: Further header fields, each with its line break.
+  /// - Parameters:
+  ///   - headers: Further header fields, each with its line break.
+  ///   - announced: The length of the whole body; nil if `body` is all of it.
   func begin(
-    _ method: String, _ target: String, headers: String = "", body: Data = Data()
+    _ method: String, _ target: String, headers: String = "", body: Data = Data(),
+    announcing announced: Int? = nil
   ) throws -> Exchange {
     let exchange = try Exchange(port: port)
     let head =
       "\(method) \(target) HTTP/1.1\r\nConnection: close\r\n"
       + (headers.contains("Host: ") && !headers.contains("-Host: ") ? "" : "Host: localhost\r\n")
       + "\(headers)\(headers.contains("Content-Type:") ? "" : "Content-Type: text/plain\r\n")"
-      + "Content-Length: \(body.count)\r\n\r\n"
+      + "Content-Length: \(announced ?? body.count)\r\n\r\n"
     exchange.queue.async { exchange.write(Data(head.utf8) + body) }
     return exchange
   }

@@ -173,6 +173,7 @@ struct SharedDatabaseTests {
         "create", "copy",
         #", "parent": {"recordName": "list"}, "fields": {"file": {"value": \#(receipt.text)}}"#)
       #expect(copied.outcomes == ["ok"], "\(copied.json)")
+      let later = try #require(try await bob.askForUpload(to: "item").uploadURLs.first)
       let usage = try await service.modify(
         """
         {"operationType": "forceUpdate", "record": {"recordName": "s",
@@ -182,6 +183,9 @@ struct SharedDatabaseTests {
       #expect(try await service.client.send("GET", mine).status == 404)
       #expect(try await service.client.send("GET", owners).status == 200)
       #expect(try await bob.askForUpload(to: "item").failure == "404 ZONE_NOT_FOUND")
+      // The URL is still valid, but its file would count for the owner.
+      let refused = try await service.client.send("POST", later, body: bytes)
+      #expect(refused.failure == "403 ACCESS_DENIED", "\(refused.json)")
     }
   }
 
