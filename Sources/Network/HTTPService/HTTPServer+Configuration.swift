@@ -146,7 +146,8 @@ extension HTTPServer {
     }
 
     /// Returns the limit of a body for a path, and its longest time.
-    func bodyLimit(of path: String, _ spooling: HTTPServer.Spooling?) -> (size: Int, time: Duration) {
+    func bodyLimit(of path: String, _ spooling: HTTPServer.Spooling?) -> (size: Int, time: Duration)
+    {
       if let spooling { return (spooling.maximumBodySize, spooling.bodyTime) }
       return (mayBeLarge(path) ? maximumBodySize : min(maximumBodySize, smallBodySize), bodyTime)
     }

@@ -72,10 +72,10 @@ public final class HTTPServer: Sendable {
 
   /// Creates a server that can refuse a request before it receives a large body.
   ///
-  /// The server calls `examine` once for each request. If the body goes to a file, has more than
-  /// ``Configuration/smallBodySize`` bytes or comes in chunks, it calls it for the head alone, with
-  /// an empty body, and receives the body only if `examine` asks for it. Otherwise it calls it when
-  /// the body is complete.
+  /// The server calls `examine` once for each request. It calls it for the head alone, with an empty
+  /// body, if the body goes to a file, has more than ``Configuration/smallBodySize`` bytes, or comes
+  /// in chunks. It then receives the body only if `examine` asks for it. For other requests it calls
+  /// `examine` when the body is complete.
   ///
   /// - Parameter examine: decides about a request by its head. It runs in a task of its own, many
   ///   at a time.

@@ -3,9 +3,9 @@ import Foundation
 import Synchronization
 
 extension Connection {
-  /// Processes a call of libmicrohttpd for a request. The library calls once for the head, once more
-  /// after a decision about it, once for each piece of the body, and after that until there is an
-  /// answer.
+  /// Processes a call of libmicrohttpd for a request. The library calls once for the head, and once
+  /// more if the handler decided about it. It then calls once for each piece of the body, and after
+  /// that until there is an answer.
   ///
   /// - Parameter count: the number of bytes at `bytes`. The method sets the number to zero: it has
   ///   taken all bytes.

@@ -1,4 +1,4 @@
-/// What the handler makes of the head of a request, before the server receives the body.
+/// The result of the handler for the head of a request, before the server receives the body.
 public enum HTTPDecision: Sendable {
   /// The answer, for which the body is not needed. The server drops the body.
   case answer(HTTPResponse)

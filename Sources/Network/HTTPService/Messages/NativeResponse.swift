@@ -62,8 +62,8 @@ struct NativeResponse: ~Copyable {
     MHD_queue_response(connection.pointer, UInt32(status), pointer) == microhttpd_result(true)
   }
 
-  /// The size in bytes up to which the library gets a body in memory as a whole, and the size of the
-  /// pieces in which it reads a larger one.
+  /// The size of pieces in bytes. The library gets a body in memory of at most this size as a whole,
+  /// and reads a larger one in pieces.
   private static let pieceSize = 64 << 10
 
   /// Whether the library reads a body in memory in pieces, so that the server sees how the client

@@ -58,7 +58,8 @@ extension RequestRouter {
     case .proven(let credentials):
       known = credentials
       let key = try await admit(head, path, operation, credentials)
-      return .operation(.init(path: path, operation: operation, caller: .admitted(credentials, key)))
+      return .operation(
+        .init(path: path, operation: operation, caller: .admitted(credentials, key)))
     case .signed(let signed, let keys):
       return .operation(.init(path: path, operation: operation, caller: .signed(signed, keys)))
     }

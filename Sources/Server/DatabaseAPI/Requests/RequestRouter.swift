@@ -122,7 +122,8 @@ package final class RequestRouter: Sendable {
           }
         }
       case .operation(let begun):
-        return .receive(account: credentials?.caller.userRecordName) { [self, credentials] request in
+        return .receive(account: credentials?.caller.userRecordName) {
+          [self, credentials] request in
           await answer(request, called: uuid, by: credentials) { known in
             try await finish(begun, with: request, called: uuid, credentials: &known)
           }

@@ -45,7 +45,8 @@ package enum ClientAddress {
   ///   client's address; nil if there is no such proxy. If the field has several addresses, the
   ///   last one counts, because the client may have sent the others itself.
   package static func network(of request: HTTPRequest, header: String?) -> String {
-    if let last = lastAddress(in: request.headers, header: header), let network = network(of: last) {
+    if let last = lastAddress(in: request.headers, header: header), let network = network(of: last)
+    {
       return network
     }
     return network(of: request.remoteAddress) ?? request.remoteAddress

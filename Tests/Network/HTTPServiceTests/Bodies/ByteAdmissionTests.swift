@@ -124,7 +124,8 @@ struct ByteAdmissionTests {
             Bool.random(using: &random)
               ? .init()
               : holding(
-                UInt8.random(in: 1...2, using: &random), network: UInt8.random(in: 0...1, using: &random),
+                UInt8.random(in: 1...2, using: &random),
+                network: UInt8.random(in: 0...1, using: &random),
                 account: Bool.random(using: &random) ? "a" : nil))
         case (1, let index?):
           var body = open.remove(at: index)
@@ -136,7 +137,9 @@ struct ByteAdmissionTests {
           let isLarge = before.isLarge || before.count + count > limits.smallBody
           let large = open.reduce(0) { $0 + ($1.isLarge ? $1.count : 0) }
           var room = limits.all - open.reduce(0) { $0 + $1.count }
-          if isLarge { room = min(room, limits.large - large - (before.isLarge ? 0 : before.count)) }
+          if isLarge {
+            room = min(room, limits.large - large - (before.isLarge ? 0 : before.count))
+          }
           let ofHost = open.reduce(0) { $0 + ($1.peer?.host == before.peer?.host ? $1.count : 0) }
           let ofNetwork = open.reduce(0) {
             $0 + ($1.peer?.network == before.peer?.network ? $1.count : 0)

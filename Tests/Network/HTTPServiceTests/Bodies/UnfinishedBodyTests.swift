@@ -31,7 +31,8 @@ struct UnfinishedBodyTests {
     return try await client.response().status
   }
 
-  @Test("sixty connections of one address with unfinished bodies leave room for large bodies of others")
+  @Test(
+    "sixty connections of one address with unfinished bodies leave room for large bodies of others")
   func oneAddress() async throws {
     try await withServer {
       $0.maximumBufferedBytes = 8 << 20
@@ -67,7 +68,8 @@ struct UnfinishedBodyTests {
   func files() async throws {
     try await withServer {
       var spooling = HTTPServer.Spooling(
-        directory: NSTemporaryDirectory(), maximumBodySize: 1_000_000) { _, _ in true }
+        directory: NSTemporaryDirectory(), maximumBodySize: 1_000_000
+      ) { _, _ in true }
       spooling.maximumSpooledBytes = 4_000_000
       $0.spooling = spooling
     } body: { server in

@@ -96,7 +96,8 @@ struct PaceTests {
     #expect(isSlow(pieces, after: 7.1))
   }
 
-  @Test("each piece of an answer has the time that the rate gives it, if that is more than the grace")
+  @Test(
+    "each piece of an answer has the time that the rate gives it, if that is more than the grace")
   func largePieces() {
     var pace = pace(.lineReceived, .serverAwaited, .answerBegan(0))
     for number in 0..<10 {

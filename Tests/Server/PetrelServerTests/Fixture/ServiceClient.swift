@@ -80,7 +80,7 @@ struct ServiceClient: Sendable {
       + (headers.contains("Host: ") && !headers.contains("-Host: ") ? "" : "Host: localhost\r\n")
       + "\(headers)\(headers.contains("Content-Type:") ? "" : "Content-Type: text/plain\r\n")"
       + "Content-Length: \(announced ?? body.count)\r\n\r\n"
-    exchange.queue.async { exchange.write(Data(head.utf8) + body) }
+    exchange.send(Data(head.utf8) + body)
     return exchange
   }
 }
@@ -118,7 +118,10 @@ final class Exchange: @unchecked Sendable {
   /// Leaves without waiting for the answer.
   func abandon() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  fileprivate func write(_ data: Data) {
+  /// Sends further bytes of the body.
+  func send(_ data: Data) { queue.async { self.write(data) } }
+
+  private func write(_ data: Data) {
     data.withUnsafeBytes { bytes in
       var sent = 0
       while sent < bytes.count {

@@ -36,7 +36,10 @@ struct HeadRefusalTests {
         ("POST", service.target("private/records/mend", as: service.alice), "", "NOT_FOUND"),
         ("PUT", modify, "", "BAD_REQUEST"),
         ("POST", modify.replacing(Service.container, with: "iCloud.other"), "", "BAD_CONTAINER"),
-        ("POST", modify.replacing("ckWebAuthToken=", with: "ckWebAuthToken=x"), "", "AUTHENTICATION_FAILED"),
+        (
+          "POST", modify.replacing("ckWebAuthToken=", with: "ckWebAuthToken=x"), "",
+          "AUTHENTICATION_FAILED"
+        ),
         ("POST", service.target("private/records/modify", as: nil), "", "AUTHENTICATION_REQUIRED"),
         ("POST", service.target("public/records/modify", as: nil), signed, "AUTHENTICATION_FAILED"),
         ("POST", modify, "Content-Encoding: gzip\r\n", "BAD_REQUEST"),
@@ -76,6 +79,35 @@ struct HeadRefusalTests {
       #expect(names.count { $0.hasPrefix("body-") } == 1, "\(names)")
       invented.abandon()
       announced.abandon()
+    }
+  }
+
+  @Test("a signed request with a large body is checked with its body, once, and within its window")
+  func signatures() async throws {
+    try await withService { service in
+      let key = try await ServerKeyClient(service)
+      let spaces = String(repeating: " ", count: 100_000)
+      let query = #"{"query": {"recordType": "Note"}}"# + spaces
+      #expect(try await key.post("public/records/query", query).status == 200)
+      var forged = try key.request("public/records/query", query)
+      forged.body += " "
+      #expect(try await key.send(forged).failure.hasSuffix("AUTHENTICATION_FAILED"))
+      let empty = #"{"operations": []}"# + spaces
+      let change = try key.request("public/subscriptions/modify", empty)
+      #expect(try await key.send(change).failure != "503 TRY_AGAIN_LATER")
+      let again = try await key.send(change)
+      #expect(again.json.errorCode == "TRY_AGAIN_LATER", "\(again.json)")
+      // The head comes within the window, the last byte of the body after it.
+      let late = try key.request("public/records/query", query)
+      let exchange = try service.client.begin(
+        "POST", late.target, headers: late.headers, body: Data(query.utf8.dropLast()),
+        announcing: query.utf8.count)
+      try await eventually("the body is received") {
+        service.server.httpMetrics.bufferedBytes == query.utf8.count - 1
+      }
+      service.clock.advance(bySeconds: 601)
+      exchange.send(Data(" ".utf8))
+      #expect(try await exchange.answer().failure.hasSuffix("AUTHENTICATION_FAILED"))
     }
   }
 
