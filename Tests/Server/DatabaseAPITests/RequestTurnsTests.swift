@@ -88,14 +88,16 @@ struct RequestTurnsTests {
     let limit = FairQueue.Limits().waitingOfCaller
     var tasks: [Task<[UInt8], any Error>] = []
     try await withBusyTurns { turns in
-      tasks = (0..<limit).map { _ in ask(turns, "b") }
-      try await eventually("they wait") { turns.metrics.waiting == limit }
+      tasks = [ask(turns, "c")]
+      try await eventually("another's waits") { turns.metrics.waiting == 1 }
+      tasks += (0..<limit).map { _ in ask(turns, "b") }
+      try await eventually("they wait") { turns.metrics.waiting == limit + 1 }
       let refusal = await #expect(throws: ServiceError.self) { _ = try await ask(turns, "b").value }
       #expect(refusal?.code == .throttled)
       #expect(refusal?.retryAfter == 1)
       #expect(turns.metrics.refused == 1)
-      let other = ask(turns, "c")
-      try await eventually("another's waits") { turns.metrics.waiting == limit + 1 }
+      let other = ask(turns, "d")
+      try await eventually("a third's waits") { turns.metrics.waiting == limit + 2 }
       tasks.append(other)
     }
     for task in tasks { #expect(try await task.value == [2]) }

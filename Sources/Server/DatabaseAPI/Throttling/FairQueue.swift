@@ -15,17 +15,22 @@ import Foundation
 ///
 /// A caller and an operation together are a kind of request, for which the queue records times. The
 /// expected time of a request has two parts. The first part is the time for its size. The second
-/// part is the largest time that a recent request of its kind took beyond the time for its size.
-/// This value loses half of its size every 30 seconds. Because the value is the largest one and not
-/// an average, cheap requests between expensive ones do not lower it.
+/// part is the mean time that recent requests of its kind took beyond the time for their sizes. So
+/// one request that the store held up does not make the queue expect the same of all others.
+///
+/// Whether a request is long depends on the largest of these times instead of the mean. This value
+/// loses half of its size every 30 seconds. Cheap requests between expensive ones do not lower it.
 ///
 /// If no time is recorded for a kind, the time of its first request is unknown. No other short
 /// request of the caller then runs at the same time. Process schedulers work in the same way and
 /// favour processes that have used little time (F. J. Corbató and others, 1962).
 ///
-/// While the recent requests of a kind took little time together, no request of the kind counts as
-/// long. Otherwise one slow first save, such as a save that creates a zone, would delay the next
-/// saves.
+/// While the recent long requests of a kind took little time together, no request of the kind counts
+/// as long. Otherwise one slow save, such as a save that creates a zone or that waits for the disk,
+/// would delay the next saves.
+///
+/// A request is refused if too many wait. The limit for one caller's long requests holds only while
+/// another caller's long requests wait: who waits only for its own requests delays nobody.
 ///
 /// - Complexity: O(1) for each call, amortized. If a request takes longer than all recent ones of
 ///   its kind, O(*n*) for the *n* waiting requests of the caller. The removal of old recorded
@@ -35,11 +40,11 @@ package struct FairQueue: Sendable {
 
   /// The limits of the queue.
   package struct Limits: Sendable {
-    /// The expected seconds from which a request is long, if the recent requests of its kind
-    /// together take at least ``little`` seconds.
+    /// The seconds from which a request is long, if the recent long requests of its kind together
+    /// take at least ``little`` seconds.
     var long = 0.02
-    /// Seconds that the recent requests of a kind must take together before one of them counts as
-    /// long.
+    /// Seconds that the recent long requests of a kind must take together before one of them counts
+    /// as long.
     var little = 1.0
     /// The most long requests in progress: half of the active processors, and at least one.
     var longAtOnce = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
@@ -48,7 +53,7 @@ package struct FairQueue: Sendable {
     /// The most seconds that the short requests of one caller in progress may be expected to take
     /// together, if there is more than one.
     var shortSecondsOfCaller = 0.02
-    /// The most waiting long requests of one caller.
+    /// The most waiting long requests of one caller while those of another caller wait.
     var waitingOfCaller = 16
     /// The most waiting long requests of all callers. Beyond this limit, one long request of each
     /// caller may wait.
@@ -140,10 +145,17 @@ package struct FairQueue: Sendable {
     /// The largest time in seconds that one request took beyond the time for its size, reduced by
     /// age.
     var most = 0.0
-    /// The time in seconds of all requests together, reduced by age.
-    var together = 0.0
-    /// The reading of the monotonic clock, in seconds, to which the two values refer.
+    /// The time in seconds that the requests took beyond the times for their sizes, reduced by age.
+    var sum = 0.0
+    /// The number of the requests, reduced by age.
+    var count = 0.0
+    /// The time in seconds of the long requests together, reduced by age.
+    var long = 0.0
+    /// The reading of the monotonic clock, in seconds, to which the values refer.
     var time: Double
+
+    /// The mean time in seconds that a request took beyond the time for its size.
+    var mean: Double { count > 0 ? sum / count : 0 }
   }
 
   let limits: Limits
@@ -315,8 +327,9 @@ package struct FairQueue: Sendable {
   /// Returns the ticket of a request, with the time that the request is expected to take.
   private func ticket(for kind: Kind, _ least: Double, at now: Double) -> Ticket {
     let known = known(kind, at: now)
-    let seconds = least + (known?.most ?? 0)
-    let isLong = seconds >= limits.long && seconds + (known?.together ?? 0) >= limits.little
+    let seconds = least + (known?.mean ?? 0)
+    let most = least + (known?.most ?? 0)
+    let isLong = most >= limits.long && most + (known?.long ?? 0) >= limits.little
     // Until a time of its kind is recorded, a request counts with the whole time that the caller's
     // short requests may take together. So no other short request of the caller runs beside it.
     return Ticket(
@@ -328,7 +341,9 @@ package struct FairQueue: Sendable {
   /// caller can fill the queue for the others.
   private func mayWait(in lane: Lane) -> Bool {
     lane.waitingLong.isEmpty
-      || waitingLong < limits.waiting && lane.waitingLong.count < limits.waitingOfCaller
+      || waitingLong < limits.waiting
+        && (lane.waitingLong.count < limits.waitingOfCaller
+          || waitingLong == lane.waitingLong.count)
   }
 
   /// Adds a long request to the waiting ones, and its caller to ``turns``.
@@ -368,14 +383,16 @@ package struct FairQueue: Sendable {
   private func known(_ kind: Kind, at now: Double) -> Memory? {
     memory[kind].map { memory in
       let left = exp2((memory.time - now) / limits.halfLife)
-      return Memory(most: memory.most * left, together: memory.together * left, time: now)
+      return Memory(
+        most: memory.most * left, sum: memory.sum * left, count: memory.count * left,
+        long: memory.long * left, time: now)
     }
   }
 
   /// Returns the expected seconds with which a waiting request counts, at least
   /// ``Limits/leastWaitingSeconds``.
   private func expectation(of kind: Kind, _ least: Double, at now: Double) -> Double {
-    max(least + (known(kind, at: now)?.most ?? 0), limits.leastWaitingSeconds)
+    max(least + (known(kind, at: now)?.mean ?? 0), limits.leastWaitingSeconds)
   }
 
   /// Records the time of a request.
@@ -393,7 +410,9 @@ package struct FairQueue: Sendable {
     }
     var new = known ?? Memory(time: now)
     new.most = max(seconds, new.most)
-    new.together += ticket.least + seconds
+    new.sum += seconds
+    new.count += 1
+    if ticket.least + seconds >= limits.long { new.long += ticket.least + seconds }
     memory[ticket.kind] = new
     return seconds > known?.most ?? 0
   }

@@ -76,9 +76,9 @@ package final class RequestTurns: Sendable {
   /// answer. The part for the bytes of the request is known before the request begins: it is the
   /// parameter `least` of ``FairQueue``.
   ///
-  /// A request is long if it is expected to take at least ``FairQueue/Limits/long`` seconds, and
-  /// the caller's recent requests of the operation together take at least
-  /// ``FairQueue/Limits/little``. Long requests take turns; see ``FairQueue``.
+  /// A request is long if it may take at least ``FairQueue/Limits/long`` seconds, and the caller's
+  /// recent long requests of the operation together take at least ``FairQueue/Limits/little``. Long
+  /// requests take turns; see ``FairQueue``.
   ///
   /// - Parameters:
   ///   - caller: the key of the caller.
