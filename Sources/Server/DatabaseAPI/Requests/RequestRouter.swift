@@ -211,7 +211,8 @@ package final class RequestRouter: Sendable {
     of request: HTTPRequest, called uuid: RequestUUID? = nil, because error: any Error,
     credentials: Credentials? = nil
   ) async -> HTTPResponse {
-    var failure = ServiceError(any: error)
+    var failure =
+      WebCourier.isPoll(request) ? ServiceError(ofPoll: error) : ServiceError(any: error)
     if credentials == nil { failure = await unknownCallersFailure(failure, of: request) }
     var response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
     if WebCourier.isPoll(request) {

@@ -64,6 +64,16 @@ extension ServiceError {
     }
   }
 
+  /// Creates the protocol's error for an error of a poll of the web courier.
+  ///
+  /// A reader polls again in any case, whatever became of what its last poll wrote. So an unknown
+  /// outcome of a commit is `TRY_AGAIN_LATER`, as a store is that cannot be reached.
+  init(ofPoll error: any Error) {
+    self.init(any: error)
+    guard code == .serverResponseLost else { return }
+    self = ServiceError(.tryAgainLater, reason, retryAfter: retryAfter)
+  }
+
   /// Creates the protocol's error for an error that an endpoint throws. An unknown error becomes
   /// `INTERNAL_ERROR`.
   package init(any error: any Error) {
