@@ -16,11 +16,18 @@ package final class SQLiteConnection: SQLConnection {
     /// The time to wait for another process that is writing, in milliseconds. After this time,
     /// statements fail with ``StoreError/Code/overloaded``.
     package var busyTimeout: Int
+    /// The size in bytes to which the file of the write-ahead log is cut when the log begins anew.
+    /// It is more than the log usually has then, because a file that grows again slows commits.
+    package var keptLogBytes: Int
 
-    /// Creates settings, by default with a cache of 256 MiB and a wait of 10 seconds.
-    package init(cacheKilobytes: Int = 256 * 1024, busyTimeout: Int = 10_000) {
+    /// Creates settings, by default with a cache of 256 MiB, a wait of 10 seconds and a kept log of
+    /// 128 MiB.
+    package init(
+      cacheKilobytes: Int = 256 * 1024, busyTimeout: Int = 10_000, keptLogBytes: Int = 128 << 20
+    ) {
       self.cacheKilobytes = cacheKilobytes
       self.busyTimeout = busyTimeout
+      self.keptLogBytes = keptLogBytes
     }
   }
 
@@ -75,6 +82,7 @@ package final class SQLiteConnection: SQLConnection {
       try execute("PRAGMA journal_mode = WAL")
       try execute("PRAGMA synchronous = FULL")
       try execute("PRAGMA cache_size = -\(settings.cacheKilobytes)")
+      try execute("PRAGMA journal_size_limit = \(settings.keptLogBytes)")
       try execute("PRAGMA wal_autocheckpoint = \(checkpointPages ?? 0)")
       try execute("PRAGMA temp_store = MEMORY")
       if checkpointPages == nil { countLoggedPages() }

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct CheckpointerTests {
@@ -14,6 +15,25 @@ struct CheckpointerTests {
     configuration.tuning.logPages = Self.limit
     configuration.readers = readers
     return configuration
+  }
+
+  @Test("the file of a log that was long is cut when the log begins anew")
+  func cut() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/a.sqlite"
+      let connection = try SQLiteConnection(
+        path: path, settings: SQLiteConnection.Settings(keptLogBytes: 100_000))
+      defer { connection.close() }
+      try connection.execute("CREATE TABLE things (content BLOB)")
+      for _ in 0..<2 {
+        try connection.run("INSERT INTO things VALUES (zeroblob($1))", [.integer(1_000_000)])
+      }
+      #expect(try Self.size(of: path + "-wal") > 2_000_000)
+      _ = try connection.copyLog(isAlone: true)
+      try connection.run("INSERT INTO things VALUES ($1)", [.integer(1)])
+      #expect(try Self.size(of: path + "-wal") <= 100_000)
+      #expect(try connection.first("SELECT COUNT(*) FROM things", []) { $0.integer(0) } == 3)
+    }
   }
 
   @Test("the log stays short while many save and read, and all of it is in a copy of the files")
