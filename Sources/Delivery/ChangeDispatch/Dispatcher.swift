@@ -24,9 +24,18 @@ public final class Dispatcher: Sendable {
   /// The limits and times of a dispatcher.
   public struct Configuration: Sendable {
     /// The greatest number of changes in one transaction.
-    public var batchSize = 256
+    public var batchSize = 1_024
     /// The greatest number of firings in one transaction.
     public var firingLimit = 1_000
+    /// The size in bytes of encoded notifications after which a transaction gets no further firing.
+    public var byteLimit = 1 << 20
+    /// The number of firings of one subscriber in a batch of changes above which the subscriber's
+    /// firings are deferred (`DeferredWork`). If the batch has more than eight times as many firings, an
+    /// eighth of the number applies. The number is greater than that of the subscriptions that one
+    /// user may have by default, so one user alone is not deferred by a single change.
+    public var firingsOfSubscriber = 512
+    /// The greatest number of changes that are matched at once for a deferred subscriber.
+    var deferredBatchSize = 4_096
     /// The greatest number of changes that wait in memory. Further changes are read from the
     /// outbox.
     public var handoverCapacity = 10_000
@@ -68,6 +77,10 @@ public final class Dispatcher: Sendable {
     /// The number of notifications that were withheld, because the subscriber may not read the
     /// record.
     public var withheldNotifications = 0
+    /// The number of subscribers whose firings are deferred now.
+    public var deferredSubscribers = 0
+    /// The number of firings that were not logged, because newer ones fill the subscriber's log.
+    public var skippedNotifications = 0
     /// The numbers of deliveries that were not written, by reason.
     public var unsentDeliveries = UnsentDeliveryCounts()
     /// The number of failures after which the dispatcher waits and tries again.
@@ -277,9 +290,11 @@ public final class Dispatcher: Sendable {
 
   /// Writes the effects of changes in one transaction.
   ///
+  /// - Returns: The subscribers whose firings are deferred, in the parts of the changes.
   /// - Throws: `StoreError`. The code is `outOfOrder` if earlier changes must be dispatched first,
   ///   and `leaseLost` if another server has the lease.
-  func complete(_ changes: [MatchedChange]) async throws {
+  @discardableResult
+  func complete(_ changes: [MatchedChange]) async throws -> [String] {
     KillPoint.afterMatch.reach()
     let result = try await store.outbox.completeDispatch(
       of: changes, timestamp: clock(), leasing: capacity())
@@ -292,9 +307,11 @@ public final class Dispatcher: Sendable {
       }
       counters.loggedNotifications += result.logged.count
       counters.withheldNotifications += result.withheld.count
+      counters.skippedNotifications += changes.reduce(0) { $0 + $1.skipped }
       counters.unsentDeliveries += result.unsent
     }
     withheld.add(result.withheld)
     onDispatched(result)
+    return result.deferred
   }
 }

@@ -151,8 +151,8 @@ extension Explainer {
       reasons = [
         SilenceReason(
           .notLogged,
-          "it should have fired: the notification is no longer in the log, or the subscriber could "
-            + "not read the record then")
+          "it should have fired: the notification is no longer in the log, or waits because the "
+            + "subscriber has very many, or the subscriber could not read the record then")
       ]
     }
     return reasons

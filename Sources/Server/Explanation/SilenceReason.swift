@@ -45,8 +45,9 @@ public struct SilenceReason: Sendable, Hashable {
     case forwardWaiting
 
     // The notification.
-    /// The subscription should have fired. Either its notification was deleted from the log, or the
-    /// subscriber could not read the record at the time of the dispatch.
+    /// The subscription should have fired. Its notification was deleted from the log, or newer ones
+    /// filled the log before it was logged. Or it still waits, because the subscriber has very many. Or
+    /// the subscriber could not read the record at the time of the dispatch.
     case notLogged
     /// The change was too large, so its values were not kept, and the filters cannot be checked.
     case valuesNotKept

@@ -27,26 +27,54 @@ struct BatchFirings {
   private var first = 0
   /// The index, in the batch, of the next change to request.
   private var next = 0
+  /// The numbers of firings of the subscribers in this batch.
+  private var load: SubscriberLoad
 
   /// Creates the firings of a batch. Nothing is matched yet.
-  init(_ entries: ArraySlice<OutboxEntry>, in index: SubscriptionIndex) {
+  ///
+  /// - Parameters:
+  ///   - deferred: The subscribers whose firings are deferred already.
+  ///   - limit: The number of firings of a subscriber in the batch above which they are deferred.
+  init(
+    _ entries: ArraySlice<OutboxEntry>, in index: SubscriptionIndex, deferring deferred: [String],
+    limit: Int
+  ) {
+    load = SubscriberLoad(
+      deferring: Set(deferred.compactMap { index.number(ofSubscriber: $0) }), limit: limit)
     self.entries = entries
     changes = entries.map(\.change)
     versions = entries.map(\.subscriptionVersion)
     self.index = index
   }
 
-  /// Returns the firings of the next change.
+  /// Returns the firings of the next change without those of deferred subscribers, and the
+  /// subscribers whose firings are deferred from this change on.
   ///
   /// - Precondition: The method was called fewer times than the batch has changes.
   /// - Complexity: that of matching up to eight changes, and O(*n* log *n*), where *n* is the
   ///   number of firings of the change.
-  mutating func removeFirst(using group: inout MatchGroup) -> Firings {
+  mutating func removeFirst(
+    using group: inout MatchGroup
+  ) -> (firings: Firings, deferring: [String]) {
     if next == first + matched.count { match(using: &group) }
     defer { next += 1 }
-    let slots = matched[next - first]
+    let entry = entries[entries.startIndex + next]
+    var slots = matched[next - first]
     matched[next - first] = []
-    return Firings(of: entries[entries.startIndex + next], slots, in: index)
+    index.removeSlots(of: load.deferred, from: &slots)
+    index.sort(&slots)
+    var exceeding: [Int32] = []
+    // Some firings of a partly dispatched change are logged, perhaps those of the subscriber, too.
+    if entry.settledThrough == nil {
+      exceeding = load.count(slots.count, isLarge: entry.isLarge) {
+        index.forEachSubscriber(ofSorted: slots, $0)
+      }
+      if !exceeding.isEmpty { index.removeSlots(of: load.deferred, from: &slots) }
+    }
+    return (
+      Firings(of: entry, sorted: slots, in: index),
+      exceeding.map { index.key(inSlot: $0).subscriber }
+    )
   }
 
   /// Matches the next group of up to eight changes.

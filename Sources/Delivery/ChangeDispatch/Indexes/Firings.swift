@@ -16,12 +16,9 @@ struct Firings {
 
   /// Creates the firings of a change, without those that are settled.
   ///
-  /// - Parameter slots: The slots of all firings, in any order.
-  /// - Complexity: O(*n* log *n*), where *n* is the number of all firings.
-  init(of entry: OutboxEntry, _ slots: [Int32], in index: SubscriptionIndex) {
+  /// - Parameter slots: The slots of all firings, sorted by key.
+  init(of entry: OutboxEntry, sorted slots: [Int32], in index: SubscriptionIndex) {
     self.index = index
-    var slots = slots
-    index.sort(&slots)
     self.slots = slots
     if let last = entry.settledThrough {
       taken = firstPlace(
@@ -48,6 +45,9 @@ struct Firings {
     }
     return (subscriptions, matches.map(\.contentNumber))
   }
+
+  /// Makes the last `count` firings that ``take(atMost:)`` returned the next ones again.
+  mutating func giveBack(_ count: Int) { taken -= count }
 
   /// Returns the position of the first firing after a key, by binary search.
   private func firstPlace(after key: SubscriptionKey) -> Int {

@@ -73,18 +73,19 @@ final class ChangeHandover: Sendable {
   ///
   /// - Parameters:
   ///   - limit: The greatest number of changes to dispatch.
-  ///   - patience: The greatest time to wait in seconds, for a lane that keeps changes back; `nil`
-  ///     for other lanes, which do not wait.
+  ///   - patience: The greatest time to wait in seconds, for a lane that keeps changes back or has
+  ///     deferred firings; `nil` for other lanes, which do not wait.
   func work(
     of part: DatabasePart, atMost limit: Int, within patience: Double? = nil
   ) async -> LaneSchedule.Work {
     let sleeper = WakeSignal()
     let work = state.withLock { state in
       let work = state.schedule.work(of: part, atMost: limit, keepsBack: patience != nil)
-      if work == nil { state.sleepers[part] = sleeper }
+      if work == nil, patience != 0 { state.sleepers[part] = sleeper }
       return work
     }
     guard let work else {
+      if patience == 0 { return .idle }
       await sleeper.wait(atMost: patience ?? 0)
       return state.withLock { state in
         state.sleepers[part] = nil

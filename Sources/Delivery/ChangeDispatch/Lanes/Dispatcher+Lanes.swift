@@ -13,6 +13,13 @@ private struct Lane {
   /// The sequence number of the last dispatched change. The lane can get a change twice: from the
   /// outbox, and then from memory. `dispatch` skips the second copy.
   var dispatchedThrough = Int64.min
+  /// The subscribers whose firings are deferred. The first of them is the next whose firings are
+  /// logged.
+  var deferred: [String] = []
+  /// The deferred firings that are being logged; `nil` if none are.
+  var deferredFirings: DeferredFirings?
+  /// The time from which the next deferred firings are logged, even if other changes wait.
+  var deferralDue = ContinuousClock.now
   /// The working memory for learning.
   var scratch = MatchScratch()
   /// The working memory for matching.
@@ -27,25 +34,30 @@ extension Dispatcher {
   /// After a failure of the store, the lane waits, and then reads its changes from the outbox.
   func serve(_ part: DatabasePart) async {
     var lane = Lane(part: part)
+    defer { setDeferred([], &lane) }
     var retry = RetryDelay()
     while true {
-      let patience = lane.retiring.isEmpty ? nil : configuration.retirementDelay
+      let patience =
+        !lane.deferred.isEmpty ? 0 : lane.retiring.isEmpty ? nil : configuration.retirementDelay
       let work = await handover.work(
         of: part, atMost: configuration.batchSize, within: patience)
       do {
         switch work {
-        case .dispatch(let entries): try await dispatch(entries, &lane)
+        case .dispatch(let entries):
+          try await dispatch(entries, &lane)
+          if ContinuousClock.now >= lane.deferralDue { try await continueDeferral(&lane) }
         case .catchUp: try await catchUp(&lane)
-        case .idle: try await retire(&lane)
-        case .yield:
-          try await retire(&lane)
-          return handover.yield(part)
+        case .idle:
+          if lane.deferred.isEmpty { try await retire(&lane) }
+          try await continueDeferral(&lane)
+        case .yield: return try await yield(&lane)
         case .done: return
         case .stop: return try await retire(&lane)
         }
         succeed(&retry)
       } catch {
         if case .stop = work { return report(.changesWait(in: part.database, error)) }
+        setDeferred([], &lane)
         lane = Lane(part: part)
         let code = (error as? StoreError)?.code
         if code == .leaseLost, await isAbandoned(part) { return }
@@ -81,6 +93,8 @@ extension Dispatcher {
   private func catchUp(_ lane: inout Lane) async throws {
     counters.withLock { $0.catchUps += 1 }
     try await retire(&lane)
+    lane.deferredFirings = nil
+    setDeferred(try await store.outbox.deferredSubscribers(in: lane.part), &lane)
     var sequence = Int64.min
     while !handover.isStopped {
       // This call must come before the read. A change that is committed during the read is then in
@@ -90,9 +104,13 @@ extension Dispatcher {
         in: lane.part, after: sequence, limit: configuration.batchSize)
       if let last = entries.last {
         try await dispatch(entries, &lane)
+        if ContinuousClock.now >= lane.deferralDue { try await continueDeferral(&lane) }
         sequence = last.sequence
       }
-      guard entries.count == configuration.batchSize else { return }
+      guard
+        entries.count == configuration.batchSize
+          || entries.reduce(0, { $0 + $1.byteCount }) >= OutboxEntry.bytesAtOnce
+      else { return }
       handover.fallBehind(lane.part)
       if handover.takeTurn(of: lane.part) { return try await retire(&lane) }
     }
@@ -109,9 +127,14 @@ extension Dispatcher {
     var current = try await indexes.take(for: lane.part)
     defer { indexes.put(current, for: lane.part) }
     current.learn(from: first.change, using: &lane.scratch)
-    var pending = PendingTransaction(lane.retiring, limit: configuration.firingLimit)
+    var pending = PendingTransaction(
+      lane.retiring, limit: configuration.firingLimit, byteLimit: configuration.byteLimit)
     lane.retiring = []
-    var batch = BatchFirings(entries, in: current.index)
+    var batch = BatchFirings(
+      entries, in: current.index, deferring: lane.deferred,
+      limit: configuration.firingsOfSubscriber)
+    // The subscribers whose firings are deferred after this batch.
+    var deferred = lane.deferred
     let before = (lane.group.candidateCount, lane.group.matchedCount)
     defer {
       counters.withLock {
@@ -119,16 +142,18 @@ extension Dispatcher {
         $0.firedCandidates += lane.group.matchedCount - before.1
       }
     }
-    let isThrough = try await withThrowingTaskGroup(of: Void.self) { writing in
+    let isThrough = try await withThrowingTaskGroup(of: [String].self) { writing in
       for var entry in entries {
-        var firings = batch.removeFirst(using: &lane.group)
+        var (firings, deferring) = batch.removeFirst(using: &lane.group)
+        entry.deferring = deferring
+        deferred += deferring
         let carriesLastValues =
           firings.isEmpty ? false : try await carriesLastValues(entry)
         while let full = pending.add(
           &firings, of: &entry, carriesLastValues: carriesLastValues, prepare: store.outbox.prepare)
         {
           // While the store writes one transaction, the loop prepares the next one.
-          try await writing.next()
+          deferred += try await writing.next() ?? []
           // The remaining changes are in the outbox.
           if handover.isStopped { return false }
           writing.addTask { try await self.complete(full) }
@@ -137,17 +162,19 @@ extension Dispatcher {
         // change.
         if lane.part.number == 0 { counters.withLock { $0.dispatchedChanges += 1 } }
       }
-      try await writing.next()
+      deferred += try await writing.next() ?? []
       return true
     }
     guard isThrough else { return }
     lane.dispatchedThrough = last.sequence
     if pending.firingCount > 0 {
-      try await complete(pending.changes)
+      deferred += try await complete(pending.changes)
     } else {
       lane.retiring = pending.changes
       if lane.retiring.count >= configuration.batchSize { try await retire(&lane) }
     }
+    var known = Set(lane.deferred)
+    setDeferred(lane.deferred + deferred.filter { known.insert($0).inserted }, &lane)
   }
 
   /// Whether notifications of a change contain the record's last values: only for deletions, and if
@@ -158,12 +185,76 @@ extension Dispatcher {
       try await store.databases.address(of: entry.database).container)
   }
 
+  /// Writes one transaction with deferred firings of one subscriber. Subscribers take turns, after
+  /// each group of changes that is matched for them. The method does nothing if nobody is deferred.
+  ///
+  /// The transaction also stores the dispatch of the changes that the lane keeps back. A subscriber
+  /// whose firings are all logged is deferred no more, and these changes were matched without this
+  /// subscriber.
+  ///
+  /// While other changes wait, deferred firings get a quarter of the lane's time.
+  private func continueDeferral(_ lane: inout Lane) async throws {
+    guard let subscriber = lane.deferred.first, !handover.isStopped else { return }
+    let began = ContinuousClock.now
+    defer {
+      let now = ContinuousClock.now
+      lane.deferralDue = now + (now - began) * 3
+    }
+    var firings: DeferredFirings
+    if let begun = lane.deferredFirings {
+      firings = begun
+    } else {
+      let work = try await store.outbox.deferredWork(
+        of: subscriber, in: lane.part, limit: configuration.deferredBatchSize)
+      guard let work else {
+        // The store may not know yet that the subscriber is deferred.
+        try await retire(&lane)
+        return setDeferred(try await store.outbox.deferredSubscribers(in: lane.part), &lane)
+      }
+      firings = DeferredFirings(work, using: &lane.group)
+    }
+    lane.deferredFirings = nil
+    let container = try await store.databases.address(of: lane.part.database).container
+    let retiring = lane.retiring
+    lane.retiring = []
+    let changes = firings.fill(
+      PendingTransaction(
+        retiring, limit: configuration.firingLimit, byteLimit: configuration.byteLimit),
+      carriesLastValues: configuration.deletionsCarryLastValues(container),
+      prepare: store.outbox.prepare)
+    let left = Set(try await complete(changes))
+    var deferred = lane.deferred.filter { left.contains($0) }
+    if firings.isEmpty {
+      if deferred.first == subscriber { deferred.append(deferred.removeFirst()) }
+    } else {
+      lane.deferredFirings = firings
+    }
+    setDeferred(deferred, &lane)
+  }
+
+  /// Replaces the deferred subscribers of a lane, and counts them.
+  private func setDeferred(_ subscribers: [String], _ lane: inout Lane) {
+    let change = subscribers.count - lane.deferred.count
+    lane.deferred = subscribers
+    if change != 0 { counters.withLock { $0.deferredSubscribers += change } }
+  }
+
+  /// Stores the dispatch of the changes that the lane keeps back, and stops serving the lane for now.
+  private func yield(_ lane: inout Lane) async throws {
+    try await retire(&lane)
+    // The next task that serves the lane finds the deferred subscribers in the store.
+    if !lane.deferred.isEmpty { handover.fallBehind(lane.part) }
+    handover.yield(lane.part)
+  }
+
   /// Writes a transaction that marks the changes of `lane.retiring` as dispatched, and empties that
   /// list.
   private func retire(_ lane: inout Lane) async throws {
     guard !lane.retiring.isEmpty else { return }
     let changes = lane.retiring
     lane.retiring = []
-    try await complete(changes)
+    let deferred = try await complete(changes)
+    let known = Set(lane.deferred)
+    setDeferred(lane.deferred + deferred.filter { !known.contains($0) }, &lane)
   }
 }

@@ -7,9 +7,9 @@ import StoreModel
 /// served at once.
 ///
 /// The *outbox* is the store's table of all changes that are not yet dispatched. Changes also wait
-/// in memory, where all lanes together have a capacity. A lane *falls behind* if no capacity is
-/// left, or if its own changes exceed half of the capacity. The change that did not fit, and all
-/// later ones, are then read from the outbox.
+/// in memory, where all lanes together have a capacity: a number of changes, and a number of bytes. A
+/// lane *falls behind* if no capacity is left, or if its own changes exceed half of the capacity. The
+/// change that did not fit, and all later ones, are then read from the outbox.
 struct LaneSchedule {
   /// A task besides the work of the lanes.
   enum Task: Hashable {
@@ -48,6 +48,8 @@ struct LaneSchedule {
   fileprivate struct Lane {
     /// The changes that wait in memory, in the order of their commits.
     var waiting: [OutboxEntry] = []
+    /// The size of these changes in bytes.
+    var waitingBytes = 0
     /// Whether the lane must read the outbox.
     var isBehind = false
     /// Whether a task serves the lane.
@@ -67,10 +69,14 @@ struct LaneSchedule {
 
   /// The greatest number of changes that wait in memory.
   let capacity: Int
+  /// The greatest size in bytes of the changes that wait in memory, as they are stored.
+  private static let byteCapacity = 64 << 20
   /// The greatest number of lanes that are served at once, at least 1.
   let laneLimit: Int
   /// The number of changes that wait in memory.
   private(set) var waitingCount = 0
+  /// The size of the changes that wait in memory in bytes.
+  private var waitingBytes = 0
   /// Whether the schedule was stopped.
   private(set) var isStopped = false
   /// Whether a caller waits until everything is dispatched.
@@ -108,9 +114,12 @@ struct LaneSchedule {
     if listing == .due || isStopped { return }
     for entry in entries {
       open(entry.part)
-      let hasRoom = waitingCount < capacity
-      if lanes[entry.part]?.take(entry, hasRoom: hasRoom, limit: max(1, capacity / 2)) == true {
+      let hasRoom = waitingCount < capacity && waitingBytes < Self.byteCapacity
+      let isTaken = lanes[entry.part]?.take(
+        entry, hasRoom: hasRoom, limit: max(1, capacity / 2), byteLimit: Self.byteCapacity / 2)
+      if isTaken == true {
         waitingCount += 1
+        waitingBytes += entry.byteCount
       }
     }
   }
@@ -183,6 +192,7 @@ struct LaneSchedule {
     if takeTurn(of: part) { return .yield }
     if let batch = lanes[part]?.give(atMost: limit), !batch.isEmpty {
       waitingCount -= batch.count
+      waitingBytes -= batch.reduce(0) { $0 + $1.byteCount }
       return .dispatch(batch)
     }
     if isBehind(part) { return .catchUp }
@@ -216,7 +226,7 @@ struct LaneSchedule {
   /// Removes the lane's changes from memory, because another server may dispatch them. The lane
   /// does not read the outbox for them.
   mutating func doubtLease(of part: DatabasePart) {
-    waitingCount -= lanes[part]?.drop() ?? 0
+    dropChanges(of: part)
     lanes[part]?.isBehind = false
   }
 
@@ -243,7 +253,7 @@ struct LaneSchedule {
   /// A lane without work is added to the queue.
   mutating func fallBehind(_ part: DatabasePart) {
     open(part)
-    waitingCount -= lanes[part]?.drop() ?? 0
+    dropChanges(of: part)
   }
 
   /// Stops the schedule.
@@ -263,6 +273,14 @@ struct LaneSchedule {
     guard let lane = lanes.removeValue(forKey: part), lane.isServed else { return }
     servedCount -= 1
     waitingCount -= lane.waiting.count
+    waitingBytes -= lane.waitingBytes
+  }
+
+  /// Makes a lane fall behind, and removes its changes from memory.
+  private mutating func dropChanges(of part: DatabasePart) {
+    waitingCount -= lanes[part]?.waiting.count ?? 0
+    waitingBytes -= lanes[part]?.waitingBytes ?? 0
+    lanes[part]?.drop()
   }
 }
 
@@ -273,14 +291,18 @@ extension LaneSchedule.Lane {
   /// - Parameters:
   ///   - hasRoom: Whether the common capacity of all lanes has space for one more change.
   ///   - limit: The greatest number of changes of this lane in memory.
+  ///   - byteLimit: The size in bytes of the changes in memory at which no further one is added.
   /// - Returns: `true` if the change was added. A lane that is behind adds no change.
-  fileprivate mutating func take(_ entry: OutboxEntry, hasRoom: Bool, limit: Int) -> Bool {
+  fileprivate mutating func take(
+    _ entry: OutboxEntry, hasRoom: Bool, limit: Int, byteLimit: Int
+  ) -> Bool {
     if isBehind { return false }
-    guard hasRoom, waiting.count < limit else {
+    guard hasRoom, waiting.count < limit, waitingBytes < byteLimit else {
       isBehind = true
       return false
     }
     waiting.append(entry)
+    waitingBytes += entry.byteCount
     return true
   }
 
@@ -288,13 +310,14 @@ extension LaneSchedule.Lane {
   fileprivate mutating func give(atMost limit: Int) -> [OutboxEntry] {
     let batch = Array(waiting.prefix(limit))
     waiting.removeFirst(batch.count)
+    waitingBytes -= batch.reduce(0) { $0 + $1.byteCount }
     return batch
   }
 
-  /// Makes the lane fall behind, and removes its changes from memory. Returns their number.
-  fileprivate mutating func drop() -> Int {
-    defer { waiting = [] }
+  /// Makes the lane fall behind, and removes its changes from memory.
+  fileprivate mutating func drop() {
     isBehind = true
-    return waiting.count
+    waiting = []
+    waitingBytes = 0
   }
 }

@@ -1,24 +1,31 @@
 import StoreModel
 
 /// A collector of matched changes, which fills one transaction after the other. A transaction has a
-/// limited number of firings: pairs of a change and a subscription that matches it. The collector
-/// is a value.
+/// limited number of firings: pairs of a change and a subscription that matches it. Their encoded
+/// notifications have a limited size. The collector is a value.
 struct PendingTransaction {
   /// The changes of the transaction.
   private(set) var changes: [MatchedChange]
   /// The number of firings of the changes.
   private(set) var firingCount = 0
+  /// The size of the encoded notifications in bytes.
+  private var byteCount = 0
   /// The greatest number of firings in one transaction.
   private let limit: Int
+  /// The size in bytes after which a transaction gets no further firing.
+  private let byteLimit: Int
 
   /// Creates a transaction.
   ///
   /// - Parameters:
   ///   - changes: Changes without firings that wait for a transaction.
   ///   - limit: The greatest number of firings in one transaction. Less than 1 counts as 1.
-  init(_ changes: [MatchedChange], limit: Int) {
+  ///   - byteLimit: The size of the encoded notifications in bytes after which a transaction gets no
+  ///     further firing.
+  init(_ changes: [MatchedChange], limit: Int, byteLimit: Int) {
     self.changes = changes
     self.limit = max(1, limit)
+    self.byteLimit = max(1, byteLimit)
   }
 
   /// Adds as many firings of a change as fit. If the transaction is then full, empties it and
@@ -30,23 +37,26 @@ struct PendingTransaction {
   ///   - entry: The change. If not all of its firings fit, the call sets
   ///     `OutboxEntry.settledThrough` to the last added subscription.
   ///   - carriesLastValues: Whether notifications of the change carry the record's last values.
-  ///   - prepare: `OutboxStore.prepare(_:)`, which encodes the notifications of a change before the
-  ///     transaction begins.
+  ///   - skipped: The number of further firings of the change that are not logged.
+  ///   - prepare: `OutboxStore.prepare(_:within:)`, which encodes the notifications of a change before
+  ///     the transaction begins, and leaves out those that do not fit.
   mutating func add(
     _ firings: inout Firings, of entry: inout OutboxEntry, carriesLastValues: Bool,
-    prepare: (inout MatchedChange) -> Void
+    skipped: Int = 0, prepare: (inout MatchedChange, Int) -> Void
   ) -> [MatchedChange]? {
-    if firingCount >= limit { return removeAll() }
+    if firingCount >= limit || byteCount >= byteLimit { return removeAll() }
     let next = firings.take(atMost: limit - firingCount)
     var change = MatchedChange(
       entry: entry, firings: next.subscriptions, contentNumbers: next.contentNumbers,
-      isWhole: firings.isEmpty,
-      carriesLastValues: carriesLastValues)
-    prepare(&change)
+      isWhole: firings.isEmpty, carriesLastValues: carriesLastValues, skipped: skipped)
+    prepare(&change, byteLimit - byteCount)
+    firings.giveBack(next.subscriptions.count - change.firings.count)
     changes.append(change)
-    firingCount += next.subscriptions.count
+    firingCount += change.firings.count
+    byteCount += change.preparation?.byteCount ?? 0
     if firings.isEmpty { return nil }
-    entry.settledThrough = next.subscriptions.last?.name
+    entry.settledThrough = change.firings.last?.name
+    entry.deferring = []
     return removeAll()
   }
 
@@ -55,6 +65,7 @@ struct PendingTransaction {
     defer {
       changes = []
       firingCount = 0
+      byteCount = 0
     }
     return changes
   }

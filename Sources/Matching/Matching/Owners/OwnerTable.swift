@@ -63,11 +63,15 @@ struct OwnerTable: Sendable {
   ///
   /// - Complexity: O(*n*) on average, where *n* is the length of the key in bytes.
   func find(_ key: SubscriptionKey) -> Int32? {
-    let known = PointValue.visit(key.subscriber) { name -> UInt32? in subscribers.find(name) }
-    guard let subscriber = known else { return nil }
+    guard let subscriber = number(ofSubscriber: key.subscriber) else { return nil }
     return PointValue.visit(key.subscriptionID) { identifier -> Int32? in
       find(identifier, of: subscriber)
     }
+  }
+
+  /// Returns the number of a subscriber's name; `nil` if no owner has it.
+  func number(ofSubscriber subscriber: String) -> UInt32? {
+    PointValue.visit(subscriber) { name -> UInt32? in subscribers.find(name) }
   }
 
   /// Adds an owner whose key is not in the table. The caller must then add the slot to the

@@ -110,6 +110,14 @@ extension MetricsPage {
       "petrel_notifications_withheld_total",
       "Notifications that were withheld because the subscriber may not read the record.",
       dispatch.withheldNotifications)
+    counter(
+      "petrel_notifications_skipped_total",
+      "Notifications that were not logged because newer ones fill the subscriber's log.",
+      dispatch.skippedNotifications)
+    gauge(
+      "petrel_deferred_subscribers",
+      "Subscribers whose notifications are logged later, because changes fire very many of them.",
+      dispatch.deferredSubscribers)
     let unsent = dispatch.unsentDeliveries
     counter(
       "petrel_deliveries_unwritten_total",

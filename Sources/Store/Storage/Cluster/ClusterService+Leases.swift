@@ -50,7 +50,7 @@ extension ClusterService {
       return try transaction.holding(database) {
         // Another server may have the lease by now, or the database may be divided into parts.
         guard try leases.isLeased(.whole(database), to: server) else { return true }
-        guard try !OutboxTable(transaction: transaction).hasUndispatched(in: database) else {
+        guard try !OutboxTable(transaction: transaction).hasWork(in: database) else {
           return false
         }
         try leases.endLease(of: database, by: server)

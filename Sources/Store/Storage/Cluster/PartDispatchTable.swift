@@ -28,8 +28,9 @@ struct PartDispatchTable {
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     try connection.first(
       """
-      SELECT through, changes, settled_subscriber, settled_subscription FROM part_dispatches
-      WHERE database_id = $1 AND part = $2
+      SELECT through, changes, settled_subscriber, settled_subscription,
+        \(DeferredDispatchTable.exist(inDatabaseOf: "part_dispatches"))
+      FROM part_dispatches WHERE database_id = $1 AND part = $2
       """, [.integer(part.database.rawValue), .integer(Int64(part.number))],
       DispatchPosition.init(row:))
   }

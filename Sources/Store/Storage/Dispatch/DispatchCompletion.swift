@@ -50,6 +50,11 @@ struct DispatchCompletion {
   /// The dispatch progress of each part of a database, created at the part's first change. A
   /// database that is not divided is one part.
   private var progress: [DatabasePart: DispatchProgress] = [:]
+  /// The progress of each deferred subscriber whose changes the transaction dispatches.
+  private var deferredProgress: [UserOfDatabase: DeferredProgress] = [:]
+  /// The number in place of the newest firing of each user that is not logged
+  /// (`MatchedChange.skipped`).
+  private var skipped: [UserOfDatabase: Int64] = [:]
   /// The numbers of the last changes that the transaction forwards to shared databases.
   private var forwarded: [ForwardKey: Int64] = [:]
 
@@ -89,6 +94,22 @@ struct DispatchCompletion {
     for part in progress.keys.sorted(by: { $0.database < $1.database }) {
       try progress[part]?.write(at: timestamp, in: transaction)
     }
+    for (user, progress) in deferredProgress {
+      try progress.write(in: transaction)
+      if let number = skipped[user] {
+        try NotificationLogTable(transaction: transaction)
+          .noteTrimmed(through: number, of: user.userRecordName, in: user.database)
+      }
+    }
+    for part in Set(changes.map(\.entry.part)) {
+      outcome.deferred +=
+        deferredProgress.isEmpty
+        ? Array(progress[part]?.deferred ?? [])
+        : try DeferredDispatchTable(transaction: transaction).subscribers(in: part)
+    }
+    for target in targets.values where target.logged.entries > 0 {
+      outcome.grown.append((target.user, target.logged))
+    }
     for (key, through) in forwarded {
       try ForwardTable(transaction: transaction).write(
         through, of: key.source, in: key.database)
@@ -104,9 +125,13 @@ struct DispatchCompletion {
     let entry = matched.entry
     let address = try DatabaseTable(transaction: transaction).address(of: entry.database)
     outcome.addresses[entry.database] = address
+    let deferred = progress[entry.part]?.deferred ?? []
     let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
     var target: DispatchTarget?
     for (firing, notification) in prepared.notifications.elements.enumerated() {
+      if !deferred.isEmpty, entry.deferral == nil, deferred.contains(notification.subscriber) {
+        continue
+      }
       // This check comes before the deletion: a `firesOnce` subscription stays until it fires for a
       // record that its user may read.
       guard try isOpen || mayRead(matched.firings[firing], entry, at: address) else { continue }
@@ -126,7 +151,11 @@ struct DispatchCompletion {
         of: entry.change, for: notification.subscriber, in: entry.database,
         sequence: try nextNumber(of: entry.database), logged: timestamp, bytes: content.count)
       try log(row, content, unsent)
-      try file(row, amongMany: matched.firings.count >= NotificationIndexTable.firingsFiledAtOnce)
+      try file(
+        row,
+        amongMany: entry.deferral != nil
+          || matched.firings.count >= NotificationIndexTable.firingsFiledAtOnce)
+      target?.logged += LogGrowth.Amount(entries: 1, bytes: content.count)
       outcome.logged.append(
         DispatchOutcome.Logged(change: place, firing: firing, sequence: row.sequence))
       guard unsent.isDisjoint(with: [.userLimit, .serverLimit]) else { continue }
@@ -139,12 +168,28 @@ struct DispatchCompletion {
     if let target { targets[target.user] = target }
   }
 
+  /// Notes that firings of a deferred subscriber are not logged. They leave the same trace as entries
+  /// that were trimmed from the log: a number that no entry has.
+  private mutating func skip(for user: UserOfDatabase) throws {
+    skipped[user] = try nextNumber(of: user.database)
+  }
+
   /// Advances the dispatch progress of the change's part; see ``DispatchProgress/settle(_:)``.
   ///
   /// - Returns: false if the change is dispatched already. The caller then skips the change.
   private mutating func settle(_ matched: MatchedChange) throws -> Bool {
     if let forwarding = matched.entry.forwarding { return try settle(matched.entry, forwarding) }
     let part = matched.entry.part
+    if let subscriber = matched.entry.deferral {
+      let user = UserOfDatabase(userRecordName: subscriber, database: part.database)
+      let known =
+        try deferredProgress[user] ?? DeferredProgress(of: subscriber, in: part, transaction)
+      guard var progress = known else { return false }
+      defer { deferredProgress[user] = progress }
+      guard try progress.settle(matched) else { return false }
+      if matched.skipped > 0 { try skip(for: user) }
+      return true
+    }
     var progress = try self.progress[part] ?? DispatchProgress(of: part, in: transaction)
     defer { self.progress[part] = progress }
     return try progress.settle(matched)

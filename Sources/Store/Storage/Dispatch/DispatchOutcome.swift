@@ -51,6 +51,10 @@ struct DispatchOutcome: Sendable {
   var unsent = UnsentDeliveryCounts()
   /// The firings that were not logged, because the subscriber may not read the changed record.
   var withheld: [WithheldNotification] = []
+  /// The subscribers whose firings are deferred after the transaction.
+  var deferred: [String] = []
+  /// The entries that were written to each user's log.
+  var grown: [(user: UserOfDatabase, by: LogGrowth.Amount)] = []
 
   /// Converts the numbers into log entries and deliveries, for the dispatcher. The caller's task
   /// runs this method, not the writing thread.
@@ -82,6 +86,7 @@ struct DispatchOutcome: Sendable {
         badge: owed.badge, logged: timestamp, due: owed.due)
     }
     return DispatchResult(
-      logged: entries, deliveries: deliveries, waiting: waiting, unsent: unsent, withheld: withheld)
+      logged: entries, deliveries: deliveries, waiting: waiting, unsent: unsent, withheld: withheld,
+      deferred: deferred)
   }
 }

@@ -19,6 +19,9 @@ struct DispatchPosition: Hashable {
   /// The last processed subscription of those that the change ``through`` fires, in the order of
   /// subscribers and IDs. Nil means that all of them are processed.
   var settled: SubscriptionName?
+  /// Whether the firings of some subscribers of the database are deferred
+  /// (``DeferredDispatchTable``). The value is only read, never stored with the position.
+  var hasDeferrals = false
 
   /// The number up to which all changes are fully dispatched. If the change ``through`` is partly
   /// dispatched, the value is `through - 1`, which need not be the number of a change.

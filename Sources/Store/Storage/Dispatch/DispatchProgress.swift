@@ -29,6 +29,12 @@ struct DispatchProgress {
   private var count = 0
   /// The fully dispatched changes that are too large to be kept whole in the history.
   private var large: [OutboxEntry] = []
+  /// The subscribers of the part whose firings are deferred (``DeferredDispatchTable``), with those of
+  /// ``begun``.
+  private(set) var deferred: Set<String>
+  /// The subscribers whose firings are deferred from this transaction on, each with the number of the
+  /// last change before that.
+  private var begun: [(subscriber: String, through: Int64)] = []
 
   private var database: DatabaseID { part.database }
 
@@ -40,6 +46,9 @@ struct DispatchProgress {
     repartition = try DispatchLeaseTable(transaction: transaction).checkLease(of: part)
     stored = try DispatchTable(transaction: transaction).position(of: part)
     position = stored ?? DispatchPosition(through: .min, changes: 0)
+    deferred =
+      stored?.hasDeferrals == true
+      ? Set(try DeferredDispatchTable(transaction: transaction).subscribers(in: part)) : []
   }
 
   /// Advances the position past a change, or past some of the change's firings.
@@ -64,6 +73,9 @@ struct DispatchProgress {
       position.through = entry.sequence
       position.changes += 1
     }
+    for subscriber in entry.deferring where deferred.insert(subscriber).inserted {
+      begun.append((subscriber, entry.sequence - 1))
+    }
     position.settled = matched.isWhole ? nil : matched.firings.last?.name
     if matched.isWhole {
       whole = position
@@ -85,6 +97,10 @@ struct DispatchProgress {
     let between = try OutboxTable(transaction: transaction).count(
       of: database, from: stored, through: position.through)
     guard between == count else { throw Self.outOfOrder(database) }
+    for (subscriber, sequence) in begun {
+      try DeferredDispatchTable(transaction: transaction)
+        .begin(subscriber, after: sequence, in: database)
+    }
     if part.isWhole {
       try writeWhole(at: timestamp, in: transaction)
     } else {
@@ -166,7 +182,10 @@ struct DispatchProgress {
     let dispatches = DispatchTable(transaction: transaction)
     let limit = transaction.context.historyLimits.changes
     guard limit > 0 else { return try dispatches.dropChanges(of: database, dispatchedAt: end) }
-    for entry in large { try OutboxTable(transaction: transaction).dropFields(of: entry) }
+    // Deferred subscribers still need the fields (``DeferredProgress``).
+    if deferred.isEmpty {
+      for entry in large { try OutboxTable(transaction: transaction).dropFields(of: entry) }
+    }
     let period = Int64(min(64, max(1, limit / 8)))
     guard end.changes / period > (begin?.changes ?? 0) / period else { return }
     // A partly dispatched change does not count toward the limit.
@@ -176,7 +195,7 @@ struct DispatchProgress {
 
   /// The error for changes that were not passed in order. The dispatcher then reads the missing
   /// changes from the outbox.
-  private static func outOfOrder(_ database: DatabaseID) -> StoreError {
+  static func outOfOrder(_ database: DatabaseID) -> StoreError {
     StoreError(
       .outOfOrder,
       "database \(database.rawValue) has earlier changes that are not dispatched; read them "

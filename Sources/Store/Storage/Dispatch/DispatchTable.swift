@@ -56,8 +56,9 @@ struct DispatchTable {
   func position(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
       """
-      SELECT through, changes, settled_subscriber, settled_subscription FROM dispatches
-      WHERE database_id = $1 ORDER BY through DESC LIMIT 1
+      SELECT through, changes, settled_subscriber, settled_subscription,
+        \(DeferredDispatchTable.exist(inDatabaseOf: "dispatches"))
+      FROM dispatches WHERE database_id = $1 ORDER BY through DESC LIMIT 1
       """, [.integer(database.rawValue)], DispatchPosition.init(row:))
   }
 
@@ -157,10 +158,11 @@ struct DispatchTable {
 }
 
 extension DispatchPosition {
-  /// Reads the first four columns of a row: `through`, `changes`, `settled_subscriber` and
-  /// `settled_subscription`.
+  /// Reads the first five columns of a row: `through`, `changes`, `settled_subscriber`,
+  /// `settled_subscription`, and whether subscribers are deferred.
   init(row: any SQLRow) {
     self.init(through: row.integer(0), changes: row.integer(1))
+    hasDeferrals = row.integer(4) == 1
     if let subscriber = row.optionalText(2), let subscriptionID = row.optionalText(3) {
       settled = SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
     }

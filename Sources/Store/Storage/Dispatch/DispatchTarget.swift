@@ -8,6 +8,8 @@ struct DispatchTarget {
   let user: UserOfDatabase
   /// The range of the user's devices in ``DispatchOutcome/devices``.
   var devices = 0..<0
+  /// The entries that the transaction has written to the user's log.
+  var logged = LogGrowth.Amount()
   /// The number of deliveries that may still be written within the user's limit.
   var left = Int.max
   /// Whether ``left`` was counted in the store in this transaction. Otherwise ``left`` is an

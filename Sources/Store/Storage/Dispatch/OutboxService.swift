@@ -8,6 +8,8 @@ import StoreModel
 /// outbox.
 struct OutboxService: OutboxStore {
   let transactions: Transactions
+  /// Trims the logs that the dispatched notifications fill.
+  let notificationLog: NotificationLogService
 
   /// Sets the function that gets the changes of each commit; nil removes it. The writing thread
   /// calls the function after the commit, so the function must not block.
@@ -29,7 +31,7 @@ struct OutboxService: OutboxStore {
     if transactions.context.isDistributed {
       return try await transactions.read { transaction in
         let outbox = OutboxTable(transaction: transaction)
-        return try outbox.databases().filter { try outbox.hasUndispatched(in: $0) }
+        return try outbox.databases().filter { try outbox.hasWork(in: $0) }
       }
     }
     return try await transactions.read { try OutboxTable(transaction: $0).undispatchedDatabases() }
@@ -45,10 +47,44 @@ struct OutboxService: OutboxStore {
     }
   }
 
+  /// Returns the subscribers of a part whose firings are deferred (``DeferredDispatchTable``).
+  func deferredSubscribers(in part: DatabasePart) async throws -> [String] {
+    try await transactions.read {
+      try DeferredDispatchTable(transaction: $0).subscribers(in: part)
+    }
+  }
+
+  /// Returns the oldest deferred changes of a subscriber with the subscriber's subscriptions, from
+  /// one snapshot of the store; see ``DeferredDispatchTable/work(of:in:limit:keeping:)``.
+  ///
+  /// If no change is left, the method ends the deferral and returns nil.
+  func deferredWork(
+    of subscriber: String, in part: DatabasePart, limit: Int
+  ) async throws -> DeferredWork? {
+    let entryLimit = notificationLog.limits.entries
+    let find: @Sendable (StoreTransaction) throws -> DeferredWork? = {
+      try DeferredDispatchTable(transaction: $0)
+        .work(of: subscriber, in: part, limit: limit, keeping: entryLimit)
+    }
+    if let work = try await transactions.read(find) { return work }
+    try await transactions.write(locking: .database(part.database)) { transaction in
+      // A change that is partly dispatched to the others is deferred, too, but not among the work yet.
+      let position = try DispatchTable(transaction: transaction).position(of: part)
+      guard position?.settled == nil, try find(transaction) == nil else { return }
+      try DeferredDispatchTable(transaction: transaction).remove(subscriber, in: part.database)
+    }
+    return nil
+  }
+
   /// Encodes the notifications of a change on the calling thread, and stores the result in
-  /// `change.preparation`. The method does not read the store.
-  func prepare(_ change: inout MatchedChange) {
-    change.preparation = PreparedChange(change).notifications
+  /// `change.preparation`. Firings beyond `bytes` are removed from the change. The method does not
+  /// read the store.
+  func prepare(_ change: inout MatchedChange, within bytes: Int) {
+    let notifications = PreparedNotifications(
+      of: change.entry.change, for: change.firings, contentNumbers: change.contentNumbers,
+      carriesLastValues: change.carriesLastValues, within: bytes)
+    change.keepFirst(notifications.elements.count)
+    change.preparation = notifications
   }
 
   /// Returns the changes to forward to participants of shares; see ``ForwardSearch``.
@@ -69,6 +105,10 @@ struct OutboxService: OutboxStore {
   /// The caller's task encodes unprepared changes before the transaction, and converts the result
   /// after it.
   ///
+  /// If the log of one of the subscribers has grown much since it was last trimmed (``LogGrowth``),
+  /// the transaction also trims that log. So no log exceeds its limits by much, however fast the
+  /// entries are written.
+  ///
   /// - Parameter capacity: the number of deliveries to lease to the caller; nil leases none.
   /// - Throws: ``StoreError/Code/outOfOrder`` if earlier changes of a database are undispatched and
   ///   not in `changes`. ``StoreError/Code/leaseLost`` if this server has no lease for the changes.
@@ -76,12 +116,16 @@ struct OutboxService: OutboxStore {
     of changes: [MatchedChange], timestamp: Timestamp, leasing capacity: DeliveryCapacity?
   ) async throws -> DispatchResult {
     let changes = changes.map { PreparedChange($0) }
+    let grown = notificationLog.growth.takeGrown(among: changes)
+    let limits = notificationLog.limits
     let outcome = try await transactions.write(locking: .dispatch(of: changes)) { transaction in
       var dispatch = DispatchCompletion(
         timestamp: timestamp, capacity: capacity, transaction: transaction)
       try dispatch.complete(changes)
+      for user in grown { try LogTrimming(in: transaction).trim(user, to: limits) }
       return dispatch.outcome
     }
+    notificationLog.growth.note(outcome.grown)
     return outcome.result(of: changes, timestamp: timestamp)
   }
 }

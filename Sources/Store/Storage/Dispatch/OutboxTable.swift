@@ -63,7 +63,7 @@ struct OutboxTable {
     var entry = OutboxEntry(
       part: .whole(numbers.database), sequence: sequence,
       subscriptionVersion: numbers.subscriptionVersion, change: change, audience: audience)
-    entry.isLarge = content.count > transaction.context.historyLimits.changeBytes
+    note(content.count, of: &entry)
     transaction.outbox.append(entry)
   }
 
@@ -115,30 +115,65 @@ struct OutboxTable {
   func undispatchedEntries(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) throws -> [OutboxEntry] {
-    let database = part.database
     let position = try DispatchTable(transaction: transaction).position(of: part)
     let begin = max(sequence, position?.wholeThrough ?? .min)
     let end =
       try DispatchLeaseTable(transaction: transaction).repartition(of: part)?.lastChange ?? .max
+    var entries = try self.entries(for: part, after: begin, through: end, limit: limit)
+    if let first = entries.first, first.sequence == position?.through {
+      entries[0].settledThrough = position?.settled
+    }
+    return entries
+  }
+
+  /// Returns the changes of a database in a range of numbers, in their order. The result ends early
+  /// with the change at which the contents together have `OutboxEntry.bytesAtOnce`.
+  ///
+  /// - Parameters:
+  ///   - part: the part to which the changes are to be dispatched.
+  ///   - sequence: the number of a change; only later changes are returned.
+  ///   - last: the number of the last change that may be returned.
+  ///   - limit: the most changes returned; a number below 0 counts as 0.
+  func entries(
+    for part: DatabasePart, after sequence: Int64, through last: Int64, limit: Int
+  ) throws -> [OutboxEntry] {
+    let database = SQLValue.integer(part.database.rawValue)
+    // The sizes are read first, so that no change is read that does not fit.
+    let sizes = try connection.rows(
+      """
+      SELECT sequence, LENGTH(content) FROM outbox
+      WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence LIMIT $4
+      """, [database, .integer(sequence), .integer(last), .integer(Int64(max(0, limit)))]
+    ) { (sequence: $0.integer(0), bytes: Int($0.integer(1))) }
+    var total = 0
+    let end = sizes.first { size in
+      total += size.bytes
+      return total >= OutboxEntry.bytesAtOnce
+    }
+    guard let end = end ?? sizes.last else { return [] }
     return try connection.rows(
       """
       SELECT sequence, subscription_version, content FROM outbox
-      WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence LIMIT $4
-      """,
-      [
-        .integer(database.rawValue), .integer(begin), .integer(end),
-        .integer(Int64(max(0, limit))),
-      ]
-    ) { row in
-      let content = row.bytes(2)
-      let (change, audience) = try decode(content, numbered: row.integer(0), in: database)
-      var entry = OutboxEntry(
-        part: part, sequence: row.integer(0), subscriptionVersion: row.integer(1), change: change,
-        audience: audience)
-      if entry.sequence == position?.through { entry.settledThrough = position?.settled }
-      entry.isLarge = content.count > transaction.context.historyLimits.changeBytes
-      return entry
-    }
+      WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence
+      """, [database, .integer(sequence), .integer(end.sequence)]
+    ) { try entry($0, for: part) }
+  }
+
+  /// Reads a change from a row with the columns `sequence`, `subscription_version` and `content`.
+  private func entry(_ row: any SQLRow, for part: DatabasePart) throws -> OutboxEntry {
+    let content = row.bytes(2)
+    let (change, audience) = try decode(content, numbered: row.integer(0), in: part.database)
+    var entry = OutboxEntry(
+      part: part, sequence: row.integer(0), subscriptionVersion: row.integer(1), change: change,
+      audience: audience)
+    note(content.count, of: &entry)
+    return entry
+  }
+
+  /// Sets the size of a change's content.
+  private func note(_ bytes: Int, of entry: inout OutboxEntry) {
+    entry.byteCount = bytes
+    entry.isLarge = bytes > transaction.context.historyLimits.changeBytes
   }
 
   /// Returns the number of changes after the last fully dispatched change of `begin`, up to and
@@ -155,6 +190,13 @@ struct OutboxTable {
         .integer(database.rawValue), .integer(begin?.wholeThrough ?? .min), .integer(last),
       ]
     ) { Int($0.integer(0)) }
+  }
+
+  /// Returns whether a database has undispatched changes, or changes that are deferred for a
+  /// subscriber.
+  func hasWork(in database: DatabaseID) throws -> Bool {
+    try hasUndispatched(in: database)
+      || !DeferredDispatchTable(transaction: transaction).subscribers(in: .whole(database)).isEmpty
   }
 
   /// Returns whether a database has undispatched changes.
@@ -185,7 +227,8 @@ struct OutboxTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Returns the databases with undispatched changes.
+  /// Returns the databases with undispatched changes, or with changes that are deferred for a
+  /// subscriber.
   ///
   /// - Complexity: O(*d* log *n*), where *d* is the number of databases with changes and *n* is the
   ///   number of all changes.
@@ -202,11 +245,12 @@ struct OutboxTable {
         FROM changed WHERE changed.database_id IS NOT NULL)
       SELECT database_id FROM changed
       WHERE database_id IS NOT NULL
-        AND (SELECT MAX(sequence) FROM outbox WHERE outbox.database_id = changed.database_id)
-          > COALESCE((
-            SELECT CASE WHEN settled_subscriber IS NULL THEN through ELSE through - 1 END
-            FROM dispatches WHERE dispatches.database_id = changed.database_id
-            ORDER BY through DESC LIMIT 1), -1)
+        AND ((SELECT MAX(sequence) FROM outbox WHERE outbox.database_id = changed.database_id)
+            > COALESCE((
+              SELECT CASE WHEN settled_subscriber IS NULL THEN through ELSE through - 1 END
+              FROM dispatches WHERE dispatches.database_id = changed.database_id
+              ORDER BY through DESC LIMIT 1), -1)
+          OR \(DeferredDispatchTable.exist(inDatabaseOf: "changed")))
       """, []
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
@@ -324,11 +368,14 @@ struct OutboxTable {
     return true
   }
 
-  /// Deletes the changes of a database up to and including `sequence`.
+  /// Deletes the changes of a database up to and including `sequence`. Changes that are deferred for
+  /// a subscriber stay, and a later call deletes them.
   func drop(from database: DatabaseID, through sequence: Int64) throws {
     try connection.run(
-      "DELETE FROM outbox WHERE database_id = $1 AND sequence <= $2",
-      [.integer(database.rawValue), .integer(sequence)])
+      """
+      DELETE FROM outbox WHERE database_id = $1 AND sequence <= $2
+        AND NOT \(DeferredDispatchTable.needsChange(in: "outbox"))
+      """, [.integer(database.rawValue), .integer(sequence)])
   }
 }
 

@@ -11,8 +11,8 @@ struct PreparedChange: Sendable {
 
   var entry: OutboxEntry { matched.entry }
 
-  /// Uses the notifications that ``OutboxService/prepare(_:)`` has encoded; without them, encodes
-  /// the notifications now.
+  /// Uses the notifications that ``OutboxService/prepare(_:within:)`` has encoded; without them,
+  /// encodes the notifications now.
   init(_ matched: MatchedChange) {
     self.matched = matched
     notifications =

@@ -42,9 +42,11 @@ struct PreparedNotifications: DispatchPreparation {
   ///     the subscriptions differ only in their IDs. Nil if the numbers are unknown.
   ///   - carriesLastValues: whether a notification of a deleted record has the last values of the
   ///     subscription's desired keys.
+  ///   - limit: the number of bytes after which no further notification is encoded. The first one
+  ///     is always encoded.
   init(
     of change: Change, for firings: [StoredSubscription], contentNumbers: [UInt64]?,
-    carriesLastValues: Bool
+    carriesLastValues: Bool, within limit: Int = .max
   ) {
     var known: [UInt64: SharedContent] = [:]
     elements.reserveCapacity(firings.count)
@@ -54,7 +56,10 @@ struct PreparedNotifications: DispatchPreparation {
         number.flatMap { known[$0] }
         ?? makeContent(of: firing.subscription, change, carriesLastValues: carriesLastValues)
       if let number { known[number] = shared }
-      if bytes.isEmpty { bytes.reserveCapacity((shared.content.count + 32) * firings.count) }
+      if bytes.isEmpty {
+        let each = shared.content.count + 32
+        bytes.reserveCapacity(min(each * firings.count, max(each, min(limit, 1 << 20))))
+      }
       var head = RowEncoder(reserving: 64)
       head.encodeNotificationHead(of: firing.subscription.subscriptionID)
       bytes += head.bytes
@@ -64,8 +69,11 @@ struct PreparedNotifications: DispatchPreparation {
           subscriber: firing.subscriber, firesOnce: shared.firesOnce,
           raisesBadge: shared.raisesBadge,
           mergeKey: DeliveryMergeKey(firing.subscription), change: shared.change, end: bytes.count))
+      if bytes.count >= limit { break }
     }
   }
+
+  var byteCount: Int { bytes.count }
 
   /// Returns the content of a notification's log entry (`SubscriptionNotification.storedContent`).
   ///

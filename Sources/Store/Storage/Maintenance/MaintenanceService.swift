@@ -59,14 +59,14 @@ struct MaintenanceService: Maintenance {
     // Deliveries are kept at least as long as their log entries.
     let oldestOutcome = min(horizon, oldestEntry)
     try await notificationLog.fileNotifications()
-    try await dropEntries { try NotificationLogTable(transaction: $0).old(before: oldestEntry) }
+    try await notificationLog.dropEntries {
+      try NotificationLogTable(transaction: $0).old(before: oldestEntry)
+    }
     let overfullLogs = try await transactions.read {
       try NotificationIndexTable(transaction: $0)
         .overfull(keeping: limits.entries, bytes: limits.bytes)
     }
-    for cut in overfullLogs {
-      try await dropEntries { try NotificationIndexTable(transaction: $0).entries(through: cut) }
-    }
+    for subscriber in overfullLogs { try await notificationLog.trimLog(of: subscriber) }
     try await dropMarks { try NotificationMarkTable(transaction: $0).old(before: oldestEntry) }
     let overfullMarks = try await transactions.read {
       try NotificationMarkTable(transaction: $0).overfull(keeping: limits.entries)
@@ -116,13 +116,6 @@ struct MaintenanceService: Maintenance {
 }
 
 extension MaintenanceService {
-  /// Deletes log entries in batches, until `find` returns no more.
-  private func dropEntries(
-    _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
-  ) async throws {
-    try await transactions.inBatches(find, drop: { try LogTrimming(in: $0).drop(entries: $1) })
-  }
-
   /// Deletes marks in batches, until `find` returns no more.
   private func dropMarks(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]

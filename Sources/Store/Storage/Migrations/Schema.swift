@@ -16,7 +16,7 @@ package enum Schema {
   /// stores with earlier schema versions; such a store is refused.
   package static let migrations = [
     Migration(
-      version: 40,
+      version: 41,
       statements: [
         CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
         StoreDistribution.definition, UserTable.definition, ApplicationPermissionTable.definition,
@@ -32,6 +32,7 @@ package enum Schema {
         SubscriptionTypeTable.definition, IndexWorkTable.definition, SubscriptionTable.definition,
         OutboxTable.definition, DispatchTable.definition, ServerTable.definition,
         AnnouncementTable.definition, DispatchLeaseTable.definition, PartDispatchTable.definition,
+        DeferredDispatchTable.definition,
         NotificationLogTable.definition, NotificationMarkTable.definition,
         NotificationIndexTable.definition, DeviceTable.definition, CourierCursorTable.definition,
         PushRouteTable.definition, DeliveryTable.definition, RefusedPushTable.definition,

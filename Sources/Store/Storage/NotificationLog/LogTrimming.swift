@@ -110,6 +110,24 @@ struct LogTrimming {
     marks = NotificationMarkTable(transaction: transaction)
   }
 
+  /// The most batches that one call of ``trim(_:to:)`` deletes.
+  private static let batches = 4
+
+  /// Deletes the oldest entries of a user's log in one database beyond the limits, as far as a few
+  /// batches go.
+  ///
+  /// The limits hold for all databases of a user together. So more may remain than they permit, until
+  /// the maintenance looks at all databases.
+  func trim(_ user: UserOfDatabase, to limits: NotificationLogLimits) throws {
+    let cut = try index.cut(
+      of: user.userRecordName, in: user.database, keeping: limits.entries, bytes: limits.bytes)
+    guard let cut else { return }
+    for _ in 0..<Self.batches {
+      let old = try index.entries(through: cut, in: user.database)
+      if try drop(entries: old) < Int(Retention.batch) { return }
+    }
+  }
+
   /// Deletes entries from the log and its index. Entries that are not yet in the index
   /// (``NotificationTail``) stay.
   ///

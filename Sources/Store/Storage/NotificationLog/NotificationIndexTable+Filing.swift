@@ -34,7 +34,7 @@ extension NotificationIndexTable {
   /// method before each commit.
   ///
   /// The work is spread over the commits that log entries: each commit files about twice as many
-  /// entries as it adds. A run begins when ``NotificationTail/capacity`` entries wait, or earlier
+  /// entries as it adds. A run begins when the tail is full (``NotificationTail/isFull``), or earlier
   /// if ``StoreTransaction/filingRequest`` is set. When a run is complete, a merge may begin.
   ///
   /// The method does nothing on a store without a tail.
@@ -43,7 +43,7 @@ extension NotificationIndexTable {
     let budget = max(2 * transaction.tailChange.added.count, transaction.filingRequest)
     guard budget > 0 else { return }
     let filing = tail.filing
-    let isDue = tail.waitingCount >= (transaction.filingRequest > 0 ? 1 : tail.capacity)
+    let isDue = transaction.filingRequest > 0 ? tail.waitingCount > 0 : tail.isFull
     if filing == nil, isDue { transaction.tailChange.begun = try beginRun(of: tail.generation) }
     try markUnfiled(in: tail)
     if let filing { try file(filing.next(budget), of: filing) }

@@ -164,7 +164,8 @@ package struct NotificationIndexTable {
   ///   - notificationID: the notification ID, which all entries of the change have.
   ///   - subscriber: the record name of the log's user.
   ///   - change: the dispatched change. In the index, the method searches only entries whose
-  ///     numbers follow the change's number, and that were logged until the change was dispatched.
+  ///     numbers follow the change's number. If the subscriber's firings were deferred, they were
+  ///     logged after the change was dispatched.
   ///   - limit: the most entries returned.
   func sequences(
     of notificationID: UUID, for subscriber: String, behind change: PastChange, limit: Int
@@ -179,13 +180,12 @@ package struct NotificationIndexTable {
           """
           SELECT sequence FROM notification_index
           WHERE run = $1 AND subscriber = $2 AND database_id = $3 AND sequence > $4
-            AND notification_id = $5 AND logged <= $6
-          ORDER BY sequence LIMIT $7
+            AND notification_id = $5
+          ORDER BY sequence LIMIT $6
           """,
           [
             .integer(run), .text(subscriber), .integer(change.database.rawValue),
-            .integer(change.sequence), .bytes(notificationID.storedBytes),
-            .integer(change.dispatched.milliseconds), .integer(Int64(limit)),
+            .integer(change.sequence), .bytes(notificationID.storedBytes), .integer(Int64(limit)),
           ]
         ) { $0.integer(0) })
     }
@@ -217,17 +217,17 @@ package struct NotificationIndexTable {
 
   // MARK: Retention
 
-  /// Returns the subscribers whose logs exceed a limit, each with the newest entry to delete
-  /// (``LogCut``).
+  /// Returns the subscribers whose logs may exceed a limit. ``cut(of:keeping:bytes:)`` says whether a
+  /// log does.
   ///
   /// - Parameters:
   ///   - count: the most entries of a subscriber in all databases.
   ///   - bytes: the most bytes of the contents of a subscriber's entries in all databases.
   /// - Complexity: O(*n*), where *n* is the number of rows of the index.
-  func overfull(keeping count: Int, bytes: Int) throws -> [LogCut] {
+  func overfull(keeping count: Int, bytes: Int) throws -> [String] {
     // A subscriber above a limit has, in at least one run, more than the limit divided by the
     // number of runs.
-    let overfull = try connection.rows(
+    try connection.rows(
       """
       SELECT DISTINCT subscriber FROM (
         SELECT subscriber FROM notification_index GROUP BY run, subscriber
@@ -235,35 +235,54 @@ package struct NotificationIndexTable {
           OR SUM(bytes) > $2 / (SELECT COUNT(*) FROM notification_runs)) AS full_runs
       """, [.integer(Int64(count)), .integer(Int64(bytes))]
     ) { $0.text(0) }
-    return try overfull.compactMap { subscriber in
-      var (kept, keptBytes) = (0, 0)
-      // The newest entries come first. At most `count` entries are kept, so reading one more is
-      // enough to find the newest entry to delete.
-      return try connection.rows(
-        """
-        SELECT logged, database_id, sequence, bytes
-        FROM notification_runs CROSS JOIN notification_index
-        WHERE notification_index.run = notification_runs.run AND subscriber = $1
-        ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT $2
-        """, [.text(subscriber), .integer(Int64(count) + 1)]
-      ) { (cut: LogCut(subscriber, $0), bytes: Int($0.integer(3))) }.first { row in
-        kept += 1
-        keptBytes += row.bytes
-        return kept > count || keptBytes > bytes
-      }?.cut
-    }
+  }
+
+  /// Returns the newest entry to delete from a subscriber's log; nil if the log exceeds no limit.
+  ///
+  /// - Parameters:
+  ///   - database: the database whose entries are counted; nil for all databases.
+  ///   - count: the most entries of the subscriber.
+  ///   - bytes: the most bytes of the contents of the subscriber's entries.
+  /// - Complexity: O(*n* log *n*), where *n* is the number of the subscriber's entries in the index.
+  func cut(
+    of subscriber: String, in database: DatabaseID? = nil, keeping count: Int, bytes: Int
+  ) throws -> LogCut? {
+    var (kept, keptBytes) = (0, 0)
+    // The newest entries come first. At most `count` entries are kept, so reading one more is
+    // enough to find the newest entry to delete.
+    return try connection.rows(
+      """
+      SELECT logged, database_id, sequence, bytes
+      FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run AND subscriber = $1\(database.map { _ in
+        " AND database_id = $3" } ?? "")
+      ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT $2
+      """,
+      [.text(subscriber), .integer(Int64(count) + 1)]
+        + (database.map { [.integer($0.rawValue)] } ?? [])
+    ) { (cut: LogCut(subscriber, $0), bytes: Int($0.integer(3))) }.first { row in
+      kept += 1
+      keptBytes += row.bytes
+      return kept > count || keptBytes > bytes
+    }?.cut
   }
 
   /// Returns a batch of a subscriber's entries to delete: those up to the cut, in no order. A batch
   /// has at most ``Retention/batch`` entries.
-  func entries(through cut: LogCut) throws -> [TrimmedChange] {
+  ///
+  /// - Parameter database: the database of the entries; nil for all databases.
+  func entries(
+    through cut: LogCut, in database: DatabaseID? = nil
+  ) throws -> [TrimmedChange] {
     try connection.rows(
       """
       SELECT \(TrimmedChange.entryColumns)
       FROM notification_runs CROSS JOIN notification_index AS entries
       WHERE entries.run = notification_runs.run
-        AND subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4) LIMIT $5
-      """, cut.arguments, TrimmedChange.init(entry:))
+        AND subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4)\(database.map { _ in
+        " AND database_id = $6" } ?? "") LIMIT $5
+      """, cut.arguments + (database.map { [.integer($0.rawValue)] } ?? []),
+      TrimmedChange.init(entry:))
   }
 
   /// Deletes the rows of a user's entries in one database from all runs.

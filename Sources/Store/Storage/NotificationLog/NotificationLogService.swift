@@ -8,6 +8,18 @@ struct NotificationLogService: NotificationLogStore {
   /// The log entries that are not yet in the index by subscriber; nil if each entry is inserted
   /// into the index at once.
   let tail: NotificationTail?
+  /// The limits of a user's log.
+  let limits: NotificationLogLimits
+  /// The growth of the logs, by which the dispatcher's transactions trim them.
+  let growth: LogGrowth
+
+  /// Creates the service without any growth.
+  init(transactions: Transactions, tail: NotificationTail?, limits: NotificationLogLimits) {
+    self.transactions = transactions
+    self.tail = tail
+    self.limits = limits
+    growth = LogGrowth(limits)
+  }
 
   /// Returns a page of the recipient's log: the changes after `token`, oldest first. A change is an
   /// entry of the log, or the mark that entries were read.
@@ -64,6 +76,24 @@ struct NotificationLogService: NotificationLogStore {
 }
 
 extension NotificationLogService {
+  /// Deletes the oldest entries of a user's log beyond the limits of entries and bytes, in batches.
+  /// Entries that are not in the index yet neither count nor are deleted.
+  func trimLog(of subscriber: String) async throws {
+    let cut = try await transactions.read {
+      try NotificationIndexTable(transaction: $0)
+        .cut(of: subscriber, keeping: limits.entries, bytes: limits.bytes)
+    }
+    guard let cut else { return }
+    try await dropEntries { try NotificationIndexTable(transaction: $0).entries(through: cut) }
+  }
+
+  /// Deletes log entries in batches, until `find` returns no more.
+  func dropEntries(
+    _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
+  ) async throws {
+    try await transactions.inBatches(find, drop: { try LogTrimming(in: $0).drop(entries: $1) })
+  }
+
   /// The number of entries that one write of ``fileNotifications()`` inserts into the index. A
   /// write may insert more, because the entries of one subscriber are inserted together.
   private static let filingBatch = 1_000

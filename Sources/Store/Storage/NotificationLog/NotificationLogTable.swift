@@ -150,6 +150,8 @@ struct NotificationLogTable {
   /// Returns the numbers of a change's entries of all users, in order. The method scans the log
   /// from the change's number on, until it finds `limit` entries or an entry that was logged after
   /// the change was dispatched.
+  /// It does not find the entries of a subscriber whose firings were deferred, because these were
+  /// logged later. ``NotificationIndexTable/sequences(of:for:behind:limit:)`` does.
   ///
   /// - Parameters:
   ///   - notificationID: the notification ID, which all entries of the change have.

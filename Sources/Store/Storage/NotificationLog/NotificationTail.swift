@@ -77,6 +77,8 @@ final class NotificationTail: Sendable {
     var waiting: [String: [NotificationIndexRow]] = [:]
     /// The number of waiting entries.
     var waitingCount = 0
+    /// The bytes of the contents of the waiting entries.
+    var waitingBytes = 0
     /// The databases with a row in `unfiled_notifications` for the generation of the waiting
     /// entries.
     var marked: Set<DatabaseID> = []
@@ -94,6 +96,9 @@ final class NotificationTail: Sendable {
   private let state: Mutex<State>
   /// The number of waiting entries at which a run is begun.
   let capacity: Int
+  /// The bytes of the contents of waiting entries at which a run is begun. The log cannot be trimmed
+  /// of entries that wait.
+  private static let byteCapacity = 32 << 20
 
   /// Creates a tail with the entries that a former process left unfiled.
   ///
@@ -113,7 +118,8 @@ final class NotificationTail: Sendable {
     state = Mutex(
       State(
         waiting: Dictionary(grouping: rows, by: \.subscriber), waitingCount: rows.count,
-        marked: marked, generation: generation, merging: merging))
+        waitingBytes: rows.reduce(0) { $0 + $1.bytes }, marked: marked, generation: generation,
+        merging: merging))
   }
 
   /// The number of entries in memory.
@@ -165,6 +171,10 @@ final class NotificationTail: Sendable {
   var merging: Int64? { state.withLock { $0.merging } }
   /// The number of entries that wait for the next run.
   var waitingCount: Int { state.withLock { $0.waitingCount } }
+  /// Whether so many or so large entries wait that a run is to be begun.
+  var isFull: Bool {
+    state.withLock { $0.waitingCount >= capacity || $0.waitingBytes >= Self.byteCapacity }
+  }
   /// The generation of the waiting entries.
   var generation: Int64 { state.withLock { $0.generation } }
 
@@ -190,11 +200,13 @@ final class NotificationTail: Sendable {
         state.filing = begun
         state.waiting = [:]
         state.waitingCount = 0
+        state.waitingBytes = 0
         state.marked = []
         state.generation += 1
       }
       for row in change.added { state.waiting[row.subscriber, default: []].append(row) }
       state.waitingCount += change.added.count
+      state.waitingBytes += change.added.reduce(0) { $0 + $1.bytes }
       state.marked.formUnion(change.marked)
       state.filing?.filedSubscribers += change.filedSubscribers
       if change.isWhole {

@@ -216,7 +216,8 @@ public final class SQLStore: Store, Sendable {
 
     let changeFeeds = ChangeFeedService(transactions: transactions)
     let assets = AssetService(transactions: transactions, files: files)
-    let notificationLog = NotificationLogService(transactions: transactions, tail: tail)
+    let notificationLog = NotificationLogService(
+      transactions: transactions, tail: tail, limits: configuration.notificationLog)
     let changeHistory = ChangeHistoryService(transactions: transactions)
     let userDeletion = UserDeletionService(
       transactions: transactions, files: files, notificationLog: notificationLog)
@@ -229,7 +230,7 @@ public final class SQLStore: Store, Sendable {
     shareAdministration = ShareAdministrationService(transactions: transactions)
     schemas = SchemaService(transactions: transactions)
     subscriptions = SubscriptionService(transactions: transactions)
-    outbox = OutboxService(transactions: transactions)
+    outbox = OutboxService(transactions: transactions, notificationLog: notificationLog)
     devices = DeviceService(transactions: transactions)
     deliveries = DeliveryService(transactions: transactions)
     self.notificationLog = notificationLog

@@ -43,6 +43,7 @@ enum UserTraces {
     .init("outbox", "sequence"), .init("dispatches", "through"),
     .init("forwards", "source_database"),
     .init("dispatch_leases", "part"), .init("part_dispatches", "part"),
+    .init("deferred_dispatches", "subscriber"),
     .init("refused_pushes", "number"), .init("deliveries", "number"),
     .init("notification_log", "sequence"), .init("unfiled_notifications", "generation"),
     .init("notification_marks", "subscriber", "notification_id"),
@@ -64,6 +65,7 @@ enum UserTraces {
     (.notifications, "subscription_deletions", "subscriber"),
     (.notifications, "notification_marks", "subscriber"),
     (.notifications, "trimmed_logs", "subscriber"),
+    (.notifications, "deferred_dispatches", "subscriber"),
   ]
 
   /// The columns that name a user in rows of other users' private databases. The stage

@@ -13,17 +13,21 @@ public struct DispatchResult: Sendable {
   public var unsent: UnsentDeliveryCounts
   /// The notifications that were not logged, because the subscriber may not read the record.
   public var withheld: [WithheldNotification]
+  /// The subscribers whose firings are deferred (``DeferredWork``), of the parts whose changes were
+  /// passed.
+  public var deferred: [String]
 
   /// Creates a result. Without arguments, it is the result of a transaction that wrote nothing.
   public init(
     logged: [LogEntry] = [], deliveries: [Delivery] = [],
     waiting: [DeliveryRoute.ID: Int] = [:], unsent: UnsentDeliveryCounts = UnsentDeliveryCounts(),
-    withheld: [WithheldNotification] = []
+    withheld: [WithheldNotification] = [], deferred: [String] = []
   ) {
     self.logged = logged
     self.deliveries = deliveries
     self.waiting = waiting
     self.unsent = unsent
     self.withheld = withheld
+    self.deferred = deferred
   }
 }

@@ -6,35 +6,51 @@ public struct MatchedChange: Sendable {
   /// The subscriptions that the change fires: the *firings*. If ``isWhole`` is false, or if an
   /// earlier transaction wrote some firings of the change, the order is that of subscribers and
   /// IDs, by their bytes. Otherwise, any order is permitted.
-  public let firings: [StoredSubscription]
+  public private(set) var firings: [StoredSubscription]
   /// Whether ``firings`` has the last firings of the change. If true, the change is dispatched when
   /// they are written. If false, the change waits for its other firings. It is then *settled*
   /// through the last subscription in ``firings``: the notifications up to that subscription are
   /// written.
-  public let isWhole: Bool
+  public private(set) var isWhole: Bool
   /// Whether the notification of a record's deletion has the last values of the fields that the
   /// subscription names in its desired keys.
   public let carriesLastValues: Bool
   /// A number for each firing; nil if the numbers are not known. Two firings may have equal numbers
   /// only if their subscriptions are equal except for the IDs. The store encodes the common part of
   /// these subscriptions once.
-  public let contentNumbers: [UInt64]?
-  /// The result of ``OutboxStore/prepare(_:)``; nil before that.
+  public private(set) var contentNumbers: [UInt64]?
+  /// The number of further firings of a deferred change that the store does not log. The user's log
+  /// would drop them at once, because newer firings fill the log up to its limit.
+  public let skipped: Int
+  /// The result of ``OutboxStore/prepare(_:within:)``; nil before that.
   package var preparation: (any DispatchPreparation)?
 
   /// Creates a matched change without a preparation.
   public init(
     entry: OutboxEntry, firings: [StoredSubscription], contentNumbers: [UInt64]? = nil,
-    isWhole: Bool = true, carriesLastValues: Bool = false
+    isWhole: Bool = true, carriesLastValues: Bool = false, skipped: Int = 0
   ) {
     self.entry = entry
     self.firings = firings
     self.isWhole = isWhole
     self.carriesLastValues = carriesLastValues
     self.contentNumbers = contentNumbers
+    self.skipped = skipped
+  }
+
+  /// Removes all firings except the first `count`. If any are removed, the change is no longer
+  /// whole.
+  package mutating func keepFirst(_ count: Int) {
+    guard count < firings.count else { return }
+    firings.removeSubrange(count...)
+    contentNumbers?.removeSubrange(count...)
+    isWhole = false
   }
 }
 
 /// The encoded effects of a ``MatchedChange``, made before the store writes them. Only the store
 /// that made a preparation can read it.
-package protocol DispatchPreparation: Sendable {}
+package protocol DispatchPreparation: Sendable {
+  /// The size of the encoded notifications in bytes.
+  var byteCount: Int { get }
+}

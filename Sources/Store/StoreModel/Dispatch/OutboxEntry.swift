@@ -6,6 +6,9 @@ import CloudKitModel
 /// The transaction that makes a change writes the entry, so every committed change has one. The
 /// entry carries the changed record as it was committed, so matching reads no records.
 public struct OutboxEntry: Sendable, Hashable {
+  /// The size in bytes of stored changes after which a reading of the outbox returns no further one.
+  public static let bytesAtOnce = 4 << 20
+
   /// The part of the database's subscribers (``DatabasePart``) to which the change is to be
   /// dispatched.
   public var part: DatabasePart
@@ -24,6 +27,13 @@ public struct OutboxEntry: Sendable, Hashable {
   /// The source of a change that is forwarded to the shared database of a participant; nil for a
   /// change of the database itself. A forwarded change has the number that it has in its source.
   public var forwarding: ChangeForwarding?
+  /// The subscribers whose firings of this change and of later changes wait as *deferred* firings,
+  /// because there are very many of them; see ``DeferredWork``.
+  public var deferring: [String] = []
+  /// The subscriber for whom a deferred change is dispatched now; nil for all other changes.
+  public var deferral: String?
+  /// The size of the stored change in bytes.
+  package var byteCount = 0
   /// Whether the change is larger than ``ChangeHistoryLimits/changeBytes``.
   package var isLarge = false
 

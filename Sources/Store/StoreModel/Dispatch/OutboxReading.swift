@@ -5,6 +5,9 @@ public protocol OutboxReading: Sendable {
   /// Returns the oldest changes of a database that wait to be dispatched to a part, in the order of
   /// their numbers. The first change may be partly dispatched: see ``OutboxEntry/settledThrough``.
   ///
+  /// The result ends early with the change at which the changes together have
+  /// ``OutboxEntry/bytesAtOnce``.
+  ///
   /// - Parameters:
   ///   - sequence: the number of a change; only later changes are returned.
   ///   - limit: the most changes returned.

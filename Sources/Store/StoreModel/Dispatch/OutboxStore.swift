@@ -37,13 +37,23 @@ public protocol OutboxStore: OutboxReading {
   func forwards(
     of entries: [OutboxEntry], after earlier: [OutboxEntry]
   ) async throws -> [[MatchedChange]]
+  /// Returns the subscribers of a part whose firings are deferred; see ``DeferredWork``.
+  func deferredSubscribers(in part: DatabasePart) async throws -> [String]
+  /// Returns the oldest deferred changes of a subscriber, to be passed to
+  /// ``completeDispatch(of:timestamp:leasing:)`` in their order; nil if none is left.
+  ///
+  /// - Parameter limit: the most changes returned. Fewer are returned if they are large.
+  func deferredWork(
+    of subscriber: String, in part: DatabasePart, limit: Int
+  ) async throws -> DeferredWork?
   /// Encodes the rows that ``completeDispatch(of:timestamp:leasing:)`` will write for a change, and
-  /// stores them in the value.
+  /// stores them in the value. The call leaves out the last firings if all of them together are
+  /// larger than `bytes`, but never the first firing; see ``MatchedChange/isWhole``.
   ///
   /// The encoding of many firings takes time. A caller can prepare a change while an earlier
   /// transaction is being written. `completeDispatch` itself encodes changes that are not prepared,
   /// before its transaction begins.
-  func prepare(_ change: inout MatchedChange)
+  func prepare(_ change: inout MatchedChange, within bytes: Int)
   /// Writes the effects of the changes in one transaction: log entries, deliveries (``Delivery``),
   /// badge counts, and deletions of `firesOnce` subscriptions. The transaction also marks the
   /// changes as dispatched. A change with only some of its firings (``MatchedChange/isWhole``)

@@ -50,7 +50,17 @@ private struct HookedOutbox: OutboxStore {
   ) async throws -> [[MatchedChange]] {
     try await base.forwards(of: entries, after: earlier)
   }
-  func prepare(_ change: inout MatchedChange) { base.prepare(&change) }
+  func deferredSubscribers(in part: DatabasePart) async throws -> [String] {
+    try await base.deferredSubscribers(in: part)
+  }
+  func deferredWork(
+    of subscriber: String, in part: DatabasePart, limit: Int
+  ) async throws -> DeferredWork? {
+    try await base.deferredWork(of: subscriber, in: part, limit: limit)
+  }
+  func prepare(_ change: inout MatchedChange, within bytes: Int) {
+    base.prepare(&change, within: bytes)
+  }
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
     base.setCommitHandler(handler)
   }

@@ -21,6 +21,9 @@ struct DispatcherPropertyTests {
     let pieceSize = Int.random(in: 1...3, using: &random)
     let firingLimit = Int.random(in: 1...8, using: &random)
     let laneLimit = Int.random(in: 1...3, using: &random)
+    let firingsOfSubscriber = random.pick([0, 2, 6, 1_000])
+    let deferredBatch = Int.random(in: 1...4, using: &random)
+    let byteLimit = random.pick([1, 200, 1_000_000])
     let configure: (inout Dispatcher.Configuration) -> Void = {
       $0.handoverCapacity = capacity
       $0.batchSize = batch
@@ -28,6 +31,9 @@ struct DispatcherPropertyTests {
       $0.indexPieceSize = pieceSize
       $0.firingLimit = firingLimit
       $0.laneLimit = laneLimit
+      $0.firingsOfSubscriber = firingsOfSubscriber
+      $0.deferredBatchSize = deferredBatch
+      $0.byteLimit = byteLimit
       $0.retirementDelay = 0.005
     }
     try await withWorld(inFile: seed.isMultiple(of: 2)) { world in

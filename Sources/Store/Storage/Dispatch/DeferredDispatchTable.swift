@@ -1,0 +1,156 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The subscribers whose firings are deferred, each with the position up to which the changes of a
+/// database are dispatched to the subscriber (`DeferredWork`).
+///
+/// For all other subscribers, ``DispatchTable`` has the position. A row exists from the transaction
+/// that first leaves out firings of the subscriber until the subscriber's position has reached that of
+/// the database.
+struct DeferredDispatchTable {
+  let transaction: StoreTransaction
+
+  private var connection: any SQLConnection { transaction.connection }
+
+  /// `through` is the number of the last change that is dispatched to the subscriber, fully or
+  /// partly. If it is only partly dispatched, `settled_subscription` is the last processed
+  /// subscription of the subscriber.
+  static let definition = [
+    """
+    CREATE TABLE deferred_dispatches (
+      database_id BIGINT NOT NULL, subscriber TEXT NOT NULL, through BIGINT NOT NULL,
+      settled_subscription TEXT, PRIMARY KEY (database_id, subscriber)) /*clustered*/
+    """
+  ]
+
+  /// Returns the SQL condition for rows whose database has deferred subscribers.
+  ///
+  /// - Parameter table: the name of the rows' table in the statement.
+  static func exist(inDatabaseOf table: String) -> String {
+    """
+    EXISTS (
+      SELECT 1 FROM deferred_dispatches
+      WHERE deferred_dispatches.database_id = \(table).database_id)
+    """
+  }
+
+  /// Returns the SQL condition for changes that are not dispatched to a deferred subscriber yet.
+  ///
+  /// - Parameter outbox: the name of the table of changes in the statement.
+  static func needsChange(in outbox: String) -> String {
+    """
+    EXISTS (
+      SELECT 1 FROM deferred_dispatches
+      WHERE deferred_dispatches.database_id = \(outbox).database_id
+        AND deferred_dispatches.through <= \(outbox).sequence)
+    """
+  }
+
+  /// Returns the deferred subscribers of a part, in the order of their names.
+  func subscribers(in part: DatabasePart) throws -> [String] {
+    try connection.rows(
+      """
+      SELECT subscriber FROM deferred_dispatches
+      WHERE database_id = $1\(part.subscriberCondition) ORDER BY subscriber
+      """, [.integer(part.database.rawValue)]
+    ) { $0.text(0) }
+  }
+
+  /// Returns the position up to which changes are dispatched to a subscriber; nil if the subscriber
+  /// is not deferred. The count of changes in the result is 0.
+  func position(of subscriber: String, in database: DatabaseID) throws -> DispatchPosition? {
+    try connection.first(
+      """
+      SELECT through, settled_subscription FROM deferred_dispatches
+      WHERE database_id = $1 AND subscriber = $2
+      """, [.integer(database.rawValue), .text(subscriber)]
+    ) { row in
+      DispatchPosition(
+        through: row.integer(0), changes: 0,
+        settled: row.optionalText(1).map {
+          SubscriptionName(subscriber: subscriber, subscriptionID: $0)
+        })
+    }
+  }
+
+  /// Returns the number up to which changes are fully dispatched to all deferred subscribers of a
+  /// database; nil if there are none.
+  func leastWholeThrough(in database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT MIN(CASE WHEN settled_subscription IS NULL THEN through ELSE through - 1 END)
+      FROM deferred_dispatches WHERE database_id = $1
+      """, [.integer(database.rawValue)]
+    ) { $0.optionalInteger(0) } ?? nil
+  }
+
+  /// Returns the oldest changes of a part that are dispatched but deferred for a subscriber, with the
+  /// subscriber's subscriptions; nil if there are none.
+  ///
+  /// - Parameters:
+  ///   - limit: the most changes returned; see ``OutboxTable/entries(for:after:through:limit:)``.
+  ///   - entryLimit: the number of newest entries that the subscriber's log keeps.
+  func work(
+    of subscriber: String, in part: DatabasePart, limit: Int, keeping entryLimit: Int
+  ) throws -> DeferredWork? {
+    guard let position = try position(of: subscriber, in: part.database),
+      let end = try DispatchTable(transaction: transaction).position(of: part)
+    else { return nil }
+    let entries = try OutboxTable(transaction: transaction).entries(
+      for: part, after: position.wholeThrough, through: end.wholeThrough, limit: limit)
+    if entries.isEmpty { return nil }
+    let address = try DatabaseTable(transaction: transaction).address(of: part.database)
+    let changes = try entries.map { entry in
+      var entry = entry
+      entry.deferral = subscriber
+      if entry.sequence == position.through { entry.settledThrough = position.settled }
+      let isReadable = try entry.change.record.map { record in
+        try AccessPolicy.access(
+          of: .user(userRecordName: subscriber), toType: record.recordType, at: address,
+          in: transaction
+        ).mayRead(record)
+      }
+      return DeferredWork.Change(entry: entry, isReadable: isReadable ?? true)
+    }
+    return DeferredWork(
+      changes: changes,
+      subscriptions: try SubscriptionTable(transaction: transaction)
+        .storedSubscriptions(of: subscriber, in: part.database),
+      entryLimit: entryLimit)
+  }
+
+  // MARK: Writing
+
+  /// Defers the firings of a subscriber for all changes after a number. A subscriber who is deferred
+  /// already stays so.
+  func begin(_ subscriber: String, after sequence: Int64, in database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO deferred_dispatches (database_id, subscriber, through) VALUES ($1, $2, $3)
+      ON CONFLICT (database_id, subscriber) DO NOTHING
+      """, [.integer(database.rawValue), .text(subscriber), .integer(sequence)])
+  }
+
+  /// Stores the position of a deferred subscriber.
+  func write(
+    _ position: DispatchPosition, of subscriber: String, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      UPDATE deferred_dispatches SET through = $3, settled_subscription = $4
+      WHERE database_id = $1 AND subscriber = $2
+      """,
+      [
+        .integer(database.rawValue), .text(subscriber), .integer(position.through),
+        SQLValue(position.settled?.subscriptionID),
+      ])
+  }
+
+  /// Ends the deferral of a subscriber.
+  func remove(_ subscriber: String, in database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM deferred_dispatches WHERE database_id = $1 AND subscriber = $2",
+      [.integer(database.rawValue), .text(subscriber)])
+  }
+}
