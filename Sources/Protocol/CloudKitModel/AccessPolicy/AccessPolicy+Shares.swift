@@ -6,6 +6,8 @@ public enum ParticipantAction: Sendable, Hashable, CaseIterable {
   case write
   /// Deleting the root of the shared hierarchy.
   case deleteRoot
+  /// Ending the share for all, by the deletion of its record with another record.
+  case endShare
   /// Saving a record outside of the hierarchies that the participant may write, or moving one out of
   /// them.
   case writeOutside
@@ -21,6 +23,27 @@ public enum ParticipantAction: Sendable, Hashable, CaseIterable {
   case createShare
   /// Leaving the share.
   case leave
+}
+
+/// A record that a share covers, by what its deletion does to the share.
+public enum SharedRecordKind: Sendable, Hashable, CaseIterable {
+  /// The record of the share.
+  case share
+  /// The root of the shared hierarchy. Its deletion ends the share.
+  case root
+  /// Any other record.
+  case member
+
+  /// The action of a participant who deletes the record, directly or by the deletion of a record that
+  /// it refers to with `deleteSelf`. The participant's own deletion of the record of the share is not
+  /// meant here: it leaves the share.
+  public var deletion: ParticipantAction {
+    switch self {
+    case .share: .endShare
+    case .root: .deleteRoot
+    case .member: .write
+    }
+  }
 }
 
 extension AccessPolicy {
@@ -56,6 +79,8 @@ extension AccessPolicy {
       return isAdministrator ? nil : "only the owner and administrators of a share see invitations"
     case .deleteRoot:
       return "only the owner may delete the root record of a share"
+    case .endShare:
+      return "only the owner may end a share"
     case .writeOutside:
       return
         "the parent of the record must be in a shared hierarchy that this participant may write"

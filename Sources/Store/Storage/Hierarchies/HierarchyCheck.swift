@@ -28,20 +28,22 @@ struct HierarchyCheck {
       try RecordTable(transaction: transaction).number(
         of: $0.recordName, inZone: zone, of: database)
     }
-    var ancestors: [Int64] = []
-    var next = parent
+    let top = try parent.map { try table.place(of: $0, in: database)?.top ?? $0 }
+    // The ancestors up to the top, and those above. Participants do not see what is above the root of
+    // a share, so it counts by itself.
+    var (depth, above) = (0, 0)
+    var (next, isAbove) = (parent, false)
     while let ancestor = next {
-      try check(ancestor, of: record, stored: current?.number, isBeyond: ancestors.count)
-      ancestors.append(ancestor)
+      try check(ancestor, of: record, stored: current?.number, isBeyond: isAbove ? above : depth)
+      if isAbove { above += 1 } else { depth += 1 }
+      if ancestor == top { isAbove = true }
       next = try table.place(of: ancestor, in: database)?.parent
     }
     var change = HierarchyChange()
-    if let parent {
-      let top = try table.place(of: parent, in: database)?.top ?? parent
-      change.place = HierarchyTable.Place(parent: parent, top: top)
-    }
+    if let parent, let top { change.place = HierarchyTable.Place(parent: parent, top: top) }
     guard let current else { return change }
-    if let before, before.top == current.number {
+    let isRoot = before?.top == current.number
+    if isRoot {
       // The root of a share remains the top of its descendants.
       change.place = HierarchyTable.Place(parent: parent, top: current.number)
     }
@@ -49,7 +51,7 @@ struct HierarchyCheck {
     let topBefore = before?.top ?? current.number
     change.topBefore = topBefore
     let descendants = try descendants(
-      of: current, below: ancestors.count, withTop: topBefore)
+      of: current, below: isRoot ? 0 : depth, withTop: topBefore)
     if topBefore != change.place?.top ?? current.number { change.moving = descendants }
     return change
   }
@@ -73,7 +75,7 @@ struct HierarchyCheck {
 
   /// Returns whether a record is another record, or one of its ancestors.
   ///
-  /// - Complexity: one statement for each ancestor, at most `ServiceLimits.ancestorsPerRecord`.
+  /// - Complexity: one statement for each ancestor, at most twice `ServiceLimits.ancestorsPerRecord`.
   func isAncestor(_ ancestor: Int64, orSelfOf record: Int64) throws -> Bool {
     let table = HierarchyTable(transaction: transaction)
     var next: Int64? = record
@@ -153,16 +155,19 @@ struct HierarchyCheck {
   }
 
   /// Returns a record and those that its deletion deletes too: the holders of `deleteSelf`
-  /// references to it, recursively.
-  func closure(of stored: StoredRecord) throws -> [(number: Int64, name: String)] {
+  /// references to it, recursively, within the requester's rights.
+  private func closure(
+    of stored: StoredRecord, within rights: DeletionRights
+  ) throws -> [(number: Int64, name: String)] {
     var closure = [(number: stored.number, name: stored.record.recordID.recordName)]
     var numbers: Set = [stored.number]
     var index = 0
     while index < closure.count {
       let holders = try RecordTable(transaction: transaction).holderNames(
         ofReferencesTo: closure[index].name, inZone: stored.zoneNumber, of: database)
-      closure += holders.filter { numbers.insert($0.number).inserted }
-        .map { (number: $0.number, name: $0.name) }
+      for holder in holders where try rights.mayDelete(privateRecord: holder.number) {
+        if numbers.insert(holder.number).inserted { closure.append(holder) }
+      }
       index += 1
     }
     return closure
@@ -173,13 +178,13 @@ struct HierarchyCheck {
   /// A deletion also deletes the holders of `deleteSelf` references to the record, recursively. The
   /// children of each deleted record must be among the deleted ones.
   ///
-  /// - Parameter shared: the zone as the requester sees it, if the requester is a participant.
+  /// - Parameter rights: what the requester may delete.
   /// - Throws: ``BlockedOperation`` with the names of a child that would be left and of the records
   ///   that would be deleted.
-  func checkChildren(of stored: StoredRecord, seenIn shared: SharedZone?) throws {
+  func checkChildren(of stored: StoredRecord, within rights: DeletionRights) throws {
     let table = HierarchyTable(transaction: transaction)
     guard try table.hasRows(in: database) else { return }
-    let closure = try closure(of: stored)
+    let closure = try closure(of: stored, within: rights)
     let deleted = Set(closure.map(\.number))
     for parent in deleted {
       // Of one child more than there are deleted records, one at least is left.
@@ -193,7 +198,7 @@ struct HierarchyCheck {
       var reason =
         "record '\(childName)' has record '\(parentName)' as its parent; delete both in one request, "
         + "or give the child another parent first"
-      if let shared, try shared.membership(ofRecord: child) == nil {
+      if let shared = rights.shared, try shared.membership(ofRecord: child) == nil {
         reason = "another record would lose its parent"
       }
       throw BlockedOperation(

@@ -54,14 +54,21 @@ extension RecordModifier {
         try writer.leave(membership)
         self.shared = try sharedZone(zone.zoneID, number: zone.zoneNumber)
       } else {
-        try delete(current, asParticipantOf: shared, as: membership)
+        try membership.check(
+          membership.kind(ofRecord: current.number).deletion, on: operation.recordID)
+        try delete(current)
       }
       return .deleted(operation.recordID)
     case .save(var record):
       record.created = current.record.created
-      let isShare = current.number == membership.share
+      let kind = membership.kind(ofRecord: current.number)
+      let isShare = kind == .share
       try membership.check(isShare ? .changeShare : .write, on: record.recordID)
-      if current.number == membership.root {
+      // Otherwise the record could be deleted by the deletion of another one.
+      if !record.deleteSelfTargets.isSubset(of: current.record.deleteSelfTargets) {
+        try membership.check(kind.deletion, on: record.recordID)
+      }
+      if kind == .root {
         guard record.parent == nil else {
           throw refusal(of: .writeOutside, record, membership)
         }
@@ -114,19 +121,6 @@ extension RecordModifier {
       throw BlockedOperation.missingTarget(of: parent, field: "parent", of: record)
     }
     try membership.check(.write, on: record.recordID)
-  }
-
-  /// Deletes a record that is no share.
-  private mutating func delete(
-    _ stored: StoredRecord, asParticipantOf shared: SharedZone, as membership: ZoneMembership
-  ) throws {
-    try membership.check(.write, on: stored.record.recordID)
-    let roots = shared.memberships.compactMap(\.root)
-    // References can make the deletion of another record delete a root.
-    guard try hierarchy.closure(of: stored).allSatisfy({ !roots.contains($0.number) }) else {
-      throw refusal(of: .deleteRoot, stored.record, membership)
-    }
-    try delete(stored)
   }
 
   private func refusal(

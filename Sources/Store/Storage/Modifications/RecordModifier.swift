@@ -310,10 +310,15 @@ struct RecordModifier {
   /// Checks that no record loses its parent by the deletion of a record, then deletes the record and
   /// those that go with it.
   ///
+  /// The requester may delete the record. The records that go with it are within the requester's
+  /// ``DeletionRights``.
+  ///
   /// - Throws: ``BlockedOperation`` if a record would be left that has a deleted one as its parent.
   mutating func delete(_ stored: StoredRecord) throws {
-    if address.scope == .private { try hierarchy.checkChildren(of: stored, seenIn: shared) }
-    let deletion = try writer.delete(stored)
+    let rights = DeletionRights(
+      caller: modification.caller, address: address, shared: shared, transaction: transaction)
+    if address.scope == .private { try hierarchy.checkChildren(of: stored, within: rights) }
+    let deletion = try writer.delete(stored, with: rights.mayDelete(_:))
     deletedNames += deletion.names
     for root in deletion.unsharedRoots { noteChange(of: root) }
   }

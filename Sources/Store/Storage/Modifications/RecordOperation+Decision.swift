@@ -103,7 +103,8 @@ extension RecordOperation {
   }
 
   /// Checks the name of a new record. Names that begin with `_` are reserved for the system. The
-  /// exception is the user's own record of the type `Users`.
+  /// exception is the user's own record of the type `Users`. The name of the share of a zone is
+  /// reserved too, because another record with the name would keep the zone from being shared.
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` for a name that is not permitted.
   private func checkName(
@@ -114,6 +115,13 @@ extension RecordOperation {
       try recordID.validate()
     } catch {
       throw ItemFailure(error)
+    }
+    guard recordID.recordName != ShareContent.zoneShareName || recordType == ShareContent.recordType
+    else {
+      throw ItemFailure(
+        .invalid, field: "recordName",
+        "'\(recordID.recordName)' is the name of the share of a zone; a record of type "
+          + "'\(recordType)' cannot have it")
     }
   }
 

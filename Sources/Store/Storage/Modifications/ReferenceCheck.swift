@@ -18,6 +18,9 @@ struct ReferenceCheck {
   /// reference. The target of a `deleteSelf` reference must be in the zone, but need not exist; the
   /// number of such references to it is limited. Other references are not checked.
   ///
+  /// A participant of shared hierarchies sees the target of a new `deleteSelf` reference. Otherwise
+  /// the deletion of the record would show when a hidden target is deleted.
+  ///
   /// - Throws: ``ItemFailure/Code/invalid`` for a target in another zone; ``BlockedOperation``;
   ///   ``ItemFailure/Code/limitExceeded``.
   func check(_ record: Record, named: [String], over current: StoredRecord?) throws {
@@ -44,6 +47,9 @@ struct ReferenceCheck {
         case .deleteSelf:
           try checkZone(of: reference, field: name, of: record)
           if !targetsBefore.contains(reference.recordName) {
+            if let shared, shared.wholeZone == nil {
+              try require(reference, field: name, of: record)
+            }
             try checkEdgeCount(of: reference, field: name, of: record)
           }
         }
@@ -80,21 +86,38 @@ struct ReferenceCheck {
   }
 
   /// Checks that one more record may refer to a target with `deleteSelf`. The limit is
-  /// `ServiceLimits.deleteSelfReferencesPerTarget` records for each target.
+  /// `ServiceLimits.deleteSelfReferencesPerTarget` records for each target. For a participant, the
+  /// records count that the participant sees.
   ///
   /// - Throws: ``ItemFailure/Code/limitExceeded`` if the limit is reached.
   private func checkEdgeCount(
     of reference: Reference, field: String, of record: Record
   ) throws {
     let limit = ServiceLimits.deleteSelfReferencesPerTarget
-    let count = try ReferenceTable(transaction: transaction).count(
-      to: reference.recordName, inZone: zone.zoneNumber, of: database)
-    guard let count, count >= limit else { return }
+    let count = try edgeCount(to: reference.recordName)
+    guard count >= limit else { return }
     throw ItemFailure(
       .limitExceeded, field: field,
       "'\(field)' of record '\(record.recordID)' would be reference \(count + 1) with the "
         + "action DELETE_SELF to record '\(reference.recordName)'; the limit is \(limit)",
       limit: limit)
+  }
+
+  /// Returns the number of records that refer to a target with `deleteSelf`, as far as the requester
+  /// sees them.
+  ///
+  /// The work has an end for a participant too: twice the limit of records counts as the limit.
+  private func edgeCount(to target: String) throws -> Int {
+    let table = ReferenceTable(transaction: transaction)
+    guard let shared, shared.wholeZone == nil else {
+      return try table.count(to: target, inZone: zone.zoneNumber, of: database)
+    }
+    let limit = ServiceLimits.deleteSelfReferencesPerTarget
+    let tops = try table.tops(
+      ofHoldersTo: target, inZone: zone.zoneNumber, of: database, limit: 2 * limit)
+    guard tops.count < 2 * limit else { return limit }
+    let roots = Set(shared.memberships.map(\.root))
+    return tops.count { roots.contains($0) }
   }
 }
 

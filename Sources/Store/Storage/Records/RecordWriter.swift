@@ -159,12 +159,16 @@ struct RecordWriter {
   }
 
   /// Deletes a record, then the records that have a `deleteSelf` reference to it, then those that
-  /// refer to these, and so on.
+  /// refer to these, and so on. A record that stays keeps its reference.
   ///
   /// Each deleted record gets a change and a tombstone of its own. A tombstone is a row that shows
   /// the deletion in change feeds. A record that is already deleted is skipped, so the method ends
   /// also when references form a cycle. The share of a deleted root is deleted with the root.
-  mutating func delete(_ stored: StoredRecord) throws -> RecordDeletion {
+  ///
+  /// - Parameter isDeletable: whether a record that refers to a deleted one is deleted too.
+  mutating func delete(
+    _ stored: StoredRecord, with isDeletable: (StoredRecord) throws -> Bool
+  ) throws -> RecordDeletion {
     var deletion = RecordDeletion()
     var pending = [stored]
     // The shares that end, with the numbers of their deletions.
@@ -189,7 +193,8 @@ struct RecordWriter {
         next, in: database, at: address, version: sequence, timestamp: timestamp)
       try post(.recordDeleted, record: next.record, sequence: sequence, audience: audience)
       pending += try RecordTable(transaction: transaction).holders(
-        ofReferencesTo: recordName, inZone: next.zoneNumber, of: database)
+        ofReferencesTo: recordName, inZone: next.zoneNumber, of: database
+      ).filter(isDeletable)
       if next.record.recordType == ShareContent.recordType {
         ended.append((next.number, sequence))
       } else if let share = try shareRecord(ofRoot: next) {

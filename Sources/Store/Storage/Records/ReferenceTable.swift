@@ -46,14 +46,34 @@ struct ReferenceTable {
   }
 
   /// Returns the number of records that have a `deleteSelf` reference to the record of this name.
-  ///
-  /// The result is never nil, because the statement always returns one row.
-  func count(to target: String, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
+  func count(to target: String, inZone zone: Int64, of database: DatabaseID) throws -> Int {
     try connection.first(
       """
       SELECT COUNT(*) FROM reference_edges
       WHERE database_id = $1 AND zone_number = $2 AND target_name = $3
       """, [.integer(database.rawValue), .integer(zone), .text(target)]
+    ) { Int($0.integer(0)) } ?? 0
+  }
+
+  /// Returns the number of the hierarchy's top for each record that has a `deleteSelf` reference to the
+  /// record of this name; 0 for a record in no hierarchy.
+  ///
+  /// - Parameter limit: the most records to return.
+  func tops(
+    ofHoldersTo target: String, inZone zone: Int64, of database: DatabaseID, limit: Int
+  ) throws -> [Int64] {
+    try connection.rows(
+      """
+      SELECT COALESCE(hierarchy.top_number, 0) FROM reference_edges
+      LEFT JOIN hierarchy ON hierarchy.database_id = reference_edges.database_id
+        AND hierarchy.record_number = reference_edges.holder_number
+      WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
+        AND reference_edges.target_name = $3
+      LIMIT $4
+      """,
+      [
+        .integer(database.rawValue), .integer(zone), .text(target), .integer(Int64(limit)),
+      ]
     ) { $0.integer(0) }
   }
 

@@ -21,6 +21,18 @@ struct ZoneMembership: Equatable {
   /// Whether the user may create, change and delete records.
   var mayWrite: Bool { AccessPolicy.refusal(of: .write, as: role, with: permission) == nil }
 
+  /// Returns what a record that the share covers is to the share.
+  func kind(ofRecord number: Int64) -> SharedRecordKind {
+    if number == share { return .share }
+    return number == root ? .root : .member
+  }
+
+  /// Whether the user may delete a record that the share covers, directly or by the deletion of a
+  /// record that it refers to with `deleteSelf`.
+  func mayDelete(_ number: Int64) -> Bool {
+    AccessPolicy.refusal(of: kind(ofRecord: number).deletion, as: role, with: permission) == nil
+  }
+
   /// Checks that the user may do something in the share.
   ///
   /// - Parameter record: the record for the text of the error.

@@ -29,7 +29,8 @@ extension UserDeletionStep {
         stored.record.hasStamp(of: user)
       else { continue }
       if deletes(stored.record) {
-        _ = try writer.delete(stored)
+        // Records of other users that refer to the deleted one stay.
+        _ = try writer.delete(stored) { deletes($0.record) }
         for holding in stored.record.assetHoldings {
           try assets.drop(unheld: holding.checksum, of: database)
         }

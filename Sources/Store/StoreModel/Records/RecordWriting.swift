@@ -12,7 +12,7 @@ public protocol RecordWriting: Sendable {
   ///   other operations in the zone. The outcomes of these are failures with
   ///   ``ItemFailure/Code/atomic``.
   /// - The deletion of a record also deletes the records that refer to it by a `deleteSelf`
-  ///   reference, and so on.
+  ///   reference, and so on. It deletes no record that the caller could not delete directly.
   /// - If two operations name the same record, the second one is refused.
   ///
   /// The transaction also adds the changes to the outbox. Right after the commit, the handler of

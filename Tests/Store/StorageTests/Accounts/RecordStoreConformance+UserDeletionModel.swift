@@ -11,7 +11,7 @@ private struct PublicModel {
     var creator: String
     var modifier: String
     var value: Int64
-    /// The record whose deletion takes this one with it.
+    /// The record whose deletion takes this one with it, if the user who deletes it may delete this one.
     var target: String?
   }
 
@@ -30,10 +30,9 @@ private struct PublicModel {
     for (holder, entry) in records where entry.target == name { delete(holder) }
   }
 
+  /// Deletes the records of a user, and no others that refer to them.
   mutating func deleteUser(_ user: String, _ choice: UserDeletion.PublicRecords) {
-    if choice == .delete {
-      for (name, entry) in records where entry.creator == user { delete(name) }
-    }
+    if choice == .delete { records = records.filter { $0.value.creator != user } }
     let nobody = UserIdentity.deletedUserRecordName
     for (name, entry) in records {
       if entry.creator == user { records[name]?.creator = nobody }

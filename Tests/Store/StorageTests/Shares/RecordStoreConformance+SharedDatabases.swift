@@ -301,23 +301,5 @@ extension RecordStoreConformance {
         #expect(stored?.created?.deviceID == "alices-phone")
       }
     }
-
-    @Test("no reference lets a participant delete the root", arguments: engines)
-    func cascades(_ engine: StoreEngine) async throws {
-      try await withHierarchy(engine) { alice, bob, zone, link in
-        try await bob.accept(link)
-        let outcomes = try await bob.modify([
-          SharingUser.saving("victim", below: "root", in: zone.ofAlice),
-          SharingUser.changing(
-            "root", in: zone.ofAlice,
-            ["with": .reference(Reference(recordName: "victim", action: .deleteSelf))]),
-          SharingUser.deleting("victim", in: zone.ofAlice),
-        ])
-        // The last one is refused as the second operation on one record.
-        #expect(outcomes.map(\.summary) == ["saved", "saved", "invalid"])
-        let deletion = try await bob.modify([SharingUser.deleting("victim", in: zone.ofAlice)])
-        #expect(deletion.map(\.summary) == ["accessDenied"])
-      }
-    }
   }
 }

@@ -8,6 +8,9 @@ import Testing
 /// A random history of owners, who share a zone each, and of participants. Owners also take part in
 /// each other's zones. Accounts are deleted, and others take their places.
 ///
+/// Records refer to others by `deleteSelf`, also to those of other shares. No request deletes a record
+/// that its user may not delete directly.
+///
 /// Each request goes to any of the servers. After each, the outcome, all that users see of the zone,
 /// and their notifications are compared with ``SharedZoneModel``.
 struct SharedZoneHistory {
@@ -77,19 +80,30 @@ struct SharedZoneHistory {
     let before = people[place].model
     let name: String
     let outcomes: Outcomes?
+    // The participant who makes the request; nil for the owner.
+    var deleter: String?
     switch Int.random(in: 0..<12, using: &random) {
     case 0..<5: (name, outcomes) = try await ask(owner: place)
     case 5, 6: (name, outcomes) = try await accept(user, place)
     case 7: (name, outcomes) = try await end(user, place)
-    default: (name, outcomes) = try await ask(participant: user, place)
+    default:
+      deleter = user.name
+      (name, outcomes) = try await ask(participant: user, place)
     }
     guard let outcomes else { return }
     #expect(outcomes.found == outcomes.expected, comment)
     let owner = people[place]
     let isChange = outcomes.found == "saved" || owner.model != before
     let logged = try await random.pick(servers).dispatchWithForwards(owner.atServers[0].privateID)
+    let gone = Set(before?.records.keys.map(\.self) ?? [])
+      .subtracting(owner.model?.records.keys.map(\.self) ?? [])
+    if let deleter {
+      #expect(gone.allSatisfy { before?.mayDelete($0, by: deleter) == true }, comment)
+    }
     for user in people where user.name != owner.name {
-      let sees = [before, owner.model].contains { $0?.part(of: user.name, in: name) != nil }
+      let sees = [before, owner.model].contains { model in
+        gone.union([name]).contains { model?.part(of: user.name, in: $0) != nil }
+      }
       #expect(
         logged.lines(of: user.atServers[0]).isEmpty != (isChange && sees),
         "\(user.account): \(comment)")
@@ -104,11 +118,13 @@ struct SharedZoneHistory {
     switch Int.random(in: 0..<5, using: &random) {
     case 0, 1:
       let parent = random.chance(1, in: 4) ? nil : random.pick(Self.names)
-      lines.append("\(people[place].account) saves \(name) below \(parent ?? "-")")
+      let target = random.chance(2, in: 3) ? nil : random.pick(Self.names)
+      lines.append(
+        "\(people[place].account) saves \(name) below \(parent ?? "-") with \(target ?? "-")")
       let found = try await owner.test.modify(
-        [SharingUser.saving(name, below: parent, in: Self.zone)], in: owner.privateID,
-        by: owner.name)[0].summary
-      return (name, (found, people[place].model?.save(name, below: parent) ?? ""))
+        [SharingUser.saving(name, below: parent, in: Self.zone, Self.hung(on: target))],
+        in: owner.privateID, by: owner.name)[0].summary
+      return (name, (found, people[place].model?.save(name, below: parent, with: target) ?? ""))
     case 2:
       lines.append("\(people[place].account) deletes \(name)")
       let found = try await owner.test.delete(name, zone: Self.zone, in: owner.privateID).summary
@@ -190,11 +206,26 @@ struct SharedZoneHistory {
     var parent = random.chance(1, in: 4) ? nil : random.pick(Self.names)
     if random.chance(1, in: 2), !seen.isEmpty { parent = random.pick(seen) }
     if random.chance(1, in: 3), !seen.isEmpty { name = random.pick(seen) }
-    lines.append("\(user.account) saves \(name) below \(parent ?? "-") of \(people[place].account)")
+    var target = random.chance(1, in: 2) ? nil : random.pick(Self.names)
+    if target != nil, random.chance(1, in: 2), !seen.isEmpty { target = random.pick(seen) }
+    lines.append(
+      "\(user.account) saves \(name) below \(parent ?? "-") with \(target ?? "-") "
+        + "of \(people[place].account)")
     let found = try await here.modify([
-      SharingUser.saving(name, below: parent, in: people[place].zone)
+      SharingUser.saving(name, below: parent, in: people[place].zone, Self.hung(on: target))
     ])[0].summary
-    return (name, (found, people[place].model?.save(name, below: parent, by: user.name) ?? ""))
+    return (
+      name,
+      (
+        found,
+        people[place].model?.save(name, below: parent, with: target, by: user.name) ?? ""
+      )
+    )
+  }
+
+  /// The fields of a record that goes with another one.
+  private static func hung(on target: String?) -> RecordFields<RecordValue?> {
+    ["with": target.map { .reference(Reference(recordName: $0, action: .deleteSelf)) }]
   }
 
   /// Deletes an account, and lets another take its place.
@@ -272,5 +303,9 @@ struct SharedZoneHistory {
       parents[record.recordID.recordName] = .some(record.parent?.recordName)
     }
     #expect(parents == model.records, comment)
+    for record in owned.compactMap(\.self) {
+      let name = record.recordID.recordName
+      #expect(record.deleteSelfTargets.first == model.targets[name], "\(name): \(comment)")
+    }
   }
 }

@@ -11,6 +11,8 @@ struct SharedZoneModel: Equatable {
 
   /// The parent of each record; nil for a record without one.
   var records: [String: String?] = [:]
+  /// The targets of `deleteSelf` references, by the records that have them.
+  var targets: [String: String] = [:]
   /// The participants of each share, by the name of its root.
   var shares: [String: [String: Part]] = [:]
 
@@ -24,8 +26,6 @@ struct SharedZoneModel: Equatable {
     }
     return path
   }
-
-  func hasChildren(_ name: String) -> Bool { records.values.contains(name) }
 
   /// The root of the share that covers a record; nil if it is not shared.
   func root(of name: String) -> String? { path(of: name).first { shares[$0] != nil } }
@@ -41,9 +41,44 @@ struct SharedZoneModel: Equatable {
       .union(roots.map { SharingUser.shareName(of: $0) })
   }
 
+  // MARK: Deletions
+
+  /// Whether a user may delete a record directly.
+  func mayDelete(_ name: String, by user: String) -> Bool {
+    part(of: user, in: name)?.permission == .readWrite && shares[name] == nil
+  }
+
+  /// Deletes a record, and those that refer to it by `deleteSelf`, as far as a rule permits.
+  private mutating func delete(_ name: String, with isDeletable: (String) -> Bool) -> String {
+    var gone: Set = [name]
+    var pending = [name]
+    while let next = pending.popLast() {
+      let holders = targets.filter { $0.value == next && !gone.contains($0.key) }.keys
+        .filter(isDeletable)
+      gone.formUnion(holders)
+      pending += holders
+    }
+    let isParent = records.contains { child, parent in
+      !gone.contains(child) && parent.map(gone.contains) == true
+    }
+    guard !isParent else { return "referenced" }
+    for name in gone {
+      records[name] = nil
+      targets[name] = nil
+      shares[name] = nil
+    }
+    return "deleted"
+  }
+
   // MARK: Requests of the owner
 
-  mutating func save(_ name: String, below parent: String?) -> String {
+  mutating func save(_ name: String, below parent: String?, with target: String?) -> String {
+    let outcome = place(name, below: parent)
+    if outcome == "saved" { targets[name] = target }
+    return outcome
+  }
+
+  private mutating func place(_ name: String, below parent: String?) -> String {
     if let parent, parent != name, records[parent] == nil { return "referenceMissing" }
     if parent == name, records[name] == nil { return "referenceMissing" }
     guard records[name] != .some(parent) else { return "saved" }
@@ -61,10 +96,7 @@ struct SharedZoneModel: Equatable {
 
   mutating func delete(_ name: String) -> String {
     guard records[name] != nil else { return "deleted" }
-    guard !hasChildren(name) else { return "referenced" }
-    records[name] = nil
-    shares[name] = nil
-    return "deleted"
+    return delete(name) { _ in true }
   }
 
   /// Shares a hierarchy with some users, or changes the list of its share.
@@ -91,36 +123,35 @@ struct SharedZoneModel: Equatable {
     shares.values.contains { $0[user]?.isAccepted == true }
   }
 
-  mutating func save(_ name: String, below parent: String?, by user: String) -> String {
+  mutating func save(
+    _ name: String, below parent: String?, with target: String?, by user: String
+  ) -> String {
     guard takesPart(user) else { return "zoneNotFound" }
-    func place() -> String? {
+    let isNewTarget = target != nil && target != targets[name]
+    let isMoved = records[name] != .some(parent)
+    if records[name] != nil {
+      guard part(of: user, in: name)?.permission == .readWrite else { return "accessDenied" }
+      if shares[name] != nil, isNewTarget || parent != nil { return "accessDenied" }
+    }
+    if shares[name] == nil, isMoved {
       guard let parent else { return "accessDenied" }
       guard let part = part(of: user, in: parent) else { return "referenceMissing" }
-      return part.permission == .readWrite ? nil : "accessDenied"
+      guard part.permission == .readWrite else { return "accessDenied" }
     }
-    guard records[name] != nil else {
-      if let refusal = place() { return refusal }
+    if isNewTarget, let target, part(of: user, in: target) == nil { return "referenceMissing" }
+    if shares[name] == nil, isMoved {
+      if let parent, path(of: parent).contains(name) { return "invalid" }
       records[name] = .some(parent)
-      return "saved"
     }
-    guard let part = part(of: user, in: name), part.permission == .readWrite else {
-      return "accessDenied"
-    }
-    if shares[name] != nil { return parent == nil ? "saved" : "accessDenied" }
-    guard records[name] != .some(parent) else { return "saved" }
-    if let refusal = place() { return refusal }
-    if let parent, path(of: parent).contains(name) { return "invalid" }
-    records[name] = .some(parent)
+    targets[name] = target
     return "saved"
   }
 
   mutating func delete(_ name: String, by user: String) -> String {
     guard takesPart(user) else { return "zoneNotFound" }
-    guard records[name] != nil, let part = part(of: user, in: name) else { return "deleted" }
-    guard part.permission == .readWrite, shares[name] == nil else { return "accessDenied" }
-    guard !hasChildren(name) else { return "referenced" }
-    records[name] = nil
-    return "deleted"
+    guard records[name] != nil, part(of: user, in: name) != nil else { return "deleted" }
+    guard mayDelete(name, by: user) else { return "accessDenied" }
+    return delete(name) { [self] in mayDelete($0, by: user) }
   }
 
   // MARK: Accounts

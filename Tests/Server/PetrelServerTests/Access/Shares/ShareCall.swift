@@ -117,6 +117,10 @@ struct ShareCall: Sendable {
     place.kind == .hierarchy ? #""parent": {"recordName": "root"}, "# : ""
   }
 
+  /// The member of a record that is deleted with `item`.
+  private static let withItem =
+    #""fields": {"with": {"value": {"recordName": "item", "action": "DELETE_SELF"}}}"#
+
   private static let writing = [
     ShareCall(name: "create a record in the share", action: .write) { place in
       try await place.modify(
@@ -147,6 +151,12 @@ struct ShareCall: Sendable {
       changesShare: true
     ) { place in
       try await place.modify(place.record("forceUpdate", "item", #""parent": null"#))
+    },
+    ShareCall(
+      name: "let the root be deleted with another record", kinds: [.hierarchy],
+      action: .deleteRoot, changesShare: true
+    ) { place in
+      try await place.modify(place.record("forceUpdate", "root", withItem))
     },
     ShareCall(
       name: "delete the root", kinds: [.hierarchy], action: .deleteRoot, changesShare: true
@@ -222,6 +232,9 @@ struct ShareCall: Sendable {
     ShareCall(
       name: "change the share: requests for access", action: .changeShare, changesShare: true,
       send: change { _ in #", "denyAccessRequests": true, "requesters": []"# }),
+    ShareCall(
+      name: "let the share be deleted with another record", action: .endShare, changesShare: true,
+      send: change { _ in ", \(withItem)" }),
     ShareCall(
       name: "delete the share", action: .leave, changesShare: true,
       send: end { place in
