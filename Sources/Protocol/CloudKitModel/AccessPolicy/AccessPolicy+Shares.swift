@@ -13,8 +13,8 @@ public enum ParticipantAction: Sendable, Hashable, CaseIterable {
   case writeOutside
   /// Changing the fields of the share, its participants or its public permission.
   case changeShare
-  /// Making a participant an administrator of the share, and ending that.
-  case appointAdministrators
+  /// Making a participant an administrator of the share, and changing, removing and blocking one.
+  case changeAdministrators
   /// Seeing the other participants who have accepted.
   case seeParticipants
   /// Seeing who is invited, the addresses of participants, and the requests for access.
@@ -70,8 +70,8 @@ extension AccessPolicy {
         ? nil : "the share gives this participant the permission to read only"
     case .changeShare:
       return isAdministrator ? nil : "only the owner and administrators of a share may change it"
-    case .appointAdministrators:
-      return "only the owner of a share makes a participant an administrator, or ends that"
+    case .changeAdministrators:
+      return "only the owner of a share makes, changes, removes and blocks its administrators"
     case .seeParticipants:
       return role == .publicUser
         ? "a user who joined by a public share sees only the owner among the others" : nil

@@ -29,19 +29,19 @@ struct ParticipantChanges: Equatable {
     var timestamp: Timestamp
     /// Users who have requested access.
     var requesters: Set<String> = []
+    /// The users whom the share blocks after the save.
+    var blocked: Set<String> = []
   }
 
-  /// Compares the requested list with the present one.
+  /// Compares the requested list with the present one. A participant whom the share blocks is
+  /// removed, whatever the list says.
   ///
-  /// - Parameters:
-  ///   - requested: the whole list; nil leaves the list as it is.
-  ///   - blocked: user record names of participants to remove, whatever the list says.
+  /// - Parameter requested: the whole list; nil leaves the list as it is.
   /// - Throws: ``ItemFailure/Code/invalid`` for a participant who cannot be added or removed;
-  ///   ``ItemFailure/Code/accessDenied`` if another than the owner makes an administrator;
-  ///   ``ItemFailure/Code/tooManyParticipants``.
+  ///   ``ItemFailure/Code/accessDenied`` if another than the owner makes, changes or removes an
+  ///   administrator; ``ItemFailure/Code/tooManyParticipants``.
   init(
-    to requested: [ShareParticipant]?, blocking blocked: Set<String> = [],
-    in situation: Situation
+    to requested: [ShareParticipant]?, in situation: Situation
   ) throws(ItemFailure) {
     var remaining = situation.present
     var kept: [StoredParticipant] = []
@@ -49,7 +49,7 @@ struct ParticipantChanges: Equatable {
       if Self.isOwner(participant, in: situation) { continue }
       if let index = remaining.firstIndex(where: { Self.isSame($0, as: participant) }) {
         let before = remaining.remove(at: index)
-        let after = try Self.changed(before, to: participant, in: situation)
+        let after = try Self.changed(before, to: participant)
         if after != before { saved.append(after) }
         if before.mayRead, !after.mayRead { hidden.append(after) }
         kept.append(after)
@@ -66,7 +66,8 @@ struct ParticipantChanges: Equatable {
     }
     ended = remaining
     try checkSharing(in: situation)
-    endOthers(among: &kept, blocking: blocked, in: situation)
+    endOthers(among: &kept, in: situation)
+    try checkAdministrators(in: situation)
     // The owner counts.
     let limit = ServiceLimits.participantsPerShare
     guard kept.count < limit || saved.allSatisfy({ situation.present.map(\.id).contains($0.id) })
@@ -94,11 +95,11 @@ struct ParticipantChanges: Equatable {
 
   /// Removes those whom the change of the public permission, or a block, removes.
   private mutating func endOthers(
-    among kept: inout [StoredParticipant], blocking blocked: Set<String>, in situation: Situation
+    among kept: inout [StoredParticipant], in situation: Situation
   ) {
     let permission = situation.permission
     for participant in kept {
-      let isBlocked = participant.user.map(blocked.contains) == true
+      let isBlocked = participant.user.map(situation.blocked.contains) == true
       let wasInvited = participant.joined == nil && permission.before != permission.after
       let wasPublic = participant.role == .publicUser && permission.after == .none
       guard isBlocked || wasInvited && permission.after != .none || wasPublic else { continue }
@@ -106,6 +107,19 @@ struct ParticipantChanges: Equatable {
       saved.removeAll { $0.id == participant.id }
       ended += situation.present.filter { $0.id == participant.id }
     }
+  }
+
+  /// Checks that nobody but the owner makes, changes or removes an administrator. It does not matter
+  /// which part of the save does that: the list, a block, or the public permission.
+  private func checkAdministrators(in situation: Situation) throws(ItemFailure) {
+    guard
+      let reason = AccessPolicy.refusal(
+        of: .changeAdministrators, as: situation.requester, with: .readWrite)
+    else { return }
+    let known = Set(situation.present.filter { $0.role == .administrator }.map(\.id))
+    guard (saved + ended).contains(where: { $0.role == .administrator || known.contains($0.id) })
+    else { return }
+    throw ItemFailure(.accessDenied, field: "participants", reason)
   }
 
   // MARK: Single participants
@@ -134,11 +148,11 @@ struct ParticipantChanges: Equatable {
 
   /// Returns a known participant with the requested role and permission.
   private static func changed(
-    _ known: StoredParticipant, to participant: ShareParticipant, in situation: Situation
+    _ known: StoredParticipant, to participant: ShareParticipant
   ) throws(ItemFailure) -> StoredParticipant {
     guard known.role != .publicUser else { return known }
     var changed = known
-    changed.role = try role(of: participant, before: known.role, in: situation)
+    changed.role = try role(of: participant, before: known.role)
     changed.permission = try permission(of: participant)
     return changed
   }
@@ -147,6 +161,12 @@ struct ParticipantChanges: Equatable {
   private static func new(
     _ participant: ShareParticipant, besides known: [StoredParticipant], in situation: Situation
   ) throws(ItemFailure) -> StoredParticipant {
+    if let user = participant.user, situation.blocked.contains(user) {
+      throw ItemFailure(
+        .invalid, field: "participants",
+        "user '\(user)' is blocked; save the share with a list 'blocked' without this user to add "
+          + "the user again")
+    }
     let lookup: UserLookup?
     do {
       lookup = try participant.canonicalLookup()
@@ -165,23 +185,16 @@ struct ParticipantChanges: Equatable {
     details.isApprovedRequester = participant.user.map(situation.requesters.contains) ?? false
     return StoredParticipant(
       id: id, user: participant.user,
-      role: try role(of: participant, before: .privateUser, in: situation),
+      role: try role(of: participant, before: .privateUser),
       permission: try permission(of: participant), details: details)
   }
 
   /// Returns the role that the request gives a participant.
   private static func role(
-    of participant: ShareParticipant, before: ShareRole, in situation: Situation
+    of participant: ShareParticipant, before: ShareRole
   ) throws(ItemFailure) -> ShareRole {
     switch participant.role {
-    case .administrator, .privateUser:
-      if participant.role != before,
-        let reason = AccessPolicy.refusal(
-          of: .appointAdministrators, as: situation.requester, with: .readWrite)
-      {
-        throw ItemFailure(.accessDenied, field: "participants", reason)
-      }
-      return participant.role
+    case .administrator, .privateUser: return participant.role
     case .unknown: return before
     case .owner, .publicUser:
       throw ItemFailure(

@@ -52,9 +52,8 @@ struct ShareCheck {
       }
       change.share.publicPermission = permission
     }
-    let blocked = try settle(requested, in: &change.share)
-    change.participants = try participants(
-      requested.participants, of: change.share, before, blocking: blocked)
+    try settle(requested, in: &change.share)
+    change.participants = try participants(requested.participants, of: change.share, before)
     // A requester who was added is answered.
     change.share.requesters.removeAll(where: change.participants.added.contains)
     return change
@@ -64,8 +63,7 @@ struct ShareCheck {
   ///
   /// - Parameter before: the share before the save; nil for a new share.
   private func participants(
-    _ requested: [ShareParticipant]?, of share: StoredShare, _ before: StoredShare?,
-    blocking blocked: Set<String> = []
+    _ requested: [ShareParticipant]?, of share: StoredShare, _ before: StoredShare?
   ) throws -> ParticipantChanges {
     let present =
       try before.map {
@@ -73,22 +71,18 @@ struct ShareCheck {
       } ?? []
     let owner = address.owner ?? ""
     return try ParticipantChanges(
-      to: requested, blocking: blocked,
+      to: requested,
       in: .init(
         present: present, owner: (owner, share.settings.ownerID),
         permission: (before?.publicPermission ?? .none, share.publicPermission),
         // Among participants, only administrators may save a share.
         requester: modification.isByParticipant(at: address) ? .administrator : .owner,
         timestamp: modification.timestamp,
-        requesters: Set(before?.requesters ?? [])))
+        requesters: Set(before?.requesters ?? []), blocked: Set(share.blocked)))
   }
 
-  /// Applies the requested answers to requests for access.
-  ///
-  /// - Returns: the users that are blocked by the save.
-  private func settle(
-    _ requested: ShareContent, in share: inout StoredShare
-  ) throws -> Set<String> {
+  /// Applies the requested answers to requests for access, and the requested blocks.
+  private func settle(_ requested: ShareContent, in share: inout StoredShare) throws {
     if let denies = requested.deniesAccessRequests {
       share.settings.deniesAccessRequests = denies
     }
@@ -97,8 +91,13 @@ struct ShareCheck {
       let named = Set(requesters.compactMap(\.userRecordName))
       share.requesters.removeAll { !named.contains($0) }
     }
-    guard let blocked = requested.blocked else { return [] }
+    guard let blocked = requested.blocked else { return }
     let named = blocked.compactMap(\.userRecordName)
+    guard named.count == blocked.count else {
+      throw ItemFailure(
+        .invalid, field: "blocked",
+        "an entry of 'blocked' has no userRecordName; a share blocks users, not addresses")
+    }
     let known = try Set(
       share.number == 0
         ? []
@@ -116,7 +115,6 @@ struct ShareCheck {
         "the share would block \(share.blocked.count) users; the limit is \(limit)",
         limit: limit)
     }
-    return new
   }
 
   /// Checks a share that does not exist yet.

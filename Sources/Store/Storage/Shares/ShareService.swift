@@ -157,16 +157,17 @@ struct ShareSearch {
       participant: participant)
   }
 
-  /// Returns the user as a participant of a share; nil if the user may not see the share.
+  /// Returns the user as a participant of a share; nil if the user may not see the share. A user whom
+  /// the share blocks does not, whatever link or invitation the user has.
   func participant(of found: Found) throws -> ShareParticipant? {
     if user == found.owner { return found.content.owner }
+    guard !found.share.blocked.contains(user) else { return nil }
     if let known = try stored(of: found) {
       guard known.mayRead else { return nil }
       return found.content.participants?.first { $0.participantID == known.id }
     }
     // The link of a participant is of no use for others.
-    guard found.share.publicPermission != .none, found.link.participant == nil,
-      !found.share.blocked.contains(user)
+    guard found.share.publicPermission != .none, found.link.participant == nil
     else { return nil }
     return ShareParticipant(
       role: .publicUser, permission: found.share.publicPermission, acceptance: .pending,
@@ -174,11 +175,15 @@ struct ShareSearch {
   }
 
   /// Returns the user's row among the participants; nil if there is none.
+  ///
+  /// A user may be invited more than once, such as by the record name and by an address. An invitation
+  /// as an administrator, which only the owner gives, is preferred to others.
   func stored(of found: Found) throws -> StoredParticipant? {
-    let participants = try ParticipantTable(transaction: transaction).participants(
-      of: found.share.number, in: found.database)
-    return try participants.first { $0.user == user }
-      ?? participants.first { try isUser($0, link: found.link) }
+    let own = try ParticipantTable(transaction: transaction).participants(
+      of: found.share.number, in: found.database
+    ).filter { try isUser($0, link: found.link) }
+    return own.first { $0.joined != nil } ?? own.first { $0.role == .administrator }
+      ?? own.first { $0.user == user } ?? own.first
   }
 
   /// Returns whether the user is a participant, or is invited as one.

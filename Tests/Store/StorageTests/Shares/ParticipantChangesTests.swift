@@ -28,13 +28,13 @@ struct ParticipantChangesTests {
   private func changes(
     to requested: [ShareParticipant]?, from present: [StoredParticipant],
     permission: (before: SharePermission, after: SharePermission) = (.none, .none),
-    requester: ShareRole = .owner, blocking blocked: Set<String> = [], requesters: Set<String> = []
+    requester: ShareRole = .owner, blocked: Set<String> = [], requesters: Set<String> = []
   ) throws -> ParticipantChanges {
     try ParticipantChanges(
-      to: requested, blocking: blocked,
+      to: requested,
       in: .init(
         present: present, owner: ("_owner", "o"), permission: permission, requester: requester,
-        timestamp: TestStore.time(1), requesters: requesters))
+        timestamp: TestStore.time(1), requesters: requesters, blocked: blocked))
   }
 
   @Test("a known participant is found by identifier, user or address, and keeps its identity")
@@ -63,21 +63,52 @@ struct ParticipantChangesTests {
     #expect(result.added == ["_a"])
   }
 
-  @Test("only the owner makes an administrator, and ends that")
+  @Test("only the owner makes, changes, removes and blocks an administrator")
   func administrators() throws {
-    let present = [stored("1", user: "_a"), stored("2", user: "_b", role: .administrator)]
-    let promoted = [entry("1", role: .administrator), entry("2", role: .administrator)]
-    #expect(try changes(to: promoted, from: present).saved.map(\.id) == ["1"])
-    let demoted = [entry("1"), entry("2")]
-    #expect(try changes(to: demoted, from: present).saved.map(\.id) == ["2"])
-    for list in [promoted, demoted] {
-      #expect(throws: ItemFailure.self) {
-        try changes(to: list, from: present, requester: .administrator)
+    let present = [
+      stored("1", user: "_a"), stored("2", user: "_b", role: .administrator, joined: 3),
+      stored("3", role: .administrator, email: "c@example.com"),
+    ]
+    let administrator = entry("2", role: .administrator)
+    let invited = entry("3", role: .administrator)
+    let lists: [(list: [ShareParticipant]?, blocked: Set<String>, saved: [String])] = [
+      ([entry("1", role: .administrator), administrator, invited], [], ["1"]),
+      ([entry("1"), administrator, invited, entry(user: "_n", role: .administrator)], [], ["n"]),
+      ([entry("1"), entry("2"), invited], [], ["2"]),
+      ([entry("1"), administrator, entry(email: "C@example.com")], [], ["3"]),
+      ([entry("1"), entry("2", role: .administrator, permission: .readWrite), invited], [], ["2"]),
+      ([entry("1"), invited], [], []), ([administrator], [], []), ([], [], []),
+      (nil, ["_b"], []),
+    ]
+    for (list, blocked, saved) in lists {
+      let byOwner = try changes(to: list, from: present, blocked: blocked)
+      #expect(byOwner.saved.map { $0.user == "_n" ? "n" : $0.id } == saved)
+      #expect(!saved.isEmpty || !byOwner.ended.isEmpty)
+      let failure = #expect(throws: ItemFailure.self) {
+        try changes(to: list, from: present, requester: .administrator, blocked: blocked)
       }
+      #expect(failure?.code == .accessDenied)
     }
-    let kept = [entry("1", permission: .readWrite), entry("2", role: .administrator)]
+    // A public permission removes who has not accepted, so the owner sets it.
     #expect(
-      try changes(to: kept, from: present, requester: .administrator).saved.map(\.id) == ["1"])
+      try changes(to: nil, from: present, permission: (.none, .readOnly)).ended.map(\.id)
+        == ["1", "3"])
+    #expect(throws: ItemFailure.self) {
+      try changes(
+        to: nil, from: present, permission: (.none, .readOnly), requester: .administrator)
+    }
+    #expect(
+      try changes(
+        to: nil, from: Array(present.prefix(2)), permission: (.none, .readOnly),
+        requester: .administrator
+      ).ended.map(\.id) == ["1"])
+    // What concerns no administrator is done by one.
+    let kept = [
+      entry("1", permission: .readWrite), administrator, invited, entry(user: "_d"),
+      entry("2", role: .unknown),
+    ]
+    let result = try changes(to: kept, from: present, requester: .administrator)
+    #expect(result.saved.map(\.user) == ["_a", "_d"] && result.ended.isEmpty)
   }
 
   @Test("a public permission removes who has only been invited, and none removes who joined by it")
@@ -105,8 +136,19 @@ struct ParticipantChangesTests {
   @Test("a block removes a participant, and a requester who is added is an approved one")
   func blocks() throws {
     let present = [stored("1", user: "_a", joined: 2), stored("2", user: "_b")]
-    let result = try changes(to: nil, from: present, blocking: ["_a"])
+    let result = try changes(to: nil, from: present, blocked: ["_a"])
     #expect(result.ended.map(\.id) == ["1"] && result.saved.isEmpty)
+    #expect(try changes(to: present.map { entry($0.id) }, from: present, blocked: ["_a"]) == result)
+    // Who is blocked is not added again, but an address may be anybody's.
+    for identity in [
+      UserIdentity(userRecordName: "_z"), UserIdentity(lookup: UserLookup(userRecordName: "_z")),
+    ] {
+      let entry = ShareParticipant(
+        role: .privateUser, permission: .readOnly, acceptance: .unknown, identity: identity)
+      #expect(throws: ItemFailure.self) { try changes(to: [entry], from: [], blocked: ["_z"]) }
+    }
+    #expect(
+      try changes(to: [entry(email: "z@example.com")], from: [], blocked: ["_z"]).saved.count == 1)
     let added = try changes(
       to: [entry("2"), entry(user: "_c"), entry(user: "_d")], from: [present[1]],
       requesters: ["_c"])

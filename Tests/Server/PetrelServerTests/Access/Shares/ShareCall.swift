@@ -174,6 +174,21 @@ struct ShareCall: Sendable {
     { place in try await place.modify(place.share("forceUpdate", try await members(place))) }
   }
 
+  /// Changes the part of Olga, who is an administrator.
+  private static func changeOfAdministrator(
+    _ name: String, _ members: @escaping @Sendable (SharedPlace, String) async throws -> String
+  ) -> ShareCall {
+    ShareCall(
+      name: "change the share: \(name)", action: .changeAdministrators, changesShare: true
+    ) { place in
+      let olga = place.world.olga.recordName
+      if try await place.isShared() {
+        try await place.change(olga) { $0["type"] = "ADMINISTRATOR" }
+      }
+      return try await change { try await members($0, olga) }(place)
+    }
+  }
+
   /// Ends the share or leaves it, and looks for it afterwards.
   private static func end(
     _ call: @escaping @Sendable (SharedPlace) async throws -> String
@@ -207,22 +222,35 @@ struct ShareCall: Sendable {
         }
       }),
     ShareCall(
-      name: "change the share: make an administrator", action: .appointAdministrators,
+      name: "change the share: make an administrator", action: .changeAdministrators,
       changesShare: true,
       send: change { place in
         try await place.list(changing: place.world.olga.recordName) {
           $0["type"] = "ADMINISTRATOR"
         }
       }),
+    changeOfAdministrator("unmake an administrator") { place, olga in
+      try await place.list(changing: olga) { $0["type"] = "USER" }
+    },
+    changeOfAdministrator("an administrator's permission") { place, olga in
+      try await place.list(changing: olga) { $0["permission"] = "NONE" }
+    },
+    changeOfAdministrator("remove an administrator") { place, olga in
+      try await place.list(without: olga)
+    },
+    changeOfAdministrator("block an administrator") { _, olga in
+      #", "blocked": [{"blockedInformation": {"userRecordName": "\#(olga)"}}]"#
+    },
     ShareCall(
-      name: "change the share: unmake an administrator", action: .appointAdministrators,
-      changesShare: true
+      name: "change the share: its public permission, which removes an invited administrator",
+      action: .changeAdministrators, changesShare: true
     ) { place in
-      let olga = place.world.olga.recordName
-      if try await place.isShared() {
-        try await place.change(olga) { $0["type"] = "ADMINISTRATOR" }
+      if place.part.publicPermission == nil, try await place.isShared() {
+        let entry = SharedPlace.entry(
+          #"{"lookupInfo": {"emailAddress": "eva@example.com"}}"#, type: "ADMINISTRATOR")
+        try await place.asOwner(place.share("forceUpdate", try await place.list(with: entry)))
       }
-      return try await change { try await $0.list(changing: olga) { $0["type"] = "USER" } }(place)
+      return try await change { _ in #", "publicPermission": "READ_ONLY""# }(place)
     },
     ShareCall(
       name: "change the share: its public permission", action: .changeShare, changesShare: true,
