@@ -27,21 +27,22 @@ package final class AssetLinks: Sendable {
 
   /// An asset that a download URL leads to.
   ///
-  /// The URL of a file from a shared database names that database, and so its user. Whether the user
-  /// may still see a record with the file is checked at each download.
+  /// The URL of a file of another user names the reader's shared database, and so the reader. Whether
+  /// the reader may still see a record with the file is checked at each download.
   struct File: Sendable, Hashable {
     /// The database of the request whose answer has the URL.
     var database: DatabaseID
     /// The SHA-256 hash of the bytes.
     var checksum: String
-    /// The user record name of the owner, for a shared database; otherwise nil.
-    var owner: String?
+    /// How the reader sees the file, for a shared database; otherwise nil.
+    var sight: FileSight?
 
     /// The text that the signature of the URL covers.
     ///
     /// - Parameter end: the time at which the URL expires, in milliseconds since 1970.
     fileprivate func signed(until end: Int64) -> String {
-      "\(database.rawValue) \(checksum) \(end)" + (owner.map { " \($0)" } ?? "")
+      let text = "\(database.rawValue) \(checksum) \(end)"
+      return sight.map { "\(text) \($0.parameter.name) \($0.parameter.value)" } ?? text
     }
   }
 
@@ -84,7 +85,7 @@ package final class AssetLinks: Sendable {
   /// - Throws: `NOT_FOUND` for another path, and for a download URL without a complete query.
   ///   `ACCESS_DENIED` for a download URL that no server of this store signed, or that has expired.
   func target(
-    ofPath path: String, owner: String?, expires: String?, signature: String?
+    ofPath path: String, sight: FileSight?, expires: String?, signature: String?
   ) async throws -> Target {
     let parts = path.dropFirst(Self.prefix.count).split(
       separator: "/", omittingEmptySubsequences: false)
@@ -97,7 +98,7 @@ package final class AssetLinks: Sendable {
     guard parts.count == 2, let expires, let end = Int64(expires), let signature,
       let code = Base64URL.decode(signature)
     else { throw Self.unknown }
-    let file = File(database: database, checksum: String(parts[1]), owner: owner)
+    let file = File(database: database, checksum: String(parts[1]), sight: sight)
     guard
       HMACSHA256.isCode(
         code, of: file.signed(until: end).utf8, key: try await signingKey())
@@ -149,9 +150,16 @@ package final class AssetLinks: Sendable {
   }
 
   /// Adds download URLs to the assets of a record, and its URL to a share.
-  package func linked(_ record: Record, in database: DatabaseID) async throws -> Record {
+  ///
+  /// - Parameter shortGUID: the identifier of the share by whose link the reader sees the record; nil
+  ///   for a reader who sees it in the database.
+  package func linked(
+    _ record: Record, in database: DatabaseID, byLink shortGUID: String? = nil
+  ) async throws -> Record {
     guard record.needsLinks else { return record }
-    return try await signer(for: database).signed(record)
+    var signer = try await signer(for: database)
+    signer.invitation = try shortGUID.flatMap { try store.tokens.shareOfFile($0) }
+    return signer.signed(record)
   }
 
   /// Returns the record of a change; nil for a deletion.
@@ -190,20 +198,26 @@ package final class AssetLinks: Sendable {
     var prefix: String
     /// The time at which the URLs expire, in milliseconds since 1970.
     var end: Int64
+    /// The name of the share by whose link the reader sees the records; nil for a reader who sees them
+    /// in the database.
+    var invitation: String?
 
     /// Adds a download URL to each asset of a record, and its URL to a share.
     func signed(_ record: Record) -> Record {
       var record = shares.added(to: record)
       let ownerName = record.recordID.zoneID.ownerName
-      let owner = ownerName == ZoneID.currentOwnerName ? nil : ownerName
+      let sight =
+        invitation.map(FileSight.invitation)
+        ?? (ownerName == ZoneID.currentOwnerName ? nil : .zones(ofOwner: ownerName))
+      let parameter = sight.map { "&\($0.parameter.name)=\($0.parameter.value)" } ?? ""
       record.fields = record.fields.mapValues { value in
         value.mapAssets { asset in
-          let file = File(database: database, checksum: asset.fileChecksum, owner: owner)
+          let file = File(database: database, checksum: asset.fileChecksum, sight: sight)
           let code = HMACSHA256.code(for: file.signed(until: end).utf8, key: key)
           var asset = asset.complete
           asset.downloadURL =
             "\(prefix)\(asset.fileChecksum)?expires=\(end)&signature=\(Base64URL.encode(code))"
-            + (owner.map { "&owner=\($0)" } ?? "")
+            + parameter
           return asset
         }
       }
@@ -231,6 +245,27 @@ package final class AssetLinks: Sendable {
           return .failure(failed)
         }
       }
+    }
+  }
+}
+
+extension FileSight {
+  /// The parameter of a URL that has the value.
+  fileprivate var parameter: (name: String, value: String) {
+    switch self {
+    case .zones(let owner): ("owner", owner)
+    case .invitation(let share): ("share", share)
+    }
+  }
+
+  /// Reads the parameters of a URL; nil if it has none.
+  init?(owner: String?, share: String?) {
+    if let share {
+      self = .invitation(share)
+    } else if let owner {
+      self = .zones(ofOwner: owner)
+    } else {
+      return nil
     }
   }
 }

@@ -74,8 +74,8 @@ package struct AssetTransfers: Sendable {
   ///   a method that the URL does not accept; `StoreError` if the store fails.
   func begin(_ head: HTTPRequest) async throws -> Step {
     let target = try await links.target(
-      ofPath: head.path, owner: head.query("owner"), expires: head.query("expires"),
-      signature: head.query("signature"))
+      ofPath: head.path, sight: FileSight(owner: head.query("owner"), share: head.query("share")),
+      expires: head.query("expires"), signature: head.query("signature"))
     switch (target, head.method) {
     case (.upload(let database, let secret), "POST"):
       return .upload(try await beginUpload(head, to: database, secret: secret))
@@ -290,7 +290,7 @@ package struct AssetTransfers: Sendable {
     let checksum = file.checksum
     guard
       let name = try await assets.assetName(
-        forChecksum: checksum, ownedBy: file.owner, in: file.database),
+        forChecksum: checksum, seenBy: file.sight, in: file.database),
       let reader = try await assets.files.open(name)
     else { throw ServiceError(.notFound, "the asset does not exist any more") }
     var response = HTTPResponse(headers: [

@@ -85,21 +85,23 @@ struct SharesEndpoint: Sendable {
   private func answer(
     to item: ResolveSharesRequest.Item, _ found: VisibleShare, _ context: RequestContext
   ) async throws -> SharesResponse.Share {
-    // A participant's links to files are checked at each download.
+    // For others than the owner, the URLs of files name the reader, whose sight of the share is checked
+    // at each download.
     var database = found.database
-    if found.participant.acceptance == .accepted, found.participant.role != .owner {
+    if found.participant.role != .owner, found.hasFiles {
       database = try await databases.database(
         at: DatabaseAddress(
           container: context.path.container, environment: context.path.environment,
           scope: .shared, owner: try context.user()))
     }
-    let share = try await links.linked(found.share, in: database)
+    let link = found.participant.acceptance == .accepted ? nil : item.shortGUID
+    let share = try await links.linked(found.share, in: database, byLink: link)
     var root = found.rootRecord
     if var record = root {
       if let keys = item.rootRecordDesiredKeys {
         record.fields = record.fields.filter { keys.contains($0.key) }
       }
-      root = try await links.linked(record, in: database)
+      root = try await links.linked(record, in: database, byLink: link)
     }
     let participant = found.participant
     return SharesResponse.Share(
@@ -131,5 +133,14 @@ struct SharesEndpoint: Sendable {
       }
     }
     return RequestAccessResponse(results: context.reported(results))
+  }
+}
+
+extension VisibleShare {
+  /// Whether the share or its root has an asset.
+  fileprivate var hasFiles: Bool {
+    [share, rootRecord].contains { record in
+      record?.fields.contains { $0.value.isAsset } == true
+    }
   }
 }

@@ -170,21 +170,34 @@ struct AssetService: AssetRegistry {
   /// Returns the name of a database's file with this SHA-256; nil if there is none, or if the user of
   /// a shared database sees no record that holds the file.
   func assetName(
-    forChecksum checksum: String, ownedBy owner: String?, in database: DatabaseID
+    forChecksum checksum: String, seenBy sight: FileSight?, in database: DatabaseID
   ) async throws -> AssetName? {
     try await transactions.read { transaction in
       let assets = AssetTable(transaction: transaction)
       guard let shared = try SharedDatabase.at(database, in: transaction) else {
         return try assets.name(forChecksum: checksum, in: database)
       }
-      let zones = try shared.zones().filter { $0.naming.owner == owner }
-      guard let files = zones.first?.database else { return nil }
-      let isVisible = try assets.holders(ofChecksum: checksum, in: files).contains { holder in
-        try zones.contains {
-          try $0.number == holder.zone && $0.membership(ofRecord: holder.record) != nil
+      let files: DatabaseID
+      let isVisible: (_ record: Int64, _ zone: Int64) throws -> Bool
+      switch sight {
+      case nil: return nil
+      case .zones(let owner):
+        let zones = try shared.zones().filter { $0.naming.owner == owner }
+        guard let zone = zones.first else { return nil }
+        files = zone.database
+        isVisible = { record, number in
+          try zones.contains { try $0.number == number && $0.membership(ofRecord: record) != nil }
         }
+      case .invitation(let name):
+        guard let link = transaction.context.tokens.shareOfFile(named: name),
+          let found = try shared.shareSearch.visible(link)
+        else { return nil }
+        files = found.database
+        isVisible = { record, _ in record == found.share.number || record == found.share.root }
       }
-      return isVisible ? try assets.name(forChecksum: checksum, in: files) : nil
+      guard try assets.holders(ofChecksum: checksum, in: files).contains(where: isVisible)
+      else { return nil }
+      return try assets.name(forChecksum: checksum, in: files)
     }
   }
 }

@@ -24,6 +24,13 @@ struct SharedDatabase {
   /// The user record name of the participant.
   var user: String { address.owner ?? "" }
 
+  /// The search of the user for shares by their links.
+  var shareSearch: ShareSearch {
+    ShareSearch(
+      user: user, container: address.container, environment: address.environment,
+      transaction: transaction)
+  }
+
   /// Returns a zone; nil if the user takes part in none of its shares.
   func zone(_ zoneID: ZoneID) throws -> SharedZone? {
     for (database, number) in try ParticipantTable(transaction: transaction).zones(

@@ -108,7 +108,13 @@ struct ShareSearch {
 
   /// Returns the share of a link in the container and the environment; nil if there is none.
   func find(_ shortGUID: String) throws -> Found? {
-    guard let name = transaction.context.tokens.shareLink(named: shortGUID),
+    try transaction.context.tokens.shareLink(named: shortGUID).flatMap { try find($0) }
+  }
+
+  /// Returns the share of the link with a number; nil if there is none in the container and the
+  /// environment.
+  func find(_ name: TokenCipher.ShareLink) throws -> Found? {
+    guard
       let link = try ShareLinkTable(transaction: transaction).link(name.link, in: name.database)
     else { return nil }
     let address = try DatabaseTable(transaction: transaction).address(of: name.database)
@@ -130,6 +136,12 @@ struct ShareSearch {
   func share(_ request: ShareRequest) throws -> VisibleShare {
     guard let found = try find(request.shortGUID) else { throw Self.unknown }
     return try visible(found, request)
+  }
+
+  /// Returns the share of a link; nil if there is none, or if the user may not see it.
+  func visible(_ name: TokenCipher.ShareLink) throws -> Found? {
+    guard let found = try find(name), try participant(of: found) != nil else { return nil }
+    return found
   }
 
   /// Returns a share that was found, as the user sees it.

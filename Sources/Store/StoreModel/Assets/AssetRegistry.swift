@@ -78,8 +78,17 @@ public protocol AssetRegistry: Sendable {
   ///
   /// - Parameters:
   ///   - checksum: as in ``AssetFile/checksum``.
-  ///   - owner: the user record name of the owner of the file, for a shared database; otherwise nil.
+  ///   - sight: how the user of a shared database sees the record; otherwise nil.
   func assetName(
-    forChecksum checksum: String, ownedBy owner: String?, in database: DatabaseID
+    forChecksum checksum: String, seenBy sight: FileSight?, in database: DatabaseID
   ) async throws -> AssetName?
+}
+
+/// How the user of a shared database sees a record that holds a file.
+public enum FileSight: Sendable, Hashable {
+  /// As a participant of the shares in zones of this owner.
+  case zones(ofOwner: String)
+  /// As the share, or its root, that a link shows before the user accepts
+  /// (`TokenCipher.shareOfFile(named:)`).
+  case invitation(String)
 }

@@ -27,12 +27,14 @@ public struct TokenCipher: Sendable {
     case database
     /// The identifier of a share in a URL.
     case shareLink
+    /// The name of a share in the URL of a file. Nobody can open the share by it.
+    case shareOfFile
 
     /// Whether texts of this kind are used in URLs, and so have the encoding base64url. Other
     /// clients than Petrel's decode the other kinds as base64.
     fileprivate var isForURLs: Bool {
       switch self {
-      case .courierPosition, .database, .shareLink: true
+      case .courierPosition, .database, .shareLink, .shareOfFile: true
       case .changes, .notificationLog, .continuation: false
       }
     }
@@ -121,6 +123,9 @@ public struct TokenCipher: Sendable {
     return DatabaseID(rawValue: Self.number(bytes))
   }
 
+  /// The number of a share's link, and its database.
+  public typealias ShareLink = (link: Int64, database: DatabaseID)
+
   /// Returns the identifier of a share in URLs.
   ///
   /// - Parameter link: the number of the link in the database.
@@ -128,12 +133,26 @@ public struct TokenCipher: Sendable {
     try seal(Self.bytes(of: database.rawValue) + Self.bytes(of: link), as: .shareLink)
   }
 
-  /// Returns the number of a link and its database; nil if the text is not an identifier that this
-  /// store made.
-  public func shareLink(
-    named name: some StringProtocol
-  ) -> (link: Int64, database: DatabaseID)? {
-    guard let bytes = open(name, as: .shareLink), bytes.count == 16 else { return nil }
+  /// Returns the link with this identifier; nil if the text is not an identifier that this store
+  /// made.
+  public func shareLink(named name: some StringProtocol) -> ShareLink? {
+    link(name, as: .shareLink)
+  }
+
+  /// Returns the name of a share in the URL of a file; nil if the text is not the identifier of a
+  /// share that this store made.
+  public func shareOfFile(_ shortGUID: String) throws -> String? {
+    try open(shortGUID, as: .shareLink).map { try seal($0, as: .shareOfFile) }
+  }
+
+  /// Returns the link of the share with this name in the URL of a file; nil if the text is not a name
+  /// that this store made.
+  public func shareOfFile(named name: some StringProtocol) -> ShareLink? {
+    link(name, as: .shareOfFile)
+  }
+
+  private func link(_ name: some StringProtocol, as kind: Kind) -> ShareLink? {
+    guard let bytes = open(name, as: kind), bytes.count == 16 else { return nil }
     return (Self.number(bytes[8...]), DatabaseID(rawValue: Self.number(bytes[..<8])))
   }
 

@@ -360,7 +360,7 @@ extension TestStore {
   func bytes(of asset: Asset, in database: DatabaseID? = nil) async throws -> Data? {
     guard
       let name = try await store.assets.assetName(
-        forChecksum: asset.fileChecksum, ownedBy: nil, in: database ?? publicID)
+        forChecksum: asset.fileChecksum, seenBy: nil, in: database ?? publicID)
     else { return nil }
     let reader = try #require(try await store.assets.files.open(name))
     #expect(reader.size == asset.size || asset.size == 0)

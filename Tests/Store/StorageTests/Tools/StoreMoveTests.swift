@@ -119,7 +119,7 @@ struct StoreMoveTests {
           }
           guard
             let name = try await test.store.assets.assetName(
-              forChecksum: asset.fileChecksum, ownedBy: nil, in: test.publicID),
+              forChecksum: asset.fileChecksum, seenBy: nil, in: test.publicID),
             try await test.store.assets.files.open(name) != nil
           else { continue }
           #expect(try await test.bytes(of: asset) == Data("bytes \(number)".utf8))
