@@ -48,6 +48,18 @@ struct SharedZoneHistory {
     for isOwner in [true, true, false, false] {
       people.append(try await makePerson(isOwner: isOwner))
     }
+    // Each owner begins with two shares, in which all others take part.
+    for place in people.indices where people[place].model != nil {
+      let others = people.filter { $0.name != people[place].name }
+      for root in [Self.names[0], Self.names[1]] {
+        let outcomes = try await share(
+          root, of: place,
+          with: Dictionary(uniqueKeysWithValues: others.map { ($0.name, .readWrite) }))
+        #expect(outcomes == ("saved", "saved"), comment)
+        for user in others { _ = try await accept(root, of: place, by: user) }
+      }
+    }
+    try await servers[0].dispatchAll()
   }
 
   private var comment: Comment { "seed \(seed): \(lines.suffix(40))" }
@@ -82,13 +94,16 @@ struct SharedZoneHistory {
     let outcomes: Outcomes?
     // The participant who makes the request; nil for the owner.
     var deleter: String?
-    switch Int.random(in: 0..<12, using: &random) {
+    switch Int.random(in: 0..<16, using: &random) {
     case 0..<5: (name, outcomes) = try await ask(owner: place)
-    case 5, 6: (name, outcomes) = try await accept(user, place)
-    case 7: (name, outcomes) = try await end(user, place)
+    case 5..<8: (name, outcomes) = try await accept(user, place)
+    case 8: (name, outcomes) = try await end(user, place)
     default:
-      deleter = user.name
-      (name, outcomes) = try await ask(participant: user, place)
+      var participant = user
+      let participants = people.filter { people[place].model?.takesPart($0.name) == true }
+      if random.chance(5, in: 6), !participants.isEmpty { participant = random.pick(participants) }
+      deleter = participant.name
+      (name, outcomes) = try await ask(participant: participant, place)
     }
     guard let outcomes else { return }
     #expect(outcomes.found == outcomes.expected, comment)
@@ -136,13 +151,20 @@ struct SharedZoneHistory {
       }
       let roots = people[place].model?.shares.keys.sorted() ?? []
       if random.chance(1, in: 2), !roots.isEmpty { name = random.pick(roots) }
-      lines.append("\(people[place].account) shares \(name) with \(invited)")
-      let link = try await owner.linkOfShare(
-        name, in: Self.zone, with: invited.map { SharingUser.participant($0.key, $0.value) })
-      if let link { people[place].links[name] = link }
-      let isExpected = people[place].model?.share(name, with: invited) == true
-      return (name, (link == nil ? "refused" : "saved", isExpected ? "saved" : "refused"))
+      return (name, try await share(name, of: place, with: invited))
     }
+  }
+
+  private mutating func share(
+    _ root: String, of place: Int, with invited: [String: SharePermission]
+  ) async throws -> Outcomes {
+    let owner = random.pick(people[place].atServers)
+    lines.append("\(people[place].account) shares \(root) with \(invited)")
+    let link = try await owner.linkOfShare(
+      root, in: Self.zone, with: invited.map { SharingUser.participant($0.key, $0.value) })
+    if let link { people[place].links[root] = link }
+    let isExpected = people[place].model?.share(root, with: invited) == true
+    return (link == nil ? "refused" : "saved", isExpected ? "saved" : "refused")
   }
 
   private mutating func accept(
@@ -154,7 +176,14 @@ struct SharedZoneHistory {
     if random.chance(3, in: 4), let invitations, !invitations.isEmpty {
       name = random.pick(invitations)
     }
-    guard let link = people[place].links[name] else { return (name, nil) }
+    return (name, try await accept(name, of: place, by: user))
+  }
+
+  /// - Returns: nil if there was never a link.
+  private mutating func accept(
+    _ name: String, of place: Int, by user: Person
+  ) async throws -> Outcomes? {
+    guard let link = people[place].links[name] else { return nil }
     lines.append("\(user.account) accepts \(name) of \(people[place].account)")
     let found: String
     do {
@@ -165,7 +194,7 @@ struct SharedZoneHistory {
     }
     let isInvited = people[place].model?.shares[name]?[user.name] != nil
     people[place].model?.shares[name]?[user.name]?.isAccepted = true
-    return (name, (found, isInvited ? "accepted" : "refused"))
+    return (found, isInvited ? "accepted" : "refused")
   }
 
   /// Ends a share, or a user's part in it.
@@ -197,15 +226,16 @@ struct SharedZoneHistory {
     let seen = people[place].model?.seen(by: user.name).intersection(Self.names).sorted() ?? []
     var name = random.pick(Self.names)
     let here = random.pick(user.atServers)
-    if random.chance(1, in: 5) {
+    if random.chance(2, in: 3), !seen.isEmpty { name = random.pick(seen) }
+    if random.chance(1, in: 3) {
       lines.append("\(user.account) deletes \(name) of \(people[place].account)")
       let found = try await here.modify([SharingUser.deleting(name, in: people[place].zone)])[0]
         .summary
       return (name, (found, people[place].model?.delete(name, by: user.name) ?? ""))
     }
     var parent = random.chance(1, in: 4) ? nil : random.pick(Self.names)
-    if random.chance(1, in: 2), !seen.isEmpty { parent = random.pick(seen) }
-    if random.chance(1, in: 3), !seen.isEmpty { name = random.pick(seen) }
+    if random.chance(3, in: 4), !seen.isEmpty { parent = random.pick(seen) }
+    if random.chance(1, in: 3) { name = random.pick(Self.names) }
     var target = random.chance(1, in: 2) ? nil : random.pick(Self.names)
     if target != nil, random.chance(1, in: 2), !seen.isEmpty { target = random.pick(seen) }
     lines.append(
