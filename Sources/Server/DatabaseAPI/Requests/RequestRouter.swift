@@ -136,14 +136,6 @@ package final class RequestRouter: Sendable {
     }
   }
 
-  /// Answers a request whose whole body is there.
-  package func respond(to request: HTTPRequest) async -> HTTPResponse {
-    switch await examine(request) {
-    case .answer(let response): response
-    case .receive(_, let answer): await answer(request)
-    }
-  }
-
   /// Answers a request by the steps that follow those for its head.
   ///
   /// - Parameter credentials: the credentials that the head proves; nil if there are none. `steps`

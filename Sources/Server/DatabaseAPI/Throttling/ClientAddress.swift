@@ -57,7 +57,10 @@ package enum ClientAddress {
     in headers: [(name: String, value: String)], header: String?
   ) -> String? {
     guard let header else { return nil }
-    let field = headers.last { $0.name.lowercased() == header.lowercased() }?.value
+    let name = header.lowercased()
+    let field = headers.last {
+      $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name
+    }?.value
     // The text is split as bytes: the client's part may end with a combining mark, which forms one
     // character with the proxy's comma.
     return field?.utf8.split(separator: UInt8(ascii: ",")).last
