@@ -88,7 +88,7 @@ public final class Dispatcher: Sendable {
     /// The last failure; `nil` after a success.
     public var fault: String?
     /// The seconds from the save of a change until its notifications are in the log, once for each
-    /// transaction of a change with firings.
+    /// transaction of a change with firings. Deferred firings do not count.
     public var savedToLogged = Histogram(bounds: Histogram.longSeconds)
     /// The number of times that a lane had to read its changes from the outbox.
     public var catchUps = 0
@@ -301,7 +301,7 @@ public final class Dispatcher: Sendable {
     if !result.logged.isEmpty { KillPoint.afterLogging.reach() }
     let logged = clock()
     counters.withLock { counters in
-      for change in changes where !change.firings.isEmpty {
+      for change in changes where !change.firings.isEmpty && change.entry.deferral == nil {
         counters.savedToLogged.record(
           logged.seconds - change.entry.change.timestamp.seconds)
       }

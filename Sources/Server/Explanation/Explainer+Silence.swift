@@ -11,7 +11,7 @@ extension Explainer {
     of past: PastChange, about question: Question, in explanation: inout ChangeExplanation,
     effort: inout Int
   ) async throws {
-    let fired = Set(
+    var fired = Set(
       explanation.notifications.map {
         SubscriptionName(
           subscriber: $0.entry.notification.subscriber,
@@ -28,6 +28,8 @@ extension Explainer {
     }
     var last: SubscriptionName?
     var access: [String: RecordAccess] = [:]
+    // The subscribers whose notifications were searched by themselves.
+    var searched: Set<String> = []
     // If the question names no subscriber and no ID, query subscriptions to other record types are
     // left out. They would only fill the answer.
     let type = question == Question() ? past.change.record?.recordType : nil
@@ -50,16 +52,50 @@ extension Explainer {
           return
         }
         let reasons = try await reasons(against: state, for: past, access: &access)
+        let subscriber = state.stored.subscriber
+        if reasons.first?.code == .notLogged, question.subscriber == nil,
+          searched.insert(subscriber).inserted
+        {
+          fired.formUnion(
+            try await addLateNotifications(
+              of: past, to: subscriber, about: question, in: &explanation))
+        }
+        if fired.contains(state.stored.name) { continue }
         // If not all notifications of the change were read, the subscription may have fired.
         let isUncertain = explanation.moreNotifications && reasons.first?.code == .notLogged
         guard !isUncertain else { continue }
         explanation.silent.append(
           SilentSubscription(
-            subscriber: state.stored.subscriber,
+            subscriber: subscriber,
             subscriptionID: state.stored.subscription.subscriptionID, reasons: reasons))
       }
       guard let next = page.next else { return }
       last = next
+    }
+  }
+
+  /// Adds the notifications of a change to a subscriber for whom it was deferred, because the
+  /// subscriber has very many. They were logged after the change was dispatched, and only a search
+  /// for this subscriber finds them.
+  ///
+  /// - Returns: the subscriptions that fired.
+  private func addLateNotifications(
+    of past: PastChange, to subscriber: String, about question: Question,
+    in explanation: inout ChangeExplanation
+  ) async throws -> [SubscriptionName] {
+    let late = try await store.changeHistory.notifications(
+      ofChange: past, subscriber: subscriber, limit: 1_000
+    ).map { ($0, $0.entry.notification) }.filter { question.isAbout($1) }
+    for (notification, _) in late {
+      guard explanation.notifications.count < limits.notifications else {
+        explanation.moreNotifications = true
+        break
+      }
+      explanation.notifications.append(try await explain(notification))
+    }
+    return late.map {
+      SubscriptionName(
+        subscriber: subscriber, subscriptionID: $1.subscription.subscriptionID)
     }
   }
 

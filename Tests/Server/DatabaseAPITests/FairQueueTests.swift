@@ -169,13 +169,14 @@ struct FairQueueTests {
     let queue = busy(limits)
     var first = try #require(queue.enter(1, of: caller("a"), "q", least: 0, at: 0).ticket)
     _ = queue.leave(first, after: 0.02, at: 0)
-    // One at a time, for it may take as long again.
+    // Two at a time, for one takes half as long on average.
     first = try #require(queue.enter(2, of: caller("a"), "q", least: 0, at: 0.1).ticket)
     #expect(!first.isLong)
-    #expect(queue.enter(3, of: caller("a"), "q", least: 0, at: 0.1) == .wait)
+    #expect(queue.enter(3, of: caller("a"), "q", least: 0, at: 0.1).ticket?.isLong == false)
+    #expect(queue.enter(4, of: caller("a"), "q", least: 0, at: 0.1) == .wait)
     #expect(queue.leave(first, after: 0.02, at: 0.1).map(\.ticket.isLong) == [true])
     // A large one is long by itself.
-    #expect(queue.enter(4, of: caller("b"), "q", least: 0.06, at: 0.1).ticket?.isLong == true)
+    #expect(queue.enter(5, of: caller("b"), "q", least: 0.06, at: 0.1).ticket?.isLong == true)
   }
 
   @Test("one save that the store held up refuses none of the caller's next ones")

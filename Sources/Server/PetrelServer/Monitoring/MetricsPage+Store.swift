@@ -136,7 +136,7 @@ extension MetricsPage {
       dispatch.catchUps)
     histogram(
       "petrel_change_dispatch_delay_seconds",
-      "From the save of a change until its notifications are in the log.",
+      "From the save of a change until its notifications are in the log, without deferred ones.",
       dispatch.savedToLogged)
     gauge("petrel_matching_indexes", "Matching indexes in memory.", dispatch.indexes)
     gauge(
