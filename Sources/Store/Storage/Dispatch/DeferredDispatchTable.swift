@@ -35,17 +35,12 @@ struct DeferredDispatchTable {
     """
   }
 
-  /// Returns the SQL condition for changes that are not dispatched to a deferred subscriber yet.
-  ///
-  /// - Parameter outbox: the name of the table of changes in the statement.
-  static func needsChange(in outbox: String) -> String {
+  /// The query for the number up to which changes are fully dispatched to all deferred subscribers of
+  /// the database `$1`. Its row has a null if there are none.
+  static let leastWholeThrough = """
+    SELECT MIN(CASE WHEN settled_subscription IS NULL THEN through ELSE through - 1 END)
+    FROM deferred_dispatches WHERE database_id = $1
     """
-    EXISTS (
-      SELECT 1 FROM deferred_dispatches
-      WHERE deferred_dispatches.database_id = \(outbox).database_id
-        AND deferred_dispatches.through <= \(outbox).sequence)
-    """
-  }
 
   /// Returns the deferred subscribers of a part, in the order of their names.
   func subscribers(in part: DatabasePart) throws -> [String] {
@@ -77,12 +72,9 @@ struct DeferredDispatchTable {
   /// Returns the number up to which changes are fully dispatched to all deferred subscribers of a
   /// database; nil if there are none.
   func leastWholeThrough(in database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      """
-      SELECT MIN(CASE WHEN settled_subscription IS NULL THEN through ELSE through - 1 END)
-      FROM deferred_dispatches WHERE database_id = $1
-      """, [.integer(database.rawValue)]
-    ) { $0.optionalInteger(0) } ?? nil
+    try connection.first(Self.leastWholeThrough, [.integer(database.rawValue)]) {
+      $0.optionalInteger(0)
+    } ?? nil
   }
 
   /// Returns the oldest changes of a part that are dispatched but deferred for a subscriber, with the

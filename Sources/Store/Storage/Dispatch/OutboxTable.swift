@@ -374,7 +374,7 @@ struct OutboxTable {
     try connection.run(
       """
       DELETE FROM outbox WHERE database_id = $1 AND sequence <= $2
-        AND NOT \(DeferredDispatchTable.needsChange(in: "outbox"))
+        AND sequence <= COALESCE((\(DeferredDispatchTable.leastWholeThrough)), $2)
       """, [.integer(database.rawValue), .integer(sequence)])
   }
 }
