@@ -35,7 +35,7 @@ public final class Dispatcher: Sendable {
     /// user may have by default, so one user alone is not deferred by a single change.
     public var firingsOfSubscriber = 512
     /// The greatest number of changes that are matched at once for a deferred subscriber.
-    var deferredBatchSize = 16_384
+    var deferredBatchSize = 8_192
     /// The greatest number of changes that wait in memory. Further changes are read from the
     /// outbox.
     public var handoverCapacity = 10_000
