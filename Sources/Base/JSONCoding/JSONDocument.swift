@@ -11,9 +11,10 @@ import Foundation
 /// let name = document.root["record"]?["recordName"]?.string
 /// ```
 ///
-/// Beyond RFC 8259, the parser accepts a byte order mark, and a comma after the last element or
-/// member. If an object has several members with the same name, the first one counts. A whole
-/// number that does not fit `Int64` becomes the nearest double.
+/// Where RFC 8259 leaves a choice, the parser decides like this: It accepts a byte order mark. It
+/// refuses an object in which a name is repeated, a surrogate without its pair, and numbers beyond
+/// the range of doubles. A number too near to 0 for a double becomes 0. A whole number that does not
+/// fit `Int64` becomes the nearest double (``JSONNode/isWholeBeyond64Bits``).
 public final class JSONDocument: Sendable {
   /// The place and the kind of one value in the text, or of one name of a member. A container is an
   /// array or an object. After the entry of an array come the entries of its elements. After the
@@ -46,7 +47,7 @@ public final class JSONDocument: Sendable {
   /// - Throws: ``JSONError`` with the broken rule and the position in bytes. The parser also
   ///   refuses texts of 4 GiB and more, and more than 512 containers inside each other. It refuses
   ///   names of members over 512 bytes (escapes included), and numbers beyond the range of doubles.
-  /// - Complexity: O(*n*), where *n* is the text's length in bytes.
+  /// - Complexity: O(*n* log *n*), where *n* is the text's length in bytes.
   public init(parsing data: Data) throws(JSONError) {
     let bytes = [UInt8](data)
     let result = bytes.withUnsafeBufferPointer { buffer -> Result<[Entry], JSONError> in

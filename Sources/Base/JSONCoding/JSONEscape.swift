@@ -62,4 +62,21 @@ struct JSONEscape {
     }
     return unit
   }
+
+  /// Returns the bytes of a string with the characters in place of their escapes.
+  static func unescaped(_ raw: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(raw.count)
+    var position = 0
+    while position < raw.count {
+      if raw[position] == UInt8(ascii: "\\"), let escape = JSONEscape(raw[position...]) {
+        text.append(contentsOf: UTF8.encode(escape.scalar) ?? .init())
+        position += escape.length
+      } else {
+        text.append(raw[position])
+        position += 1
+      }
+    }
+    return text
+  }
 }

@@ -13,6 +13,15 @@ public struct JSONNode: Sendable {
   public var isBool: Bool { entry.kind == .bool }
   /// Whether the value is a number without fraction and exponent that fits `Int64`.
   public var isWhole: Bool { entry.kind == .int }
+  /// Whether the value is a number without fraction and exponent that does not fit `Int64`.
+  public var isWholeBeyond64Bits: Bool {
+    let entry = entry
+    guard entry.kind == .double else { return false }
+    let end = document.bytes[(Int(entry.start) + 1)...].first {
+      !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+    }
+    return ![UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E")].contains(end)
+  }
   /// Whether the value is an array.
   public var isArray: Bool { entry.kind == .array }
   /// Whether the value is an object.
@@ -40,7 +49,8 @@ public struct JSONNode: Sendable {
   }
 
   /// The number as an integer; `nil` if the number is not whole or does not fit `Int64`, and for
-  /// other kinds. `5.0` is the integer 5.
+  /// other kinds. `5.0` is the integer 5. A number with a fraction or an exponent must be below
+  /// 2^53, because a double has no further integers one by one.
   public var int: Int64? {
     let entry = entry
     return switch entry.kind {
@@ -113,7 +123,7 @@ public struct JSONNode: Sendable {
   }
 
   /// Calls `visit` with the name and the value of each member of an object, in the order of the
-  /// text. Members with a repeated name are included. Does nothing for other kinds.
+  /// text. Does nothing for other kinds.
   public func forEachMember<Failure: Error>(
     _ visit: (String, JSONNode) throws(Failure) -> Void
   ) throws(Failure) {
@@ -141,6 +151,7 @@ public struct JSONNode: Sendable {
       var members: [String: JSONValue] = [:]
       members.reserveCapacity(count)
       forEachMember { name, member in
+        // Names with other bytes can be equal texts to Swift. The first of them counts.
         if members[name] == nil { members[name] = member.value }
       }
       return .object(members)
@@ -183,7 +194,7 @@ extension JSONDocument {
       let raw = UnsafeBufferPointer(rebasing: bytes[range(of: entry)])
       return entry.kind == .string
         ? String(decoding: raw, as: UTF8.self)
-        : String(decoding: Self.unescaped(raw), as: UTF8.self)
+        : String(decoding: JSONEscape.unescaped(raw), as: UTF8.self)
     }
   }
 
@@ -206,22 +217,5 @@ extension JSONDocument {
   /// Returns the offsets of a string's bytes between its quotes.
   private func range(of entry: Entry) -> Range<Int> {
     Int(entry.start)..<(Int(entry.start) + Int(entry.content))
-  }
-
-  /// Returns the bytes of a string with the characters in place of their escapes.
-  private static func unescaped(_ raw: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(raw.count)
-    var position = 0
-    while position < raw.count {
-      if raw[position] == UInt8(ascii: "\\"), let escape = JSONEscape(raw[position...]) {
-        text.append(contentsOf: UTF8.encode(escape.scalar) ?? .init())
-        position += escape.length
-      } else {
-        text.append(raw[position])
-        position += 1
-      }
-    }
-    return text
   }
 }

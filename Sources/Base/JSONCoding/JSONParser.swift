@@ -39,26 +39,25 @@ struct JSONParser {
 
   // MARK: Containers
 
-  /// Parses the next element or member of a container, or the end of the container. A comma before
-  /// the end is accepted.
+  /// Parses the next element or member of a container, or the end of the container.
   ///
   /// - Parameter container: the index of the container's entry.
   private mutating func parseNext(in container: Int) throws(JSONError) {
     let isObject = entries[container].kind == .object
-    let closing = UInt8(ascii: isObject ? "}" : "]")
     skipSpace()
-    if entries[container].content > 0, next != closing {
+    if next == UInt8(ascii: isObject ? "}" : "]") {
+      position += 1
+      entries[container].end = UInt32(entries.count)
+      if isObject { try checkNames(of: container) }
+      open.removeLast()
+      return
+    }
+    if entries[container].content > 0 {
       guard next == UInt8(ascii: ",") else {
         throw error(isObject ? "',' or '}' is missing" : "',' or ']' is missing")
       }
       position += 1
       skipSpace()
-    }
-    if next == closing {
-      position += 1
-      entries[container].end = UInt32(entries.count)
-      open.removeLast()
-      return
     }
     entries[container].content += 1
     if isObject {
@@ -234,6 +233,29 @@ struct JSONParser {
       }
     }
     throw error("a string does not end")
+  }
+
+  /// Checks that an object, whose entries are complete, has each member once.
+  private func checkNames(of object: Int) throws(JSONError) {
+    let names = JSONNames(of: object, in: entries, bytes)
+    guard let repeated = names.firstRepeated else { return }
+    throw JSONError(
+      rule: "the member '\(path(ofMember: names.text(of: repeated)))' is repeated",
+      position: Int(entries[repeated].start) - 1)
+  }
+
+  /// Returns the path of a member of the innermost open container, such as `records[2].fields.title`.
+  private func path(ofMember name: String) -> String {
+    var path = ""
+    for (container, inner) in zip(open, open.dropFirst()) {
+      if entries[container].kind == .array {
+        path += "[\(entries[container].content - 1)]"
+        continue
+      }
+      let member = JSONNames(of: container, in: entries, bytes).text(of: inner - 1)
+      path += path.isEmpty ? member : "." + member
+    }
+    return path.isEmpty ? name : "\(path).\(name)"
   }
 
   /// Checks that the text is UTF-8; throws an error otherwise.

@@ -103,13 +103,13 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension Int64 {
-  /// Creates the integer that a double is equal to; `nil` if the double is not whole or does not
-  /// fit. JSON numbers with a point, an exponent or very many digits are doubles.
+  /// Creates the integer that a double is equal to; `nil` if the double is not whole. JSON numbers
+  /// with a point, an exponent or very many digits are doubles.
   ///
-  /// The result is also `nil` for the least `Int64`. Slightly lower numbers are rounded to the same
-  /// double, so the text probably had another number.
+  /// The result is also `nil` from 2^53 on. Several integers are rounded to the same double there, so
+  /// the text probably had another number.
   init?(whole double: Double) {
-    guard double > -0x1p63 else { return nil }
+    guard abs(double) < 0x1p53 else { return nil }
     self.init(exactly: double)
   }
 }

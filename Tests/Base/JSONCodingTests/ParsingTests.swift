@@ -39,6 +39,27 @@ struct ParsingTests {
     #expect(try JSONValue(parsing: "[\(text)]") == .array([value]))
   }
 
+  @Test("A whole number beyond 64 bits is known as such, and a rounded one is no integer")
+  func wholeNumbers() throws {
+    func root(_ text: String) throws -> JSONNode { try JSONDocument(parsing: Data(text.utf8)).root }
+    for text in [
+      "9223372036854775808", "-9223372036854775809", "1" + String(repeating: "0", count: 30),
+    ] {
+      #expect(
+        try root(text).isWholeBeyond64Bits
+          && root("[\(text)]").elements?[0].isWholeBeyond64Bits == true)
+    }
+    for text in [
+      "9223372036854775807", "1.5", "9223372036854775808.0", "1e30", "1E30", "\"1\"", "0",
+    ] {
+      #expect(try !root(text).isWholeBeyond64Bits)
+    }
+    for text in ["9007199254740993.0", "9007199254740992.0", "-9007199254740993e0", "1e18"] {
+      #expect(try root(text).int == nil && JSONValue(parsing: text).int == nil, "\(text)")
+    }
+    #expect(try root("9007199254740991.0").int == 9_007_199_254_740_991)
+  }
+
   @Test("An integer beyond 64 bits is none, however near")
   func integersBeyond() throws {
     for text in ["-9223372036854775809", "9223372036854775808", "-9223372036854776000"] {
@@ -150,17 +171,33 @@ struct ParsingTests {
     }
   }
 
-  @Test("A byte order mark and a last comma are let pass")
-  func leniency() throws {
-    #expect(try JSONValue(parsing: "\u{FEFF}[1]") == [1])
-    #expect(try JSONValue(parsing: "[1,]") == [1])
-    #expect(try JSONValue(parsing: "{\"a\":1,}") == ["a": 1])
+  @Test(
+    "A repeated member is named with its path",
+    arguments: [
+      (#"{"a": 1, "b": 2, "a": 3}"#, "a", 17),
+      (#"{"records": [{"fields": {}}, {"fields": {"x": 1, "x": 1}}]}"#, "records[1].fields.x", 49),
+      (#"[[1, {"é\n": 0, "\u00e9\u000a": 0}]]"#, "[0][1].é\n", 17),
+    ])
+  func repeatedMembers(text: String, path: String, position: Int) {
+    let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+    #expect(error?.rule == "the member '\(path)' is repeated")
+    #expect(error?.position == position)
   }
 
-  @Test("Of members with the same name one is kept")
-  func duplicates() throws {
-    let object = try #require(try JSONValue(parsing: "{\"a\":1,\"a\":2}").object)
-    #expect(object.count == 1)
+  @Test("A repeated member is found among any number of members, at any place")
+  func repeatedAmongMany() throws {
+    for count in [2, 3, 12, 13, 14, 1_000] {
+      let names = (0..<count).map { $0 % 3 == 0 ? "\\u006b\($0)" : "k\($0)" }
+      let members = names.map { #""\#($0)": {"k1": [], "v": 1}"# }
+      let text = "{" + members.joined(separator: ",") + "}"
+      #expect(try JSONValue(parsing: text).object?.count == count)
+      for place in Set([0, count / 2, count - 1]) {
+        let repeated = "{" + (members + [#""k\#(place)": 0"#]).joined(separator: ",") + "}"
+        let error = #expect(throws: JSONError.self) { try JSONValue(parsing: repeated) }
+        #expect(error?.rule == "the member 'k\(place)' is repeated", "\(count)")
+        #expect(error?.position == text.utf8.count)
+      }
+    }
   }
 
   @Test("A member's name has a limit, and a string has none")

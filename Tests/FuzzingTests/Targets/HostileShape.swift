@@ -126,6 +126,7 @@ struct HostileShape: Sendable {
     },
     container("an object of falling keys", "{", "}") { "\"k\(falling($0))\":{\"value\":1}" },
     container("an object of one key", "{", "}") { _ in "\"k\":{\"value\":1}" },
+    container("keys with escapes", "{", "}") { "\"\\u006b\(falling($0))\":1" },
     container("keys that begin alike", "{", "}") {
       "\"\(String(repeating: "k", count: 200))\(falling($0))\":1"
     },

@@ -66,7 +66,9 @@ package struct MessageReader {
   /// reason.
   var preciseKind: String {
     guard let double = node.double, node.int == nil else { return node.kind }
-    return double == double.rounded() ? "a number beyond 64 bits" : "a number with a fraction"
+    if double != double.rounded() { return "a number with a fraction" }
+    return node.isWholeBeyond64Bits || abs(double) >= 0x1p63
+      ? "a number beyond 64 bits" : "a number from 2^53 on with a fraction or an exponent"
   }
 
   // MARK: Members
@@ -171,10 +173,9 @@ package struct MessageReader {
   /// Returns a time in milliseconds. A number with a fraction is rounded down, because clients that
   /// compute with seconds send fractions.
   func milliseconds() throws(ServiceError) -> Int64 {
-    if !node.isWhole, let double = node.double, let whole = Int64(exactly: double.rounded(.down)) {
-      return whole
-    }
-    return try int()
+    // From 2^53 on, a double has no fraction.
+    guard !node.isWhole, let double = node.double, abs(double) < 0x1p53 else { return try int() }
+    return Int64(double.rounded(.down))
   }
 
   /// Returns a number. A string with a number is accepted too.

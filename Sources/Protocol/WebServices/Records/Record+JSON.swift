@@ -161,7 +161,8 @@ enum FieldReading {
       let value = try RecordValue.read(field)
       members.append((name, (value, try field.optionalBool("isEncrypted") ?? false)))
     }
-    // If several members have the same name, the first of them counts, as everywhere in messages.
+    // Names with other bytes can be equal texts to Swift. The first of them counts, as everywhere in
+    // messages.
     let read = RecordFields(firstOf: members)
     let encrypted = read.lazy.filter { $0.value.isEncrypted }.map { $0.key }
     return (read.mapValues { $0.0 }, Set(encrypted))

@@ -94,7 +94,7 @@ extension RecordValue {
   /// Reads `{ "value": …, "type": … }`.
   ///
   /// Without a type the JSON decides: strings, whole numbers and booleans (INT64), other numbers
-  /// (DOUBLE), and objects by their members. The first element decides the type of a list; a list
+  /// (DOUBLE), and objects by their members. A whole number beyond 64 bits needs a type. The first element decides the type of a list; a list
   /// that begins with a number and has a DOUBLE among its elements is a DOUBLE_LIST.
   ///
   /// - Returns: nil when the value is null, and for an empty object. OpenCloudKit sends an empty
@@ -196,6 +196,7 @@ extension RecordValue {
     let node = reader.node
     if let string = node.string { return .string(string) }
     if node.isWhole, let int = node.int { return .int64(int) }
+    try checkFitsInt64(reader)
     if let double = node.double { return .double(double) }
     if let bool = node.bool { return .int64(bool ? 1 : 0) }
     if node.isArray {
@@ -203,6 +204,7 @@ extension RecordValue {
       // If the store knows the field, the store replaces this type by the field's type.
       guard let first = elements.first else { return .list(of: .string, []) }
       guard !first.node.isArray else { throw first.mistake("lists cannot hold lists") }
+      for element in elements { try checkFitsInt64(element) }
       var element = try inferred(first).type.element
       if element == .int64,
         elements.contains(where: { $0.node.double != nil && !$0.node.isWhole })
@@ -217,6 +219,15 @@ extension RecordValue {
     if node.member("fileChecksum") != nil { return try typed(reader, FieldType(.asset)) }
     try checkUpload(reader)
     throw reader.mistake("is neither a location, a reference nor an asset")
+  }
+
+  /// Checks that a number without a type is no whole number beyond 64 bits: it would be a DOUBLE
+  /// with another value.
+  private static func checkFitsInt64(_ reader: MessageReader) throws(ServiceError) {
+    guard reader.node.isWholeBeyond64Bits else { return }
+    throw reader.mistake(
+      "is a whole number beyond 64 bits; give the field the type DOUBLE if the nearest double will do"
+    )
   }
 
   /// Returns the value of a given type.
