@@ -149,6 +149,14 @@ package protocol SQLConnection: AnyObject {
   /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it. It
   /// does nothing if the engine does so by itself.
   func renewLog() throws
+  /// Whether the file is marked as one whose log must be there (``markLog()``).
+  var isLogMarked: Bool { get throws }
+  /// Marks the file as one whose log must be there, because commits may be in the log only. The
+  /// mark is in the file itself when the method returns. It does nothing for other engines.
+  func markLog() throws
+  /// Copies the whole log into the file, and removes the mark of ``markLog()``. The last connection
+  /// calls it before it is closed. It does nothing for other engines.
+  func settleLog() throws
   /// Copies the log into the file and truncates the log, so that neither contains deleted or
   /// overwritten data. If the engine manages its log by itself, the call does nothing.
   ///
@@ -205,6 +213,12 @@ extension SQLConnection {
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value { try body() }
   /// Does nothing, for engines that sync their log by themselves.
   package func renewLog() throws {}
+  /// False, for engines that manage their log by themselves.
+  package var isLogMarked: Bool { get throws { false } }
+  /// Does nothing, for engines that manage their log by themselves.
+  package func markLog() throws {}
+  /// Does nothing, for engines that manage their log by themselves.
+  package func settleLog() throws {}
   /// Does nothing and returns true, for engines that manage their log by themselves.
   package func eraseLog() throws -> Bool { true }
   /// Does nothing, for engines that plan without statistics.

@@ -60,6 +60,7 @@ public enum StoreBackup {
       if !SQLStore.isServed(at: path) {
         // The connection below would truncate the log of a damaged store at the damage.
         try StoreInspection(ofStoreAt: path, within: .zero).check()
+        try SQLiteConnection.checkLog(ofFileAt: path)
       }
       let partial = directory + ".partial"
       // A failure is ignored: a missing folder is fine, and a remaining one makes the next call
@@ -145,6 +146,37 @@ public enum StoreBackup {
     }
   }
 
+  /// Prepares a store in a file whose write-ahead log is lost, so that a server can open it. Clients
+  /// may know changes that were in the log, so their change tokens expire, and each database gets a
+  /// gap in its numbers.
+  ///
+  /// - Parameter nothingLost: whether the file has every change that a server acknowledged. If true,
+  ///   numbers and change tokens stay.
+  /// - Returns: the number of databases in the store.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store, or a program has it open;
+  ///   ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` if this program does not
+  ///   know the store's schema version; ``StoreError/Code/corrupt`` if the store is damaged.
+  @discardableResult
+  public static func completeRestoration(
+    ofStoreAt path: String, nothingLost: Bool = false
+  ) async throws -> Int {
+    let path = absolute(path)
+    return try await SQLStore.onThread {
+      guard FileManager.default.fileExists(atPath: path) else {
+        throw StoreError(.cannotOpen, "there is no store at '\(path)'")
+      }
+      let lock = try ServerLock(forStoreAt: path)
+      defer { withExtendedLifetime(lock) {} }
+      try StoreInspection(ofStoreAt: path, within: .zero).check()
+      let store = try connection(to: path)
+      defer { store.close() }
+      try checkSchemaVersion(store, path)
+      if !nothingLost { try expireTokens(store) }
+      try store.settleLog()
+      return try store.first("SELECT COUNT(*) FROM databases", []) { Int($0.integer(0)) } ?? 0
+    }
+  }
+
   /// Returns a store's schema version; nil if the file is not a store, or if the creation or move
   /// of the store is not complete.
   static func schemaVersion(of connection: SQLiteConnection) -> Int64? {
@@ -175,6 +207,10 @@ public enum StoreBackup {
       report(progress)
     }
     try source.commit()
+    // A copy needs no log.
+    let copy = try connection(to: target)
+    try copy.settleLog()
+    copy.close()
     try AssetFiles.sync(target)
     for asset in assets {
       try links.copy(asset.name, checksum: asset.checksum, to: target + "-assets")

@@ -93,6 +93,12 @@ public struct StoreExamination: Sendable, Hashable {
       return found
     }
     do {
+      try SQLiteConnection.checkLog(ofFileAt: path)
+    } catch let error as StoreError where error.code == .cannotOpen {
+      found.faults = [error.reason]
+      return found
+    }
+    do {
       let connection = try SQLiteConnection(readingFileAt: path, isAlone: isAlone)
       defer { connection.close() }
       found.schemaVersion = StoreBackup.schemaVersion(of: connection)

@@ -84,6 +84,7 @@ final class StoreMoveEnd {
         throw StoreError(.cannotOpen, "a server has the store at '\(path)' open; stop it first")
       }
       let lock = try ServerLock(forStoreAt: path)
+      try SQLiteConnection.checkLog(ofFileAt: path)
       let connection = try location.connect(
         tuning, locksRows: true, serves: true,
         checkpointPages: tuning.checkpointPages)

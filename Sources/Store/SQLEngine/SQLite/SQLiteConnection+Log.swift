@@ -24,6 +24,7 @@ extension SQLiteConnection {
   package func copyLog(isAlone: Bool) throws -> Int {
     try damage?.check()
     sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
+    defer { sqlite3_busy_timeout(handle, busyTimeout) }
     var copied: Int32 = 0
     let mode = isAlone ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE
     let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, &copied)

@@ -310,16 +310,18 @@ package final class SQLiteConnection: SQLConnection {
   /// it.
   package internal(set) var loggedPages = 0
 
-  /// Closes the connection. The last connection to a file copies the log into the database, unless
-  /// damage was found.
+  /// Closes the connection. The last connection to a file copies the log into the database and
+  /// deletes it. The log stays if damage was found, or if the file is marked (``markLog()``).
   package func close() {
     guard !isClosed else { return }
+    // A mark that cannot be read counts as set: the log stays.
+    let keepsLog = damage?.reason != nil || (try? isLogMarked) ?? true
     isClosed = true
     for statement in statements.values { sqlite3_finalize(statement.pointer) }
     statements = [:]
     recent = []
     // A damaged store keeps its log: the close would otherwise copy the log into the database.
-    if damage?.reason != nil { sqlite3_keep_log_on_close(handle) }
+    if keepsLog { sqlite3_keep_log_on_close(handle) }
     sqlite3_close_v2(handle)
   }
 

@@ -26,6 +26,20 @@ package enum AssetFiles {
     }
   }
 
+  /// Returns whether a folder of assets has the file of an asset. Arriving files do not count, and a
+  /// folder that is missing has none.
+  static func hasFiles(inFolderAt path: String) -> Bool {
+    guard let names = FileManager.default.enumerator(atPath: path) else { return false }
+    while let name = names.nextObject() as? String {
+      if name == "arrivals" {
+        names.skipDescendants()
+      } else if names.fileAttributes?[.type] as? FileAttributeType == .typeRegular {
+        return true
+      }
+    }
+    return false
+  }
+
   /// Returns the error of a system call that just failed.
   ///
   /// - Parameter action: the failed action in the passive, such as "be opened". The message ends

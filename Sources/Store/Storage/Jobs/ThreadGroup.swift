@@ -1,4 +1,5 @@
 import Foundation
+import SQLEngine
 
 /// The threads of an open store.
 ///
@@ -9,6 +10,12 @@ final class ThreadGroup: @unchecked Sendable {
   private let lock = NSLock()
   /// The lock that a thread holds while it closes its connection.
   private let closing = NSLock()
+  /// The number of connections of threads that are not closed. ``closing`` guards it.
+  private var openConnections = 0
+  /// The path of the store's file; nil for a store that is not in a file.
+  private let path: String?
+  /// Whether the group keeps the lock of the store's file until the last thread has ended.
+  private let keepsServerLock: Bool
   // The lock guards the following properties.
   /// The number of threads that have not ended.
   private var running = 0
@@ -20,10 +27,14 @@ final class ThreadGroup: @unchecked Sendable {
 
   /// Creates a group without threads.
   ///
-  /// - Parameter serverLock: the lock of the store's file, which the group releases when the last
-  ///   thread has ended; nil if the store needs no lock.
-  init(keeping serverLock: ServerLock?) {
+  /// - Parameters:
+  ///   - serverLock: the lock of the store's file, which the group releases when the last thread has
+  ///     ended; nil if the store needs no lock.
+  ///   - path: the path of the store's file; nil for a store that is not in a file.
+  init(keeping serverLock: ServerLock?, ofStoreAt path: String?) {
     self.serverLock = serverLock
+    self.path = path
+    keepsServerLock = serverLock != nil
   }
 
   /// Starts a thread with a connection of its own.
@@ -38,12 +49,34 @@ final class ThreadGroup: @unchecked Sendable {
   ) {
     // The connection moves to the new thread; no other reference is kept.
     nonisolated(unsafe) let connection = connection
-    start(named: name) { [closing] in
+    closing.withLock { openConnections += 1 }
+    start(named: name) { [self] in
       work(connection)
       // Only one connection is closed at a time. SQLite copies the log into the database when the
       // last connection is closed. If two were closed at the same moment, each would see the other
       // as open, and neither would copy the log.
-      closing.withLock { connection.engine.close() }
+      closing.withLock {
+        openConnections -= 1
+        let lock = openConnections == 0 ? settleLog(over: connection.engine) : nil
+        connection.engine.close()
+        withExtendedLifetime(lock) {}
+      }
+    }
+  }
+
+  /// Removes the mark that the log must be there, so that the close of the last connection deletes
+  /// the log. If it cannot be removed, the close keeps the log.
+  ///
+  /// - Returns: the lock of the store's file that a tool holds until it has closed the connection. A
+  ///   tool removes the mark that a killed server left, unless a server uses the file.
+  private func settleLog(over engine: any SQLConnection) -> ServerLock? {
+    do {
+      guard let path, try engine.isLogMarked else { return nil }
+      let lock = keepsServerLock ? nil : try ServerLock(forStoreAt: path, attempts: 1)
+      try engine.settleLog()
+      return lock
+    } catch {
+      return nil
     }
   }
 

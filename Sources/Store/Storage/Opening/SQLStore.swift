@@ -203,7 +203,7 @@ public final class SQLStore: Store, Sendable {
     fileDamage = path == nil ? nil : opening.damage
     serverDamage = path == nil ? opening.damage : nil
     context = try opening.context(over: first, quotas: quotas)
-    threads = ThreadGroup(keeping: opening.lock)
+    threads = ThreadGroup(keeping: opening.lock, ofStoreAt: path)
     tail = try opening.tail(over: first)
     // The search cache learns only of writes by this process, so it is off on PostgreSQL.
     searchCache = SearchCache(limit: location.isShared ? 0 : configuration.tuning.searchCacheBytes)
@@ -280,9 +280,14 @@ public final class SQLStore: Store, Sendable {
   /// Returns whether no server uses the store in this file, and the file has no write-ahead log or
   /// an empty one.
   package static func isUnused(at path: String) -> Bool {
+    !hasLog(at: path) && !isServed(at: path)
+  }
+
+  /// Returns whether the store in this file has a write-ahead log that is not empty.
+  static func hasLog(at path: String) -> Bool {
     // Without a log file, reading its size fails. The size then counts as 0.
     let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
-    return (log?[.size] as? Int ?? 0) == 0 && !isServed(at: path)
+    return log?[.size] as? Int ?? 0 > 0
   }
 
   /// Returns whether a server has the store open; false for a store in memory.

@@ -14,10 +14,14 @@ package final class ServerLock: @unchecked Sendable {
   /// Acquires the lock, and creates the lock file if there is none. The call may block for a tenth
   /// of a second.
   ///
-  /// - Parameter path: the path of the store's file.
+  /// - Parameters:
+  ///   - path: the path of the store's file.
+  ///   - attempts: the number of attempts, with a hundredth of a second between them. One attempt is
+  ///     not enough for a server, because another process may be testing the lock
+  ///     (``isHeld(forStoreAt:)``).
   /// - Throws: ``StoreError/Code/cannotOpen`` if another server has the lock, or if the lock file
   ///   cannot be opened or created.
-  package init(forStoreAt path: String) throws {
+  package init(forStoreAt path: String, attempts: Int = 10) throws {
     let lockPath = path + ".lock"
     descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -25,7 +29,7 @@ package final class ServerLock: @unchecked Sendable {
         .cannotOpen,
         "the lock file '\(lockPath)' cannot be created: \(String(cString: strerror(errno)))")
     }
-    guard Self.lock(descriptor) else {
+    guard Self.lock(descriptor, attempts: attempts) else {
       close(descriptor)
       throw StoreError(
         .cannotOpen,
@@ -49,14 +53,12 @@ package final class ServerLock: @unchecked Sendable {
     return flock(descriptor, LOCK_SH | LOCK_NB) != 0
   }
 
-  /// Tries to acquire the lock for a tenth of a second, and returns whether it succeeded. One
-  /// attempt is not enough, because another process may be testing the lock
-  /// (``isHeld(forStoreAt:)``).
-  private static func lock(_ descriptor: Int32) -> Bool {
-    for _ in 0..<10 {
+  /// Tries to acquire the lock, and returns whether it succeeded.
+  private static func lock(_ descriptor: Int32, attempts: Int) -> Bool {
+    for attempt in 1...attempts {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
       // The thread that opens the store may block: the server has not started yet.
-      usleep(10_000)
+      if attempt < attempts { usleep(10_000) }
     }
     return false
   }

@@ -23,14 +23,15 @@ struct StoreOpening {
   /// Locks the store's file for a server, and checks the file. For other locations than a file,
   /// there is nothing to lock or check.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if another server has the file open,
-  ///   ``StoreError/Code/corrupt`` if the file is damaged.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if another server has the file open, if the file or its
+  ///   log was removed; ``StoreError/Code/corrupt`` if the file is damaged.
   init(of location: StoreLocation, by configuration: StoreConfiguration) throws {
     self.location = location
     self.configuration = configuration
     let isServer = configuration.role == .server
     lock =
       if let path = location.file, isServer { try ServerLock(forStoreAt: path) } else { nil }
+    if let path = location.file { try Self.checkIsNotLost(path) }
     damage = location == .memory ? nil : StoreDamage()
     inspection =
       if let path = location.file, FileManager.default.fileExists(atPath: path),
@@ -42,6 +43,23 @@ struct StoreOpening {
       } else {
         nil
       }
+  }
+
+  /// Checks that a store is there if there are files of its assets.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the store's file is missing or empty, and the folder
+  ///   of its assets has files.
+  private static func checkIsNotLost(_ path: String) throws {
+    // A file that is missing counts as empty.
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    guard (attributes?[.size] as? Int ?? 0) == 0, !SQLStore.hasLog(at: path),
+      AssetFiles.hasFiles(inFolderAt: path + "-assets")
+    else { return }
+    throw StoreError(
+      .cannotOpen,
+      "the store '\(path)' is \(attributes == nil ? "missing" : "empty"), but the files of its assets "
+        + "are in '\(path)-assets'. Put the store back, or restore a backup. To begin with an empty "
+        + "store, move that folder away")
   }
 
   /// Checks the log and the pages of a file by their checksums. For a server, the check of the
@@ -57,6 +75,7 @@ struct StoreOpening {
       ofStoreAt: path,
       within: .seconds(isServer ? configuration.tuning.inspectionSeconds : 0))
     try inspection.check()
+    try SQLiteConnection.checkLog(ofFileAt: path)
     return inspection.isComplete || !isServer ? nil : inspection
   }
 
@@ -93,7 +112,8 @@ struct StoreOpening {
   ///    an earlier process may have failed to sync it.
   /// 2. On PostgreSQL, the method checks the location of the tables (``ServedLocation``).
   /// 3. The method applies missing migrations.
-  /// 4. For a server on PostgreSQL, the method stores the location of the tables.
+  /// 4. For a server on PostgreSQL, the method stores the location of the tables. For a server on a
+  ///    file, it marks the file as one whose log must be there (``SQLConnection/markLog()``).
   /// 5. The method collects the statistics of tables that have none, if the engine uses statistics.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the store is a restored copy;
@@ -108,6 +128,7 @@ struct StoreOpening {
     if first.isShared { try ServedLocation.check(first) }
     try Migration.apply(migrations, to: first)
     if isSharedServer { try ServedLocation.note(first) }
+    if lock != nil { try first.markLog() }
     // A failure is reported to the handler, but not thrown: without statistics, the store is only
     // slower.
     first.analyzeUnknownTables(

@@ -85,7 +85,7 @@ struct PrivateFilesTests {
     ("limits", .words(["--data", "data"])),
     ("backup", .words(["backups/first", "--data", "data"])),
     ("restore", .words(["backups/first", "--data", "restored"])),
-    ("store restored", .leftOut("writes into PostgreSQL alone")),
+    ("store restored", .words(["--data", "restored"])),
     ("store migrate", .leftOut("needs PostgreSQL: its files are made as those of a new store are")),
     ("demo", .words(["--data", "demo", "--earthquakes", "quakes.csv"])),
     ("completions", .words(["bash"])),

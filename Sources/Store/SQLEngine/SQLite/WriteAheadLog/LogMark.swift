@@ -1,0 +1,78 @@
+import CSQLite
+import Foundation
+import StoreModel
+
+// The mark in a file that says that its write-ahead log must be there.
+//
+// A server sets the mark when it opens a store, and removes it when it closes the store and has
+// copied the whole log. If the mark is in the file and the log is missing, someone has removed the
+// log, or copied the file without it: commits of the log are lost. SQLite would open such a file as
+// if nothing had happened.
+//
+// While the mark is set, no connection deletes the log when it is closed (``close()``). So a log
+// that a killed server left is there until a server has closed the store, whatever commands open the
+// store meanwhile.
+extension SQLiteConnection {
+  /// Whether the mark is set, as the present transaction sees the file. The mark is SQLite's
+  /// `user_version`, a number in the first page.
+  package var isLogMarked: Bool {
+    get throws { try first("PRAGMA user_version", []) { $0.integer(0) } == 1 }
+  }
+
+  package func markLog() throws {
+    guard let path = filePath else { return }
+    if try !isLogMarked { try setLogMark(1) }
+    // A killed process may have left the mark in the log only.
+    if try !Self.isLogMarked(inFileAt: path) { _ = try eraseLog() }
+  }
+
+  package func settleLog() throws {
+    guard filePath != nil, try isLogMarked else { return }
+    // The mark is in the first page, which is copied first. So the other pages are copied before.
+    _ = try copyLog(isAlone: true)
+    try setLogMark(0)
+  }
+
+  private func setLogMark(_ mark: Int) throws {
+    try beginWriting()
+    do {
+      try execute("PRAGMA user_version = \(mark)")
+      try commit()
+    } catch {
+      giveUpTransaction()
+      throw error
+    }
+  }
+
+  /// Whether the mark is set in the file alone, without its log.
+  private static func isLogMarked(inFileAt path: String) throws -> Bool {
+    let file = try SQLiteConnection(readingFileAt: path, isAlone: true)
+    defer { file.close() }
+    return try file.isLogMarked
+  }
+
+  /// The path of the file; nil for a database in memory.
+  private var filePath: String? {
+    sqlite3_db_filename(handle, "main").flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
+  }
+
+  /// Checks that a file has its log, if the file is marked as one whose log must be there.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` with what to do if the log is missing.
+  package static func checkLog(ofFileAt path: String) throws {
+    let files = FileManager.default
+    // The order matters: another process may copy the log, remove the mark and delete the log.
+    // A file that cannot be read has no mark; its opening throws the error.
+    guard files.fileExists(atPath: path), !files.fileExists(atPath: path + "-wal"),
+      (try? isLogMarked(inFileAt: path)) ?? false
+    else { return }
+    throw StoreError(
+      .cannotOpen,
+      "the store's write-ahead log '\(path)-wal' is missing, and with it changes that the server has "
+        + "acknowledged: the server that used the store last did not close it, or only its file was "
+        + "copied. Put the log back beside the file, or restore a backup. To go on without the log, "
+        + "run 'petrel store restored --data DIRECTORY', so that devices read all data again; with "
+        + "--nothing-lost if the file has all changes, because another program copied the log into it"
+    )
+  }
+}
