@@ -116,6 +116,14 @@ package final class WebAuthTokens: Sendable {
 
   // MARK: Sessions
 
+  /// Ends a session, so that none of its tokens is valid any more.
+  ///
+  /// - Parameter userRecordName: the user of the session.
+  func end(sessionWithID id: [UInt8], of userRecordName: String) async throws {
+    try await store.endSession(withID: id)
+    forget(userRecordName: userRecordName)
+  }
+
   /// Writes to the store what ``SessionRotation`` decides after a request with the token; often
   /// there is nothing to write. An overloaded store is no error: a later request tries again.
   private func rotate(

@@ -36,6 +36,13 @@ extension AccountService {
     }
   }
 
+  /// Ends one session: deletes all its tokens.
+  func endSession(withID id: [UInt8]) async throws {
+    try await transactions.write(locking: .reference) {
+      try WebAuthTokenTable(transaction: $0).endSession(withID: id)
+    }
+  }
+
   /// Ends a user's sessions in web apps. If `everywhere` is true, also removes the user's other
   /// tokens, web courier readers and Web Push registrations.
   ///

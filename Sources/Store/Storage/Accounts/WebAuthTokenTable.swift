@@ -82,6 +82,11 @@ struct WebAuthTokenTable {
       ])
   }
 
+  /// Deletes the tokens of a session.
+  func endSession(withID id: [UInt8]) throws {
+    _ = try connection.run("DELETE FROM web_auth_tokens WHERE session_id = $1", [.bytes(id)])
+  }
+
   /// Records a request with a session's token: adds the token that replaces it, and makes the
   /// session's older tokens expire earlier.
   ///

@@ -23,6 +23,9 @@ public protocol SessionStore: Sendable {
   func rotateWebAuthToken(
     withHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) async throws -> Bool
+  /// Ends one session in a web app: deletes all web auth tokens with this session ID. It does nothing
+  /// if there are none.
+  func endSession(withID id: [UInt8]) async throws
   /// Ends a user's sessions in web apps: deletes their web auth tokens.
   ///
   /// - Parameter everywhere: whether to delete the tokens of native clients too, and the

@@ -124,14 +124,21 @@ struct SharePageSessionTests {
     }
   }
 
-  @Test("another account can be used")
+  @Test("another account can be used, and the session that is left ends, and no other session")
   func signsOut() async throws {
     try await SharePageWorld.run { world in
       let guid = try await world.share(world.inviting())
       let browser = SignInBrowser(world.service)
       let page = try await world.signIn("alice", at: guid, browser)
+      let other = SignInBrowser(world.service)
+      try await world.signIn("alice", at: guid, other)
+      let cookie = try #require(browser.cookies["petrel-share"])
       let out = try await world.press("sign-out", on: page, of: guid, browser)
       #expect(out.status == 200 && browser.cookies["petrel-share"] == nil)
+      let copy = try await world.service.client.send(
+        "GET", world.path(guid), headers: "Cookie: petrel-share=\(cookie)\r\n")
+      #expect(copy.text.contains("Sign in to see it"), "\(copy.text)")
+      #expect(try await !other.get(world.path(guid)).text.contains("Sign in to see it"))
       #expect(try await browser.get(world.path(guid)).text.contains("Sign in to see it"))
       #expect(try await world.signIn("bob", at: guid, browser).text.contains(">Accept<"))
     }

@@ -46,6 +46,11 @@ struct ShareSession: Sendable {
     }
   }
 
+  /// Ends the session: its tokens are not valid any more, also for a copy of the cookie.
+  func end(in tokens: WebAuthTokens) async throws {
+    try await tokens.end(sessionWithID: id, of: user)
+  }
+
   /// Returns the header field that sets the cookie.
   ///
   /// - Parameters:

@@ -94,6 +94,7 @@ struct ShareVisit: Sendable {
         SharePage.notice(
           "Nothing has changed. You can open the link again at any time.", title: "Not now"))
     case .signOut:
+      try await session.end(in: pages.tokens)
       let publicURL = signIn.publicURL()
       return SharePage.stranger().response(
         headers: [ShareSession.cookie("", for: 0, at: publicURL)])
