@@ -106,11 +106,13 @@ extension RequestRouter {
     if operation.name != RecordsEndpoint.modifyName {
       try await credentials.signature?.spend(in: signatures)
     }
-    let context = try context(of: request, called: uuid, path, credentials)
+    var context = try context(of: request, called: uuid, path, credentials)
+    if SharesEndpoint.operationNames.contains(operation.name) { context.pace = AnswerPace() }
     do {
       let answer = try await turns.take(
         for: key, operation.name, bytes: request.body.count
-      ) { try await operation.respond(context) }
+      ) { [context] in try await operation.respond(context) }
+      try await context.pace?.wait()
       return HTTPResponse(json: answer)
     } catch let error as ServiceError {
       throw try await offeringSignIn(error, request, path, credentials)

@@ -31,7 +31,8 @@ struct SharesEndpoint: Sendable {
 
   /// Answers `records/resolve`: one item for each short GUID, in the order of the request.
   ///
-  /// An item fails with `NOT_FOUND` if the caller may not see the share, and if there is none.
+  /// An item fails with `NOT_FOUND` if the caller may not see the share, and if there is none. The
+  /// answer then waits (``AnswerPace``), so that its time does not distinguish the two.
   private func resolve(
     _ request: ResolveSharesRequest, _ context: RequestContext
   ) async throws -> SharesResponse {
@@ -74,6 +75,8 @@ struct SharesEndpoint: Sendable {
       case .success(let share):
         results.append(.success(try await answer(to: item, share, context)))
       case .failure(let failure):
+        // A link that leads nowhere is found out earlier than a share that the user may not see.
+        context.pace?.hideSearch()
         results.append(
           .failure(FailedItem(.share(shortGUID: item.shortGUID), ServiceError(failure))))
       }
@@ -121,6 +124,7 @@ struct SharesEndpoint: Sendable {
     _ request: RequestAccessRequest, _ context: RequestContext
   ) async throws -> RequestAccessResponse {
     let user = try context.user()
+    context.pace?.hideSearch()
     var results: [Result<RequestAccessResponse.Item, FailedItem>] = []
     for shortGUID in request.shortGUIDs {
       do {

@@ -1,5 +1,8 @@
+import CloudKitModel
+import Foundation
 import Synchronization
 import Testing
+import WebServices
 
 @testable import DatabaseAPI
 @testable import Logging
@@ -48,6 +51,39 @@ struct SharePageGuessTests {
     #expect(RefusalPace.pause(after: step / 4) == step - step / 4)
     #expect(RefusalPace.pause(after: step) == step)
     #expect(RefusalPace.pause(after: step * 5 / 2) == step / 2)
+  }
+
+  @Test("an answer of the protocol waits too if it refuses a link, whether there is one or not")
+  func paceOfOperations() async throws {
+    try await SharePageWorld.run { world in
+      let service = world.service
+      let guid = try await world.share(world.inviting())
+      func waits(
+        _ operation: String, _ guid: String, as user: TestUser
+      ) async throws -> Bool {
+        let pace = AnswerPace()
+        var context = RequestContext(
+          path: ServicePath(
+            container: Service.container, environment: .development, scope: .private,
+            operation: operation),
+          credentials: Credentials(caller: .user(userRecordName: user.recordName)),
+          excludesOriginDevice: false, refusesEqualSubscriptions: false,
+          body: Data(#"{"shortGUIDs": [{"value": "\#(guid)"}]}"#.utf8), now: service.clock.read())
+        context.pace = pace
+        _ = try await service.operations.operation(named: operation).respond(context)
+        return pace.isNeeded
+      }
+      let carol = try await Service.addUser("carol", to: service.store)
+      for operation in ["records/resolve", "records/accept"] {
+        #expect(try await waits(operation, guid, as: carol))
+        #expect(try await waits(operation, "invented", as: carol))
+        #expect(try await waits(operation, String(guid.dropLast()), as: carol))
+        #expect(try await !waits(operation, guid, as: service.bob))
+      }
+      for guid in [guid, "invented"] {
+        #expect(try await waits("records/requestAccess", guid, as: carol))
+      }
+    }
   }
 
   @Test("the log has hashes in place of links")
