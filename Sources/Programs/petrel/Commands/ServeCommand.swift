@@ -18,7 +18,7 @@ enum ServeCommand: Command {
   static let options = ConfigurationOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let (configuration, sources) = try ConfigurationOptions.configuration(arguments, files: true)
+    let (configuration, sources) = try Self.configuration(arguments)
     let log = ServerLog.standardError(
       level: configuration.logLevel, format: configuration.logFormat)
     var options = StoreConfiguration(of: configuration)
@@ -42,7 +42,7 @@ enum ServeCommand: Command {
     let interruption = await Interruption()
     try server.start(listeningAt: configuration.socketFile)
     let reloading = Reloading(server: server, log: log, sources: sources) {
-      try ConfigurationOptions.configuration(arguments, files: true)
+      try Self.configuration(arguments)
     }
     await reloading.start()
     Output.announce("petrel listens on \(server.url)")
@@ -56,6 +56,18 @@ enum ServeCommand: Command {
     await server.stop()
     await store.close()
     return 0
+  }
+
+  /// Reads the configuration of a server.
+  ///
+  /// - Throws: `UsageError` for a mistake in it, and if it lists no containers although other
+  ///   machines can reach the server.
+  private static func configuration(
+    _ arguments: Arguments
+  ) throws -> (ServerConfiguration, ConfigurationSources) {
+    let (configuration, sources) = try ConfigurationOptions.configuration(arguments, files: true)
+    if let mistake = configuration.openContainersMistake { throw UsageError(mistake.description) }
+    return (configuration, sources)
   }
 
   /// The option that names the data directory.

@@ -17,16 +17,17 @@ extension ServerConfiguration {
     public init() {}
   }
 
-  /// Whether the admin API is on.
-  ///
-  /// Without `admin.enabled`, the API is on if the server listens on a loopback address, and its
+  /// Whether the admin API is on. Without `admin.enabled`, the API is on if only this machine can
+  /// reach the server.
+  public var servesAdmin: Bool { admin.isEnabled ?? isOnlyForThisMachine }
+
+  /// Whether only this machine can reach the server: it listens on a loopback address, and its
   /// public URL, if there is one, names a loopback host.
-  public var servesAdmin: Bool {
-    admin.isEnabled
-      ?? (Self.isLoopback(address)
-        && (publicURL.map { url in
-          URLComponents(string: url)?.encodedHost.map(Self.isLoopback) ?? false
-        } ?? true))
+  var isOnlyForThisMachine: Bool {
+    Self.isLoopback(address)
+      && (publicURL.map { url in
+        URLComponents(string: url)?.encodedHost.map(Self.isLoopback) ?? false
+      } ?? true)
   }
 
   /// Whether only this machine can reach a server at this address. The result is true for

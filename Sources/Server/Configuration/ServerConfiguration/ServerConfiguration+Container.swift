@@ -77,3 +77,17 @@ extension ServerConfiguration {
       })
   }
 }
+
+extension ServerConfiguration {
+  /// The mistake of a server that other machines can reach and that serves every container: whoever
+  /// reaches it can create containers. Nil if the configuration lists containers, if it permits any
+  /// container, and if only this machine can reach the server.
+  public var openContainersMistake: ConfigurationError? {
+    guard containers.isEmpty, !(servesAnyContainer ?? isOnlyForThisMachine) else { return nil }
+    return ConfigurationError(
+      "'containers' is missing: other machines can reach this server, so server.json must list the "
+        + "containers that it serves, such as \"containers\": {\"iCloud.com.example.app\": {}}; a "
+        + "server for tests, which may serve every container, needs \"anyContainer\": true "
+        + "(PETREL_ANY_CONTAINER=true)")
+  }
+}

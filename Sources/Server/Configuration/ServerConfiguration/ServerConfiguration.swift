@@ -57,6 +57,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// The settings of the containers, by identifier. If the dictionary is empty, the server serves
   /// every container, but without APNs. Otherwise it serves only these containers.
   public var containers: [String: Container] = [:]
+  /// Whether a server without listed containers serves every container. Nil means that it does so
+  /// if only this machine can reach the server.
+  public var servesAnyContainer: Bool?
   /// The settings of the sign-in page.
   public var signIn = SignIn()
   /// The settings of the push channels for all containers. A container's own settings override
@@ -203,6 +206,11 @@ extension ServerConfiguration {
             ? nil : "container '\(identifier)' must begin with 'iCloud.'"
         },
         "The containers that are served, by identifier."),
+      .init(
+        "anyContainer", \.servesAnyContainer, .boolean, restart: true,
+        default: "`true` where only this machine can reach the server",
+        shown: { .bool($0.servesAnyContainer ?? $0.isOnlyForThisMachine) },
+        "Whether `petrel serve` starts without a list of containers, and serves every container."),
       .object("signIn", \.signIn, SignIn.settings, "How users [sign in](#signing-in)."),
     ] + PushChannelRegistry.settings.map { $0.within(\.channels) },
     rules: { reader, configuration throws(ConfigurationError) in

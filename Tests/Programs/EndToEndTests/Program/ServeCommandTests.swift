@@ -44,6 +44,32 @@ struct ServeCommandTests {
     }
   }
 
+  @Test(
+    "a server that other machines can reach needs the list of containers",
+    arguments: [["--address", "0.0.0.0"], ["--public-url", "https://cloud.example.com"]])
+  func needsContainers(options: [String]) async throws {
+    try await withFolder { folder in
+      let arguments = ["serve", "--data", folder, "--port", "0"] + options
+      let refused = try Program("petrel", arguments, environment: [:], in: folder)
+      #expect(try await refused.end() != 0)
+      for part in [
+        "'containers' is missing", #""containers": {"iCloud.com.example.app": {}}"#,
+        #""anyContainer": true"#,
+      ] {
+        #expect(refused.output.contains(part), "\(refused.output)")
+      }
+      for environment in [
+        ["PETREL_CONTAINERS": #"{"iCloud.com.example.app": {}}"#],
+        ["PETREL_ANY_CONTAINER": "true"],
+      ] {
+        let server = try Program("petrel", arguments, environment: environment, in: folder)
+        try await eventually("the server listens") { server.output.contains("listens on") }
+        server.signal(SIGTERM)
+        #expect(try await server.end() == 0, "\(server.output)")
+      }
+    }
+  }
+
   @Test("a mistake stops the start with its place")
   func mistakes() async throws {
     try await withFolder { folder in

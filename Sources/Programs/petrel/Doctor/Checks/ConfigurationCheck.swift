@@ -22,6 +22,7 @@ struct ConfigurationCheck: Sendable {
   /// Returns a problem for each mistake, or one finding that says that the configuration is valid.
   /// The warnings of ``transport`` follow.
   func findings() -> [Finding] {
+    let mistakes = mistakes + [configuration.openContainersMistake].compactMap(\.self)
     guard mistakes.isEmpty else {
       return mistakes.map {
         .problem(
