@@ -18,6 +18,11 @@ extension ServerConfiguration {
     public var subscriptionsPerUser = 500
     /// The maximum number of zones in one database, including the default zone.
     public var zonesPerDatabase = 10_000
+    /// The maximum number of containers in which the store has data. It applies to containers that
+    /// users' requests create, and only if the configuration lists no containers.
+    public var containers = 1_000
+    /// The maximum number of containers that the requests of one user create in an hour.
+    public var newContainersPerUser = 20
     /// The maximum number of record types that saved records create in a container. Types of an
     /// imported schema do not count.
     public var recordTypesPerContainer = 1_000
@@ -93,6 +98,12 @@ extension ServerConfiguration.Limits {
       share(
         "zonesPerDatabase", \.zonesPerDatabase,
         "The zones of one database, the default zone among them."),
+      share(
+        "containers", \.containers,
+        "The containers of the server that users' requests create, if `containers` lists none."),
+      share(
+        "newContainersPerUser", \.newContainersPerUser,
+        "The containers that one user's requests create in an hour, if `containers` lists none."),
       share(
         "recordTypesPerContainer", \.recordTypesPerContainer,
         "The record types that saved records create. Those of `petrel schema` do not count."),
@@ -212,6 +223,10 @@ extension ServerConfiguration {
       .apnsDevicesPerUser: limits.apnsDevicesPerUser,
       .courierReadersPerUser: limits.courierReadersPerUser,
     ]
+    if containers.isEmpty {
+      quotas[.containers] = limits.containers
+      quotas[.newContainersPerUser] = limits.newContainersPerUser
+    }
     quotas[.privateDatabaseBytes] = limits.privateDatabaseBytes.map { Int($0) }
     quotas[.publicDatabaseBytes] = limits.publicDatabaseBytes.map { Int($0) }
     for channel in PushChannelRegistry.all {

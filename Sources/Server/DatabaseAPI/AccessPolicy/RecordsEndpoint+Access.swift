@@ -8,11 +8,12 @@ extension RecordsEndpoint {
   /// Returns the caller's access to the records of these types, by type. The result is empty if the
   /// scope of the database alone decides, as in a private database, or if `types` is empty.
   func access(
-    to types: Set<String>, in database: DatabaseID, _ context: RequestContext
+    to types: Set<String>, in contents: DatabaseContents, _ context: RequestContext
   ) async throws -> [String: RecordAccess] {
     guard AccessPolicy.access(of: context.caller, in: try context.scope()) == nil, !types.isEmpty
     else { return [:] }
-    return try await records.access(of: context.caller, toTypes: types, in: database)
+    return try await contents.records.access(
+      of: context.caller, toTypes: types, in: contents.database)
   }
 
   /// Returns a page of the records that match the query and that the caller may read.
@@ -21,10 +22,10 @@ extension RecordsEndpoint {
   ///   `AUTHENTICATION_REQUIRED` in its place if the caller is anonymous, and a signed-in user may
   ///   read some records of the type.
   func page(
-    matching query: RecordQuery, in database: DatabaseID, _ context: RequestContext
+    matching query: RecordQuery, in contents: DatabaseContents, _ context: RequestContext
   ) async throws -> RecordPage {
     do {
-      return try await records.records(matching: query, in: database)
+      return try await contents.records.records(matching: query, in: contents.database)
     } catch let failure as ItemFailure where failure.code == .accessDenied {
       guard context.caller.userRecordName == nil else { throw failure }
       let type = query.query.recordType

@@ -42,7 +42,7 @@ struct AssetsEndpoint: Sendable {
   ) async throws -> UploadAssetsResponse {
     let user = try context.user()
     let database = try await store.databaseOfFiles(
-      inZone: request.zoneID, of: databases.database(at: try context.address()))
+      inZone: request.zoneID, of: databases.database(for: context))
     if let quota = context.databaseQuota, let usage = try await databases.store.usage(of: database)
     {
       for token in request.tokens {
@@ -75,7 +75,7 @@ struct AssetsEndpoint: Sendable {
     _ request: RereferenceAssetsRequest, _ context: RequestContext
   ) async throws -> RereferenceAssetsResponse {
     let user = try context.user()
-    let database = try await databases.database(at: try context.address())
+    let database = try await databases.database(for: context)
     let assets = try await store.rereferenceAssets(
       request.assets.map { AssetPlace(recordName: $0.recordName, fieldName: $0.fieldName) },
       inZone: request.zoneID, of: database, for: user, timestamp: context.now,

@@ -10,8 +10,6 @@ import WebServices
 /// feed, with a change token. The client sends the token back to get the changes after that page;
 /// only the server can read the token.
 struct ChangesEndpoint: Sendable {
-  /// The change feeds of zones and databases.
-  let store: any ChangeFeedStore
   let databases: DatabaseDirectory
   /// The object that adds download URLs to the assets of the records in an answer.
   let links: AssetLinks
@@ -71,9 +69,10 @@ struct ChangesEndpoint: Sendable {
   private func changedZones<Naming: DatabaseChangesNaming>(
     _ request: DatabaseChangesRequest<Naming>, _ context: RequestContext
   ) async throws -> DatabaseChangesResponse<Naming> {
-    let page = try await store.zoneChanges(
+    let contents = try await databases.contents(for: context)
+    let page = try await contents.changeFeeds.zoneChanges(
       since: request.syncToken, limit: ServiceLimits.pageSize(askedFor: request.resultsLimit),
-      in: try await databases.database(at: try context.address()), timestamp: context.now)
+      in: contents.database, timestamp: context.now)
     return DatabaseChangesResponse(
       zones: page.changes.map { .success($0) }, syncToken: page.token, moreComing: page.hasMore)
   }
@@ -88,13 +87,13 @@ struct ChangesEndpoint: Sendable {
   private func zones(
     _ request: ZoneChangesRequest, _ context: RequestContext
   ) async throws -> ZoneChangesResponse {
-    let database = try await databases.database(at: try context.address())
+    let contents = try await databases.contents(for: context)
     var size = ServiceLimits.changesPageSize
     var answers: [Result<RecordChangesResponse, FailedItem>] = []
     for zone in request.zones {
       switch zone {
       case .success(let zone):
-        answers.append(try await page(of: zone, in: database, context, size: &size))
+        answers.append(try await page(of: zone, in: contents, context, size: &size))
       case .failure(let failed):
         answers.append(.failure(failed))
       }
@@ -106,9 +105,9 @@ struct ChangesEndpoint: Sendable {
   private func records(
     _ request: RecordChangesRequest, _ context: RequestContext
   ) async throws -> RecordChangesResponse {
-    let database = try await databases.database(at: try context.address())
+    let contents = try await databases.contents(for: context)
     var size = ServiceLimits.changesPageSize
-    switch try await page(of: request, in: database, context, size: &size) {
+    switch try await page(of: request, in: contents, context, size: &size) {
     case .success(let page): return page
     case .failure(let failed): throw failed.error
     }
@@ -123,7 +122,7 @@ struct ChangesEndpoint: Sendable {
   ///   expired or unknown change token.
   /// - Throws: other errors, which fail the whole request.
   private func page(
-    of request: RecordChangesRequest, in database: DatabaseID, _ context: RequestContext,
+    of request: RecordChangesRequest, in contents: DatabaseContents, _ context: RequestContext,
     size: inout Int
   ) async throws -> Result<RecordChangesResponse, FailedItem> {
     let query = RecordChangesQuery(
@@ -132,7 +131,8 @@ struct ChangesEndpoint: Sendable {
       isReversed: request.isReversed, recordTypes: request.desiredRecordTypes,
       caller: context.caller, deviceID: context.deviceID)
     do {
-      let page = try await store.recordChanges(matching: query, in: database)
+      let database = contents.database
+      let page = try await contents.changeFeeds.recordChanges(matching: query, in: database)
       size -= page.size
       var response = RecordChangesResponse(
         zoneID: request.zoneID, changes: try await links.linked(page.changes, in: database),

@@ -39,14 +39,14 @@ package struct OperationTable: Sendable {
     store: any Store, configuration: ServerConfiguration, links: AssetLinks,
     publicURL: @escaping @Sendable () -> String, webPushKey: WebPushKey?
   ) {
-    let databases = DatabaseDirectory(store: store.databases)
+    let databases = DatabaseDirectory(of: store)
     let offer = configuration.channels.webPush.flatMap { settings in
       webPushKey.map { WebPushEndpoint.Offer(settings: settings, key: $0) }
     }
     self.init(
       RecordsEndpoint(of: store, databases: databases, links: links).operations
         + ZonesEndpoint(store: store.zones, databases: databases).operations
-        + ChangesEndpoint(store: store.changeFeeds, databases: databases, links: links).operations
+        + ChangesEndpoint(databases: databases, links: links).operations
         + SubscriptionsEndpoint(store: store.subscriptions, databases: databases).operations
         + TokensEndpoint(
           store: store.devices, limits: configuration.limits, publicURL: publicURL

@@ -5,16 +5,14 @@ import WebServices
 
 /// The endpoint of `records/modify`, `records/lookup` and `records/query`.
 struct RecordsEndpoint: Sendable {
-  /// The records of databases.
-  let records: any RecordReading & RecordWriting
+  /// The changes of records.
+  let records: any RecordWriting
   /// The users, for the records of type `Users`.
   let accounts: any AccountReading
   /// The schemas, for the grants of a record type.
   let schemas: any SchemaReading
   /// The used signatures of server-to-server keys.
   let signatures: any SignatureStore
-  /// The zones of databases.
-  let zones: any ZoneStore
   /// The cache of database numbers.
   let databases: DatabaseDirectory
   /// The object that adds download URLs to the assets of the records in an answer.
@@ -26,7 +24,6 @@ struct RecordsEndpoint: Sendable {
     accounts = store.accounts
     schemas = store.schemas
     signatures = store.credentials
-    zones = store.zones
     self.databases = databases
     self.links = links
   }
@@ -72,7 +69,7 @@ struct RecordsEndpoint: Sendable {
   ) async throws -> RecordsResponse {
     let origin = try context.origin()
     try Self.checkSize(of: request)
-    let database = try await databases.database(at: try context.address())
+    let database = try await databases.database(for: context)
     var operations = request.operations
     if request.isAtomic { operations = Self.failingTogether(operations) }
     var requestID = request.requestID
@@ -130,10 +127,11 @@ struct RecordsEndpoint: Sendable {
   private func lookup(
     _ request: LookupRecordsRequest, _ context: RequestContext
   ) async throws -> RecordsResponse {
-    let database = try await databases.database(at: try context.address())
-    let found = try await records.records(request.recordIDs, in: database)
+    let contents = try await databases.contents(for: context)
+    let database = contents.database
+    let found = try await contents.records.records(request.recordIDs, in: database)
     let access = try await access(
-      to: Set(found.compactMap { $0?.recordType }), in: database, context)
+      to: Set(found.compactMap { $0?.recordType }), in: contents, context)
     var zones: Set<ZoneID>?
     var items: [Result<RecordsResponse.Item, FailedItem>] = []
     for (recordID, record) in zip(request.recordIDs, found) {
@@ -153,7 +151,7 @@ struct RecordsEndpoint: Sendable {
         continue
       }
       if !isDefaultZone, zones == nil {
-        zones = Set(try await self.zones.zones(in: database).map(\.zoneID))
+        zones = Set(try await contents.zones.zones(in: database).map(\.zoneID))
       }
       let error =
         isDefaultZone || zones?.contains(recordID.zoneID) ?? true
@@ -180,15 +178,15 @@ struct RecordsEndpoint: Sendable {
   private func query(
     _ request: QueryRecordsRequest, _ context: RequestContext
   ) async throws -> RecordsResponse {
-    let database = try await databases.database(at: try context.address())
+    let contents = try await databases.contents(for: context)
     let query = RecordQuery(
       query: request.query, zoneID: request.zoneID,
       limit: ServiceLimits.pageSize(askedFor: request.resultsLimit),
       continuation: request.continuationMarker, caller: context.caller)
-    let page = try await page(matching: query, in: database, context)
+    let page = try await page(matching: query, in: contents, context)
     var response = RecordsResponse(
       records: try await links.linked(
-        page.records.map { .success(.record($0)) }, in: database),
+        page.records.map { .success(.record($0)) }, in: contents.database),
       continuationMarker: page.continuation)
     response.detail = RecordDetail(
       desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings)

@@ -34,8 +34,9 @@ struct SubscriptionsEndpoint: Sendable {
   /// Answers `subscriptions/list`: all subscriptions of the caller in the database.
   private func list(_ context: RequestContext) async throws -> SubscriptionsResponse {
     let user = try context.user()
-    let database = try await databases.database(at: try context.address())
-    let subscriptions = try await store.subscriptions(of: user, in: database)
+    let contents = try await databases.contents(for: context)
+    let subscriptions = try await contents.subscriptions.subscriptions(
+      of: user, in: contents.database)
     return SubscriptionsResponse(
       subscriptions: subscriptions.map { .success(.subscription($0)) })
   }
@@ -46,9 +47,10 @@ struct SubscriptionsEndpoint: Sendable {
     _ request: LookupSubscriptionsRequest, _ context: RequestContext
   ) async throws -> SubscriptionsResponse {
     let user = try context.user()
-    let database = try await databases.database(at: try context.address())
+    let contents = try await databases.contents(for: context)
     let existing = Dictionary(
-      try await store.subscriptions(of: user, in: database).map { ($0.subscriptionID, $0) },
+      try await contents.subscriptions.subscriptions(of: user, in: contents.database)
+        .map { ($0.subscriptionID, $0) },
       uniquingKeysWith: { first, _ in first })
     let items = request.subscriptionIDs.map {
       subscriptionID -> Result<SubscriptionsResponse.Item, FailedItem> in
@@ -73,7 +75,7 @@ struct SubscriptionsEndpoint: Sendable {
     let user = try context.user()
     let address = try context.address()
     let operations = request.operations.map { Self.validated($0, in: address.scope) }
-    let database = try await databases.database(at: address)
+    let database = try await databases.database(for: context)
     let outcomes = try await store.modifySubscriptions(
       // An operation that failed already has its error as its answer.
       operations.compactMap { try? $0.get() }, of: user, in: database,

@@ -167,7 +167,8 @@ struct UsersEndpoint: Sendable {
     let caller = try context.user()
     if let request {
       try await store.setApplicationPermissions(
-        request.statuses, of: caller,
+        request.statuses,
+        by: ContainerMaker(userRecordName: caller, timestamp: context.now),
         container: context.path.container, environment: context.path.environment)
     }
     let decided = try await store.applicationPermissions(

@@ -33,8 +33,8 @@ struct ZonesEndpoint: Sendable {
 
   /// Answers `zones/list`: all zones of the database.
   private func list(_ context: RequestContext) async throws -> ZonesResponse {
-    let database = try await databases.database(at: try context.address())
-    let zones = try await store.zones(in: database)
+    let contents = try await databases.contents(for: context)
+    let zones = try await contents.zones.zones(in: contents.database)
     return ZonesResponse(zones: zones.map { .success(Self.item($0)) })
   }
 
@@ -43,9 +43,9 @@ struct ZonesEndpoint: Sendable {
   private func lookup(
     _ request: LookupZonesRequest, _ context: RequestContext
   ) async throws -> ZonesResponse {
-    let database = try await databases.database(at: try context.address())
+    let contents = try await databases.contents(for: context)
     let existing = Dictionary(
-      try await store.zones(in: database).map { ($0.zoneID, $0) },
+      try await contents.zones.zones(in: contents.database).map { ($0.zoneID, $0) },
       uniquingKeysWith: { first, _ in first })
     let address = try context.address()
     let items = request.zoneIDs.map { zoneID -> Result<ZonesResponse.Item, FailedItem> in
@@ -61,7 +61,7 @@ struct ZonesEndpoint: Sendable {
     _ request: ModifyZonesRequest, _ context: RequestContext
   ) async throws -> ZonesResponse {
     let origin = try context.origin()
-    let database = try await databases.database(at: try context.address())
+    let database = try await databases.database(for: context)
     let outcomes = try await store.modifyZones(
       // An operation that failed already has its error as its answer.
       request.operations.compactMap { try? $0.get() }, in: database, origin: origin,

@@ -92,10 +92,9 @@ struct SharesEndpoint: Sendable {
     // at each download.
     var database = found.database
     if found.participant.role != .owner, found.hasFiles {
-      database = try await databases.database(
-        at: DatabaseAddress(
-          container: context.path.container, environment: context.path.environment,
-          scope: .shared, owner: try context.user()))
+      var context = context
+      context.path.scope = .shared
+      database = try await databases.database(for: context)
     }
     let link = found.participant.acceptance == .accepted ? nil : item.shortGUID
     let share = try await links.linked(found.share, in: database, byLink: link)

@@ -22,13 +22,15 @@ extension AccountService {
   /// decision about the same permission.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
-  ///   recently.
+  ///   recently; ``ItemFailure/Code/quotaExceeded`` if the container is new and one too many.
   func setApplicationPermissions(
     _ statuses: [ApplicationPermission: ApplicationPermission.Status],
-    of userRecordName: String, container: String, environment: ContainerEnvironment
+    by maker: ContainerMaker, container: String, environment: ContainerEnvironment
   ) async throws {
+    let userRecordName = maker.userRecordName
     try await transactions.write(locking: .reference) { transaction in
       try UserDeletionTable(transaction: transaction).refuseDeleted(userRecordName)
+      try ContainerTable(transaction: transaction).enter(container, for: maker)
       let permissions = ApplicationPermissionTable(transaction: transaction)
       for (permission, status) in statuses {
         try permissions.set(

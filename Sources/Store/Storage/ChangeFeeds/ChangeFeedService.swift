@@ -60,8 +60,9 @@ struct ChangeFeedService: ChangeFeedStore {
   }
 
   /// Brings the mounts of a shared database up to date with the user's shares. The method does
-  /// nothing in other databases.
+  /// nothing in other databases, and in one that does not exist.
   private func updateMounts(in database: DatabaseID, at timestamp: Timestamp) async throws {
+    guard database != .vacant else { return }
     let isOld = try await transactions.read { transaction in
       try SharedDatabase.at(database, in: transaction).map {
         try !MountUpdate(of: $0, database).isEmpty

@@ -60,6 +60,12 @@ struct ChangeToken: Equatable {
     base = version
   }
 
+  /// Returns whether the token is one of a database: one that the database gave out, or that stood
+  /// for it before it was created. The latter is at the beginning of each database.
+  func belongs(to database: DatabaseID) -> Bool {
+    self.database == database || self.database == .vacant
+  }
+
   // MARK: Text
 
   /// Decrypts and reads the text of a token.

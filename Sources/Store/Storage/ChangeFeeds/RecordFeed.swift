@@ -185,7 +185,7 @@ struct RecordFeed {
           "the change token is one of the database; send a token of zone '\(query.zoneID)'")
       }
       let isKnown =
-        token.database == database && token.feed == .zone(zone.number)
+        token.belongs(to: database) && token.feed == .zone(zone.number)
         && token.knownDeletions >= zone.trimmedVersion && token.position <= zone.version
         && token.isUsable(by: reader, in: zone)
       guard isKnown else {
@@ -194,6 +194,7 @@ struct RecordFeed {
           "the change token is not one of the present zone '\(query.zoneID)', or is older than the "
             + "deletions that the server keeps; start again without a token")
       }
+      token.database = database
     } else {
       token = ChangeToken(
         beginningOf: .zone(zone.number), in: database, at: zone.version)

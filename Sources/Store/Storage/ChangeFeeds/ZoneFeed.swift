@@ -40,13 +40,13 @@ struct ZoneFeed {
       token = ChangeToken(beginningOf: .database, in: database, at: state.version)
       return
     }
-    token = try ChangeToken(text, sealedBy: transaction.context.tokens)
+    var token = try ChangeToken(text, sealedBy: transaction.context.tokens)
     guard token.feed == .database else {
       throw StoreError(
         .badContinuation, "the change token is one of a zone; send a token of the database")
     }
     let isKnown =
-      token.database == database && token.knownDeletions >= state.trimmedVersion
+      token.belongs(to: database) && token.knownDeletions >= state.trimmedVersion
       && token.position <= state.version
     guard isKnown else {
       throw StoreError(
@@ -54,6 +54,8 @@ struct ZoneFeed {
         "the change token is not one of this database, or is older than the deletions that "
           + "the server keeps; start again without a token")
     }
+    token.database = database
+    self.token = token
   }
 
   /// Reads the page. The page's token has the version of the last change in the page. The position

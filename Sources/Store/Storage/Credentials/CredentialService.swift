@@ -10,6 +10,7 @@ struct CredentialService: CredentialStore, SignatureStore {
   /// Stores an API token. From then on, the token's container and environment require an API token.
   func addAPIToken(_ token: APIToken) async throws {
     try await transactions.write(locking: .reference) {
+      try ContainerTable(transaction: $0).enter(token.container, for: nil)
       try APITokenTable(transaction: $0).add(token)
     }
   }
@@ -20,6 +21,7 @@ struct CredentialService: CredentialStore, SignatureStore {
   ///   already, revoked or not.
   func addServerKey(_ key: ServerKey) async throws {
     try await transactions.write(locking: .reference) {
+      try ContainerTable(transaction: $0).enter(key.container, for: nil)
       try ServerKeyTable(transaction: $0).add(key)
     }
   }

@@ -6,11 +6,29 @@ import StoreModel
 /// database's address is its container, environment, scope and owner.
 struct DatabaseService: DatabaseStore {
   let transactions: Transactions
+  /// The costs of the steps of a search, for ``RecordService``.
+  let searchEffort: SearchEffort
 
   /// Returns the database at an address; nil if there is none. The method does not create a
   /// database.
   func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
     try await transactions.read { try DatabaseTable(transaction: $0).database(at: address) }
+  }
+
+  /// Returns the database at an address, for a read; nil if there is none.
+  ///
+  /// The method creates a shared database if the user takes part in a share of the container's
+  /// environment, because the database's feed has rows of its own. It creates no other database.
+  func readableDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
+    let (known, isNeeded) = try await transactions.read { transaction in
+      if let known = try DatabaseTable(transaction: transaction).database(at: address) {
+        return (DatabaseID?.some(known), false)
+      }
+      guard address.scope == .shared else { return (nil, false) }
+      let shared = SharedDatabase(address: address, transaction: transaction)
+      return (nil, try !shared.zones().isEmpty)
+    }
+    return isNeeded ? try await database(at: address) : known
   }
 
   /// Returns the database at an address. If there is none, the method creates the database with its
@@ -19,18 +37,28 @@ struct DatabaseService: DatabaseStore {
   /// An existing database needs one read. The write that creates a database searches for it again,
   /// because two requests can come at the same moment.
   ///
+  /// - Parameter maker: the user for whom the database is created; nil for an administrator.
   /// - Throws: ``StoreError/Code/userDeleted`` if there is no such database, and its owner is being
-  ///   deleted or was deleted recently.
-  func database(at address: DatabaseAddress) async throws -> DatabaseID {
-    if let known = try await transactions.read({
-      try DatabaseTable(transaction: $0).database(at: address)
-    }) {
-      return known
-    }
+  ///   deleted or was deleted recently; ``ItemFailure/Code/quotaExceeded`` if the container is new
+  ///   and one too many.
+  func database(
+    at address: DatabaseAddress, for maker: ContainerMaker?
+  ) async throws -> DatabaseID {
+    if let known = try await existingDatabase(at: address) { return known }
     return try await transactions.write(locking: .reference) { transaction in
       let databases = DatabaseTable(transaction: transaction)
-      return try databases.database(at: address) ?? databases.add(at: address)
+      return try databases.database(at: address) ?? databases.add(at: address, for: maker)
     }
+  }
+
+  /// Returns the contents of a database that does not exist, as those of an empty database.
+  func vacancy(at address: DatabaseAddress) -> DatabaseContents {
+    let transactions = transactions.readingVacancy(at: address)
+    return DatabaseContents(
+      of: .vacant, zones: ZoneService(transactions: transactions),
+      records: RecordService(transactions: transactions, searchEffort: searchEffort),
+      changeFeeds: ChangeFeedService(transactions: transactions),
+      subscriptions: SubscriptionService(transactions: transactions))
   }
 
   /// Returns a database's address.

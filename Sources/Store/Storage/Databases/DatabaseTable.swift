@@ -69,6 +69,7 @@ struct DatabaseTable {
   ///   not know.
   func address(of database: DatabaseID) throws -> DatabaseAddress {
     if let known = transaction.catalog.addresses[database] { return known }
+    if database == .vacant, let vacancy = transaction.vacancy { return vacancy }
     let address = try connection.first(
       "SELECT container, environment, scope, owner FROM databases WHERE database_id = $1",
       [.integer(database.rawValue)]
@@ -131,13 +132,16 @@ struct DatabaseTable {
   /// The method runs no statement to lock the new row, because no other transaction can see the row
   /// before the commit.
   ///
+  /// - Parameter maker: the user for whom the database is created, whose new containers are
+  ///   limited; nil for an administrator.
   /// - Throws: ``LocksNeeded`` if the transaction does not have the reference lock
-  ///   (``WriteLocks``), ``StoreError/Code/userDeleted`` if the owner is being deleted or was
-  ///   deleted recently.
-  func add(at address: DatabaseAddress) throws -> DatabaseID {
+  ///   (``WriteLocks``). ``StoreError/Code/userDeleted`` if the owner is being deleted or was
+  ///   deleted recently. ``ItemFailure/Code/quotaExceeded`` if the container is one too many.
+  func add(at address: DatabaseAddress, for maker: ContainerMaker?) throws -> DatabaseID {
     if let owner = address.owner {
       try UserDeletionTable(transaction: transaction).refuseDeleted(owner)
     }
+    try ContainerTable(transaction: transaction).enter(address.container, for: maker)
     let database = DatabaseID(rawValue: try CounterTable(transaction: transaction).next("database"))
     let place = arguments(for: address) + [.integer(database.rawValue)]
     try connection.run(
@@ -263,6 +267,7 @@ struct DatabaseTable {
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
+    if database == .vacant { return (NumberSupply.first, 0) }
     let state = try connection.first(
       "SELECT last_number, trimmed_version FROM databases WHERE database_id = $1",
       [.integer(database.rawValue)]

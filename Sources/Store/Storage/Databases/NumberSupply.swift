@@ -12,6 +12,10 @@ import StoreModel
 /// One statement draws many numbers. The more numbers the transaction has drawn, the more the next
 /// statement draws. Numbers that are not used before the commit are never used, which is harmless.
 struct NumberSupply {
+  /// The first number of each database. It is that of the default zone, with which the database is
+  /// created.
+  static let first: Int64 = 1
+
   let database: DatabaseID
   /// The database's subscription version when the numbers were last drawn.
   ///

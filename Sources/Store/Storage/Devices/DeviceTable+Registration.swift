@@ -18,9 +18,13 @@ extension DeviceTable {
   ///
   /// - Parameter orders: the method appends the changes of the device's waiting deliveries or
   ///   cursors, which the caller carries out.
-  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted;
+  ///   ``ItemFailure/Code/quotaExceeded`` if the container is new and one too many.
   func save(_ token: DeviceToken, ordering orders: inout [DeliveryOrder]) throws {
     try UserDeletionTable(transaction: transaction).refuseDeleted(token.userRecordName)
+    try ContainerTable(transaction: transaction).enter(
+      token.container,
+      for: ContainerMaker(userRecordName: token.userRecordName, timestamp: token.registered))
     try lock(token.token, kind: token.kind)
     let known = try device(withToken: token.token, kind: token.kind)?.device
     let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true

@@ -18,7 +18,8 @@ package enum Schema {
     Migration(
       version: 41,
       statements: [
-        CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
+        CounterTable.definition, DatabaseTable.definition, ContainerTable.definition,
+        SubscriberDatabaseTable.definition,
         StoreDistribution.definition, UserTable.definition, ApplicationPermissionTable.definition,
         WebAuthTokenTable.definition, UserDeletionTable.definition, PasswordTable.definition,
         UserIdentityTable.definition, APITokenTable.definition, ServerKeyTable.definition,

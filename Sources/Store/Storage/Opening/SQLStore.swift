@@ -221,7 +221,8 @@ public final class SQLStore: Store, Sendable {
     let changeHistory = ChangeHistoryService(transactions: transactions)
     let userDeletion = UserDeletionService(
       transactions: transactions, files: files, notificationLog: notificationLog)
-    databases = DatabaseService(transactions: transactions)
+    databases = DatabaseService(
+      transactions: transactions, searchEffort: configuration.searchEffort)
     zones = ZoneService(transactions: transactions)
     records = RecordService(transactions: transactions, searchEffort: configuration.searchEffort)
     self.changeFeeds = changeFeeds

@@ -47,6 +47,7 @@ extension SchemaService {
       if let start {
         try comparison.refuseLosses(of: changes, inRecordsSavedSince: start, in: container)
       }
+      try ContainerTable(transaction: transaction).enter(container, for: nil)
       try SchemaModifier(transaction: transaction, container: container, environment: .development)
         .apply(changes)
     }

@@ -48,10 +48,12 @@ extension RecordService {
         throw ItemFailure(error)
       }
       query.limit = min(max(1, query.limit), ServiceLimits.recordsPerPage)
-      return try RecordSearch(
-        query, in: database, at: address, shared: zone, transaction: transaction, effort: effort
-      )?.run()
-        ?? RecordPage(records: [], continuation: nil)
+      let search = try RecordSearch(
+        query, in: database, at: address, shared: zone, transaction: transaction, effort: effort)
+      guard let search, database != .vacant else {
+        return RecordPage(records: [], continuation: nil)
+      }
+      return try search.run()
     }
   }
 }

@@ -41,6 +41,10 @@ final class StoreTransaction {
   /// ``SavepointNeeded``, and the writer repeats the transaction with savepoints.
   let omitsSavepoints: Bool
 
+  /// The address that `DatabaseID.vacant` has during a read; nil outside of a read of a database
+  /// that does not exist.
+  var vacancy: DatabaseAddress?
+
   /// The changes that the transaction has written to the outbox so far, in order. The writer passes
   /// them to the commit handler after the commit.
   var outbox: [OutboxEntry] = []

@@ -1,3 +1,4 @@
+import CloudKitModel
 import SQLEngine
 import StoreModel
 
@@ -14,6 +15,24 @@ struct Transactions: Sendable {
   let writer: StoreWriter
   /// The queue of reads; the writer's queue if the store has no readers.
   let reads: JobQueue
+  /// The address of a database that does not exist, which ``read(_:)`` reads as an empty one
+  /// (`DatabaseID.vacant`); nil if reads concern existing databases only.
+  private(set) var vacancy: DatabaseAddress?
+
+  /// Creates the queues of a store.
+  init(context: StoreContext, writer: StoreWriter, reads: JobQueue) {
+    self.context = context
+    self.writer = writer
+    self.reads = reads
+  }
+
+  /// Returns transactions that read the database at an address as an empty one, because it does not
+  /// exist.
+  func readingVacancy(at address: DatabaseAddress) -> Transactions {
+    var transactions = self
+    transactions.vacancy = address
+    return transactions
+  }
 
   /// Runs `body` on a writing thread, and returns when its writes are durable.
   ///
@@ -47,6 +66,22 @@ struct Transactions: Sendable {
   /// - Throws: the error of `body`; ``StoreError/Code/overloaded`` if too many reads wait;
   ///   `CancellationError` if the read was cancelled (``AbandonableReads``).
   func read<Value: Sendable>(
+    _ body: @escaping @Sendable (StoreTransaction) throws -> Value
+  ) async throws -> Value {
+    var body = body
+    if let vacancy {
+      body = { [body] transaction in
+        // A read on the writer's thread shares its transaction with other jobs.
+        transaction.vacancy = vacancy
+        defer { transaction.vacancy = nil }
+        return try body(transaction)
+      }
+    }
+    return try await perform(body)
+  }
+
+  /// Runs a read on a reading thread; see ``read(_:)``.
+  private func perform<Value: Sendable>(
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
     // A read on the writer's thread is not cancelled, because it shares a transaction with other

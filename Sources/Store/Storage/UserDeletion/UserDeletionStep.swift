@@ -234,6 +234,7 @@ extension UserDeletionStep {
       row.deletion.done += try transaction.delete(from: table, where: column, is: user)
     }
     for token in tokens.sorted() { try devices.dropNumber(of: token) }
+    try ContainerTable(transaction: transaction).forgetMaker(user)
     row.user = nil
     row.deletion.name = nil
     row.deletion.userRecordName = nil

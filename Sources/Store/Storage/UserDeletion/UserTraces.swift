@@ -92,7 +92,7 @@ enum UserTraces {
 
   /// The tables that the deletion handles by code of its own, without a list of columns.
   static let otherTables: Set = [
-    "notification_index", "gone_devices", "device_numbers", "user_deletions",
+    "notification_index", "gone_devices", "device_numbers", "user_deletions", "containers",
   ]
 
   /// The tables without data of users, or with data that is deleted soon anyway. The value says

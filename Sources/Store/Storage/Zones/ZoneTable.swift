@@ -38,7 +38,8 @@ struct ZoneTable {
 
   /// Returns the number of a zone; nil if there is no such zone.
   func number(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
-    try connection.first(
+    if database == .vacant { return try vacantState(of: zoneID)?.number }
+    return try connection.first(
       """
       SELECT zone_number FROM zones
       WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
@@ -97,7 +98,8 @@ struct ZoneTable {
   /// Returns the number and the versions of a zone, for its change feed; nil if there is no such
   /// zone.
   func state(of zoneID: ZoneID, in database: DatabaseID) throws -> State? {
-    try connection.first(
+    if database == .vacant { return try vacantState(of: zoneID) }
+    return try connection.first(
       """
       SELECT zone_number, version, trimmed_version FROM zones
       WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
@@ -125,7 +127,14 @@ struct ZoneTable {
 
   /// Returns all zones of a database, the default zone first.
   func zones(in database: DatabaseID) throws -> [Zone] {
-    try connection.rows(
+    if let state = database == .vacant ? try vacantState(of: .default) : nil {
+      return [
+        try Zone(
+          zoneID: .default, number: state.number, version: state.version, in: database,
+          tokens: transaction.context.tokens)
+      ]
+    }
+    return try connection.rows(
       """
       SELECT zones.zone_name, zones.owner_name, zones.zone_number, zones.version,
         shares.share_number FROM zones
@@ -171,6 +180,14 @@ struct ZoneTable {
       "SELECT zone_number FROM zones WHERE database_id = $1 AND version > $2",
       [.integer(database.rawValue), .integer(version)]
     ) { $0.integer(0) }
+  }
+
+  /// Returns the state that a zone has at the moment at which its database is created: only a
+  /// private and a public database have a zone then, the default zone.
+  private func vacantState(of zoneID: ZoneID) throws -> State? {
+    let address = try DatabaseTable(transaction: transaction).address(of: .vacant)
+    guard zoneID == .default, address.scope != .shared else { return nil }
+    return State(number: NumberSupply.first, version: NumberSupply.first, trimmedVersion: 0)
   }
 
   // MARK: Writing

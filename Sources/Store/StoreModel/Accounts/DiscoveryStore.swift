@@ -11,11 +11,12 @@ public protocol DiscoveryStore: Sendable {
   /// Stores decisions of the user in one transaction. They replace earlier decisions about the same
   /// permissions.
   ///
+  /// - Parameter maker: the user.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
-  ///   recently.
+  ///   recently; ``ItemFailure/Code/quotaExceeded`` if the container is new and one too many.
   func setApplicationPermissions(
     _ statuses: [ApplicationPermission: ApplicationPermission.Status],
-    of userRecordName: String, container: String, environment: ContainerEnvironment
+    by maker: ContainerMaker, container: String, environment: ContainerEnvironment
   ) async throws
   /// Returns one element for each lookup, in the order of the lookups. An element is nil if the
   /// user does not exist, and also if the user has not granted discovery. So an app cannot

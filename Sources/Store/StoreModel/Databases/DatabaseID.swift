@@ -6,6 +6,10 @@
 public struct DatabaseID: Sendable, Hashable, Comparable {
   /// The number.
   public var rawValue: Int64
+  /// The number that stands for a database that does not exist yet. Reads find it empty; see
+  /// `DatabaseStore.vacancy(at:)`. No database ever has this number.
+  public static let vacant = DatabaseID(rawValue: 0)
+
   /// Creates an ID from its number. There need not be a database with this number.
   public init(rawValue: Int64) { self.rawValue = rawValue }
 

@@ -17,6 +17,10 @@ public final class StoreQuotas: Sendable {
     case subscriptionsPerUser
     /// The zones of one database, the default zone included.
     case zonesPerDatabase
+    /// The containers of the store. The limit applies when a user's request creates a container.
+    case containers
+    /// The containers that the requests of one user create in an hour.
+    case newContainersPerUser
     /// The record types of one environment of a container. The limit applies when the save of a
     /// record creates a type.
     case recordTypes

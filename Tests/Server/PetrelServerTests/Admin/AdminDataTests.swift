@@ -216,8 +216,10 @@ struct AdminDataTests {
         try await all("subscriptions?\(place)&text=S4", "subscriptions") {
           $0["subscription"]?["subscriptionID"]?.string
         } == ["s4"])
-      _ = try await service.lookup("x", in: "private", as: service.alice)
-      _ = try await service.lookup("x", in: "private", as: service.bob)
+      for user in [service.alice, service.bob] {
+        _ = try await service.modify(
+          Service.operation("create", "x"), in: "private", as: user)
+      }
       #expect(
         try await all("databases?\(place)", "databases") {
           $0["userName"]?.string ?? $0["database"]?.string

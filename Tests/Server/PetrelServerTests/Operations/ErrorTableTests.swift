@@ -119,6 +119,7 @@ struct ErrorTableTests {
   func internalError() async throws {
     let lines = LogLines()
     try await withService(ServiceSettings(log: lines.log)) { service in
+      try await service.makeZone("Z")
       _ = try await service.store.transactions.write {
         try $0.connection.run("DROP TABLE zones", [])
       }

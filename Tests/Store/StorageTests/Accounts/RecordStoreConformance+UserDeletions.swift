@@ -142,7 +142,9 @@ extension RecordStoreConformance {
           }
           await refused(when) {
             try await store.accounts.setApplicationPermissions(
-              [.userDiscoverability: .granted], of: name, container: "c", environment: .production)
+              [.userDiscoverability: .granted],
+              by: ContainerMaker(userRecordName: name, timestamp: Timestamp(milliseconds: 0)),
+              container: "c", environment: .production)
           }
           guard when == "while it goes on" else { break }
           await refused(when) {

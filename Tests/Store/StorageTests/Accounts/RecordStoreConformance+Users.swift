@@ -79,7 +79,9 @@ extension RecordStoreConformance {
         #expect(try await status("_a", Self.container, .development) == nil)
         for decision in [ApplicationPermission.Status.granted, .denied, .granted] {
           try await store.accounts.setApplicationPermissions(
-            [.userDiscoverability: decision], of: "_a", container: Self.container,
+            [.userDiscoverability: decision],
+            by: ContainerMaker(userRecordName: "_a", timestamp: Timestamp(milliseconds: 0)),
+            container: Self.container,
             environment: .development)
           #expect(try await status("_a", Self.container, .development) == decision)
         }
@@ -110,11 +112,17 @@ extension RecordStoreConformance {
         }
         #expect(try await found() == [nil, nil, nil, nil, nil])
         try await store.accounts.setApplicationPermissions(
-          [.userDiscoverability: .granted], of: zoe.userRecordName, container: Self.container,
+          [.userDiscoverability: .granted],
+          by: ContainerMaker(
+            userRecordName: zoe.userRecordName, timestamp: Timestamp(milliseconds: 0)),
+          container: Self.container,
           environment: .development)
         #expect(try await found() == [nil, "zoe", nil, nil, "zoe"])
         try await store.accounts.setApplicationPermissions(
-          [.userDiscoverability: .granted], of: amir.userRecordName, container: Self.container,
+          [.userDiscoverability: .granted],
+          by: ContainerMaker(
+            userRecordName: amir.userRecordName, timestamp: Timestamp(milliseconds: 0)),
+          container: Self.container,
           environment: .development)
         #expect(try await found() == ["amir", "zoe", nil, nil, "zoe"])
         let all = try await store.accounts.discoverableUsers(

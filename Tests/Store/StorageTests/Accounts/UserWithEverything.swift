@@ -149,7 +149,9 @@ struct UserWithEverything {
           created: TestStore.time(2), expires: TestStore.time(1_000_000), session: session))
     }
     try await store.accounts.setApplicationPermissions(
-      [.userDiscoverability: .granted], of: name, container: TestStore.container,
+      [.userDiscoverability: .granted],
+      by: ContainerMaker(userRecordName: name, timestamp: Timestamp(milliseconds: 0)),
+      container: TestStore.container,
       environment: .development)
     for (number, kind) in [DeviceToken.Kind.apns, .webPush, .webhook, .courier].enumerated() {
       try await store.devices.saveDeviceToken(

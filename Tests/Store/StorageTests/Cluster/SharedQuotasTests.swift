@@ -47,6 +47,27 @@ struct SharedQuotasTests {
     }
   }
 
+  @Test("containers that users create")
+  func containers() async throws {
+    try await withServers([.containers: 9, .newContainersPerUser: 5]) { group in
+      let taken = try await count(group) { server, number in
+        do {
+          _ = try await server.store.databases.database(
+            at: DatabaseAddress(
+              container: "iCloud.n\(number)", environment: .development, scope: .public, owner: nil),
+            for: ContainerMaker(
+              userRecordName: number % 4 < 2 ? TestStore.alice : TestStore.bob,
+              timestamp: TestStore.time(0)))
+          return true
+        } catch let failure as ItemFailure where failure.code == .quotaExceeded {
+          return false
+        }
+      }
+      // The container of the tests is the ninth.
+      #expect(taken == 8, "\(taken)")
+    }
+  }
+
   @Test("zones of a database")
   func zones() async throws {
     try await withServers([.zonesPerDatabase: 6]) { group in

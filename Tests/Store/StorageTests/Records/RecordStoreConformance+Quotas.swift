@@ -46,6 +46,47 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test("the containers that users create, in all and in an hour", arguments: engines)
+    func containers(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        func failure(
+          _ container: String, by user: String?, at seconds: Int64 = 0
+        ) async throws -> ItemFailure? {
+          do {
+            _ = try await store.databases.database(
+              at: DatabaseAddress(
+                container: container, environment: .production, scope: .public, owner: nil),
+              for: user.map {
+                ContainerMaker(userRecordName: $0, timestamp: TestStore.time(seconds))
+              })
+            return nil
+          } catch let failure as ItemFailure {
+            return failure
+          }
+        }
+        // The test's own container is one of them.
+        store.quotas.limits = [.containers: 5, .newContainersPerUser: 2]
+        for container in ["a", "b", "a"] {
+          #expect(try await failure(container, by: TestStore.alice) == nil)
+        }
+        let third = try #require(try await failure("c", by: TestStore.alice))
+        #expect(third.code == .quotaExceeded && third.limit == 2)
+        #expect(
+          third.reason
+            == "container 'c' would be new: the user has created 2 containers within the "
+            + "last hour, and the limit is 2; try again later")
+        #expect(try await failure("c", by: TestStore.bob) == nil)
+        #expect(try await failure("d", by: TestStore.alice, at: 3_600) == nil)
+        let sixth = try #require(try await failure("e", by: TestStore.bob))
+        #expect(sixth.code == .quotaExceeded && sixth.limit == 5)
+        #expect(sixth.reason.contains("the server has 5 containers, the limit"))
+        #expect(try await failure("e", by: nil) == nil)
+        #expect(try await failure("e", by: TestStore.bob) == nil)
+        #expect(store.quotas.refusals == [.newContainersPerUser: 1, .containers: 1])
+      }
+    }
+
     @Test("the zones of a database", arguments: engines)
     func zones(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in

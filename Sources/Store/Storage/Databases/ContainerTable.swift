@@ -1,0 +1,86 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The containers in which the store has data. Users name containers as they like if the
+/// configuration lists none, so their number has limits.
+///
+/// A row is added with the first data of a container: a database, a device, a permission, a
+/// credential or a schema. No row is deleted.
+struct ContainerTable {
+  let transaction: StoreTransaction
+
+  private var connection: any SQLConnection { transaction.connection }
+
+  /// `made_by` is the record name of the user whose request added the container; empty for an
+  /// administrator, and after the user was deleted. `made_at` is in milliseconds since 1970; 0 for
+  /// an administrator.
+  static let definition = [
+    """
+    CREATE TABLE containers (
+      container TEXT PRIMARY KEY, made_by TEXT NOT NULL, made_at BIGINT NOT NULL)
+    """,
+    "CREATE INDEX containers_by_maker ON containers (made_by, made_at)",
+  ]
+
+  /// The milliseconds for which a container counts as new for the limit of its maker: one hour.
+  private static let newMilliseconds: Int64 = 60 * 60 * 1000
+
+  /// Adds a container, if it is new. The reference lock makes the limits exact.
+  ///
+  /// - Parameter maker: the user for whom the container is added; nil for an administrator, who has
+  ///   no limit.
+  /// - Throws: ``LocksNeeded`` if the container is new and the transaction does not have the
+  ///   reference lock, ``ItemFailure/Code/quotaExceeded`` at a limit.
+  func enter(_ container: String, for maker: ContainerMaker?) throws {
+    let isKnown = try connection.first(
+      "SELECT 1 FROM containers WHERE container = $1", [.text(container)]
+    ) { _ in true }
+    guard isKnown == nil else { return }
+    try transaction.require(.reference)
+    if let maker { try checkLimits(for: container, by: maker) }
+    try connection.run(
+      """
+      INSERT INTO containers (container, made_by, made_at) VALUES ($1, $2, $3)
+      ON CONFLICT (container) DO NOTHING
+      """,
+      [
+        .text(container), .text(maker?.userRecordName ?? ""),
+        .integer(maker?.timestamp.milliseconds ?? 0),
+      ])
+  }
+
+  /// Removes a deleted user's name from the containers that the user made.
+  func forgetMaker(_ userRecordName: String) throws {
+    try connection.run(
+      "UPDATE containers SET made_by = '' WHERE made_by = $1", [.text(userRecordName)])
+  }
+
+  private func checkLimits(for container: String, by maker: ContainerMaker) throws {
+    let quotas = transaction.context.quotas
+    let limit = quotas[.containers]
+    if limit < .max, try count("SELECT COUNT(*) FROM containers", []) >= limit {
+      throw quotas.refusal(
+        of: .containers, field: "container",
+        "container '\(container)' would be new: the server has \(limit) containers, the limit; use "
+          + "one of them, or ask the operator to list this one in 'containers' of server.json")
+    }
+    let userLimit = quotas[.newContainersPerUser]
+    guard userLimit < .max else { return }
+    let made = try count(
+      "SELECT COUNT(*) FROM containers WHERE made_by = $1 AND made_at > $2",
+      [
+        .text(maker.userRecordName),
+        .integer(maker.timestamp.milliseconds - Self.newMilliseconds),
+      ])
+    guard made >= userLimit else { return }
+    throw quotas.refusal(
+      of: .newContainersPerUser, field: "container",
+      "container '\(container)' would be new: the user has created \(made) containers within the last "
+        + "hour, and the limit is \(userLimit); try again later")
+  }
+
+  private func count(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
+    try connection.first(statement, arguments) { Int($0.integer(0)) } ?? 0
+  }
+}
