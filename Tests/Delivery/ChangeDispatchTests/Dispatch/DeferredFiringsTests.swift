@@ -121,7 +121,8 @@ struct DeferredFiringsTests {
 
   @Test("of more than the log keeps only the newest are logged, and firesOnce fires all the same")
   func newest() async throws {
-    try await withWorld(configure: { $0.notificationLog.entries = 20 }) { world in
+    let configure: (inout StoreConfiguration) -> Void = { $0.notificationLog.entries = 20 }
+    try await withWorld(configure: configure) { world in
       try await Self.subscribe(9, in: world)
       try await world.subscribe(World.query("t", options: [.firesOnRecordCreation, .firesOnce]))
       let names = (0..<40).map { "r\($0)" }

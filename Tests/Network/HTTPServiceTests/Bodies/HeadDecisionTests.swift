@@ -103,12 +103,11 @@ struct HeadDecisionTests {
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let files = { try FileManager.default.contentsOfDirectory(atPath: directory).count }
     let gate = Gate()
-    try await withExaminingServer(
-      {
-        $0.isProxy = { _ in true }
-        $0.spooling = .init(directory: directory, maximumBodySize: 100_000) { _, _ in true }
-      }, gate: gate
-    ) { server in
+    let configure: (inout HTTPServer.Configuration) -> Void = {
+      $0.isProxy = { _ in true }
+      $0.spooling = .init(directory: directory, maximumBodySize: 100_000) { _, _ in true }
+    }
+    try await withExaminingServer(configure, gate: gate) { server in
       let refused = try RawClient(port: server.port)
       try await refused.send(head("/no", "Content-Length: 50000\r\n") + bytes(40_000))
       let stored = try RawClient(port: server.port)
@@ -166,8 +165,10 @@ struct HeadDecisionTests {
   @Test("a large body for a path that takes only small ones is refused by its head")
   func smallBodies() async throws {
     let examined = Tally()
-    try await withExaminingServer({ $0.mayBeLarge = { $0 != "/form" } }, examined: examined) {
-      server in
+    let configure: (inout HTTPServer.Configuration) -> Void = {
+      $0.mayBeLarge = { $0 != "/form" }
+    }
+    try await withExaminingServer(configure, examined: examined) { server in
       let client = try RawClient(port: server.port)
       try await client.send(head("/form", "Content-Length: 1000\r\n"))
       #expect(try await client.response().status == 413)
