@@ -118,6 +118,7 @@ extension ServerConfiguration.Limits {
         "The tokens of the web courier of one user that have not expired."),
       .init(
         "eventStreamsPerUser", \.eventStreamsPerUser, .whole(1...1_000_000), restart: true,
+        clientLimit: "eventStreamsPerUser",
         "The open event streams of one user at one server."),
       .init(
         "undeliveredPushes", \.undeliveredPushes, .whole(1...1_000_000_000), restart: true,

@@ -23,7 +23,7 @@ extension SQLiteConnection {
     guard let path = filePath else { return }
     if try !isLogMarked { try setLogMark(1) }
     // A killed process may have left the mark in the log only.
-    if try !Self.isLogMarked(inFileAt: path) { _ = try eraseLog() }
+    if !Self.isLogMarked(inFileAt: path) { _ = try eraseLog() }
   }
 
   package func settleLog() throws {
@@ -45,10 +45,19 @@ extension SQLiteConnection {
   }
 
   /// Whether the mark is set in the file alone, without its log.
-  private static func isLogMarked(inFileAt path: String) throws -> Bool {
-    let file = try SQLiteConnection(readingFileAt: path, isAlone: true)
-    defer { file.close() }
-    return try file.isLogMarked
+  ///
+  /// The method reads `user_version`, the big-endian number at offset 60 (SQLite, Database File Format,
+  /// 1.3). It does not open the file: without its log, a file may be in a state that SQLite takes for
+  /// damaged.
+  private static func isLogMarked(inFileAt path: String) -> Bool {
+    // A file that cannot be read has no mark; its opening throws the error.
+    guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    defer { try? file.close() }
+    // The same holds for bytes that cannot be read.
+    guard (try? file.seek(toOffset: 60)) != nil, let bytes = try? file.read(upToCount: 4) else {
+      return false
+    }
+    return bytes.elementsEqual([0, 0, 0, 1])
   }
 
   /// The path of the file; nil for a database in memory.
@@ -62,9 +71,8 @@ extension SQLiteConnection {
   package static func checkLog(ofFileAt path: String) throws {
     let files = FileManager.default
     // The order matters: another process may copy the log, remove the mark and delete the log.
-    // A file that cannot be read has no mark; its opening throws the error.
     guard files.fileExists(atPath: path), !files.fileExists(atPath: path + "-wal"),
-      (try? isLogMarked(inFileAt: path)) ?? false
+      isLogMarked(inFileAt: path)
     else { return }
     throw StoreError(
       .cannotOpen,
