@@ -34,7 +34,7 @@ extension HTTPServer {
     /// body that may use the reserve (``mayUseReserve``) is served even then.
     ///
     /// Bodies over ``smallBodySize`` may use only half of it, and each host and network only a
-    /// share (``ByteAdmission``). So clients with bodies that never end leave room for others.
+    /// share (``ByteAdmission``). So clients with bodies that never end leave space for others.
     public var maximumBufferedBytes = 256 << 20
     /// The most open connections. For a further one, the server closes those that have waited
     /// longest for a request. If none waits, the new connection gets 503 and is closed.
@@ -139,7 +139,7 @@ extension HTTPServer {
         all: maximumBufferedBytes, large: maximumBufferedBytes / 2, smallBody: smallBodySize)
     }
 
-    /// The limits of bytes in files, where small bodies have no room of their own.
+    /// The limits of bytes in files, where small bodies have no space of their own.
     var fileLimits: ByteAdmission.Limits {
       let bytes = spooling?.maximumSpooledBytes ?? 0
       return ByteAdmission.Limits(all: bytes, large: bytes, smallBody: 0)

@@ -15,7 +15,7 @@ struct SubscriberLoad {
 
   /// The number of firings of a subscriber in the batch above which the subscriber is deferred.
   private let limit: Int
-  /// The deferred subscribers.
+  /// The subscribers who were deferred before the batch, or exceeded the limit in it.
   private(set) var deferred: Set<UInt32>
   /// The number of firings of all subscribers in the batch so far.
   private var total = 0

@@ -1,13 +1,13 @@
 /// The decision whether the server stores further bytes of requests, so that clients with bodies that
-/// never end leave room for others. It is a value without I/O. One value counts the bytes in memory,
+/// never end leave space for others. It is a value without I/O. One value counts the bytes in memory,
 /// another one those in files.
 ///
 /// 1. All bytes together have a limit.
-/// 2. Large bodies have a lower limit together, so that small requests find room beside them.
+/// 2. Large bodies have a lower limit together, so that small requests find space beside them.
 /// 3. A host may hold half as many bytes as are free, a network as many as are free, an account a
 ///    quarter as many.
 ///
-/// By rule 3, however many clients hold all that they may, the next one still finds room: *n*
+/// By rule 3, however many clients hold all that they may, the next one still finds space: *n*
 /// networks that take everything leave 1/(*n* + 1) free. The rule is that of A. Choudhury and
 /// E. Hahne, Dynamic queue length thresholds for shared-memory packet switches (1998).
 ///
@@ -58,19 +58,19 @@ struct ByteAdmission: Sendable {
   ///
   /// With 0 bytes, the answer is about the beginning of a request.
   func refusal(of count: Int, for holding: Holding) -> HTTPRefusal.Reason? {
-    var room = limits.all - taken
+    var available = limits.all - taken
     if holding.isLarge {
-      room = min(room, limits.large - large)
+      available = min(available, limits.large - large)
     } else if holding.count + count > limits.smallBody {
       // The bytes that the body has already become those of a large one.
-      room = min(room, limits.large - large - holding.count)
+      available = min(available, limits.large - large - holding.count)
     }
-    if room < max(1, count) { return .tooManyBytes }
+    if available < max(1, count) { return .tooManyBytes }
     if let peer = holding.peer {
-      if byHost[peer.host] + count > room / 2 { return .tooManyBytesOfAddress }
-      if byNetwork[peer.network] + count > room { return .tooManyBytesOfNetwork }
+      if byHost[peer.host] + count > available / 2 { return .tooManyBytesOfAddress }
+      if byNetwork[peer.network] + count > available { return .tooManyBytesOfNetwork }
     }
-    if let account = holding.account, byAccount[account] + count > room / 4 {
+    if let account = holding.account, byAccount[account] + count > available / 4 {
       return .tooManyBytesOfAccount
     }
     return nil

@@ -10,7 +10,7 @@ struct ExchangeState {
   enum Stage: Equatable {
     /// The head, before the server receives the body.
     case head
-    /// The complete request.
+    /// The request with its body, which the handler answers.
     case whole
   }
 

@@ -162,8 +162,8 @@ extension Connection {
         "\(limit) requests are under way, which is the limit; try again in a moment")
   }
 
-  /// Returns the refusal of a body for whose announced bytes there is no room now; `nil` if there
-  /// is room, or if the body is small or over its limit.
+  /// Returns the refusal of a body for whose announced bytes there is no space now; `nil` if there
+  /// is space, or if the body is small or over its limit.
   private func announcedTooMuch(_ head: RequestHead, _ limit: Int) -> HTTPRefusal? {
     guard let length = head.contentLength, length <= limit,
       length > server.configuration.smallBodySize

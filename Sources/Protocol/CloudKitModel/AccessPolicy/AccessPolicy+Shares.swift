@@ -31,7 +31,7 @@ public enum SharedRecordKind: Sendable, Hashable, CaseIterable {
   case share
   /// The root of the shared hierarchy. Its deletion ends the share.
   case root
-  /// Any other record.
+  /// A record below the root, or in a shared zone. Its deletion ends no share.
   case member
 
   /// The action of a participant who deletes the record, directly or by the deletion of a record that

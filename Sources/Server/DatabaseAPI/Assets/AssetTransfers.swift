@@ -43,7 +43,7 @@ package struct AssetTransfers: Sendable {
 
   /// The result of a request's head.
   enum Step: Sendable {
-    /// The answer.
+    /// The whole answer: the request needs no body.
     case answer(HTTPResponse)
     /// An upload whose bytes the server may receive.
     case upload(Upload)

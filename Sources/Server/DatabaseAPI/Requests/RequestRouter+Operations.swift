@@ -7,7 +7,7 @@ import WebServices
 extension RequestRouter {
   /// The result of the steps for a request's head.
   enum Step {
-    /// The answer.
+    /// The whole answer: the request needs no body.
     case answer(HTTPResponse)
     /// An upload, which needs its bytes.
     case upload(AssetTransfers.Upload)
