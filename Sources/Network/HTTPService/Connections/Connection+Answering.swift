@@ -7,27 +7,23 @@ extension Connection {
   ///
   /// - Returns: `false` to close the connection.
   func startHandler(_ stage: ExchangeState.Stage, number: UInt64) -> Bool {
-    guard let head = incoming.head else { return false }
+    guard var request = incoming.request else { return false }
     var ticket: Int?
-    if stage == .whole,
-      server.configuration.mayBeOverdue(head.method, RequestTarget(head.target).path)
-    {
+    if stage == .whole, server.configuration.mayBeOverdue(request.method, request.path) {
       ticket = server.admission.withLock { $0.enter(at: .now) }
       guard ticket != nil else { return refuse(.overloaded) }
     }
-    let request = HTTPRequest(
-      method: head.method, target: head.target, headers: head.headers, body: incoming.body,
-      bodyFile: incoming.bodyFile, remoteAddress: remoteAddress,
-      isFromSocketFile: isOfSocketFile)
+    request.body = incoming.body
+    request.bodyFile = incoming.bodyFile
     let task: Task<Void, Never>
     if stage == .head, let examine = server.examine {
-      task = Task { [self] in
+      task = Task { [self, request] in
         let decision = await examine(request)
         handlerReturned(number: number) { $0.decision = decision }
       }
     } else {
       let handler = incoming.answer ?? server.handler
-      task = Task { [self, ticket] in
+      task = Task { [self, request, ticket] in
         let response = await handler(request)
         if let ticket { server.admission.withLock { $0.leave(ticket) } }
         if !handlerReturned(number: number, { $0.response = response }) { response.ifUnsent?() }
@@ -148,6 +144,7 @@ extension Connection {
     // A stream may last for hours, and nothing needs these values any more.
     incoming.head?.target = ""
     incoming.head?.headers = []
+    incoming.request = nil
     beginAnswer(response.body)
     do {
       let answer = try NativeResponse.make(

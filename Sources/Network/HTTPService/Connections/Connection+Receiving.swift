@@ -55,7 +55,11 @@ extension Connection {
     // Counted before the check whether the server stops. So either this request sees the stop, or
     // the stop sees this request.
     server.counters.exchanges.increment()
-    let path = RequestTarget(head.target).path
+    let request = HTTPRequest(
+      method: method, target: head.target, headers: head.headers, remoteAddress: remoteAddress,
+      isFromSocketFile: isOfSocketFile)
+    incoming.request = request
+    let path = request.path
     let isUrgent = server.configuration.mayUseReserve(path)
     let hasPlace = hasPlace(mayUseReserve: isUrgent)
     let peer = peer ?? server.configuration.forwardedAddress(head.headers).map { PeerAddress($0) }

@@ -18,6 +18,8 @@ final class Connection: @unchecked Sendable {
     /// Whether the server refused a request for which the library never called.
     var isRefusedUnasked = false
     var head: RequestHead?
+    /// The request without its body, for the handler.
+    var request: HTTPRequest?
     /// Whether the handler is deciding about the head.
     var isExamined = false
     /// The handler's answer from the head, until it can be sent.
@@ -139,6 +141,7 @@ final class Connection: @unchecked Sendable {
       return
     }
     incoming.head = nil
+    incoming.request = nil
     releaseBytes()
     if incoming.hasPlace {
       incoming.hasPlace = false

@@ -125,8 +125,9 @@ extension HTTPRequest {
   /// percent sign was escaped twice.
   fileprivate func token(_ name: String) -> String? {
     guard let text = query(name), !["", "null", "undefined"].contains(text) else { return nil }
-    if text.contains(" ") { return text.replacing(" ", with: "+") }
-    return text.contains("%") ? text.removingPercentEncoding ?? text : text
+    if text.utf8.contains(UInt8(ascii: " ")) { return text.replacing(" ", with: "+") }
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+    return text.removingPercentEncoding ?? text
   }
 }
 
