@@ -38,12 +38,12 @@ extension Transactions {
     let groups = Dictionary(grouping: rows, by: \.database)
     guard context.isDistributed else {
       let locks = settlesDeliveries ? .deliveries : WriteLocks.databases(groups.keys)
-      return [try await write(locking: locks) { try body($0, rows) }]
+      return [try await write(locking: locks, rows: rows.count) { try body($0, rows) }]
     }
     var values: [Value] = []
     for (database, rows) in groups.sorted(by: { $0.key < $1.key }) {
       let locks = settlesDeliveries ? .deliveries : WriteLocks.database(database)
-      values.append(try await write(locking: locks) { try body($0, rows) })
+      values.append(try await write(locking: locks, rows: rows.count) { try body($0, rows) })
     }
     return values
   }

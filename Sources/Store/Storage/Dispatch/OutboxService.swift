@@ -118,7 +118,11 @@ struct OutboxService: OutboxStore {
     let changes = changes.map { PreparedChange($0) }
     let grown = notificationLog.growth.takeGrown(among: changes)
     let limits = notificationLog.limits
-    let outcome = try await transactions.write(locking: .dispatch(of: changes)) { transaction in
+    let outcome = try await transactions.write(
+      locking: .dispatch(of: changes),
+      rows: changes.reduce(changes.count) { $0 + $1.notifications.elements.count },
+      isDispatch: true
+    ) { transaction in
       var dispatch = DispatchCompletion(
         timestamp: timestamp, capacity: capacity, transaction: transaction)
       try dispatch.complete(changes)

@@ -1,6 +1,16 @@
 import SQLEngine
 import StoreModel
 
+/// The kind of a job, which decides when its turn comes (``WriteSchedule``).
+enum JobKind: Hashable, Sendable {
+  /// A job of a few rows, such as a save of one record, or a read.
+  case short
+  /// A write of many notifications by the dispatcher.
+  case dispatch
+  /// A write of many rows, such as a request with hundreds of records or a step of maintenance.
+  case bulk
+}
+
 /// A job for one of the store's threads: a write, a read, or a statement outside of transactions.
 ///
 /// The life of a job:
@@ -16,6 +26,11 @@ protocol StoreJob: AnyObject, Sendable {
   ///
   /// Before a job without this property, the writing thread writes all gathered writes.
   var gathersWrites: Bool { get }
+  /// About how many rows of callers the job writes, such as records or notifications. The default
+  /// is 1.
+  var rows: Int { get }
+  /// Whether the job is the dispatcher's. The default is false.
+  var isDispatch: Bool { get }
   /// The locks that the job needs while it runs, on a store that several servers share. The default
   /// is ``WriteLocks/rows``: no locks besides those of the statements.
   var locks: WriteLocks { get }
@@ -41,6 +56,10 @@ protocol StoreJob: AnyObject, Sendable {
 }
 
 extension StoreJob {
+  var rows: Int { 1 }
+  var isDispatch: Bool { false }
+  /// The kind of the job: short, if it writes at most 32 rows.
+  var kind: JobKind { rows <= 32 ? .short : isDispatch ? .dispatch : .bulk }
   var locks: WriteLocks { .rows }
   var isOutsideTransactions: Bool { false }
   var cancellation: ReadCancellation? { nil }
@@ -54,6 +73,8 @@ extension StoreJob {
 final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   // One thread at a time uses the object: the thread that runs and finishes the job.
   let gathersWrites: Bool
+  let rows: Int
+  let isDispatch: Bool
   let locks: WriteLocks
   let isOutsideTransactions: Bool
   let cancellation: ReadCancellation?
@@ -74,12 +95,14 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   ///     the store.
   init(
     _ continuation: CheckedContinuation<Value, any Error>, locks: WriteLocks = .rows,
-    gathersWrites: Bool = false, isOutsideTransactions: Bool = false,
+    rows: Int = 1, isDispatch: Bool = false, gathersWrites: Bool = false, isOutsideTransactions: Bool = false,
     cancellation: ReadCancellation? = nil,
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) {
     self.continuation = continuation
     self.locks = locks
+    self.rows = rows
+    self.isDispatch = isDispatch
     self.gathersWrites = gathersWrites
     self.isOutsideTransactions = isOutsideTransactions
     self.cancellation = cancellation

@@ -4,28 +4,39 @@ import StoreModel
 /// A schedule of waiting jobs: it decides which jobs a thread does next. The schedule is a value
 /// without I/O and without locks of its own; ``JobQueue`` guards it.
 ///
-/// If ``threads`` is 1, a thread gets the oldest jobs, whatever their locks. This also serves the
-/// queue of reads, because reads take no locks. On a distributed store, the jobs of a transaction
-/// name one database, even with one thread.
+/// A transaction has jobs of one kind (``JobKind``). While several kinds wait, every second
+/// transaction is one of short jobs, and the others are of dispatches and of bulk writes in turns. So
+/// a short job waits for one other transaction at most, and bulk writes cannot keep the dispatcher
+/// from following them. If only bulk writes wait, a transaction takes as many as it can, because jobs
+/// that change the same pages cost less together; otherwise it takes ``rowBudget`` rows.
+///
+/// If ``threads`` is 1, a thread gets the oldest jobs of a kind, whatever their locks. This also
+/// serves the queue of reads, because reads take no locks. On a distributed store, the jobs of a
+/// transaction name one database, even with one thread.
 ///
 /// With several threads, two jobs whose locks (``WriteLocks``) exclude each other never run at the
-/// same time on different threads. Such jobs run in the order in which they were added.
+/// same time on different threads. Such jobs of one kind run in the order in which they were added.
 struct WriteSchedule {
   /// The number of threads whose jobs take locks, at least 1.
   private let threads: Int
   /// Whether the jobs of one transaction concern one database.
   private let separatesDatabases: Bool
-  /// The waiting jobs, oldest first.
-  private var waiting: [any StoreJob] = []
+  /// The waiting jobs by kind, oldest first.
+  private var waiting: [JobKind: [any StoreJob]] = [:]
+  /// The kinds in the order in which their turns come.
+  private var order: [JobKind] = [.short, .dispatch, .bulk]
   /// The locks of each thread's current jobs, by the threads' numbers; nil for a thread without
   /// jobs.
   private var inHand: [WriteLocks?]
   /// The union of the locks in ``inHand``.
   private var heldLocks = LockSet()
 
-  /// The most jobs that ``take(most:by:)`` examines. The limit keeps a call short while many jobs
-  /// wait for one lock.
+  /// The most jobs of a kind that ``take(most:by:)`` examines. The limit keeps a call short while
+  /// many jobs wait for one lock.
   private static let lookahead = 2_048
+  /// The most rows of the bulk writes of one transaction while other jobs wait. One job may have
+  /// more.
+  private static let rowBudget = 512
 
   /// Creates an empty schedule.
   ///
@@ -40,12 +51,12 @@ struct WriteSchedule {
   }
 
   /// The number of waiting jobs.
-  var count: Int { waiting.count }
-  var isEmpty: Bool { waiting.isEmpty }
+  var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
+  var isEmpty: Bool { waiting.values.allSatisfy(\.isEmpty) }
 
   /// Adds a job, and returns whether a waiting thread could begin the job now.
   mutating func add(_ job: any StoreJob) -> Bool {
-    waiting.append(job)
+    waiting[job.kind, default: []].append(job)
     return threads == 1 || !heldLocks.exclude(job.locks)
   }
 
@@ -72,33 +83,70 @@ struct WriteSchedule {
   /// - Complexity: O(*n*), where *n* is the number of waiting jobs. The locks of at most
   ///   ``lookahead`` jobs are examined.
   mutating func take(most: Int, by thread: Int) -> [any StoreJob] {
-    if threads == 1, !separatesDatabases {
-      let taken = Array(waiting.prefix(most))
-      waiting.removeFirst(taken.count)
-      return taken
-    }
-    let share = (waiting.count + threads - 1) / threads
+    // A job that must wait excludes those that are examined after it.
     var excluded = heldLocks
+    var isInTurn = true
+    for kind in order where waiting[kind]?.isEmpty == false {
+      let taken = take(kind, most: most, by: thread, excluding: &excluded)
+      if !taken.isEmpty {
+        if isInTurn { endTurn(of: kind) }
+        return taken
+      }
+      // Until the kind whose turn it is can be taken, the order stays.
+      isInTurn = false
+    }
+    return []
+  }
+
+  /// Moves a kind behind those whose turns come before its next one.
+  private mutating func endTurn(of kind: JobKind) {
+    order.removeAll { $0 == kind }
+    switch kind {
+    case .short: order.append(.short)
+    case .dispatch, .bulk:
+      order.removeAll { $0 == .short }
+      order = [.short] + order + [kind]
+    }
+  }
+
+  /// Removes jobs of one kind for a thread's next transaction; see ``take(most:by:)``.
+  private mutating func take(
+    _ kind: JobKind, most: Int, by thread: Int, excluding excluded: inout LockSet
+  ) -> [any StoreJob] {
+    let all = count
+    // Taken out, so that no copy of the array is made.
+    var jobs = waiting.updateValue([], forKey: kind) ?? []
+    let budget = kind == .bulk && jobs.count < all ? Self.rowBudget : .max
+    let locksMatter = threads > 1 || separatesDatabases
+    let share = locksMatter ? (all + threads - 1) / threads : most
     var locks: WriteLocks?
+    var rows = 0
     var taken: [any StoreJob] = []
     var left: [any StoreJob] = []
     var looked = 0
-    for job in waiting {
+    for job in jobs {
       guard taken.count < most, looked < Self.lookahead else { break }
+      guard taken.isEmpty || rows + job.rows <= budget else { break }
       looked += 1
       let wanted = job.locks
-      if !excluded.exclude(wanted), fits(wanted, into: locks, isBelowShare: taken.count < share) {
+      if !locksMatter
+        || !excluded.exclude(wanted)
+          && fits(wanted, into: locks, isBelowShare: taken.count < share)
+      {
         locks = locks?.union(wanted) ?? wanted
+        rows += job.rows
         taken.append(job)
       } else {
         excluded.insert(wanted)
         left.append(job)
       }
     }
-    guard let locks else { return [] }
-    waiting.replaceSubrange(0..<looked, with: left)
-    inHand[thread] = locks
-    heldLocks.insert(locks)
+    jobs.replaceSubrange(0..<looked, with: left)
+    waiting[kind] = jobs
+    if let locks, locksMatter {
+      inHand[thread] = locks
+      heldLocks.insert(locks)
+    }
     return taken
   }
 

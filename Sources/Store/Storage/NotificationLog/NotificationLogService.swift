@@ -107,7 +107,9 @@ extension NotificationLogService {
     try await transactions.write(locking: .rows) { _ in }
     let generation = tail.generation
     while tail.hasUnfiled(through: generation) {
-      try await transactions.write(locking: .rows) { $0.filingRequest = Self.filingBatch }
+      try await transactions.write(locking: .rows, rows: Self.filingBatch) {
+        $0.filingRequest = Self.filingBatch
+      }
     }
   }
 }

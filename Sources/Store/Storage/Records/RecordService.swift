@@ -24,7 +24,8 @@ struct RecordService: RecordReading, RecordWriting {
     }
     let prepared = PreparedModification(modification, by: transactions.writer.schemas)
     let outcomes = try await transactions.write(
-      locking: .database(modification.database), gathersWrites: true
+      locking: .database(modification.database), rows: modification.operations.count,
+      gathersWrites: true
     ) { transaction in
       try RepeatableModification(prepared, transaction: transaction).run()
     }

@@ -26,7 +26,8 @@ extension RecordService {
     for part in parts {
       let modification = part.modification
       let found = try await transactions.write(
-        locking: .database(modification.database), gathersWrites: true
+        locking: .database(modification.database), rows: modification.operations.count,
+        gathersWrites: true
       ) { transaction in
         try RepeatableModification(PreparedModification(modification), transaction: transaction)
           .run()

@@ -42,6 +42,8 @@ struct Transactions: Sendable {
   /// - Parameters:
   ///   - locks: the locks of the write, on a shared store. If `body` needs others, the transaction
   ///     is repeated with them.
+  ///   - rows: about how many rows the write has (``StoreJob/rows``).
+  ///   - isDispatch: whether the write is the dispatcher's.
   ///   - gathersWrites: whether `body` leaves writes in ``StoreTransaction/gathered`` (see
   ///     ``StoreJob/gathersWrites``).
   ///   - body: the write. It shares its transaction with other writes.
@@ -49,12 +51,15 @@ struct Transactions: Sendable {
   ///   ``StoreError/Code/overloaded`` if too many writes wait; ``StoreError/Code/outcomeUnknown``
   ///   if the commit may have succeeded.
   func write<Value: Sendable>(
-    locking locks: WriteLocks = .everything, gathersWrites: Bool = false,
+    locking locks: WriteLocks = .everything, rows: Int = 1, isDispatch: Bool = false,
+    gathersWrites: Bool = false,
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       writer.queue.add(
-        ContinuationJob(continuation, locks: locks, gathersWrites: gathersWrites, body))
+        ContinuationJob(
+          continuation, locks: locks, rows: rows, isDispatch: isDispatch,
+          gathersWrites: gathersWrites, body))
     }
   }
 

@@ -116,7 +116,9 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
       try await notificationLog.fileNotifications()
     }
     let locks = pending.database == 0 ? WriteLocks.reference : .reference.union(.database(database))
-    return try await transactions.write(locking: locks) { transaction in
+    return try await transactions.write(
+      locking: locks, rows: Int(UserDeletionStep.batch)
+    ) { transaction in
       let identifier = pending.deletion.identifier
       let known = try UserDeletionTable(transaction: transaction).deletions()
         .first { $0.deletion.identifier == identifier }

@@ -18,7 +18,9 @@ extension MaintenanceService {
       return nil
     }
     let database = WriteLocks.database(DatabaseID(rawValue: place))
-    return try await transactions.write(locking: .reference.union(database)) { transaction in
+    return try await transactions.write(
+      locking: .reference.union(database), rows: Int(Retention.batch)
+    ) { transaction in
       guard var pending = try IndexWorkTable(transaction: transaction).pending().first else {
         return nil
       }

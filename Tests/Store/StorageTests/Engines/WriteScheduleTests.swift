@@ -9,11 +9,15 @@ struct WriteScheduleTests {
   private final class Job: StoreJob {
     let number: Int
     let locks: WriteLocks
+    let rows: Int
+    let isDispatch: Bool
     let gathersWrites = false
 
-    init(_ number: Int, _ locks: WriteLocks) {
+    init(_ number: Int, _ locks: WriteLocks, rows: Int = 1, isDispatch: Bool = false) {
       self.number = number
       self.locks = locks
+      self.rows = rows
+      self.isDispatch = isDispatch
     }
 
     func run(in transaction: StoreTransaction) throws {}
@@ -118,7 +122,7 @@ struct WriteScheduleTests {
   }
 
   @Test(
-    "no two threads have what excludes each other, each database's order is kept, all is done",
+    "no two threads have what excludes each other, each kind keeps its order, all is done",
     arguments: Seeds.some(30))
   func random(seed: Int) {
     var generator = SeededGenerator(seed: seed)
@@ -130,7 +134,11 @@ struct WriteScheduleTests {
     while added < 400 || begun.count < added {
       if added < 400, generator.chance(1, in: 2) {
         for _ in 0..<Int.random(in: 1...9, using: &generator) {
-          _ = schedule.add(Job(added, Self.randomLocks(using: &generator)))
+          let rows = generator.chance(1, in: 3) ? 400 : 1
+          let isDispatch = generator.chance(1, in: 2)
+          _ = schedule.add(
+            Job(
+              added, Self.randomLocks(using: &generator), rows: rows, isDispatch: isDispatch))
           added += 1
         }
       }
@@ -147,10 +155,62 @@ struct WriteScheduleTests {
     }
     #expect(begun.map(\.number).sorted() == Array(0..<added))
     for (place, job) in begun.enumerated() {
-      for later in begun[place...] where Self.exclude(job.locks, later.locks) {
+      for later in begun[place...]
+      where job.kind == later.kind && Self.exclude(job.locks, later.locks) {
         #expect(later.number >= job.number)
       }
     }
+  }
+
+  @Test(
+    "short jobs have every second turn, dispatches and bulk writes the others", arguments: [1, 2])
+  func kinds(threads: Int) {
+    var schedule = WriteSchedule(threads: threads)
+    for number in 0..<4 { _ = schedule.add(Job(number, Self.database(1), rows: 400)) }
+    for number in 10..<12 {
+      _ = schedule.add(Job(number, Self.database(1), rows: 400, isDispatch: true))
+    }
+    var taken: [[Int]] = []
+    for number in 20..<26 {
+      _ = schedule.add(Job(number, Self.database(1)))
+      taken.append(Self.take(1, by: 0, of: &schedule))
+      schedule.finish(by: 0)
+    }
+    #expect(taken == [[20], [10], [21], [0], [22], [11]])
+    taken = []
+    while !schedule.isEmpty {
+      taken.append(Self.take(10, by: 0, of: &schedule))
+      schedule.finish(by: 0)
+    }
+    // Once nobody else waits, bulk writes go together.
+    #expect(taken == [[23, 24, 25], [1, 2, 3]])
+  }
+
+  @Test("bulk writes that other jobs wait for are of a few hundred rows")
+  func budget() {
+    var schedule = Self.schedule(1, [])
+    for number in 0..<3 { _ = schedule.add(Job(number, Self.database(1), rows: 200)) }
+    _ = schedule.add(Job(3, Self.database(1)))
+    var taken = Self.take(1, by: 0, of: &schedule)
+    #expect(taken == [3])
+    _ = schedule.add(Job(4, Self.database(1)))
+    taken = Self.take(10, by: 0, of: &schedule)
+    #expect(taken == [0, 1])
+  }
+
+  @Test("a bulk write to a database whose short jobs never end is done")
+  func noStarvation() {
+    var schedule = WriteSchedule(threads: 2)
+    _ = schedule.add(Job(0, Self.database(1)))
+    var begun = Self.take(10, by: 0, of: &schedule)
+    _ = schedule.add(Job(100, Self.database(1), rows: 400))
+    for number in 1..<9 where !begun.contains(100) {
+      _ = schedule.add(Job(number, Self.database(1)))
+      _ = schedule.add(Job(number + 10, Self.database(2)))
+      schedule.finish(by: number % 2)
+      begun += Self.take(10, by: number % 2, of: &schedule)
+    }
+    #expect(begun.contains(100))
   }
 
   @Test("where databases are on several nodes, one database's jobs go together and others alone")
