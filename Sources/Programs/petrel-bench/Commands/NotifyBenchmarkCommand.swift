@@ -13,17 +13,17 @@ enum NotifyBenchmarkCommand: Command {
   static let options: [Arguments.Option] = [
     .init(
       "subscriptions", "LIST",
-      "saved subscriptions on the record type (default 1,100,1000); above 1000: saves/s with "
+      "saved subscriptions on the record type (default 1,100,500); above 500: saves/s with "
         + "this number and with none, and whether every match is logged"),
     .init("rate", "NUMBER", "records saved a second, evenly spaced (default 200)"),
     .init("seconds", "SECONDS", "how long each is measured (default 5)"),
     .init(
-      "users", "NUMBER", "users of the subscriptions, if there are more than 1000 (default 100000)"),
+      "users", "NUMBER", "users of the subscriptions, if there are more than 500 (default 100000)"),
     .init(
       "connections", "NUMBER",
       "connections that save records, with many subscriptions or with readers (default 32)"),
     .init(
-      "paced", nil, "with more than 1000 subscriptions: measures the time to each push, at --rate"),
+      "paced", nil, "with more than 500 subscriptions: measures the time to each push, at --rate"),
     .init(
       "readers", "NUMBER",
       "measures this number of event stream readers, each with its own equality subscription"),
@@ -40,7 +40,7 @@ enum NotifyBenchmarkCommand: Command {
   private static let deviceToken = String(repeating: "d4", count: 32)
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let counts = try arguments.ints("subscriptions", in: 1...10_000_000) ?? [1, 100, 1000]
+    let counts = try arguments.ints("subscriptions", in: 1...10_000_000) ?? [1, 100, 500]
     let rate = try arguments.int("rate", in: 1...10_000) ?? 200
     let seconds = try arguments.int("seconds", in: 1...3600) ?? 5
     let connections = try arguments.int("connections", in: 1...1000) ?? 32
@@ -64,9 +64,9 @@ enum NotifyBenchmarkCommand: Command {
       report.end()
       return 0
     }
-    if let most = counts.max(), most > 1000 {
+    if let most = counts.max(), most > 500 {
       guard counts.count == 1 else {
-        throw UsageError("--subscriptions takes one number when it is above 1000")
+        throw UsageError("--subscriptions takes one number when it is above 500")
       }
       let users = try arguments.int("users", in: 1...1_000_000) ?? 100_000
       if arguments.flag("paced") {
@@ -85,7 +85,7 @@ enum NotifyBenchmarkCommand: Command {
       return 0
     }
     if arguments.flag("paced") {
-      throw UsageError("--paced needs --subscriptions with a number above 1000")
+      throw UsageError("--paced needs --subscriptions with a number above 500")
     }
     let files = try SimulatorFiles(in: directory + "-apns")
     defer { BenchmarkFolder.remove(files.directory) }
