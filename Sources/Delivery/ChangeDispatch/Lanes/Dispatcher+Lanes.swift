@@ -93,8 +93,7 @@ extension Dispatcher {
   private func catchUp(_ lane: inout Lane) async throws {
     counters.withLock { $0.catchUps += 1 }
     try await retire(&lane)
-    lane.deferredFirings = nil
-    setDeferred(try await store.outbox.deferredSubscribers(in: lane.part), &lane)
+    try await readDeferred(&lane)
     var sequence = Int64.min
     while !handover.isStopped {
       // This call must come before the read. A change that is committed during the read is then in
@@ -209,7 +208,7 @@ extension Dispatcher {
       guard let work else {
         // The store may not know yet that the subscriber is deferred.
         try await retire(&lane)
-        return setDeferred(try await store.outbox.deferredSubscribers(in: lane.part), &lane)
+        return try await readDeferred(&lane)
       }
       firings = DeferredFirings(work, using: &lane.group)
     }
@@ -230,6 +229,18 @@ extension Dispatcher {
       lane.deferredFirings = firings
     }
     setDeferred(deferred, &lane)
+  }
+
+  /// Reads who is deferred, after another server or an earlier task of this one may have served the
+  /// lane. Whose firings are being logged stays first, so that these are not matched again for each
+  /// commit of another server.
+  private func readDeferred(_ lane: inout Lane) async throws {
+    let stored = try await store.outbox.deferredSubscribers(in: lane.part)
+    if let first = lane.deferred.first, lane.deferredFirings != nil, stored.contains(first) {
+      return setDeferred([first] + stored.filter { $0 != first }, &lane)
+    }
+    lane.deferredFirings = nil
+    setDeferred(stored, &lane)
   }
 
   /// Replaces the deferred subscribers of a lane, and counts them.

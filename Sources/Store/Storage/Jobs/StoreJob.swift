@@ -95,7 +95,8 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   ///     the store.
   init(
     _ continuation: CheckedContinuation<Value, any Error>, locks: WriteLocks = .rows,
-    rows: Int = 1, isDispatch: Bool = false, gathersWrites: Bool = false, isOutsideTransactions: Bool = false,
+    rows: Int = 1, isDispatch: Bool = false, gathersWrites: Bool = false,
+    isOutsideTransactions: Bool = false,
     cancellation: ReadCancellation? = nil,
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) {

@@ -16,6 +16,8 @@ import StoreModel
 ///
 /// With several threads, two jobs whose locks (``WriteLocks``) exclude each other never run at the
 /// same time on different threads. Such jobs of one kind run in the order in which they were added.
+/// Short jobs and others then take turns in each database too, because the turns of all databases
+/// together could all go to the others.
 struct WriteSchedule {
   /// The number of threads whose jobs take locks, at least 1.
   private let threads: Int
@@ -25,6 +27,11 @@ struct WriteSchedule {
   private var waiting: [JobKind: [any StoreJob]] = [:]
   /// The kinds in the order in which their turns come.
   private var order: [JobKind] = [.short, .dispatch, .bulk]
+  /// Whether the last transaction of a database had other jobs than short ones. A database that is
+  /// missing owes nobody a turn.
+  private var wasLong: [DatabaseID: Bool] = [:]
+  /// The number of waiting jobs that take all locks.
+  private var waitingForAll = 0
   /// The locks of each thread's current jobs, by the threads' numbers; nil for a thread without
   /// jobs.
   private var inHand: [WriteLocks?]
@@ -34,6 +41,8 @@ struct WriteSchedule {
   /// The most jobs of a kind that ``take(most:by:)`` examines. The limit keeps a call short while
   /// many jobs wait for one lock.
   private static let lookahead = 2_048
+  /// The most databases in ``wasLong``.
+  private static let turnLimit = 1_024
   /// The most rows of the bulk writes of one transaction while other jobs wait. One job may have
   /// more.
   private static let rowBudget = 512
@@ -57,6 +66,7 @@ struct WriteSchedule {
   /// Adds a job, and returns whether a waiting thread could begin the job now.
   mutating func add(_ job: any StoreJob) -> Bool {
     waiting[job.kind, default: []].append(job)
+    if job.locks.reach == .everything { waitingForAll += 1 }
     return threads == 1 || !heldLocks.exclude(job.locks)
   }
 
@@ -83,17 +93,27 @@ struct WriteSchedule {
   /// - Complexity: O(*n*), where *n* is the number of waiting jobs. The locks of at most
   ///   ``lookahead`` jobs are examined.
   mutating func take(most: Int, by thread: Int) -> [any StoreJob] {
+    // A job that takes all locks waits for a moment when nobody has any. It comes with the short
+    // jobs; turns of others would put the moment off without end.
+    let taken = take(most: most, by: thread, inTurns: waitingForAll == 0)
+    // Jobs of several databases can owe each other turns in a circle.
+    return taken.isEmpty && !wasLong.isEmpty ? take(most: most, by: thread, inTurns: false) : taken
+  }
+
+  /// - Parameter inTurns: whether the turns are kept. Otherwise short jobs come first.
+  private mutating func take(most: Int, by thread: Int, inTurns: Bool) -> [any StoreJob] {
     // A job that must wait excludes those that are examined after it.
     var excluded = heldLocks
-    var isInTurn = true
-    for kind in order where waiting[kind]?.isEmpty == false {
-      let taken = take(kind, most: most, by: thread, excluding: &excluded)
+    var isFirst = true
+    for kind in inTurns ? order : [.short, .dispatch, .bulk] where waiting[kind]?.isEmpty == false {
+      let owed = inTurns ? databasesOwed(before: kind) : []
+      let taken = take(kind, most: most, by: thread, excluding: &excluded, owed: owed)
       if !taken.isEmpty {
-        if isInTurn { endTurn(of: kind) }
+        if isFirst || !inTurns { endTurn(of: kind) }
         return taken
       }
       // Until the kind whose turn it is can be taken, the order stays.
-      isInTurn = false
+      isFirst = false
     }
     return []
   }
@@ -110,8 +130,14 @@ struct WriteSchedule {
   }
 
   /// Removes jobs of one kind for a thread's next transaction; see ``take(most:by:)``.
+  ///
+  /// - Parameters:
+  ///   - excluded: the locks that no job may take. The method adds those of jobs that must wait for
+  ///     them.
+  ///   - owed: the databases in which it is the turn of other kinds.
   private mutating func take(
-    _ kind: JobKind, most: Int, by thread: Int, excluding excluded: inout LockSet
+    _ kind: JobKind, most: Int, by thread: Int, excluding excluded: inout LockSet,
+    owed: Set<DatabaseID>
   ) -> [any StoreJob] {
     let all = count
     // Taken out, so that no copy of the array is made.
@@ -124,16 +150,22 @@ struct WriteSchedule {
     var taken: [any StoreJob] = []
     var left: [any StoreJob] = []
     var looked = 0
+    // The locks of jobs that wait for their turn, which exclude jobs of this kind only.
+    var later = LockSet()
     for job in jobs {
       guard taken.count < most, looked < Self.lookahead else { break }
       guard taken.isEmpty || rows + job.rows <= budget else { break }
       looked += 1
       let wanted = job.locks
-      if !locksMatter
+      if !owed.isEmpty, wanted.databases.contains(where: owed.contains) || later.exclude(wanted) {
+        later.insert(wanted)
+        left.append(job)
+      } else if !locksMatter
         || !excluded.exclude(wanted)
           && fits(wanted, into: locks, isBelowShare: taken.count < share)
       {
         locks = locks?.union(wanted) ?? wanted
+        if wanted.reach == .everything { waitingForAll -= 1 }
         rows += job.rows
         taken.append(job)
       } else {
@@ -146,8 +178,25 @@ struct WriteSchedule {
     if let locks, locksMatter {
       inHand[thread] = locks
       heldLocks.insert(locks)
+      if wasLong.count > Self.turnLimit { wasLong = [:] }
+      for database in locks.databases { wasLong[database] = kind != .short }
     }
     return taken
+  }
+
+  /// Returns the databases in which a job of this kind must wait, because the last transaction was
+  /// like it, and a job that is not waits.
+  private func databasesOwed(before kind: JobKind) -> Set<DatabaseID> {
+    guard threads > 1, !wasLong.isEmpty else { return [] }
+    let isLong = kind != .short
+    let others: [JobKind] = isLong ? [.short] : [.dispatch, .bulk]
+    var owed: Set<DatabaseID> = []
+    for job in others.flatMap({ waiting[$0]?.prefix(Self.lookahead) ?? [] }) {
+      for database in job.locks.databases where wasLong[database] == isLong {
+        owed.insert(database)
+      }
+    }
+    return owed
   }
 
   /// Returns whether a job may join the jobs that were chosen so far for a thread.

@@ -198,19 +198,45 @@ struct WriteScheduleTests {
     #expect(taken == [0, 1])
   }
 
-  @Test("a bulk write to a database whose short jobs never end is done")
+  @Test("neither short nor bulk jobs of a database starve, whatever other databases want")
   func noStarvation() {
-    var schedule = WriteSchedule(threads: 2)
-    _ = schedule.add(Job(0, Self.database(1)))
-    var begun = Self.take(10, by: 0, of: &schedule)
-    _ = schedule.add(Job(100, Self.database(1), rows: 400))
-    for number in 1..<9 where !begun.contains(100) {
-      _ = schedule.add(Job(number, Self.database(1)))
-      _ = schedule.add(Job(number + 10, Self.database(2)))
-      schedule.finish(by: number % 2)
-      begun += Self.take(10, by: number % 2, of: &schedule)
+    for isLong in [false, true] {
+      var schedule = WriteSchedule(threads: 2)
+      func add(_ number: Int, _ database: Int64, isLong: Bool) {
+        _ = schedule.add(Job(number, Self.database(database), rows: isLong ? 400 : 1))
+      }
+      add(0, 1, isLong: !isLong)
+      var begun = Self.take(1, by: 0, of: &schedule)
+      add(100, 1, isLong: isLong)
+      for number in 1..<9 where !begun.contains(100) {
+        add(number, 1, isLong: !isLong)
+        for database in 2..<6 { add(number, Int64(database), isLong: isLong) }
+        schedule.finish(by: number % 2)
+        begun += Self.take(1, by: number % 2, of: &schedule)
+      }
+      #expect(begun.contains(100), "\(isLong ? "a bulk write" : "a short write") waits: \(begun)")
     }
-    #expect(begun.contains(100))
+  }
+
+  @Test("a job that takes all locks is done, however much is written to databases")
+  func everythingAmongMany() {
+    var schedule = WriteSchedule(threads: 2)
+    func add(_ number: Int) {
+      for database in 1..<6 as Range<Int64> {
+        _ = schedule.add(Job(number, Self.database(database)))
+        _ = schedule.add(Job(number, Self.database(database), rows: 400))
+      }
+    }
+    add(0)
+    for thread in 0..<2 { _ = Self.take(1, by: thread, of: &schedule) }
+    _ = schedule.add(Job(100, .everything))
+    var begun: [Int] = []
+    for number in 1..<9 where !begun.contains(100) {
+      add(number)
+      schedule.finish(by: number % 2)
+      begun += Self.take(1, by: number % 2, of: &schedule)
+    }
+    #expect(begun.contains(100), "\(begun)")
   }
 
   @Test("where databases are on several nodes, one database's jobs go together and others alone")
