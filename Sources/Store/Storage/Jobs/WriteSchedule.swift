@@ -30,7 +30,7 @@ struct WriteSchedule {
   /// Whether the last transaction of a database had other jobs than short ones. A database that is
   /// missing owes nobody a turn.
   private var wasLong: [DatabaseID: Bool] = [:]
-  /// The number of waiting jobs that take all locks.
+  /// The number of waiting short jobs that take all locks.
   private var waitingForAll = 0
   /// The locks of each thread's current jobs, by the threads' numbers; nil for a thread without
   /// jobs.
@@ -66,7 +66,7 @@ struct WriteSchedule {
   /// Adds a job, and returns whether a waiting thread could begin the job now.
   mutating func add(_ job: any StoreJob) -> Bool {
     waiting[job.kind, default: []].append(job)
-    if job.locks.reach == .everything { waitingForAll += 1 }
+    if Self.takesAll(job) { waitingForAll += 1 }
     return threads == 1 || !heldLocks.exclude(job.locks)
   }
 
@@ -93,11 +93,17 @@ struct WriteSchedule {
   /// - Complexity: O(*n*), where *n* is the number of waiting jobs. The locks of at most
   ///   ``lookahead`` jobs are examined.
   mutating func take(most: Int, by thread: Int) -> [any StoreJob] {
-    // A job that takes all locks waits for a moment when nobody has any. It comes with the short
-    // jobs; turns of others would put the moment off without end.
+    // A job that takes all locks waits for a moment when nobody has any. Turns of others would put
+    // the moment off without end.
     let taken = take(most: most, by: thread, inTurns: waitingForAll == 0)
     // Jobs of several databases can owe each other turns in a circle.
     return taken.isEmpty && !wasLong.isEmpty ? take(most: most, by: thread, inTurns: false) : taken
+  }
+
+  /// Whether a job must wait for all others, so that it comes before their turns. Bulk writes keep
+  /// their turn: otherwise short jobs would come before them without end.
+  private static func takesAll(_ job: any StoreJob) -> Bool {
+    job.kind == .short && job.locks.reach == .everything
   }
 
   /// - Parameter inTurns: whether the turns are kept. Otherwise short jobs come first.
@@ -165,7 +171,7 @@ struct WriteSchedule {
           && fits(wanted, into: locks, isBelowShare: taken.count < share)
       {
         locks = locks?.union(wanted) ?? wanted
-        if wanted.reach == .everything { waitingForAll -= 1 }
+        if Self.takesAll(job) { waitingForAll -= 1 }
         rows += job.rows
         taken.append(job)
       } else {

@@ -239,6 +239,18 @@ struct WriteScheduleTests {
     #expect(begun.contains(100), "\(begun)")
   }
 
+  @Test("a bulk write that takes all locks has its turn among short jobs")
+  func bulkEverything() {
+    var schedule = WriteSchedule(threads: 1)
+    _ = schedule.add(Job(0, .everything, rows: 400))
+    var taken: [[Int]] = []
+    for number in 1..<4 {
+      _ = schedule.add(Job(number, Self.database(1)))
+      taken.append(Self.take(10, by: 0, of: &schedule))
+    }
+    #expect(taken == [[1], [0], [2, 3]])
+  }
+
   @Test("where databases are on several nodes, one database's jobs go together and others alone")
   func separate() {
     for threads in [1, 3] {
