@@ -34,8 +34,13 @@ public final class Dispatcher: Sendable {
     /// eighth of the number applies. The number is greater than that of the subscriptions that one
     /// user may have by default, so one user alone is not deferred by a single change.
     public var firingsOfSubscriber = 512
+    /// The same limit for the matching cost of one subscriber (`MatchingCosts`): a few milliseconds, as
+    /// long as so many firings take.
+    var costOfSubscriber = 1 << 21
     /// The greatest number of changes that are matched at once for a deferred subscriber.
     var deferredBatchSize = 8_192
+    /// The greatest number of changes that wait for a deferred subscriber.
+    var deferredChanges = 65_536
     /// The greatest number of changes that wait in memory. Further changes are read from the
     /// outbox.
     public var handoverCapacity = 10_000
@@ -79,8 +84,12 @@ public final class Dispatcher: Sendable {
     public var withheldNotifications = 0
     /// The number of subscribers whose firings are deferred now.
     public var deferredSubscribers = 0
-    /// The number of firings that were not logged, because newer ones fill the subscriber's log.
-    public var skippedNotifications = 0
+    /// The number of changes whose firings for a deferred subscriber were not logged, because newer
+    /// ones fill the subscriber's log.
+    public var skippedChanges = 0
+    /// The number of changes whose firings for a deferred subscriber were given up, because too many
+    /// changes waited.
+    public var givenUpChanges = 0
     /// The numbers of deliveries that were not written, by reason.
     public var unsentDeliveries = UnsentDeliveryCounts()
     /// The number of failures after which the dispatcher waits and tries again.
@@ -307,7 +316,7 @@ public final class Dispatcher: Sendable {
       }
       counters.loggedNotifications += result.logged.count
       counters.withheldNotifications += result.withheld.count
-      counters.skippedNotifications += changes.reduce(0) { $0 + $1.skipped }
+      counters.skippedChanges += changes.reduce(0) { $0 + ($1.isSkipped ? 1 : 0) }
       counters.unsentDeliveries += result.unsent
     }
     withheld.add(result.withheld)

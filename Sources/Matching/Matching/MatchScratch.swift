@@ -20,9 +20,8 @@ public struct MatchScratch: Sendable {
   var firedCount = 0
   /// The lists of the owners of the entries in ``fired``, at the same indices.
   var owners: [OwnerList] = []
-  /// The slots of entries that fire and that matching may find in several lists. A slot may be
-  /// repeated; ``fired`` gets it once.
-  var metAgain: [UInt32] = []
+  /// The entries that get into ``fired`` after all candidates are checked.
+  var later = LaterEntries()
   /// The number of checks of entries, for all changes since this memory was created. An entry that
   /// is filed in several lists may be checked several times for one change. Zone and database
   /// subscriptions are not counted.
@@ -34,13 +33,12 @@ public struct MatchScratch: Sendable {
   /// Creates empty working memory. The arrays grow with the first changes.
   public init() {}
 
-  /// Stores the record type and the event of the next change, and empties ``fired`` and
-  /// ``metAgain``.
+  /// Stores the record type and the event of the next change, and empties ``fired`` and ``later``.
   mutating func begin(type: Int32?, event: UInt8) {
     self.type = type
     self.event = event
     firedCount = 0
-    metAgain.removeAll(keepingCapacity: true)
+    later.removeAll()
   }
 
   /// Reserves space in ``fired`` for `more` elements after the first ``firedCount`` elements.

@@ -18,6 +18,8 @@ extension SubscriptionIndex {
   ///     fire.
   ///   - limit: The number of visits after which no further change is matched. All subscriptions of
   ///     a matched change are visited, even beyond the limit.
+  ///   - costs: Receives what the matching cost. Subscriptions of its excluded subscribers are not
+  ///     visited.
   ///   - group: The working memory.
   ///   - visit: Receives the index of a change and the slot of a subscription that fires on it.
   ///     ``matches(inSlots:)`` returns the subscription.
@@ -27,22 +29,24 @@ extension SubscriptionIndex {
   @discardableResult
   public func forEachMatch(
     of changes: [Change], in places: Range<Int>, savedBy versions: [Int64],
-    atMost limit: Int = .max, using group: inout MatchGroup, _ visit: (Int, Int32) -> Void
+    atMost limit: Int = .max, charging costs: inout MatchingCosts, using group: inout MatchGroup,
+    _ visit: (Int, Int32) -> Void
   ) -> Int {
     var (first, visited) = (places.lowerBound, 0)
     while first < places.upperBound, visited < limit {
       let next = first..<min(places.upperBound, first + MatchGroup.size)
       first = changes[next].withUnsafeBufferPointer { changes in
-        match(changes, &group.scratches)
+        match(changes, &group.scratches, &costs)
         for place in changes.indices {
           let version = versions[next.lowerBound + place]
-          visited += visitOwners(of: &group.scratches[place], savedBy: version) {
-            visit(next.lowerBound + place, $0)
+          func visitOwner(_ slot: Int32) {
+            if costs.excludes(owners[slot]) { return }
+            visited += 1
+            visit(next.lowerBound + place, slot)
           }
+          visitOwners(of: &group.scratches[place], savedBy: version, visitOwner)
           if !feedNumbers.isEmpty {
-            visited += changes.read(place) { change in
-              visitFeeds(of: change, savedBy: version) { visit(next.lowerBound + place, $0) }
-            }
+            changes.read(place) { visitFeeds(of: $0, savedBy: version, visitOwner) }
           }
           if visited >= limit { return next.lowerBound + place + 1 }
         }
@@ -55,14 +59,18 @@ extension SubscriptionIndex {
   /// Finds the entries that fire on each change of a group, and their lists of owners. Both are
   /// stored in the change's scratch.
   private func match(
-    _ changes: UnsafeBufferPointer<Change>, _ scratches: inout [MatchScratch]
+    _ changes: UnsafeBufferPointer<Change>, _ scratches: inout [MatchScratch],
+    _ costs: inout MatchingCosts
   ) {
     for place in changes.indices { changes.read(place) { begin($0, &scratches[place]) } }
     let count = changes.count
     forEachType(count, &scratches) { $0.look(at: changes, in: $1, &$2) }
     forEachType(count, &scratches) { $0.locatePoints(in: $1, &$2) }
     forEachType(count, &scratches) { $0.meetPoints(in: $1, &$2) }
-    forEachType(count, &scratches) { $0.considerEntries(changes, in: $1, &$2) }
+    forEachType(count, &scratches) { $0.considerEntries(in: $1, &$2) }
+    forEachType(count, &scratches) {
+      $0.runPrograms(changes, in: $1, &$2, &costs, owners, ownerRuns)
+    }
     forEachType(count, &scratches) { $0.findOwners(in: $1, &$2, ownerRuns) }
   }
 

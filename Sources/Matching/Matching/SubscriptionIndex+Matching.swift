@@ -42,7 +42,7 @@ extension SubscriptionIndex {
   ) {
     begin(change, &scratch)
     if let type = scratch.type {
-      types[Int(type)].read { $0.match(change, event: scratch.event, &scratch) }
+      types[Int(type)].read { $0.match(change, event: scratch.event, &scratch, owners, ownerRuns) }
     }
     visitOwners(of: &scratch, savedBy: version, visit)
     if !feedNumbers.isEmpty { visitFeeds(of: change, savedBy: version, visit) }
@@ -62,59 +62,45 @@ extension SubscriptionIndex {
 
   /// Visits the owners of the entries in ``MatchScratch/owners``, if their version is at most
   /// `version`.
-  ///
-  /// - Returns: The number of visits.
-  @discardableResult @inline(__always)
+  @inline(__always)
   func visitOwners(
     of scratch: inout MatchScratch, savedBy version: Int64, _ visit: (Int32) -> Void
-  ) -> Int {
-    var count = 0
+  ) {
     for place in 0..<scratch.firedCount {
-      count += visitOwners(scratch.owners[place], savedBy: version, visit)
+      visitOwners(scratch.owners[place], savedBy: version, visit)
     }
-    return count
   }
 
   /// Visits the zone and database subscriptions that fire on a change. None of these fires on a
   /// change in the default zone.
   ///
-  /// - Returns: The number of visits.
   /// - Complexity: O(*n*) on average, where *n* is the number of owners of the feeds that match.
-  @discardableResult
   func visitFeeds(
     of change: borrowing Change, savedBy version: Int64, _ visit: (Int32) -> Void
-  ) -> Int {
-    if change.zoneID.isDefaultZone { return 0 }
-    var count = 0
+  ) {
+    if change.zoneID.isDefaultZone { return }
     var visited: Set<Feed> = []
     for zoneID in [change.zoneID, nil] {
       for recordType in [change.record?.recordType, nil] {
         let feed = Feed(zoneID: zoneID, recordType: recordType)
         guard visited.insert(feed).inserted, let number = feedNumbers[feed] else { continue }
-        count += visitOwners(feedOwners[Int(number)], savedBy: version, visit)
+        visitOwners(feedOwners[Int(number)], savedBy: version, visit)
       }
     }
-    return count
   }
 
   /// Visits those owners in a list whose version is at most `version`.
-  ///
-  /// - Returns: The number of visits.
   @inline(__always)
   private func visitOwners(
     _ list: OwnerList, savedBy version: Int64, _ visit: (Int32) -> Void
-  ) -> Int {
+  ) {
     let areAllSaved = latestVersion <= version
-    var count = 0
     func visitOwner(_ slot: Int32) {
-      guard areAllSaved || owners[slot].version <= version else { return }
-      visit(slot)
-      count += 1
+      if areAllSaved || owners[slot].version <= version { visit(slot) }
     }
     visitOwner(list.first)
-    if list.second < 0 { return count }
+    if list.second < 0 { return }
     visitOwner(list.second)
     for place in list.rest { visitOwner(ownerRuns.elements[place]) }
-    return count
   }
 }

@@ -27,38 +27,36 @@ extension SubscriptionIndex {
     }
   }
 
-  /// Returns the key of the subscription in a slot.
-  ///
-  /// - Precondition: The slot holds a subscription.
-  public func key(inSlot slot: Int32) -> SubscriptionKey { owners.key(of: slot) }
-
   /// Returns the number of a subscriber; `nil` if the subscriber has no subscription. The number
   /// belongs to the subscriber until the index changes.
   public func number(ofSubscriber subscriber: String) -> UInt32? {
     owners.number(ofSubscriber: subscriber)
   }
 
-  /// Removes the slots of some subscribers.
+  /// Returns the key of the subscription in a slot.
   ///
-  /// - Parameter subscribers: The numbers of the subscribers.
-  public func removeSlots(of subscribers: Set<UInt32>, from slots: inout [Int32]) {
+  /// - Precondition: The slot holds a subscription.
+  public func key(inSlot slot: Int32) -> SubscriptionKey { owners.key(of: slot) }
+
+  /// Returns the name of the subscriber with a number.
+  public func subscriber(numbered number: UInt32) -> String { owners.subscriber(numbered: number) }
+
+  /// Removes the slots of some subscribers.
+  public func removeSlots(of subscribers: SubscriberSet, from slots: inout [Int32]) {
     if subscribers.isEmpty { return }
     slots.removeAll { subscribers.contains(owners[$0].subscriber) }
   }
 
   /// Visits each subscriber of some slots that are sorted by key, with the number of their slots.
-  ///
-  /// - Parameter visit: Receives the number of a subscriber, the first of the subscriber's slots, and
-  ///   how many they are.
   public func forEachSubscriber(
-    ofSorted slots: [Int32], _ visit: (_ number: UInt32, _ first: Int32, _ count: Int) -> Void
+    ofSorted slots: [Int32], _ visit: (_ number: UInt32, _ count: Int) -> Void
   ) {
     var first = 0
     while first < slots.count {
       let number = owners[slots[first]].subscriber
       var end = first + 1
       while end < slots.count, owners[slots[end]].subscriber == number { end += 1 }
-      visit(number, slots[first], end - first)
+      visit(number, end - first)
       first = end
     }
   }

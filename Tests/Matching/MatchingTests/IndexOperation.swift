@@ -131,9 +131,10 @@ extension IndexOperation {
   ) -> String? {
     var found: [[Int32]] = []
     var number = 0
+    var costs = MatchingCosts()
     let end = index.forEachMatch(
       of: changes.map(\.change), in: changes.indices, savedBy: changes.map(\.savedBy),
-      atMost: limit, using: &group
+      atMost: limit, charging: &costs, using: &group
     ) { place, slot in
       while found.count <= place { found.append([]) }
       found[place].append(slot)
@@ -152,6 +153,40 @@ extension IndexOperation {
       if slots.sorted() != wanted.sorted() {
         return "change \(place) of \(changes.count) finds \(slots), alone \(wanted)"
       }
+    }
+    return differenceWithoutSome(index, changes, found, end, &group)
+  }
+
+  /// Where what is found without some of the subscribers differs from the rest of what was found.
+  ///
+  /// - Parameters:
+  ///   - found: the slots that were found for each change with all subscribers.
+  ///   - end: the number of changes that were matched.
+  private static func differenceWithoutSome(
+    _ index: SubscriptionIndex, _ changes: [(change: Change, savedBy: Int64)], _ found: [[Int32]],
+    _ end: Int, _ group: inout MatchGroup
+  ) -> String? {
+    func number(_ slot: Int32) -> UInt32 {
+      index.number(ofSubscriber: index.key(inSlot: slot).subscriber) ?? .max
+    }
+    let excluded = Set(found.joined().filter { $0 % 3 == 0 }.map(number))
+    for set in [excluded, []] {
+      var costs = MatchingCosts(excluding: SubscriberSet(set), bySubscriber: true)
+      var rest = [[Int32]](repeating: [], count: changes.count)
+      index.forEachMatch(
+        of: changes.map(\.change), in: 0..<end, savedBy: changes.map(\.savedBy),
+        charging: &costs, using: &group
+      ) { rest[$0].append($1) }
+      for place in 0..<end {
+        let all = place < found.count ? found[place] : []
+        if rest[place].sorted() != all.filter({ !set.contains(number($0)) }).sorted() {
+          return "change \(place) finds \(rest[place]) of \(all) without \(set)"
+        }
+      }
+      if costs.bySubscriber.values.reduce(0, +) != costs.total {
+        return "the costs of subscribers \(costs.bySubscriber) are not \(costs.total) together"
+      }
+      if !set.isDisjoint(with: costs.bySubscriber.keys) { return "an excluded one is charged" }
     }
     return nil
   }

@@ -106,9 +106,10 @@ struct SubscriptionIndexPropertyTests {
           index.remove(key)
         case .matchGroup(let changes, let limit):
           var places: Set<Int> = []
+          var costs = MatchingCosts()
           let end = index.forEachMatch(
             of: changes.map(\.change), in: changes.indices, savedBy: changes.map(\.savedBy),
-            atMost: limit, using: &memory
+            atMost: limit, charging: &costs, using: &memory
           ) { place, _ in places.insert(place) }
           found += places.count
           if end < changes.count { stopped += 1 } else { whole += 1 }

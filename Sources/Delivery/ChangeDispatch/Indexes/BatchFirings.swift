@@ -27,7 +27,9 @@ struct BatchFirings {
   private var first = 0
   /// The index, in the batch, of the next change to request.
   private var next = 0
-  /// The numbers of firings of the subscribers in this batch.
+  /// The number of changes to match next.
+  private var groupSize = MatchGroup.size
+  /// The work that the subscribers cause in this batch.
   private var load: SubscriberLoad
 
   /// Creates the firings of a batch. Nothing is matched yet.
@@ -35,12 +37,15 @@ struct BatchFirings {
   /// - Parameters:
   ///   - deferred: The subscribers whose firings are deferred already.
   ///   - limit: The number of firings of a subscriber in the batch above which they are deferred.
+  ///   - costLimit: The same limit for the matching cost.
   init(
     _ entries: ArraySlice<OutboxEntry>, in index: SubscriptionIndex, deferring deferred: [String],
-    limit: Int
+    limit: Int, costLimit: Int
   ) {
     load = SubscriberLoad(
-      deferring: Set(deferred.compactMap { index.number(ofSubscriber: $0) }), limit: limit)
+      deferring: SubscriberSet(deferred.compactMap { index.number(ofSubscriber: $0) }),
+      limit: limit,
+      costLimit: costLimit)
     self.entries = entries
     changes = entries.map(\.change)
     versions = entries.map(\.subscriptionVersion)
@@ -61,30 +66,37 @@ struct BatchFirings {
     let entry = entries[entries.startIndex + next]
     var slots = matched[next - first]
     matched[next - first] = []
+    // Some firings of a partly dispatched change are logged, perhaps those of the subscriber, too.
+    let isWhole = entry.settledThrough == nil
+    var exceeding = isWhole ? load.deferCostly() : []
     index.removeSlots(of: load.deferred, from: &slots)
     index.sort(&slots)
-    var exceeding: [Int32] = []
-    // Some firings of a partly dispatched change are logged, perhaps those of the subscriber, too.
-    if entry.settledThrough == nil {
-      exceeding = load.count(slots.count, isLarge: entry.isLarge) {
+    if isWhole {
+      let byFirings = load.count(slots.count, isLarge: entry.isLarge) {
         index.forEachSubscriber(ofSorted: slots, $0)
       }
-      if !exceeding.isEmpty { index.removeSlots(of: load.deferred, from: &slots) }
+      if !byFirings.isEmpty { index.removeSlots(of: load.deferred, from: &slots) }
+      exceeding += byFirings
     }
     return (
       Firings(of: entry, sorted: slots, in: index),
-      exceeding.map { index.key(inSlot: $0).subscriber }
+      exceeding.map { index.subscriber(numbered: $0) }
     )
   }
 
-  /// Matches the next group of up to eight changes.
+  /// Matches the next group of up to eight changes. After a change whose firings alone end a group,
+  /// the next change is matched alone, since the work for those after it would be lost.
   private mutating func match(using group: inout MatchGroup) {
     first = next
-    let places = first..<min(changes.count, first + MatchGroup.size)
+    let places = first..<min(changes.count, first + groupSize)
     var slots = [[Int32]](repeating: [], count: places.count)
+    var costs = load.nextCosts
     let end = index.forEachMatch(
-      of: changes, in: places, savedBy: versions, atMost: Self.limit, using: &group
+      of: changes, in: places, savedBy: versions, atMost: Self.limit, charging: &costs,
+      using: &group
     ) { slots[$0 - first].append($1) }
     matched = Array(slots.prefix(end - first))
+    groupSize = end < places.upperBound ? 1 : min(MatchGroup.size, 2 * groupSize)
+    load.add(costs)
   }
 }

@@ -1,6 +1,8 @@
-/// The numbers of firings of each subscriber in a batch of changes. It decides whose firings are
-/// deferred (`DeferredWork`), so that a subscriber with very many firings does not delay the others.
-/// It is a value.
+import Matching
+
+/// The work that each subscriber causes in a batch of changes: firings, and checks of predicates that
+/// are costly to match. It decides whose firings are deferred (`DeferredWork`), so that a subscriber
+/// who causes very much work does not delay the others. It is a value.
 ///
 /// Subscribers are numbers of the index, which must not change meanwhile.
 struct SubscriberLoad {
@@ -12,22 +14,28 @@ struct SubscriberLoad {
   private static let parts = 128
   /// The number of firings for which a firing of a large change counts.
   private static let largeWeight = 16
-
   /// The number of firings of a subscriber in the batch above which the subscriber is deferred.
   private let limit: Int
+  /// The matching cost of a subscriber in the batch above which the subscriber is deferred.
+  private let costLimit: Int
   /// The subscribers who were deferred before the batch, or exceeded the limit in it.
-  private(set) var deferred: Set<UInt32>
+  private(set) var deferred: SubscriberSet
   /// The number of firings of all subscribers in the batch so far.
   private var total = 0
   /// The number of counted firings of each subscriber since ``total`` exceeded the limit.
   private var counts: [UInt32: Int] = [:]
+  /// The matching cost of the batch so far.
+  private var totalCost = 0
+  /// The matching cost of each subscriber since ``totalCost`` exceeded the limit.
+  private var costs: [UInt32: Int] = [:]
 
   /// Creates the load of a new batch.
   ///
   /// - Parameter deferred: The numbers of the subscribers who are deferred already.
-  init(deferring deferred: Set<UInt32>, limit: Int) {
+  init(deferring deferred: SubscriberSet, limit: Int, costLimit: Int) {
     self.deferred = deferred
     self.limit = limit
+    self.costLimit = costLimit
   }
 
   /// Counts the firings of a change. The subscribers who exceed the limit with it are deferred from
@@ -36,24 +44,46 @@ struct SubscriberLoad {
   /// - Parameters:
   ///   - count: The number of firings of the change.
   ///   - isLarge: Whether the notifications of the change may be large.
-  ///   - forEachSubscriber: Visits each subscriber with one of the subscriber's firings and their
-  ///     number. It is called only after the batch has more firings than one subscriber may have.
-  /// - Returns: A firing of each subscriber who is deferred from this change on.
+  ///   - forEachSubscriber: Visits each subscriber with the number of the subscriber's firings. It is
+  ///     called only after the batch has more firings than one subscriber may have.
+  /// - Returns: The subscribers who are deferred from this change on.
   mutating func count(
     _ count: Int, isLarge: Bool,
-    _ forEachSubscriber: ((_ number: UInt32, _ first: Int32, _ count: Int) -> Void) -> Void
-  ) -> [Int32] {
+    _ forEachSubscriber: ((_ number: UInt32, _ count: Int) -> Void) -> Void
+  ) -> [UInt32] {
     let weight = isLarge ? Self.largeWeight : 1
     total += count * weight
     guard total > limit else { return [] }
-    let limit = total > Self.crowd * limit ? limit / Self.crowd : limit
-    var exceeding: [Int32] = []
-    forEachSubscriber { number, first, count in
+    let limit = Self.limit(limit, with: total)
+    var exceeding: [UInt32] = []
+    forEachSubscriber { number, count in
       guard count * weight >= self.limit / Self.parts else { return }
       let sum = counts[number, default: 0] + count * weight
       counts[number] = sum
-      if sum > limit, deferred.insert(number).inserted { exceeding.append(first) }
+      if sum > limit, deferred.insert(number) { exceeding.append(number) }
     }
     return exceeding
+  }
+
+  /// The costs to match the next changes of the batch with.
+  var nextCosts: MatchingCosts {
+    MatchingCosts(excluding: deferred, bySubscriber: totalCost > costLimit)
+  }
+
+  /// Adds what the matching of some changes cost.
+  mutating func add(_ costs: MatchingCosts) {
+    totalCost += costs.total
+    self.costs.merge(costs.bySubscriber, uniquingKeysWith: +)
+  }
+
+  /// Defers the subscribers whose matching cost exceeds the limit, and returns them.
+  mutating func deferCostly() -> [UInt32] {
+    let limit = Self.limit(costLimit, with: totalCost)
+    return costs.compactMap { $0.value > limit && deferred.insert($0.key) ? $0.key : nil }
+  }
+
+  /// Returns the limit of one subscriber, which is lower in a crowd.
+  private static func limit(_ limit: Int, with total: Int) -> Int {
+    total > crowd * limit ? limit / crowd : limit
   }
 }

@@ -5,29 +5,43 @@ import StoreModel
 /// The firings of deferred changes for one subscriber (`DeferredWork`), from the oldest change on. It
 /// is a value.
 ///
-/// The subscriber's log keeps a limited number of newest entries. Firings that would not be among
-/// them after the newer ones are logged are *skipped*: they are counted, but not returned. The log
-/// then looks as if they had been logged and trimmed. A firing of a `firesOnce` subscription is never
-/// skipped, because it deletes the subscription. A firing that the subscriber may not read displaces
-/// none, because it makes no entry.
+/// The subscriber's log keeps a limited number of newest entries. So the changes are matched from the
+/// newest to the oldest. A change whose firings would not be among these entries is *skipped*: the log
+/// then looks as if its firings had been logged and trimmed. A firing of a `firesOnce` subscription is
+/// never skipped, because it deletes the subscription. A firing that the subscriber may not read
+/// displaces none, because it makes no entry.
 struct DeferredFirings {
   /// A change with its firings.
   struct Change {
     var entry: OutboxEntry
     /// The firings to log.
     var firings: Firings
-    /// The number of firings that are not logged.
-    var skipped: Int
+    /// Whether the change is skipped.
+    var isSkipped: Bool
   }
 
-  /// The changes that are left, the newest first.
-  private var changes: [Change]
+  /// The matching cost (`MatchingCosts`) after which a step of matching ends: some milliseconds.
+  private static let costOfStep = 1 << 20
+  /// The number of firings for which the same holds.
+  private static let firingsOfStep = 1 << 16
 
-  /// Matches the changes of a work.
-  ///
-  /// - Complexity: O(*n*), where *n* is the number of firings, and that of matching the changes with
-  ///   the subscriber's subscriptions.
-  init(_ work: DeferredWork, using group: inout MatchGroup) {
+  /// The changes that are not matched yet.
+  private var unmatched: [DeferredWork.Change]
+  /// The number of newest entries that the subscriber's log keeps.
+  private let entryLimit: Int
+  /// The subscriptions of the subscriber.
+  private let index: SubscriptionIndex
+  /// The slots of the subscriptions that fire once.
+  private let once: Set<Int32>
+  /// The matched changes that are left, the newest first.
+  private var changes: [Change] = []
+  /// The number of entries that the matched changes make.
+  private var newer = 0
+
+  /// Creates the firings of a work. Nothing is matched yet.
+  init(_ work: DeferredWork) {
+    unmatched = work.changes
+    entryLimit = work.entryLimit
     var index = SubscriptionIndex()
     for stored in work.subscriptions {
       let key = SubscriptionKey(
@@ -35,40 +49,57 @@ struct DeferredFirings {
       index.insert(stored.subscription, for: key, version: stored.version)
     }
     let all = 0..<Int32(index.count)
-    let once = Set(
+    once = Set(
       zip(all, index.matches(inSlots: all)).lazy.filter { $1.subscription.firesOnce }.map(\.0))
-    let entries = work.changes.map(\.entry)
-    var slots = [[Int32]](repeating: [], count: entries.count)
-    index.forEachMatch(
-      of: entries.map(\.change), in: entries.indices, savedBy: entries.map(\.subscriptionVersion),
-      using: &group
-    ) { slots[$0].append($1) }
-    changes = []
-    var newer = 0
-    for (place, change) in work.changes.enumerated().reversed() {
-      var logged = slots[place]
-      let onlyOnce = once.isEmpty ? [] : logged.filter { once.contains($0) }
-      let ordinary = change.isReadable ? logged.count - onlyOnce.count : 0
-      var skipped = 0
-      if newer >= work.entryLimit, ordinary > 0, change.entry.settledThrough == nil {
-        logged = onlyOnce
-        skipped = ordinary
+    self.index = index
+  }
+
+  /// Matches changes until all are matched, or until a few milliseconds are over.
+  ///
+  /// - Returns: Whether all are matched.
+  mutating func match(using group: inout MatchGroup) -> Bool {
+    var (costs, firings) = (MatchingCosts(), 0)
+    while !unmatched.isEmpty, costs.total < Self.costOfStep, firings < Self.firingsOfStep {
+      let next = unmatched.suffix(MatchGroup.size)
+      unmatched.removeLast(next.count)
+      var slots = [[Int32]](repeating: [], count: next.count)
+      if newer < entryLimit || !once.isEmpty
+        || next.contains(where: { $0.entry.settledThrough != nil })
+      {
+        index.forEachMatch(
+          of: next.map(\.entry.change), in: slots.indices,
+          savedBy: next.map(\.entry.subscriptionVersion), charging: &costs, using: &group
+        ) { slots[$0].append($1) }
       }
-      newer += ordinary
-      index.sort(&logged)
-      changes.append(
-        Change(
-          entry: change.entry, firings: Firings(of: change.entry, sorted: logged, in: index),
-          skipped: skipped))
+      for (change, slots) in zip(next, slots).reversed() {
+        firings += slots.count
+        append(change, firing: slots)
+      }
     }
+    return unmatched.isEmpty
+  }
+
+  /// Appends a matched change. All newer ones are appended.
+  private mutating func append(_ change: DeferredWork.Change, firing slots: [Int32]) {
+    var logged = slots
+    let onlyOnce = once.isEmpty ? [] : logged.filter { once.contains($0) }
+    let isSkipped = newer >= entryLimit && change.isReadable && change.entry.settledThrough == nil
+    if change.isReadable { newer += logged.count - onlyOnce.count }
+    if isSkipped { logged = onlyOnce }
+    index.sort(&logged)
+    changes.append(
+      Change(
+        entry: change.entry, firings: Firings(of: change.entry, sorted: logged, in: index),
+        isSkipped: isSkipped))
   }
 
   /// Whether no change is left.
-  var isEmpty: Bool { changes.isEmpty }
+  var isEmpty: Bool { changes.isEmpty && unmatched.isEmpty }
 
   /// Removes the changes of the next transaction, or those of their firings that fit, and returns
   /// them.
   ///
+  /// - Precondition: All changes are matched.
   /// - Parameters:
   ///   - carriesLastValues: Whether notifications of deletions carry the last values of the record.
   ///   - prepare: `OutboxStore.prepare(_:within:)`.
@@ -81,10 +112,10 @@ struct DeferredFirings {
       let full = transaction.add(
         &next.firings, of: &next.entry,
         carriesLastValues: carriesLastValues && next.entry.change.event == .recordDeleted,
-        skipped: next.skipped, prepare: prepare)
+        isSkipped: next.isSkipped, prepare: prepare)
       guard let full else { continue }
       // The rest of the change, or the whole change if it did not fit.
-      if full.last?.entry.sequence == next.entry.sequence { next.skipped = 0 }
+      if full.last?.entry.sequence == next.entry.sequence { next.isSkipped = false }
       changes.append(next)
       return full
     }

@@ -131,7 +131,7 @@ extension Dispatcher {
     lane.retiring = []
     var batch = BatchFirings(
       entries, in: current.index, deferring: lane.deferred,
-      limit: configuration.firingsOfSubscriber)
+      limit: configuration.firingsOfSubscriber, costLimit: configuration.costOfSubscriber)
     // The subscribers whose firings are deferred after this batch.
     var deferred = lane.deferred
     let before = (lane.group.candidateCount, lane.group.matchedCount)
@@ -204,15 +204,21 @@ extension Dispatcher {
       firings = begun
     } else {
       let work = try await store.outbox.deferredWork(
-        of: subscriber, in: lane.part, limit: configuration.deferredBatchSize)
+        of: subscriber, in: lane.part, limit: configuration.deferredBatchSize,
+        ofAtMost: configuration.deferredChanges)
       guard let work else {
         // The store may not know yet that the subscriber is deferred.
         try await retire(&lane)
         return try await readDeferred(&lane)
       }
-      firings = DeferredFirings(work, using: &lane.group)
+      counters.withLock { $0.givenUpChanges += work.givenUp }
+      firings = DeferredFirings(work)
     }
     lane.deferredFirings = nil
+    guard firings.match(using: &lane.group) else {
+      lane.deferredFirings = firings
+      return
+    }
     let container = try await store.databases.address(of: lane.part.database).container
     let retiring = lane.retiring
     lane.retiring = []

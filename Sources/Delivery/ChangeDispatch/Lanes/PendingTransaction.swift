@@ -37,18 +37,18 @@ struct PendingTransaction {
   ///   - entry: The change. If not all of its firings fit, the call sets
   ///     `OutboxEntry.settledThrough` to the last added subscription.
   ///   - carriesLastValues: Whether notifications of the change carry the record's last values.
-  ///   - skipped: The number of further firings of the change that are not logged.
+  ///   - isSkipped: Whether firings of the change are not logged (`MatchedChange.isSkipped`).
   ///   - prepare: `OutboxStore.prepare(_:within:)`, which encodes the notifications of a change before
   ///     the transaction begins, and leaves out those that do not fit.
   mutating func add(
     _ firings: inout Firings, of entry: inout OutboxEntry, carriesLastValues: Bool,
-    skipped: Int = 0, prepare: (inout MatchedChange, Int) -> Void
+    isSkipped: Bool = false, prepare: (inout MatchedChange, Int) -> Void
   ) -> [MatchedChange]? {
     if firingCount >= limit || byteCount >= byteLimit { return removeAll() }
     let next = firings.take(atMost: limit - firingCount)
     var change = MatchedChange(
       entry: entry, firings: next.subscriptions, contentNumbers: next.contentNumbers,
-      isWhole: firings.isEmpty, carriesLastValues: carriesLastValues, skipped: skipped)
+      isWhole: firings.isEmpty, carriesLastValues: carriesLastValues, isSkipped: isSkipped)
     prepare(&change, byteLimit - byteCount)
     firings.giveBack(next.subscriptions.count - change.firings.count)
     changes.append(change)

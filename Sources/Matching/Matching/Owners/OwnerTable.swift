@@ -74,6 +74,31 @@ struct OwnerTable: Sendable {
     PointValue.visit(subscriber) { name -> UInt32? in subscribers.find(name) }
   }
 
+  /// Returns the name of the subscriber with a number.
+  ///
+  /// - Precondition: An owner has the subscriber.
+  func subscriber(numbered number: UInt32) -> String {
+    subscribers.withBytes(of: number) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Returns the number of the first subscriber of a list who is not in a set; `nil` if all are.
+  ///
+  /// - Parameter runs: The runs that contain the owners of the list from the third on.
+  /// - Complexity: O(*n*), where *n* is the number of owners before the result.
+  func firstSubscriber(
+    of list: OwnerList, in runs: borrowing Runs<Int32>, notIn excluded: SubscriberSet
+  ) -> UInt32? {
+    for slot in [list.first, list.second] where slot >= 0 {
+      let subscriber = owners[Int(slot)].subscriber
+      if !excluded.contains(subscriber) { return subscriber }
+    }
+    for place in list.rest {
+      let subscriber = owners[Int(runs.elements[place])].subscriber
+      if !excluded.contains(subscriber) { return subscriber }
+    }
+    return nil
+  }
+
   /// Adds an owner whose key is not in the table. The caller must then add the slot to the
   /// ``OwnerList`` of the entry, and set ``Owner/place``.
   ///
@@ -164,9 +189,7 @@ struct OwnerTable: Sendable {
   func key(of slot: Int32) -> SubscriptionKey {
     let owner = owners[Int(slot)]
     return SubscriptionKey(
-      subscriber: subscribers.withBytes(of: owner.subscriber) {
-        String(decoding: $0, as: UTF8.self)
-      },
+      subscriber: subscriber(numbered: owner.subscriber),
       subscriptionID: withIdentifier(of: owner) { String(decoding: $0, as: UTF8.self) })
   }
 

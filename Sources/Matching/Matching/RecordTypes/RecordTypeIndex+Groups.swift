@@ -33,15 +33,22 @@ extension RecordTypeIndex {
     for place in places { meetPoints(&scratches[place]) }
   }
 
-  /// Checks the candidates (references to entries) that some changes meet, and prefetches the owner
+  /// Checks the candidates (references to entries) that some changes meet.
+  @inline(never)
+  func considerEntries(in places: Range<Int>, _ scratches: inout [MatchScratch]) {
+    for place in places { considerEntries(scratches[place].event, &scratches[place]) }
+  }
+
+  /// Runs the programs that the candidates of some changes leave to run, and prefetches the owner
   /// lists of the entries that fire.
   @inline(never)
-  func considerEntries(
+  func runPrograms(
     _ changes: UnsafeBufferPointer<Change>, in places: Range<Int>,
-    _ scratches: inout [MatchScratch]
+    _ scratches: inout [MatchScratch], _ costs: inout MatchingCosts,
+    _ table: borrowing OwnerTable, _ runs: borrowing Runs<Int32>
   ) {
     for place in places {
-      changes.read(place) { considerEntries($0, scratches[place].event, &scratches[place]) }
+      changes.read(place) { runPrograms($0, &scratches[place], &costs, table, runs) }
     }
   }
 

@@ -6,16 +6,24 @@ extension RecordTypeIndex {
   ///
   /// The results are in ``MatchScratch/fired`` and ``MatchScratch/owners``.
   ///
-  /// - Parameter event: The bit of the change's event in `Subscription.Options`.
+  /// - Parameters:
+  ///   - event: The bit of the change's event in `Subscription.Options`.
+  ///   - table: The subscriptions of the index.
+  ///   - runs: The runs that contain the owners of each list from the third on.
   /// - Complexity: O(*n* + *m*) on average. *n* is the number of points that are looked up. A point
   ///   is a fact that a record can have, such as "`author` is ann". *m* is the number of candidates
   ///   that the change meets: the entries that are filed under the record's points, and those whose
   ///   bound a value of the record reaches.
-  func match(_ change: Change, event: UInt8, _ scratch: inout MatchScratch) {
+  func match(
+    _ change: Change, event: UInt8, _ scratch: inout MatchScratch,
+    _ table: borrowing OwnerTable, _ runs: borrowing Runs<Int32>
+  ) {
     look(at: change, &scratch)
     locatePoints(&scratch)
     meetPoints(&scratch)
-    considerEntries(change, event, &scratch)
+    considerEntries(event, &scratch)
+    var costs = MatchingCosts()
+    runPrograms(change, &scratch, &costs, table, runs)
     findOwners(&scratch)
   }
 
@@ -35,14 +43,14 @@ extension RecordTypeIndex {
     }
   }
 
-  /// Checks the candidates that the change meets, stores the entries that fire, and prefetches
-  /// their lists of owners.
+  /// Checks the candidates that the change meets. Stores the entries that fire, and those whose
+  /// programs must run.
   ///
   /// The candidates are under the points of the change, and in the lists of bounds. Element 0 of
   /// `ordered` is no path's value, so path `number` has element `number + 1`. A list of upper
   /// bounds is ordered by the complement of the bound, so it is read up to `~value.ceiling`
   /// (``RecordTypeIndex/Bounds``).
-  func considerEntries(_ change: Change, _ event: UInt8, _ scratch: inout MatchScratch) {
+  func considerEntries(_ event: UInt8, _ scratch: inout MatchScratch) {
     for number in 0..<scratch.facts.hitCount {
       let hit = scratch.facts.hits[number]
       // The greatest number of entries that can fire at this point.
@@ -50,20 +58,42 @@ extension RecordTypeIndex {
       scratch.candidateCount += most
       scratch.reserve(most)
       scratch.firedCount = consider(
-        hit, change, event, &scratch.facts, &scratch.metAgain, &scratch.fired,
-        from: scratch.firedCount)
+        hit, event, scratch.facts, &scratch.later, &scratch.fired, from: scratch.firedCount)
     }
     for number in bounds.indices {
       let value = scratch.facts.ordered[number + 1]
       if value.isMissing { continue }
-      bounds[number].lower.visit(upTo: value.floor) {
-        considerBound($0, change, event, &scratch)
-      }
-      bounds[number].upper.visit(upTo: ~value.ceiling) {
-        considerBound($0, change, event, &scratch)
-      }
+      bounds[number].lower.visit(upTo: value.floor) { considerBound($0, event, &scratch) }
+      bounds[number].upper.visit(upTo: ~value.ceiling) { considerBound($0, event, &scratch) }
     }
-    fireMetAgain(&scratch)
+  }
+
+  /// Runs the programs of entries that ``considerEntries(_:_:)`` could not decide, stores the entries
+  /// that fire, and prefetches the lists of owners of all entries that fire.
+  ///
+  /// The program of an entry whose owners are all excluded does not run. Otherwise, the subscriber of
+  /// the first owner who is not excluded is charged.
+  func runPrograms(
+    _ change: Change, _ scratch: inout MatchScratch, _ costs: inout MatchingCosts,
+    _ table: borrowing OwnerTable, _ runs: borrowing Runs<Int32>
+  ) {
+    scratch.later.removeDuplicates()
+    scratch.reserve(scratch.later.programs.count + scratch.later.fired.count)
+    for entry in scratch.later.programs {
+      var payer: UInt32?
+      if costs.isBySubscriber {
+        payer = table.firstSubscriber(of: owners[Int(entry)], in: runs, notIn: costs.excluded)
+        if payer == nil { continue }
+      }
+      var cost = 0
+      scratch.fired[scratch.firedCount] = entry
+      scratch.firedCount += passes(Int32(entry), change, scratch.facts, &cost) ? 1 : 0
+      costs.add(cost, to: payer)
+    }
+    for entry in scratch.later.fired {
+      scratch.fired[scratch.firedCount] = entry
+      scratch.firedCount += 1
+    }
     for place in 0..<scratch.firedCount { owners.prefetch(Int(scratch.fired[place])) }
     scratch.matchedCount += scratch.firedCount
   }
@@ -72,14 +102,13 @@ extension RecordTypeIndex {
   /// in `fired`.
   ///
   /// - Parameters:
-  ///   - metAgain: The entries that fire and that the change can meet at several points. The method
-  ///     adds to them.
+  ///   - later: The entries that are stored later. The method adds to them.
   ///   - fired: The entries that fire. The array must have space for all candidates of the point.
   ///   - first: The number of entries that fire already.
   /// - Returns: The number of entries that fire now.
   private func consider(
-    _ hit: RecordFacts.Hit, _ change: Change, _ event: UInt8, _ facts: inout RecordFacts,
-    _ metAgain: inout [UInt32], _ fired: inout [UInt32], from first: Int
+    _ hit: RecordFacts.Hit, _ event: UInt8, _ facts: borrowing RecordFacts,
+    _ later: inout LaterEntries, _ fired: inout [UInt32], from first: Int
   ) -> Int {
     let (candidates, certain) = (candidates.elements.span, certain.elements.span)
     var fired = fired.mutableSpan
@@ -93,19 +122,19 @@ extension RecordTypeIndex {
     }
     for place in hit.candidates.range {
       fired[count] = candidates[place].entry
-      count += fires(candidates[place], change, event, &facts, &metAgain) ? 1 : 0
+      count += fires(candidates[place], event, facts, &later) ? 1 : 0
     }
     return count
   }
 
   /// Tests a candidate, and returns whether the caller must store it as firing.
   ///
-  /// If the candidate fires and the change can meet it at several places, the method adds its entry
-  /// to `metAgain` and returns false. ``considerEntries(_:_:_:)`` removes the duplicates later.
+  /// If the candidate's program decides, or the change can meet the candidate at several places, the
+  /// method adds its entry to `later` and returns false.
   @inline(__always)
   private func fires(
-    _ candidate: Candidate, _ change: Change, _ event: UInt8, _ facts: inout RecordFacts,
-    _ metAgain: inout [UInt32]
+    _ candidate: Candidate, _ event: UInt8, _ facts: borrowing RecordFacts,
+    _ later: inout LaterEntries
   ) -> Bool {
     if candidate.isPlain {
       let value = facts.ordered[candidate.path]
@@ -116,27 +145,29 @@ extension RecordTypeIndex {
         & (value.ceiling <= candidate.high ? 1 : 0)
       return isRight != 0
     }
-    guard candidate.fires(on: event), passes(candidate, change, &facts) else { return false }
-    if candidate.isMetAgain { metAgain.append(candidate.entry) }
-    return !candidate.isMetAgain
+    guard candidate.fires(on: event) else { return false }
+    guard let passes = passes(candidate, facts) else {
+      later.run(candidate)
+      return false
+    }
+    if passes, candidate.isMetAgain { later.fire(candidate) }
+    return passes && !candidate.isMetAgain
   }
 
   /// Checks a candidate of a list of bounds and stores it if it fires.
   private func considerBound(
-    _ candidate: Candidate, _ change: Change, _ event: UInt8, _ scratch: inout MatchScratch
+    _ candidate: Candidate, _ event: UInt8, _ scratch: inout MatchScratch
   ) {
     scratch.reserve(1)
     scratch.candidateCount += 1
     scratch.fired[scratch.firedCount] = candidate.entry
-    let fires = fires(candidate, change, event, &scratch.facts, &scratch.metAgain)
+    let fires = fires(candidate, event, scratch.facts, &scratch.later)
     scratch.firedCount += fires ? 1 : 0
   }
 
-  /// Whether the condition of a candidate is true for the change.
+  /// Whether the condition of a candidate is true for the change; `nil` if its program decides.
   @inline(__always)
-  private func passes(
-    _ candidate: Candidate, _ change: Change, _ facts: inout RecordFacts
-  ) -> Bool {
+  private func passes(_ candidate: Candidate, _ facts: borrowing RecordFacts) -> Bool? {
     switch candidate.check {
     case .nothing:
       return true
@@ -144,27 +175,15 @@ extension RecordTypeIndex {
       return facts.ordered[candidate.path].isWithin(candidate.low, candidate.high)
     case .cap:
       let side = PlaceCap(candidate.low, candidate.high).side(of: facts.places[candidate.path])
-      if side == .outside { return false }
-      return side == .inside || passes(Int32(candidate.entry), change, &facts)
+      return switch side {
+      case .outside: false
+      case .inside: true
+      case .unknown: nil
+      }
     case .point:
       return facts.has(candidate.low)
     case .program:
-      return passes(Int32(candidate.entry), change, &facts)
-    }
-  }
-
-  /// Adds the entries of `metAgain` to `fired`, without duplicates.
-  ///
-  /// - Complexity: O(*n* log *n*), where *n* is the count of `metAgain`, duplicates included.
-  private func fireMetAgain(_ scratch: inout MatchScratch) {
-    if scratch.metAgain.isEmpty { return }
-    scratch.metAgain.sort()
-    scratch.reserve(scratch.metAgain.count)
-    var last = UInt32.max
-    for entry in scratch.metAgain where entry != last {
-      scratch.fired[scratch.firedCount] = entry
-      scratch.firedCount += 1
-      last = entry
+      return nil
     }
   }
 
@@ -181,18 +200,20 @@ extension RecordTypeIndex {
 
   /// Executes the program of an entry, and returns whether all its terms are true for the change.
   ///
-  /// The method does not change the facts. The argument is `inout` only to avoid a copy.
-  ///
+  /// - Parameter cost: Receives the cost; see ``MatchingCosts``.
   /// - Complexity: O(*n*), where *n* is the count of the program's words. A filter term adds the
   ///   cost of `Filter.matches(_:)`.
-  private func passes(_ slot: Int32, _ change: Change, _ facts: inout RecordFacts) -> Bool {
+  private func passes(
+    _ slot: Int32, _ change: Change, _ facts: borrowing RecordFacts, _ cost: inout Int
+  ) -> Bool {
     let entry = entries[slot]
     var place = Int(entry.program)
     let end = place + Int(entry.wordCount)
     while place < end {
       let head = words.elements[place]
       let arguments = place + 1..<place + 1 + Program.count(head)
-      guard holds(head, arguments, change, &facts) else { return false }
+      cost += Program.operation(head) == .filter ? MatchingCosts.filter : 1 + arguments.count
+      guard holds(head, arguments, change, facts) else { return false }
       place = arguments.upperBound
     }
     return true
@@ -204,13 +225,13 @@ extension RecordTypeIndex {
   ///   - head: The head word of the term.
   ///   - arguments: The indices of the term's arguments in ``words``.
   private func holds(
-    _ head: UInt64, _ arguments: Range<Int>, _ change: Change, _ facts: inout RecordFacts
+    _ head: UInt64, _ arguments: Range<Int>, _ change: Change, _ facts: borrowing RecordFacts
   ) -> Bool {
     switch Program.operation(head) {
-    case .any: return hasAny(arguments, &facts)
-    case .none: return !hasAny(arguments, &facts)
-    case .all: return hasAll(arguments, &facts)
-    case .notAll: return !hasAll(arguments, &facts)
+    case .any: return hasAny(arguments, facts)
+    case .none: return !hasAny(arguments, facts)
+    case .all: return hasAll(arguments, facts)
+    case .notAll: return !hasAll(arguments, facts)
     case .range:
       let value = facts.ordered[Program.number(head) + 1]
       let first = arguments.lowerBound
@@ -227,13 +248,13 @@ extension RecordTypeIndex {
   }
 
   /// Whether the change has one of the points. `places` are the indices of the points in ``words``.
-  private func hasAny(_ places: Range<Int>, _ facts: inout RecordFacts) -> Bool {
+  private func hasAny(_ places: Range<Int>, _ facts: borrowing RecordFacts) -> Bool {
     for place in places where facts.has(words.elements[place]) { return true }
     return false
   }
 
   /// Whether the change has all the points. `places` are the indices of the points in ``words``.
-  private func hasAll(_ places: Range<Int>, _ facts: inout RecordFacts) -> Bool {
+  private func hasAll(_ places: Range<Int>, _ facts: borrowing RecordFacts) -> Bool {
     for place in places where !facts.has(words.elements[place]) { return false }
     return true
   }

@@ -102,9 +102,10 @@ enum MatchingCases {
     let versions = [Int64](repeating: 1, count: changes.count)
     let grouped = seconds(of: changes, rounds: rounds) { places in
       var matches = 0
-      index.forEachMatch(of: changes, in: places, savedBy: versions, using: &group) { _, _ in
-        matches += 1
-      }
+      var costs = MatchingCosts()
+      index.forEachMatch(
+        of: changes, in: places, savedBy: versions, charging: &costs, using: &group
+      ) { _, _ in matches += 1 }
       return matches
     }
     let single = seconds(of: changes, rounds: rounds) { places in

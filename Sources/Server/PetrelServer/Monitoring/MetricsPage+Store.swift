@@ -111,9 +111,13 @@ extension MetricsPage {
       "Notifications that were withheld because the subscriber may not read the record.",
       dispatch.withheldNotifications)
     counter(
-      "petrel_notifications_skipped_total",
-      "Notifications that were not logged because newer ones fill the subscriber's log.",
-      dispatch.skippedNotifications)
+      "petrel_deferred_changes_skipped_total",
+      "Changes whose notifications to a deferred subscriber were not logged, because newer ones fill the log.",
+      dispatch.skippedChanges)
+    counter(
+      "petrel_deferred_changes_given_up_total",
+      "Changes whose notifications to a deferred subscriber were given up, because too many waited.",
+      dispatch.givenUpChanges)
     gauge(
       "petrel_deferred_subscribers",
       "Subscribers whose notifications are logged later, because changes fire very many of them.",

@@ -112,7 +112,53 @@ struct DeferredDispatchTable {
       entryLimit: entryLimit)
   }
 
+  /// Returns the number of the newest change that has `most` changes after it and waits for the
+  /// subscriber; nil if at most `most` changes wait.
+  ///
+  /// - Complexity: O(`most`) if the numbers rose by more than `most`; O(1) otherwise.
+  func lastOverdue(
+    of subscriber: String, in part: DatabasePart, keeping most: Int
+  ) throws -> Int64? {
+    guard let position = try position(of: subscriber, in: part.database),
+      let end = try DispatchTable(transaction: transaction).position(of: part)
+    else { return nil }
+    // The numbers of changes rise by at least 1.
+    guard end.wholeThrough.subtractingReportingOverflow(position.through).partialValue > most else {
+      return nil
+    }
+    return try connection.first(
+      """
+      SELECT sequence FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3
+      ORDER BY sequence DESC LIMIT 1 OFFSET $4
+      """,
+      [
+        .integer(part.database.rawValue), .integer(position.wholeThrough),
+        .integer(end.wholeThrough), .integer(Int64(most)),
+      ]
+    ) { $0.integer(0) }
+  }
+
   // MARK: Writing
+
+  /// Moves the position of a subscriber for whom more than `most` changes wait past the oldest of
+  /// them. In the subscriber's log their firings leave the same trace as entries that were trimmed.
+  ///
+  /// - Returns: the number of these changes.
+  func giveUp(
+    changesOf subscriber: String, in part: DatabasePart, keeping most: Int
+  ) throws -> Int {
+    guard let position = try position(of: subscriber, in: part.database),
+      let last = try lastOverdue(of: subscriber, in: part, keeping: most)
+    else { return 0 }
+    let count = try OutboxTable(transaction: transaction).count(
+      of: part.database, from: position, through: last)
+    try write(
+      DispatchPosition(through: last, changes: 0, settled: nil), of: subscriber, in: part.database)
+    var supply = try NumberSupply(of: part.database, count: 1, from: transaction)
+    try NotificationLogTable(transaction: transaction).noteTrimmed(
+      through: try supply.take(from: transaction), of: subscriber, in: part.database)
+    return count ?? 0
+  }
 
   /// Defers the firings of a subscriber for all changes after a number. A subscriber who is deferred
   /// already stays so.

@@ -53,7 +53,7 @@ struct DispatchCompletion {
   /// The progress of each deferred subscriber whose changes the transaction dispatches.
   private var deferredProgress: [UserOfDatabase: DeferredProgress] = [:]
   /// The number in place of the newest firing of each user that is not logged
-  /// (`MatchedChange.skipped`).
+  /// (`MatchedChange.isSkipped`).
   private var skipped: [UserOfDatabase: Int64] = [:]
   /// The numbers of the last changes that the transaction forwards to shared databases.
   private var forwarded: [ForwardKey: Int64] = [:]
@@ -187,7 +187,7 @@ struct DispatchCompletion {
       guard var progress = known else { return false }
       defer { deferredProgress[user] = progress }
       guard try progress.settle(matched) else { return false }
-      if matched.skipped > 0 { try skip(for: user) }
+      if matched.isSkipped { try skip(for: user) }
       return true
     }
     var progress = try self.progress[part] ?? DispatchProgress(of: part, in: transaction)

@@ -59,14 +59,31 @@ struct OutboxService: OutboxStore {
   ///
   /// If no change is left, the method ends the deferral and returns nil.
   func deferredWork(
-    of subscriber: String, in part: DatabasePart, limit: Int
+    of subscriber: String, in part: DatabasePart, limit: Int, ofAtMost most: Int
   ) async throws -> DeferredWork? {
     let entryLimit = notificationLog.limits.entries
     let find: @Sendable (StoreTransaction) throws -> DeferredWork? = {
       try DeferredDispatchTable(transaction: $0)
         .work(of: subscriber, in: part, limit: limit, keeping: entryLimit)
     }
-    if let work = try await transactions.read(find) { return work }
+    let (isBehind, found) = try await transactions.read { transaction in
+      let isBehind =
+        try DeferredDispatchTable(transaction: transaction)
+        .lastOverdue(of: subscriber, in: part, keeping: most) != nil
+      return (isBehind, isBehind ? nil : try find(transaction))
+    }
+    if isBehind {
+      return try await transactions.write(
+        locking: .database(part.database), rows: 1, isDispatch: true
+      ) { transaction in
+        let givenUp = try DeferredDispatchTable(transaction: transaction)
+          .giveUp(changesOf: subscriber, in: part, keeping: most)
+        var work = try find(transaction)
+        work?.givenUp = givenUp
+        return work
+      }
+    }
+    if let found { return found }
     try await transactions.write(locking: .database(part.database)) { transaction in
       // A change that is partly dispatched to the others is deferred, too, but not among the work yet.
       let position = try DispatchTable(transaction: transaction).position(of: part)

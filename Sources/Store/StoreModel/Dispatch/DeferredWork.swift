@@ -26,6 +26,8 @@ public struct DeferredWork: Sendable {
 
   /// The oldest changes that wait, in the order of their numbers.
   public var changes: [Change]
+  /// The number of still older changes that were given up, because too many waited.
+  public var givenUp = 0
   /// The present subscriptions of the subscriber in the database.
   public var subscriptions: [StoredSubscription]
   /// The number of newest entries that the subscriber's log keeps

@@ -19,23 +19,23 @@ public struct MatchedChange: Sendable {
   /// only if their subscriptions are equal except for the IDs. The store encodes the common part of
   /// these subscriptions once.
   public private(set) var contentNumbers: [UInt64]?
-  /// The number of further firings of a deferred change that the store does not log. The user's log
-  /// would drop them at once, because newer firings fill the log up to its limit.
-  public let skipped: Int
+  /// Whether the store does not log further firings of a deferred change. The user's log would drop
+  /// them at once, because newer firings fill the log up to its limit.
+  public let isSkipped: Bool
   /// The result of ``OutboxStore/prepare(_:within:)``; nil before that.
   package var preparation: (any DispatchPreparation)?
 
   /// Creates a matched change without a preparation.
   public init(
     entry: OutboxEntry, firings: [StoredSubscription], contentNumbers: [UInt64]? = nil,
-    isWhole: Bool = true, carriesLastValues: Bool = false, skipped: Int = 0
+    isWhole: Bool = true, carriesLastValues: Bool = false, isSkipped: Bool = false
   ) {
     self.entry = entry
     self.firings = firings
     self.isWhole = isWhole
     self.carriesLastValues = carriesLastValues
     self.contentNumbers = contentNumbers
-    self.skipped = skipped
+    self.isSkipped = isSkipped
   }
 
   /// Removes all firings except the first `count`. If any are removed, the change is no longer

@@ -42,9 +42,13 @@ public protocol OutboxStore: OutboxReading {
   /// Returns the oldest deferred changes of a subscriber, to be passed to
   /// ``completeDispatch(of:timestamp:leasing:)`` in their order; nil if none is left.
   ///
-  /// - Parameter limit: the most changes returned. Fewer are returned if they are large.
+  /// - Parameters:
+  ///   - limit: the most changes returned. Fewer are returned if they are large.
+  ///   - most: the most changes that may wait for the subscriber. The call gives up the oldest of
+  ///     more: their firings are never logged, and the subscriber's log looks as if they had been
+  ///     trimmed.
   func deferredWork(
-    of subscriber: String, in part: DatabasePart, limit: Int
+    of subscriber: String, in part: DatabasePart, limit: Int, ofAtMost most: Int
   ) async throws -> DeferredWork?
   /// Encodes the rows that ``completeDispatch(of:timestamp:leasing:)`` will write for a change, and
   /// stores them in the value. The call leaves out the last firings if all of them together are

@@ -6,6 +6,7 @@ import Testing
 import Waiting
 
 @testable import ChangeDispatch
+@testable import Matching
 
 /// A subscriber with very many firings beside one with few.
 struct DeferredFiringsTests {
@@ -49,7 +50,7 @@ struct DeferredFiringsTests {
       await running.dispatcher.settled()
       await running.dispatcher.stop()
       #expect(try await world.log() == Self.expected(9, names + ["last"]))
-      #expect(running.dispatcher.metrics.skippedNotifications == 0)
+      #expect(running.dispatcher.metrics.skippedChanges == 0)
       #expect(running.dispatcher.metrics.failures == 0)
     }
   }
@@ -133,12 +134,67 @@ struct DeferredFiringsTests {
       await running.dispatcher.stop()
       try await world.store.maintenance.trim(at: World.start)
       #expect(try await world.log() == Self.expected(9, names).suffix(20))
-      #expect(running.dispatcher.metrics.skippedNotifications > 200)
+      #expect(running.dispatcher.metrics.skippedChanges > 25)
       #expect(running.lines.filter { $0.hasPrefix("t ") } == ["t r0"])
       #expect(
         try await world.store.subscriptions.subscriptions(of: World.alice, in: world.publicID).count
           == 9)
       #expect(running.lines.filter { $0.hasPrefix("other") } == names.map { "other \($0)" })
+    }
+  }
+
+  @Test("a subscriber whose predicates take long to match is deferred, even if they do not fire")
+  func costly() async throws {
+    try await withWorld { world in
+      for number in 0..<9 {
+        try await world.subscribe(
+          World.query(
+            "never\(number)",
+            filters: [
+              Filter(
+                .field("a"), .notIn, .list(of: .int64, [.int64(1), .int64(10 + Int64(number))]))
+            ]))
+      }
+      try await world.subscribe(World.query("s"))
+      try await world.subscribe(World.query("other"), as: World.bob)
+      let names = (0..<30).map { "r\($0)" }
+      for name in names { try await world.save(name, ["a": .int64(1)]) }
+      let gate = Gate()
+      var hooks = DispatchHooks()
+      hooks.beforeCompletion = { if $0.first?.entry.deferral != nil { await gate.pass() } }
+      let running = RunningDispatcher(hooks.around(world.store)) { $0.costOfSubscriber = 200 }
+      try await eventually("nothing else is left to do") { gate.arrived == 1 }
+      // The costs of the first group, of eight changes, exceed the limit: from then on they are counted.
+      let before = running.lines
+      #expect(before.filter { $0.hasPrefix("other") } == names.map { "other \($0)" })
+      #expect(before.filter { $0.hasPrefix("s") } == names.prefix(8).map { "s \($0)" })
+      #expect(running.dispatcher.metrics.deferredSubscribers == 1)
+      gate.open()
+      await running.dispatcher.settled()
+      await running.dispatcher.stop()
+      #expect(try await world.log() == names.map { "s \($0)" })
+      #expect(running.dispatcher.metrics.failures == 0)
+    }
+  }
+
+  @Test("of more changes than may wait for a subscriber only the newest are logged")
+  func givenUp() async throws {
+    try await withWorld { world in
+      try await Self.subscribe(9, in: world)
+      let names = (0..<40).map { "r\($0)" }
+      for name in names { try await world.save(name) }
+      let running = RunningDispatcher(DispatchStore(world.store)) {
+        $0.firingsOfSubscriber = 45
+        $0.deferredChanges = 10
+        $0.deferredBatchSize = 4
+      }
+      await running.dispatcher.settled()
+      await running.dispatcher.stop()
+      let logged = names.prefix(9) + names.suffix(10)
+      #expect(try await world.log() == Self.expected(9, Array(logged)))
+      #expect(running.dispatcher.metrics.givenUpChanges == 21)
+      #expect(running.lines.filter { $0.hasPrefix("other") } == names.map { "other \($0)" })
+      #expect(try await world.isDispatched)
     }
   }
 
@@ -166,27 +222,50 @@ struct DeferredFiringsTests {
     }
   }
 
+  @Test("a subscriber is deferred whose matching costs more than the limit, in a crowd earlier")
+  func cost() {
+    func costs(_ costs: KeyValuePairs<UInt32, Int>) -> MatchingCosts {
+      var sum = MatchingCosts(bySubscriber: true)
+      for (number, cost) in costs { sum.add(cost, to: number) }
+      return sum
+    }
+    var load = SubscriberLoad(deferring: SubscriberSet(), limit: 1, costLimit: 100)
+    load.add(costs([1: 60, 2: 20]))
+    #expect(load.deferCostly() == [])
+    load.add(costs([1: 40, 2: 20]))
+    #expect(load.deferCostly() == [])
+    load.add(costs([1: 1]))
+    #expect(load.deferCostly() == [1])
+    #expect(load.deferCostly() == [])
+    load.add(costs([2: 500]))
+    #expect(load.deferCostly() == [2])
+    // All together have more than eight times the limit.
+    load.add(costs([3: 13, 4: 12, 5: 200]))
+    #expect(Set(load.deferCostly()) == [3, 5])
+  }
+
   @Test("a subscriber is deferred from the change on that exceeds the limit")
   func load() {
-    var load = SubscriberLoad(deferring: [7], limit: 6)
+    var load = SubscriberLoad(deferring: SubscriberSet([7]), limit: 6, costLimit: 100)
+    var deferred: Set<UInt32> { Set((0..<64).filter { load.deferred.contains($0) }) }
     /// Counts a change with these numbers of firings of each subscriber.
-    func count(_ firings: KeyValuePairs<UInt32, Int>, isLarge: Bool = false) -> [Int32] {
+    func count(_ firings: KeyValuePairs<UInt32, Int>, isLarge: Bool = false) -> [UInt32] {
       load.count(firings.reduce(0) { $0 + $1.value }, isLarge: isLarge) { visit in
-        for (number, count) in firings { visit(number, Int32(number), count) }
+        for (number, count) in firings { visit(number, count) }
       }
     }
     #expect(count([1: 4, 2: 1]) == [])
     #expect(count([1: 7, 2: 2]) == [1])
-    #expect(load.deferred == [1, 7])
+    #expect(deferred == [1, 7])
     #expect(count([2: 4]) == [])
     #expect(count([2: 1]) == [2])
     // The notifications of a large change weigh more.
     #expect(count([3: 1], isLarge: true) == [3])
-    #expect(load.deferred == [1, 2, 3, 7])
+    #expect(deferred == [1, 2, 3, 7])
     // Many such subscribers together are deferred earlier, and those with few firings are not.
-    load = SubscriberLoad(deferring: [], limit: 16)
+    load = SubscriberLoad(deferring: SubscriberSet(), limit: 16, costLimit: 100)
     #expect(count([1: 15, 2: 15, 3: 15]) == [])
-    load = SubscriberLoad(deferring: [], limit: 16)
+    load = SubscriberLoad(deferring: SubscriberSet(), limit: 16, costLimit: 100)
     #expect(
       count([1: 15, 2: 15, 3: 15, 4: 15, 5: 15, 6: 15, 7: 15, 8: 15, 9: 15, 10: 2])
         == [1, 2, 3, 4, 5, 6, 7, 8, 9])

@@ -54,9 +54,9 @@ private struct HookedOutbox: OutboxStore {
     try await base.deferredSubscribers(in: part)
   }
   func deferredWork(
-    of subscriber: String, in part: DatabasePart, limit: Int
+    of subscriber: String, in part: DatabasePart, limit: Int, ofAtMost most: Int
   ) async throws -> DeferredWork? {
-    try await base.deferredWork(of: subscriber, in: part, limit: limit)
+    try await base.deferredWork(of: subscriber, in: part, limit: limit, ofAtMost: most)
   }
   func prepare(_ change: inout MatchedChange, within bytes: Int) {
     base.prepare(&change, within: bytes)

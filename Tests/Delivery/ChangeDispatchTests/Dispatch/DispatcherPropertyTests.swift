@@ -22,6 +22,7 @@ struct DispatcherPropertyTests {
     let firingLimit = Int.random(in: 1...8, using: &random)
     let laneLimit = Int.random(in: 1...3, using: &random)
     let firingsOfSubscriber = random.pick([0, 2, 6, 1_000])
+    let costOfSubscriber = random.pick([0, 20, 1_000_000])
     let deferredBatch = Int.random(in: 1...4, using: &random)
     let byteLimit = random.pick([1, 200, 1_000_000])
     let configure: (inout Dispatcher.Configuration) -> Void = {
@@ -32,6 +33,7 @@ struct DispatcherPropertyTests {
       $0.firingLimit = firingLimit
       $0.laneLimit = laneLimit
       $0.firingsOfSubscriber = firingsOfSubscriber
+      $0.costOfSubscriber = costOfSubscriber
       $0.deferredBatchSize = deferredBatch
       $0.byteLimit = byteLimit
       $0.retirementDelay = 0.005

@@ -105,11 +105,11 @@ extension RecordStoreConformance {
         #expect(try await test.log(since: token, limit: 10).notifications.isEmpty)
         let work = try #require(
           try await test.store.outbox.deferredWork(
-            of: TestStore.alice, in: .whole(test.publicID), limit: 10))
+            of: TestStore.alice, in: .whole(test.publicID), limit: 10, ofAtMost: 100))
         #expect(work.changes.map(\.entry.change.record?.recordID.recordName) == ["b", "c"])
         #expect(work.changes.map(\.isReadable) == [true, true])
         let matched = [
-          MatchedChange(entry: work.changes[0].entry, firings: [], skipped: 1),
+          MatchedChange(entry: work.changes[0].entry, firings: [], isSkipped: true),
           MatchedChange(entry: work.changes[1].entry, firings: work.subscriptions),
         ]
         for _ in 0..<2 {
@@ -121,6 +121,47 @@ extension RecordStoreConformance {
           await storeError { _ = try await test.log(since: token, limit: 10) }
             == .changeTokenExpired)
         #expect(try await test.logLines(of: TestStore.alice) == ["s a", "s c"])
+        #expect(try await test.store.outbox.undispatchedDatabases().isEmpty)
+      }
+    }
+
+    @Test(
+      "of more changes than may wait for a subscriber the oldest are given up, and a reader learns of it",
+      arguments: engines)
+    func givenUp(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        _ = try await test.subscribe(noteSubscription("s"))
+        try await test.save("a")
+        try await test.dispatch()
+        let token = try await test.log(since: nil, limit: 10).token
+        for name in ["b", "c", "d", "e", "f"] { try await test.save(name) }
+        let entries = try await test.outbox()
+        try await test.store.outbox.completeDispatch(
+          of: entries.map {
+            var entry = $0
+            entry.deferring = [TestStore.alice]
+            return MatchedChange(entry: entry, firings: [])
+          }, timestamp: TestStore.time(2))
+        func work(ofAtMost most: Int) async throws -> DeferredWork? {
+          try await test.store.outbox.deferredWork(
+            of: TestStore.alice, in: .whole(test.publicID), limit: 10, ofAtMost: most)
+        }
+        let all = try #require(try await work(ofAtMost: 5))
+        #expect(all.changes.count == 5)
+        #expect(all.givenUp == 0)
+        _ = try await test.log(since: token, limit: 10)
+        let kept = try #require(try await work(ofAtMost: 2))
+        #expect(kept.changes.map(\.entry.change.record?.recordID.recordName) == ["e", "f"])
+        #expect(kept.givenUp == 3)
+        #expect(try await work(ofAtMost: 2)?.givenUp == 0)
+        #expect(
+          await storeError { _ = try await test.log(since: token, limit: 10) }
+            == .changeTokenExpired)
+        let result = try await test.store.outbox.completeDispatch(
+          of: kept.changes.map { MatchedChange(entry: $0.entry, firings: kept.subscriptions) },
+          timestamp: TestStore.time(3))
+        #expect(result.deferred.isEmpty)
+        #expect(try await test.logLines(of: TestStore.alice) == ["s a", "s e", "s f"])
         #expect(try await test.store.outbox.undispatchedDatabases().isEmpty)
       }
     }
@@ -256,7 +297,9 @@ private struct PlainLane {
     guard let user = try await test.store.outbox.deferredSubscribers(in: part).first else {
       return false
     }
-    guard let work = try await test.store.outbox.deferredWork(of: user, in: part, limit: count)
+    guard
+      let work = try await test.store.outbox.deferredWork(
+        of: user, in: part, limit: count, ofAtMost: 1_000)
     else { return true }
     #expect(work.entryLimit == limit)
     #expect(Set(work.changes.map(\.entry.deferral)) == [user], comment)
@@ -272,9 +315,8 @@ private struct PlainLane {
       if let last = change.entry.settledThrough {
         firings.removeAll { $0.subscription.subscriptionID <= last.subscriptionID }
       } else if newer >= limit {
-        let skipped = firings.count { !$0.subscription.firesOnce }
         firings.removeAll { !$0.subscription.firesOnce }
-        matched.append(MatchedChange(entry: change.entry, firings: firings, skipped: skipped))
+        matched.append(MatchedChange(entry: change.entry, firings: firings, isSkipped: true))
         continue
       }
       let piece = Array(firings.prefix(firingLimit))
