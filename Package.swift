@@ -59,11 +59,11 @@ let layers: [[Target]] = [
         """
         CommandInterface ScaleModel PetrelTesting APNsSimulation ServerHosting PostgreSQLHosting
         DatabaseAPI Configuration ChangeDispatch PushChannels Storage SQLEngine StoreModel Matching
-        CloudKit WebServices CloudKitModel HTTP2Transport Cryptography JSONCoding CSQLite
+        CloudKit WebServices CloudKitModel HTTP2Transport Cryptography JSONCoding Settings CSQLite
         CPostgreSQL CLinuxEvents CMemoryAllocation
         """),
       // How programs declare commands, read words and print.
-      module("CommandInterface", "JSONCoding Spelling CMemoryAllocation"),
+      module("CommandInterface", "JSONCoding Spelling Settings CMemoryAllocation"),
       // What many servers can do: a simulation.
       module("ScaleModel"),
     ]),

@@ -108,10 +108,11 @@ extension ConfigurationReader {
   /// - Throws: ``ConfigurationError`` when the file cannot be read.
   package func contents(_ key: String) throws(ConfigurationError) -> String? {
     guard let file = file(key) else { return nil }
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw mistake(key, "'\(key)': \(file) cannot be read")
+    do {
+      return String(decoding: try InputFile.contents(of: file), as: UTF8.self)
+    } catch {
+      throw mistake(key, "'\(key)': \(file) cannot be read: \(error.reason)")
     }
-    return String(decoding: data, as: UTF8.self)
   }
 
   /// Returns the contents of the file that a key names, without white space around them; `nil` if

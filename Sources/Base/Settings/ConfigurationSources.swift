@@ -61,8 +61,11 @@ public struct ConfigurationSources: Sendable {
   /// - Throws: ``ConfigurationError`` when the file cannot be read or is not a JSON object.
   public init(fileAt path: String) throws(ConfigurationError) {
     self.init(file: path)
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw ConfigurationError("configuration file \(path) cannot be read")
+    let data: Data
+    do {
+      data = try InputFile.contents(of: path)
+    } catch {
+      throw ConfigurationError("configuration file \(path) cannot be read: \(error.reason)")
     }
     do {
       json = try JSONValue(parsing: data)

@@ -22,8 +22,9 @@ package protocol Command: SendableMetatype {
   /// Runs the command.
   ///
   /// - Returns: The exit status of the process, one of ``ExitStatus``.
-  /// - Throws: ``UsageError`` for wrong words (exit status 64), any other error for a failure (exit
-  ///   status 1). ``CommandProgram`` prints both on standard error.
+  /// - Throws: ``UsageError`` for wrong words, and `InputFile.Failure` for a file that cannot be
+  ///   read (exit status 64); any other error for a failure (exit status 1). ``CommandProgram``
+  ///   prints all of them on standard error.
   static func run(_ arguments: Arguments) async throws -> Int32
 }
 

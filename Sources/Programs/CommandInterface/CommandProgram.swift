@@ -1,5 +1,6 @@
 import CMemoryAllocation
 import Foundation
+import Settings
 
 /// A command-line program: a list of commands, from which it selects and runs the one that the user
 /// typed.
@@ -99,6 +100,9 @@ package struct CommandProgram {
       return try await command.run(Arguments(rest, options: command.options))
     } catch let error as UsageError {
       Output.complain("\(command.name): \(error); see \(name) help \(command.name)")
+      return ExitStatus.usage
+    } catch let error as InputFile.Failure {
+      Output.complain("\(command.name): \(error)")
       return ExitStatus.usage
     } catch {
       Output.complain("\(command.name): \(error)")

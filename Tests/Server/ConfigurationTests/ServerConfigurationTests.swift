@@ -209,7 +209,10 @@ struct ServerConfigurationTests {
         .key(file: path + "/text", keyID: "k", teamID: "t"),
         "keyFile \(path)/text does not contain a usable"
       ),
-      (.key(file: path + "/none", keyID: "k", teamID: "t"), "keyFile \(path)/none cannot be read"),
+      (
+        .key(file: path + "/none", keyID: "k", teamID: "t"),
+        "keyFile \(path)/none cannot be read: No"
+      ),
       (
         .certificate(file: path + "/none", keyFile: path + "/k.pem"),
         "certificateFile \(path)/none cannot be read"
@@ -272,7 +275,7 @@ struct ServerConfigurationTests {
       ),
       (
         #""issuer": "https://a", "clientID": "c", "label": "l", "keyFile": "/nowhere.p8""#,
-        "'keyFile': /nowhere.p8 cannot be read"
+        "'keyFile': /nowhere.p8 cannot be read: No such file"
       ),
       (
         #""issuer": "https://a", "clientID": "c", "label": "l", "clientSecret": "a", "keyFile": "b""#,
@@ -297,7 +300,9 @@ struct ServerConfigurationTests {
     let error = #expect(throws: ConfigurationError.self) {
       try configuration.apply(fileAt: "/nowhere/server.json")
     }
-    #expect(error?.description == "configuration file /nowhere/server.json cannot be read")
+    #expect(
+      error?.description
+        == "configuration file /nowhere/server.json cannot be read: No such file or directory")
   }
 
   static func read(_ text: String) throws -> ServerConfiguration {

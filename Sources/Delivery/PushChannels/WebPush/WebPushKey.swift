@@ -31,8 +31,11 @@ package final class WebPushKey: Sendable {
   ///
   /// - Throws: `ConfigurationError` if the file cannot be read or contains no usable key.
   package static func key(inFile file: String) throws(ConfigurationError) -> ES256PrivateKey {
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw ConfigurationError("webPush: keyFile \(file) cannot be read")
+    let data: Data
+    do {
+      data = try InputFile.contents(of: file)
+    } catch {
+      throw ConfigurationError("webPush: keyFile \(file) cannot be read: \(error.reason)")
     }
     do {
       return try ES256PrivateKey(pem: String(decoding: data, as: UTF8.self))

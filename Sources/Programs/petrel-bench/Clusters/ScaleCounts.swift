@@ -2,6 +2,7 @@ import CommandInterface
 import Foundation
 import JSONCoding
 import ScaleModel
+import Settings
 
 /// The figures of `petrel-bench cluster --json`, as the input of the model in `ScaleModel`.
 struct ScaleCounts {
@@ -19,11 +20,10 @@ struct ScaleCounts {
   /// Reads the figures from a file. The defaults above replace missing figures of the whole
   /// benchmark.
   ///
-  /// - Throws: `UsageError` if the file cannot be read, or if a measurement lacks a figure.
+  /// - Throws: `InputFile.Failure` if the file cannot be read, `UsageError` if a measurement lacks a
+  ///   figure.
   init(file: String) throws {
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw UsageError("'\(file)' cannot be read")
-    }
+    let data = try InputFile.contents(of: file)
     let json: JSONValue
     do {
       json = try JSONValue(parsing: data)

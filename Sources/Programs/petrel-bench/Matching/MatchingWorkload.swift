@@ -2,6 +2,7 @@ import CloudKitModel
 import CommandInterface
 import Foundation
 import JSONCoding
+import Settings
 
 /// The subscriptions and events of the matching benchmark, read from files. Each line of a file is
 /// a JSON object in the format of CloudKit Web Services.
@@ -14,8 +15,8 @@ struct MatchingWorkload {
 
   /// Reads `subscriptions.jsonl`, `events.jsonl` and, if the file exists, `expected.txt`.
   ///
-  /// - Throws: `UsageError` if a file cannot be read, or if a line is not a subscription or an
-  ///   event.
+  /// - Throws: `InputFile.Failure` if a file cannot be read, `UsageError` if a line is not a
+  ///   subscription or an event.
   init(directory: String) throws {
     subscriptions = try Self.lines(directory + "/subscriptions.jsonl").map(Self.subscription)
     changes = try Self.lines(directory + "/events.jsonl").map(Self.change)
@@ -29,11 +30,7 @@ struct MatchingWorkload {
 
   /// Returns the lines of a file, without empty ones.
   private static func lines(_ path: String) throws -> [Substring] {
-    // The error below names the file, which is enough for the user.
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      throw UsageError("cannot read '\(path)'")
-    }
-    return text.split(separator: "\n")
+    String(decoding: try InputFile.contents(of: path), as: UTF8.self).split(separator: "\n")
   }
 
   /// Returns the query subscription that a line describes.

@@ -1,5 +1,6 @@
 import CommandInterface
 import Foundation
+import Settings
 
 /// The source of the admin key: a file or an environment variable. There is no option with the key
 /// itself, because other users of the machine can read the arguments of a process.
@@ -19,7 +20,7 @@ enum AdminKeySource {
   /// `PETREL_ADMIN_KEY`, the variable `PETREL_ADMIN_KEY_FILE`. Empty variables count as not set.
   /// Returns `nil` if no source is set.
   ///
-  /// - Throws: `UsageError` if a file cannot be read or contains no key.
+  /// - Throws: `InputFile.Failure` if a file cannot be read, `UsageError` if it contains no key.
   static func key(_ arguments: Arguments) throws -> Key? {
     let environment = ProcessInfo.processInfo.environment
     if let file = arguments.string("key-file") { return try key(inFile: file) }
@@ -35,10 +36,7 @@ enum AdminKeySource {
   /// Returns the key in a file, and prints a warning if every user of the machine can read the
   /// file.
   private static func key(inFile file: String) throws -> Key {
-    guard let handle = FileHandle(forReadingAtPath: file),
-      // A file that cannot be read and a file without bytes lead to the same error below.
-      let data = try? handle.read(upToCount: fileLimit)
-    else { throw UsageError("the key file '\(file)' cannot be read, or is empty") }
+    let data = try InputFile.open(file).read(upToCount: fileLimit) ?? Data()
     // If the attributes cannot be read, there is no warning.
     let attributes = try? FileManager.default.attributesOfItem(atPath: file)
     if let mode = attributes?[.posixPermissions] as? NSNumber, mode.intValue & 0o004 != 0 {

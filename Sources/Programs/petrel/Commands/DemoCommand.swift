@@ -2,6 +2,7 @@ import CommandInterface
 import Foundation
 import JSONCoding
 import ServerHosting
+import Settings
 
 /// The command `petrel demo`, which runs the example `EarthquakeAlerts` against a server and an
 /// APNs simulator.
@@ -25,8 +26,10 @@ enum DemoCommand: Command {
     let directory = arguments.string("data") ?? temporaryDirectory()
     let events =
       arguments.string("earthquakes") ?? "Examples/EarthquakeAlerts/fiji-earthquakes.csv"
-    guard FileManager.default.isReadableFile(atPath: events) else {
-      throw UsageError("cannot read \(events); name the file with --earthquakes")
+    do {
+      _ = try InputFile.open(events)
+    } catch {
+      throw UsageError("\(error); name the file with --earthquakes")
     }
     let simulator = try ChildProcess(
       "petrel", ["simulate-apns", "--json", "--port", "0", "--data", directory + "/apns"],

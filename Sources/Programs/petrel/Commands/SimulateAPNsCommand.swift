@@ -3,6 +3,7 @@ import CommandInterface
 import Foundation
 import JSONCoding
 import ServerHosting
+import Settings
 
 /// The command `petrel simulate-apns`, which runs the APNs simulator and prints the pushes that it
 /// receives.
@@ -89,10 +90,7 @@ enum SimulateAPNsCommand: Command {
 
   /// Returns the text of a file.
   private static func text(of file: String) throws -> String {
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw UsageError("cannot read \(file)")
-    }
-    return String(decoding: data, as: UTF8.self)
+    String(decoding: try InputFile.contents(of: file), as: UTF8.self)
   }
 
   /// Prints the port of the simulator, and the settings for a server that uses the simulator.

@@ -1,5 +1,6 @@
 import CommandInterface
 import Foundation
+import Settings
 
 /// The command `petrel records import`, which saves records from lines of JSON (``RecordImport``).
 ///
@@ -34,9 +35,7 @@ enum RecordsImportCommand: Command {
       throw UsageError("--existing must be fail, skip or replace, not '\(word)'")
     }
     let (assets, folder) = try AssetFolder.choice(arguments)
-    guard let file = path == "-" ? .standardInput : FileHandle(forReadingAtPath: path) else {
-      throw UsageError("cannot read \(path)")
-    }
+    let file = path == "-" ? .standardInput : try InputFile.open(path)
     return try await AdminOptions.withAccess(arguments, .withoutServer, makesStore: true) {
       access in
       var work = RecordImport(

@@ -114,7 +114,10 @@ struct KeysCommandTests {
       ("add-api-token web --container iCloud.a --origins https://a/b", "origin of a web page"),
       ("add-api-token web --container iCloud.a --redirect nowhere", "must be a URL"),
       ("add-server-key feed --container iCloud.a", "needs either --public-key"),
-      ("add-server-key feed --container iCloud.a --public-key none.pem", "cannot be read"),
+      (
+        "add-server-key feed --container iCloud.a --public-key none.pem",
+        "cannot read none.pem: No such"
+      ),
       ("add-server-key feed --container iCloud.a --public-key key.pem", "contains a private key"),
       ("add-server-key feed --container iCloud.a --public-key p384.pem", "P-256"),
       ("revoke", "needs one IDENTIFIER"), ("revoke 0123456789", "there is no API token"),

@@ -68,8 +68,9 @@ struct RecordCommandsTests {
       ("records put x --type Note a=1", [], 64, "no field 'a' yet"),
       ("records put x --type Note a:INT64=one", [], 64, "'one' is not a value of type INT64"),
       ("records put x --type Note a:ASSET=one", [], 64, "as JSON with --file"),
-      ("records put --file none.json", [], 64, "cannot read none.json"),
-      ("records import none.jsonl", [], 64, "cannot read none.jsonl"),
+      ("records put --file none.json", [], 64, "cannot read none.json: No such file"),
+      ("records import none.jsonl", [], 64, "cannot read none.jsonl: No such file"),
+      ("records import .", [], 64, "cannot read .: Is a directory"),
       ("records import - --existing keep", [], 64, "fail, skip or replace"),
       ("zones save Work", [], 1, "private or shared database only"),
     ] as [(String, [String], Int32, String)])

@@ -196,7 +196,7 @@ struct BenchmarkFiguresTests {
       for (words, complaint) in [
         ("--saves many", "--saves must be a number such as 50000, 50k or 10M"),
         ("--check", "--check needs --counts"),
-        ("--counts \(folder)/none", "cannot be read"),
+        ("--counts \(folder)/none", "cannot read \(folder)/none: No such"),
       ] {
         let program = try Program(
           "petrel-bench", ["simulate"] + words.split(separator: " ").map(String.init), in: folder

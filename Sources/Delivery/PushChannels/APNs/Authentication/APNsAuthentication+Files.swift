@@ -43,9 +43,10 @@ extension APNsAuthentication {
   private static func text(
     of file: String, _ place: String
   ) throws(ConfigurationError) -> String {
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw ConfigurationError("\(place) \(file) cannot be read")
+    do {
+      return String(decoding: try InputFile.contents(of: file), as: UTF8.self)
+    } catch {
+      throw ConfigurationError("\(place) \(file) cannot be read: \(error.reason)")
     }
-    return String(decoding: data, as: UTF8.self)
   }
 }

@@ -2,6 +2,7 @@ import CommandInterface
 import Cryptography
 import Foundation
 import JSONCoding
+import Settings
 
 /// The command `petrel keys add-server-key`, which registers the public key of a server-to-server
 /// key and prints the key ID.
@@ -59,12 +60,10 @@ enum KeysAddServerKeyCommand: Command {
 
   /// Returns the public key in a PEM file.
   ///
-  /// - Throws: `UsageError` if the file cannot be read or contains no public P-256 key.
+  /// - Throws: `InputFile.Failure` if the file cannot be read, `UsageError` if it contains no public
+  ///   P-256 key.
   private static func read(_ file: String) throws -> ES256PublicKey {
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw UsageError("--public-key: '\(file)' cannot be read")
-    }
-    let text = String(decoding: data, as: UTF8.self)
+    let text = String(decoding: try InputFile.contents(of: file), as: UTF8.self)
     do throws(CryptographyError) {
       return try ES256PublicKey(pem: text)
     } catch {

@@ -4,6 +4,7 @@ import Foundation
 import JSONCoding
 import PetrelServer
 import SchemaLanguage
+import Settings
 
 /// The parts that the `schema` commands share.
 enum SchemaWork {
@@ -42,14 +43,11 @@ enum SchemaWork {
   /// Reads and parses a schema file. If it has a mistake, the function prints it with the line and
   /// returns `nil`.
   ///
-  /// - Throws: `UsageError` if the file cannot be read or is no UTF-8.
+  /// - Throws: `InputFile.Failure` if the file cannot be read, `UsageError` if it is no UTF-8.
   static func readSchema(
     _ file: String
   ) throws -> (schema: ContainerSchema, text: String)? {
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw UsageError("cannot read \(file)")
-    }
-    guard let text = String(data: data, encoding: .utf8) else {
+    guard let text = String(data: try InputFile.contents(of: file), encoding: .utf8) else {
       throw UsageError("\(file) is not UTF-8 text")
     }
     do {
