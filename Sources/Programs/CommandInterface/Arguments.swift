@@ -60,6 +60,8 @@ package struct Arguments {
   package private(set) var positional: [String] = []
   /// The values by option name. The value of a flag is `true`.
   private var values: [String: String] = [:]
+  /// The names of all options and flags that the command accepts.
+  private let known: Set<String>
 
   /// Parses the words after the command's name.
   ///
@@ -69,6 +71,7 @@ package struct Arguments {
   /// - Throws: ``UsageError`` for an unknown option, an option without its value, or a flag with a
   ///   value. An unknown option's error names the nearest known option.
   package init(_ words: some Sequence<String>, options: [Option]) throws {
+    known = Set(options.map(\.name))
     var rest = Array(words)[...]
     while let word = rest.popFirst() {
       guard word.hasPrefix("--"), word != "--" else {
@@ -113,6 +116,9 @@ package struct Arguments {
   /// Returns the value of an option as text, or `true` for a flag; `nil` if the option was not
   /// given.
   package func string(_ name: String) -> String? { values[name] }
+
+  /// Returns whether the command accepts an option or flag with this name.
+  package func accepts(_ name: String) -> Bool { known.contains(name) }
 
   /// Returns whether a flag, or an option with a value, was given.
   package func flag(_ name: String) -> Bool { values[name] != nil }

@@ -51,16 +51,20 @@ enum AdminOptions {
     _ arguments: Arguments, _ work: Work = .besideServer, makesStore: Bool = false,
     _ body: (any AdminAccess) async throws -> Value
   ) async throws -> Value {
-    guard let server = try server(arguments) else {
-      return try await withLocal(arguments, work, makesStore: makesStore, body)
-    }
     do {
-      let value = try await body(server)
-      await server.close()
-      return value
-    } catch {
-      await server.close()
-      throw error
+      guard let server = try server(arguments) else {
+        return try await withLocal(arguments, work, makesStore: makesStore, body)
+      }
+      do {
+        let value = try await body(server)
+        await server.close()
+        return value
+      } catch {
+        await server.close()
+        throw error
+      }
+    } catch let failure as AdminFailure {
+      throw failure.inWords(of: arguments)
     }
   }
 

@@ -64,7 +64,10 @@ struct RecordCommandsTests {
       ("records query --type Note --limit none", [], 64, "--limit must be"),
       ("records query --type Note --database all", [], 64, "public, private or shared"),
       ("records query --type Note --database private", [], 64, "needs --user"),
-      ("records query --type Note --database private --user nobody", [], 1, "'nobody'"),
+      (
+        "records query --type Note --database private --user nobody", [], 1,
+        ": --user is not the name of an account: 'nobody'"
+      ),
       ("records put x --type Note a=1", [], 64, "no field 'a' yet"),
       ("records put x --type Note a:INT64=one", [], 64, "'one' is not a value of type INT64"),
       ("records put x --type Note a:ASSET=one", [], 64, "as JSON with --file"),
