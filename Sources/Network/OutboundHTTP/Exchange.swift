@@ -179,8 +179,11 @@ final class Exchange {
     switch code {
     case CURLE_OPERATION_TIMEDOUT:
       return .failure(failure(.timedOut, "did not answer in time"))
-    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT:
+    case CURLE_COULDNT_RESOLVE_HOST:
       return .failure(failure(.unreachable, "cannot be reached: \(detail)"))
+    case CURLE_COULDNT_CONNECT:
+      return .failure(
+        failure(.unreachable, "cannot be reached: \(detail); is a server running there?"))
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
       CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
       let flaw = trustFlaw ?? detail

@@ -35,7 +35,11 @@ public struct OutboundURL: Sendable, Hashable, CustomStringConvertible {
     }
     guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
       let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased()
-    else { throw Flaw(description: "'\(text.prefix(80))' is not an absolute URL") }
+    else {
+      throw Flaw(
+        description: "is not an absolute URL, such as "
+          + (allowsHTTP ? "http://127.0.0.1:8080" : "https://example.com"))
+    }
     guard scheme == "https" || scheme == "http" && allowsHTTP else {
       throw Flaw(description: "must begin with \(allowsHTTP ? "https:// or http://" : "https://")")
     }

@@ -24,7 +24,7 @@ struct OutboundURLTests {
       ("http://example.com/", "must begin with https://"),
       ("ftp://example.com/", "must begin with https://"),
       ("file:///etc/passwd", "must begin with https://"),
-      ("/relative", "is not an absolute URL"),
+      ("/relative", "is not an absolute URL, such as https://example.com"),
       ("", "is not an absolute URL"),
       ("https://exa mple.com/", "is not an absolute URL"),
       ("https://example.com/\r\nX: y", "is not an absolute URL"),

@@ -106,7 +106,9 @@ struct WebAppTests {
       try await cloud.browser.resize(width: 320)
       try await cloud.typePassword("wrong horse")
       #expect(
-        try await cloud.browser.text(of: "[role=alert]") == "The name or the password is not right."
+        try await cloud.browser.text(of: "[role=alert]")
+          == "The name or the password is not right. Enter the account's name with its upper and "
+          + "lower case; an e-mail address does not replace it."
       )
       let page = try await cloud.browser.run(
         """

@@ -46,7 +46,11 @@ struct QueryRequestTests {
       (#"{"fieldName":"a","fieldValue":{"value":1}}"#, ".filterBy[0]: 'comparator' is missing"),
       (
         #"{"comparator":"LIKE","fieldName":"a","fieldValue":{"value":1}}"#,
-        ".filterBy[0]: unknown comparator 'LIKE'"
+        ".filterBy[0]: unknown comparator 'LIKE'; known are EQUALS, NOT_EQUALS, LESS_THAN, "
+          + "LESS_THAN_OR_EQUALS, GREATER_THAN, GREATER_THAN_OR_EQUALS, NEAR, CONTAINS_ALL_TOKENS, "
+          + "CONTAINS_ANY_TOKENS, IN, NOT_IN, LIST_CONTAINS, NOT_LIST_CONTAINS, LIST_CONTAINS_ALL, "
+          + "NOT_LIST_CONTAINS_ALL, LIST_CONTAINS_ANY, NOT_LIST_CONTAINS_ANY, BEGINS_WITH, "
+          + "NOT_BEGINS_WITH, LIST_MEMBER_BEGINS_WITH, NOT_LIST_MEMBER_BEGINS_WITH"
       ),
       (
         #"{"comparator":"EQUALS","fieldValue":{"value":1}}"#,

@@ -19,7 +19,8 @@ struct SubscriptionRequestTests {
       (#"{"subscriptionType":"query","query":{}}"#, ".query: 'recordType' is missing"),
       (
         #"{"subscriptionType":"query","query":{"recordType":"Q","filterBy":[{"comparator":""}]}}"#,
-        ".query.filterBy[0]: unknown comparator ''"
+        ".query.filterBy[0]: unknown comparator ''; known are "
+          + Comparator.allCases.map(\.rawValue).joined(separator: ", ")
       ),
       (
         #"{"subscriptionType":"query",\#(query),"firesOn":["create","move"]}"#,

@@ -206,7 +206,7 @@ final class CurlTransfer: @unchecked Sendable {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
       return failure(.offline, "\(place) cannot be found; is there a network?")
     case CURLE_COULDNT_CONNECT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT:
-      return failure(.unreachable, "\(place) cannot be connected to")
+      return failure(.unreachable, "\(place) cannot be connected to; is a server running there?")
     case CURLE_OPERATION_TIMEDOUT:
       return failure(.timedOut, "\(place) did not answer in time")
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,

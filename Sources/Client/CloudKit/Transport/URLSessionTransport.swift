@@ -103,7 +103,7 @@ extension TransportFailure {
       self.init(.offline, "\(place) cannot be found; is there a network?")
     case .cannotConnectToHost?, .unsupportedURL?, .badURL?,
       .appTransportSecurityRequiresSecureConnection?:
-      self.init(.unreachable, "\(place) cannot be connected to")
+      self.init(.unreachable, "\(place) cannot be connected to; is a server running there?")
     case .timedOut?:
       self.init(.timedOut, "\(place) did not answer in time")
     case .cancelled?:

@@ -69,7 +69,9 @@ extension Filter {
   init(_ reader: MessageReader) throws(ServiceError) {
     let name = try reader.member("comparator").string()
     guard let comparator = Comparator(wireName: name) else {
-      throw reader.mistake("unknown comparator '\(name)'")
+      throw reader.mistake(
+        "unknown comparator '\(name)'; known are "
+          + Comparator.allCases.map(\.rawValue).joined(separator: ", "))
     }
     let key = try FieldKey(reader, orAllText: comparator.relation.comparesTokens)
     let fieldValue = try reader.member("fieldValue").unwrapped(for: key)

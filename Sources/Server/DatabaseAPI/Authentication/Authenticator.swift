@@ -77,7 +77,9 @@ struct Authenticator: Sendable {
         throw ServiceError(
           .authenticationFailed,
           "\(path.container) (\(path.environment.rawValue)) asks for an API token: add "
-            + "ckAPIToken to the query, with a token that 'petrel keys add-api-token' made")
+            + "ckAPIToken to the query, with a token that 'petrel keys add-api-token' made; an app "
+            + "with the native client needs a user's token instead, such as in PETREL_TOKEN, which "
+            + "'petrel users add-token' prints")
       }
     }
     return .proven(credentials)

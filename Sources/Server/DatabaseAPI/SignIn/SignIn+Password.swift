@@ -52,5 +52,9 @@ extension SignIn {
   }
 
   /// The message for a wrong name or password.
-  private static let wrong = "The name or the password is not right."
+  ///
+  /// It does not say which of them is wrong, so that nobody learns the names of accounts from it.
+  private static let wrong =
+    "The name or the password is not right. Enter the account's name with its upper and lower case; "
+    + "an e-mail address does not replace it."
 }

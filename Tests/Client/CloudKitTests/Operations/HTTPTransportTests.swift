@@ -92,7 +92,9 @@ struct HTTPTransportTests {
       try await transport.container(URL(string: "http://127.0.0.1:1")!).userRecordID()
     }
     #expect(error.code == .networkFailure)
-    #expect(error.localizedDescription == "127.0.0.1:1 cannot be connected to")
+    #expect(
+      error.localizedDescription == "127.0.0.1:1 cannot be connected to; is a server running there?"
+    )
   }
 
   @Test("A server without TLS behind an https address: networkFailure that says so")

@@ -57,7 +57,14 @@ struct AdminKeyCommandTests {
       await cloud.stopServer()
       let gone = try await list(["--server", server, "--key-file", good])
       #expect(
-        gone.status == 1 && gone.output.contains("no answer from \(server)"), "\(gone.output)")
+        gone.status == 1 && gone.output.contains("no answer from \(server)")
+          && gone.output.contains("; is a server running there?"), "\(gone.output)")
+      let bare = try await list(["--server", "127.0.0.1:18080", "--key-file", good])
+      #expect(
+        bare.status == 64
+          && bare.output.contains(
+            "--server '127.0.0.1:18080' is not an absolute URL, such as http://127.0.0.1:8080"),
+        "\(bare.output)")
     }
   }
 

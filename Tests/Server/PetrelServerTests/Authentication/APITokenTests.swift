@@ -32,6 +32,7 @@ struct APITokenTests {
       let without = try await service.send("public/records/query", Self.query, apiToken: nil)
       #expect(without.failure == "401 AUTHENTICATION_FAILED")
       #expect(without.reason.contains("petrel keys add-api-token"))
+      #expect(without.reason.contains("PETREL_TOKEN"), "what the native client needs")
       let wrong = try await service.send(
         "public/records/query", Self.query, apiToken: String(token.reversed()))
       #expect(wrong.failure == "401 AUTHENTICATION_FAILED")

@@ -157,7 +157,7 @@ struct WebPushTests {
       ),
       (
         registration(endpoint: "nonsense"),
-        "subscription.endpoint: 'nonsense' is not an absolute URL"
+        "subscription.endpoint: is not an absolute URL, such as https://example.com"
       ),
       (
         registration(endpoint: "https://a.example/" + String(repeating: "x", count: 2048)),
