@@ -56,8 +56,13 @@ struct JSONParser {
       guard next == UInt8(ascii: ",") else {
         throw error(isObject ? "',' or '}' is missing" : "',' or ']' is missing")
       }
+      let comma = position
       position += 1
       skipSpace()
+      guard next != UInt8(ascii: isObject ? "}" : "]") else {
+        throw JSONError(
+          rule: "the ',' before '\(isObject ? "}" : "]")' is one too many", position: comma)
+      }
     }
     entries[container].content += 1
     if isObject {

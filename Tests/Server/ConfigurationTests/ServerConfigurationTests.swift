@@ -167,6 +167,13 @@ struct ServerConfigurationTests {
       (#"[]"#, "must be an object, not an array"),
       (#"{"#, "not valid JSON"),
     ])
+      (
+        "{\n\"port\": 80,\n}",
+        "not valid JSON: the ',' before '}' is one too many around line 2, column 11"
+      ),
+      (
+        #"{"metrics": {"allow": ["a",]}}"#, "the ',' before ']' is one too many around line 1"
+      ),
   func namesMistakes(text: String, complaint: String) throws {
     let error = #expect(throws: ConfigurationError.self) { try Self.read(text) }
     #expect(error?.description.contains(complaint) ?? false, "\(error?.description ?? "")")
