@@ -13,6 +13,8 @@ package enum SettingKind: Sendable {
 
   /// Any text.
   case text
+  /// The URL of a web server, in text form, with any path.
+  case webURL
   /// A secret text. `petrel config` shows "(not shown)" in its place.
   case secret
   /// The name of a file. A relative name refers to the folder of the configuration file.
@@ -68,6 +70,8 @@ package enum SettingKind: Sendable {
   package var rule: String {
     switch self {
     case .text, .secret, .file, .folder: "must be a string"
+    case .webURL:
+      "must be a URL with https:// or http:// and a host, such as https://cloud.example.com"
     case .whole(let range, _):
       "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .number(let range, let unit):
@@ -88,6 +92,7 @@ package enum SettingKind: Sendable {
   package func allows(_ value: JSONValue) -> Bool {
     switch self {
     case .text, .secret, .file, .folder: value.string != nil
+    case .webURL: value.string.map(Self.isWebURL) ?? false
     case .whole(let range, _): value.int.map(range.contains) ?? false
     case .number(let range, _): value.double.map(range.contains) ?? false
     case .positive(let most): value.double.map { $0 > 0 && $0 <= most } ?? false
@@ -104,13 +109,25 @@ package enum SettingKind: Sendable {
     if allows(value) { return nil }
     let wrong =
       switch (self, value) {
-      case (.choice, .string(let word)): "'\(word)'"
+      case (.choice, .string(let word)), (.webURL, .string(let word)): "'\(word)'"
       case (.whole, .int), (.whole, .double), (.number, _), (.positive, _): value.text
       case (.list(let kind), .array(let elements)):
         elements.first { !kind.allows($0) }?.text ?? value.kind
       default: value.kind
       }
     return "\(rule), not \(wrong)"
+  }
+
+  /// Whether a text is the URL of a web server: in visible ASCII, with the scheme `http` or `https`
+  /// and a host, and without a user, a query and a fragment.
+  private static func isWebURL(_ text: String) -> Bool {
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+      let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+      let host = parts.encodedHost
+    else { return false }
+    return ["http", "https"].contains(scheme) && !host.isEmpty && parts.user == nil
+      && parts.password == nil && parts.query == nil && parts.fragment == nil
+      && (parts.port.map { (1...65_535).contains($0) } ?? true)
   }
 
   /// Converts the text of a variable or an option to a value; `nil` when the text cannot be of this
@@ -120,7 +137,7 @@ package enum SettingKind: Sendable {
     // A text that is not JSON may still be a plain text or a list.
     let json = try? JSONValue(parsing: text)
     return switch self {
-    case .text, .secret, .file, .folder, .choice: .string(text)
+    case .text, .webURL, .secret, .file, .folder, .choice: .string(text)
     case .whole: json?.int == nil ? nil : json
     case .number, .positive: json?.double == nil ? nil : json
     case .boolean: json?.bool == nil ? nil : json

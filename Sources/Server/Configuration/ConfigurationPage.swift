@@ -92,6 +92,7 @@ extension SettingKind {
   fileprivate var values: String {
     switch self {
     case .text: "text"
+    case .webURL: "URL with `https:` or `http:`"
     case .secret: "text, not shown"
     case .file: "file"
     case .folder: "folder"

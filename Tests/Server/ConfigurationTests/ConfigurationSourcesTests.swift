@@ -190,7 +190,7 @@ struct ConfigurationSourcesTests {
       case .whole: try Self.set(variable, "7", path, .int(7))
       case .number, .positive: try Self.set(variable, "0.5", path, .double(0.5))
       case .list: try Self.set(variable, "a,b", path, ["a", "b"])
-      case .text, .secret, .file, .folder, .choice, .object, .named:
+      case .text, .webURL, .secret, .file, .folder, .choice, .object, .named:
         try Self.set(variable, "a,b", path, "a,b")
       }
     }

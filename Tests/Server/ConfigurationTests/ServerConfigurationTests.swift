@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import JSONCoding
 import OpenIDConnect
 import PushChannels
 import Settings
@@ -166,7 +167,6 @@ struct ServerConfigurationTests {
       (#"{"signIn": {"password": true}}"#, "signIn: unknown key 'password'"),
       (#"[]"#, "must be an object, not an array"),
       (#"{"#, "not valid JSON"),
-    ])
       (
         "{\n\"port\": 80,\n}",
         "not valid JSON: the ',' before '}' is one too many around line 2, column 11"
@@ -174,9 +174,37 @@ struct ServerConfigurationTests {
       (
         #"{"metrics": {"allow": ["a",]}}"#, "the ',' before ']' is one too many around line 1"
       ),
+    ])
   func namesMistakes(text: String, complaint: String) throws {
     let error = #expect(throws: ConfigurationError.self) { try Self.read(text) }
     #expect(error?.description.contains(complaint) ?? false, "\(error?.description ?? "")")
+  }
+
+  @Test(
+    "a public URL that clients cannot use is told",
+    arguments: [
+      "cloud.example.com", "ftp://cloud.example.com", "https://", "https:///x", "/petrel", "",
+      "https://cloud example.com", " https://cloud.example.com", "localhost:8080",
+      "https://anna:secret@cloud.example.com", "https://cloud.example.com?a=b",
+      "https://cloud.example.com#a", "https://cloud.example.com:99999",
+    ])
+  func namesBadPublicURL(text: String) throws {
+    let error = #expect(throws: ConfigurationError.self) {
+      try Self.read(JSONValue.object(["publicURL": .string(text)]).text)
+    }
+    let rule =
+      "must be a URL with https:// or http:// and a host, such as https://cloud.example.com"
+    #expect(error?.description.contains("'publicURL' \(rule), not '\(text)'") == true)
+  }
+
+  @Test(
+    "a public URL may have a port and a path",
+    arguments: [
+      "http://127.0.0.1:8080", "https://[::1]:8443", "HTTPS://cloud.example.com/petrel/",
+    ])
+  func readsPublicURL(text: String) throws {
+    let read = try Self.read(JSONValue.object(["publicURL": .string(text)]).text)
+    #expect(read.publicURL == text)
   }
 
   @Test("a certificate takes the place of a key, and its private key may be in the same file")

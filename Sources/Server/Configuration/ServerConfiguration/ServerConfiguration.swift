@@ -141,7 +141,8 @@ extension ServerConfiguration {
         "port", \.port, .whole(0...65_535), restart: true, option: "PORT",
         "The port to listen on, or 0 to let the system choose."),
       .init(
-        "publicURL", \.publicURL, .text, restart: true, option: "URL", default: "address and port",
+        "publicURL", \.publicURL, .webURL, restart: true, option: "URL",
+        default: "address and port",
         "The URL that clients use, if it differs, for example behind a proxy."),
       .part(
         "store", .text, restart: true, option: "URL", default: "a file in the data directory",
