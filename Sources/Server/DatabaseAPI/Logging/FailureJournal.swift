@@ -10,9 +10,9 @@ import WebServices
 /// The log lines and the metrics of failed requests.
 ///
 /// Each failed request gets a line, in which an operator can find the `uuid` that the client
-/// received. A line has no query, because the query contains tokens, and no secret of an upload
-/// URL. Apart from the cause of an error, the only texts of the client are the method, the path and
-/// the IDs of subscriptions, all cut to a length.
+/// received, and the reason. A line has no query, because the query contains tokens, and no secret
+/// of an upload URL. Apart from the cause of an error, the only texts of the client are the method,
+/// the path, the IDs of subscriptions and what a reason quotes. All of them are cut to a length.
 ///
 /// If there are more lines than ``lineRate`` allows, some are left out, and the next written line
 /// has the number of these. A lock protects the counts.
@@ -21,6 +21,8 @@ package final class FailureJournal: Sendable {
   private static let lineRate = RequestRate(perSecond: 100, burst: 1000)
   /// The most bytes of a path in a line.
   private static let pathLength = 200
+  /// The most characters of a reason in a line.
+  private static let reasonLength = 300
   /// The most failed items of a request in a line.
   private static let itemCount = 5
 
@@ -72,6 +74,7 @@ package final class FailureJournal: Sendable {
     }
     if caller != nil { countRefusals([error], of: request) }
     var fields = Self.fields(of: error, status) + Self.fields(for: request, called: uuid, caller)
+    fields.append(("reason", Self.reason(of: error)))
     if let cause, error.code == .internalError || cause.isKeptFromClients {
       fields.append(("cause", .string("\(cause)")))
     }
@@ -89,13 +92,13 @@ package final class FailureJournal: Sendable {
 
   /// Records the failed items of a request that succeeded as a whole.
   ///
-  /// The line has the `uuid` and the code of the first ``itemCount`` items, and the number of the
-  /// others.
+  /// The line has the `uuid` and the code of the first ``itemCount`` items, the number of the
+  /// others, and the reason of the first item.
   func note(
     _ failures: [ServiceError], of request: HTTPRequest, called uuid: RequestUUID,
     by caller: Caller?
   ) {
-    guard !failures.isEmpty else { return }
+    guard let first = failures.first else { return }
     state.withLock { state in
       for error in failures { state.metrics.failedItems[error.code, default: 0] += 1 }
     }
@@ -105,6 +108,7 @@ package final class FailureJournal: Sendable {
     var fields = Self.fields(for: request, called: uuid, caller)
     fields.append(("items", .string(named.joined(separator: ","))))
     if rest > 0 { fields.append(("more", .int(Int64(rest)))) }
+    fields.append(("reason", Self.reason(of: first)))
     write(
       failures.contains { $0.code.isOurs } ? .error : .info, "items failed", fields)
   }
@@ -157,6 +161,15 @@ package final class FailureJournal: Sendable {
       ("method", .string(bounded(request.method, to: 16))), ("path", .string(path(of: request))),
       ("caller", .string(caller?.logName ?? "unknown")),
     ]
+  }
+
+  /// Returns the reason of an error, cut to ``reasonLength``. The log escapes its control characters.
+  private static func reason(of error: ServiceError) -> JSONValue {
+    let text = error.reason
+    // A character can have any number of combining marks, so the count is that of scalars.
+    let scalars = text.unicodeScalars.prefix(reasonLength)
+    return .string(
+      scalars.endIndex == text.endIndex ? text : String(String.UnicodeScalarView(scalars)) + "…")
   }
 
   /// Returns the path for a line, cut to ``pathLength``. The secret of an upload URL is replaced.
