@@ -18,7 +18,7 @@ struct ServiceDescription: Sendable {
     for operation in operations {
       let item = Self.item(operation)
       for place in Self.places(of: operation) {
-        paths.append((place.path + operation.name, item(place.parameters)))
+        paths.append((place.path + operation.name, item(place)))
       }
       for schema in [operation.request, operation.answer].compactMap({ $0 }) {
         schemas.merge(schema.named) { $1 }
@@ -28,42 +28,55 @@ struct ServiceDescription: Sendable {
     self.schemas = schemas
   }
 
-  /// Returns the paths of an operation without its name at the end, each with the names of its
-  /// parameters.
-  private static func places(
-    of operation: Operation
-  ) -> [(path: String, parameters: [String])] {
-    let inDatabase = (
-      "/database/1/{container}/{environment}/{database}/",
-      ["container", "environment", "database", "clientId"]
-    )
-    let inContainer = (
-      "/device/1/{container}/{environment}/", ["container", "environment", "clientId"]
-    )
+  /// A kind of path of operations.
+  private struct Place {
+    /// The path without the operation's name at the end.
+    var path: String
+    /// The names of the path's parameters.
+    var parameters: [String]
+    /// The text before the operation's name in the IDs of operations.
+    var prefix = ""
+  }
+
+  /// Returns the paths of an operation.
+  private static func places(of operation: Operation) -> [Place] {
+    var inDatabase = Place(
+      path: "/database/1/{container}/{environment}/{database}/",
+      parameters: ["container", "environment", "database", "clientId"])
+    let inContainer = Place(
+      path: "/device/1/{container}/{environment}/",
+      parameters: ["container", "environment", "clientId"])
     switch operation.place {
     case .database: return [inDatabase]
     // In Apple's archived reference, the paths of these two operations name a database. The server
     // accepts them with and without a database.
     case .container where ["tokens/create", "tokens/register"].contains(operation.name):
+      inDatabase.prefix = "database-"
       return [inContainer, inDatabase]
     case .container: return [inContainer]
     }
   }
 
-  /// Returns a function that makes the path item of an operation from the parameters of a path.
-  private static func item(_ operation: Operation) -> ([String]) -> JSONValue {
+  /// Returns a function that makes the path item of an operation in a place.
+  private static func item(_ operation: Operation) -> (Place) -> JSONValue {
     var post = self.operation(operation)
-    let get = JSONValue.object(post)
+    let get = post
     if let request = operation.request {
       var body: [String: JSONValue] = ["content": content(request)]
       if request.json["required"] != nil, !operation.takesGET { body["required"] = true }
       post["requestBody"] = .object(body)
     }
-    var members: [String: JSONValue] = ["post": .object(post)]
-    if operation.takesGET { members["get"] = get }
-    return { parameters in
-      members["parameters"] = .array(
-        parameters.map { ["$ref": .string("#/components/parameters/\($0)")] })
+    let methods = operation.takesGET ? ["post": post, "get": get] : ["post": post]
+    let name = operation.name.replacing("/", with: "-")
+    return { place in
+      var members: [String: JSONValue] = [
+        "parameters": .array(
+          place.parameters.map { ["$ref": .string("#/components/parameters/\($0)")] })
+      ]
+      for (method, operation) in methods {
+        let identifier = JSONValue.string("\(method)-\(place.prefix)\(name)")
+        members[method] = .object(operation.merging(["operationId": identifier]) { $1 })
+      }
       return .object(members)
     }
   }

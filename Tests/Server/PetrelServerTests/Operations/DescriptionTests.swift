@@ -53,6 +53,16 @@ struct DescriptionTests {
     }
   }
 
+  @Test("gives each operation of each path an ID of its own, from which generators name functions")
+  func operationIDs() throws {
+    let lines = try RepositoryFile.text("docs/reference/openapi.yaml").split(separator: "\n")
+    let methods = lines.filter { $0.wholeMatch(of: #/    (get|head|post):/#) != nil }
+    let identifiers = lines.compactMap { $0.wholeMatch(of: #/      operationId: ([\w-]+)/#)?.1 }
+    #expect(methods.count > 40 && identifiers.count == methods.count)
+    #expect(Set(identifiers).count == identifiers.count)
+    #expect(identifiers.contains("post-records-query"))
+  }
+
   @Test("has the paths beside the operations")
   func otherPaths() async throws {
     let page = try RepositoryFile.text("docs/reference/openapi.yaml")
