@@ -13,8 +13,9 @@ struct UserTable {
 
   var connection: any SQLConnection { transaction.connection }
 
-  /// `created` is in milliseconds since 1970. The last six columns are the parts of the person's
-  /// name.
+  /// `created` is in milliseconds since 1970. The six columns after `phone` are the parts of the
+  /// person's name. `folded_name` is the account's name without differences of case: two accounts
+  /// whose names look the same to people would receive each other's records.
   ///
   /// The unique indexes permit any number of users without an e-mail address or phone number,
   /// because SQLite and PostgreSQL treat nulls as different values.
@@ -23,7 +24,7 @@ struct UserTable {
     CREATE TABLE users (
       name TEXT PRIMARY KEY, user_record_name TEXT NOT NULL UNIQUE, created BIGINT NOT NULL,
       email TEXT, phone TEXT, name_prefix TEXT, given_name TEXT, middle_name TEXT,
-      family_name TEXT, name_suffix TEXT, nickname TEXT)
+      family_name TEXT, name_suffix TEXT, nickname TEXT, folded_name TEXT NOT NULL UNIQUE)
     """,
     "CREATE UNIQUE INDEX users_by_email ON users (email)",
     "CREATE UNIQUE INDEX users_by_phone ON users (phone)",
@@ -100,8 +101,8 @@ struct UserTable {
   ///
   /// - Parameter name: the account's name; nil uses the user record name as the name.
   /// - Returns: the new user.
-  /// - Throws: ``StoreError/Code/exists`` if another user has the name, the e-mail address or the
-  ///   phone number.
+  /// - Throws: ``StoreError/Code/exists`` if another user has the name, in any case, the e-mail
+  ///   address or the phone number.
   func add(named name: String?, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let userRecordName =
       "_" + transaction.context.makeUUID().uuidString.lowercased().filter { $0 != "-" }
@@ -112,8 +113,8 @@ struct UserTable {
     let added = try connection.run(
       """
       INSERT INTO users (name, user_record_name, created, email, phone, name_prefix, given_name,
-        middle_name, family_name, name_suffix, nickname)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+        middle_name, family_name, name_suffix, nickname, folded_name)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
       ON CONFLICT DO NOTHING
       """,
       [
@@ -121,6 +122,7 @@ struct UserTable {
         SQLValue(profile.emailAddress), SQLValue(profile.phoneNumber),
         SQLValue(names.namePrefix), SQLValue(names.givenName), SQLValue(names.middleName),
         SQLValue(names.familyName), SQLValue(names.nameSuffix), SQLValue(names.nickname),
+        .text(Self.folded(user.name)),
       ])
     guard added == 1 else { throw try conflict(of: user) }
     return user
@@ -141,11 +143,18 @@ struct UserTable {
       stored: isEmailTaken ? nil : profile.emailAddress,
       isPhoneTaken ? nil : profile.phoneNumber,
       profile.nameComponents ?? PersonNameComponents())
-    return try add(named: isNameTaken(name) ? nil : name, profile: profile, at: timestamp)
+    return try add(named: holder(of: name) == nil ? name : nil, profile: profile, at: timestamp)
   }
 
-  private func isNameTaken(_ name: String) throws -> Bool {
-    try isTaken("SELECT 1 FROM users WHERE name = $1", name)
+  /// Returns the name of the account whose name differs from this one at most in case.
+  private func holder(of name: String) throws -> String? {
+    try connection.first(
+      "SELECT name FROM users WHERE folded_name = $1", [.text(Self.folded(name))]
+    ) { $0.text(0) }
+  }
+
+  private static func folded(_ name: String) -> String {
+    name.precomposedStringWithCanonicalMapping.lowercased()
   }
 
   /// Whether a statement finds a row for a value. The result is false if the value is nil.
@@ -157,9 +166,10 @@ struct UserTable {
   /// Returns the error for a new user whose name, e-mail address or phone number another user has.
   /// Call the method after the insertion of `user` added no row.
   private func conflict(of user: User) throws -> StoreError {
-    if try isNameTaken(user.name) {
+    if let other = try holder(of: user.name) {
+      let difference = other == user.name ? "" : ", and '\(user.name)' differs from it only in case"
       return StoreError(
-        .exists, "a user named '\(user.name)' already exists; choose another name")
+        .exists, "a user named '\(other)' already exists\(difference); choose another name")
     }
     let places = [user.profile.emailAddress, user.profile.phoneNumber].compactMap { $0 }
     return StoreError(

@@ -43,7 +43,12 @@ struct AccountCommandsTests {
           "users add anna", nil, 1,
           "a user named 'anna' already exists; choose another name (EXISTS)"
         ),
-        ("users add _eva", nil, 1, "'name' must not begin with '_'"),
+        (
+          "users add Anna", nil, 1,
+          "a user named 'anna' already exists, and 'Anna' differs from it only in case; choose another "
+            + "name (EXISTS)"
+        ),
+        ("users add _eva", nil, 1, "users add: 'name' must not begin with '_'"),
         ("users add eva --email eva", nil, Self.usage, "'eva' is not an e-mail address"),
         ("users add eva --expires-in soon", nil, Self.usage, "--expires-in must be a time"),
         ("users add eva --expires-in 1e30w", nil, Self.usage, "--expires-in is too long"),

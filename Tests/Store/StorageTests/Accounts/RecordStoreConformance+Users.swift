@@ -56,6 +56,27 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test("no two users have names that differ only in case", arguments: engines)
+    func namesInAnyCase(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let accounts = test.store.accounts
+        _ = try await accounts.addUser(named: "ben", at: .now)
+        _ = try await accounts.addUser(named: "Jürgen", at: .now)
+        for (name, other) in [("Ben", "ben"), ("BEN", "ben"), ("JÜRGEN", "Jürgen")] {
+          let error = await #expect(throws: StoreError.self) {
+            try await accounts.addUser(named: name, at: .now)
+          }
+          #expect(error?.code == .exists)
+          #expect(
+            error?.reason
+              == "a user named '\(other)' already exists, and '\(name)' differs from it only in "
+              + "case; choose another name")
+        }
+        #expect(try await accounts.users().map(\.name) == ["Jürgen", "ben"])
+        #expect(try await accounts.user(named: "Ben") == nil)
+      }
+    }
+
     @Test("what is no address or number makes no profile")
     func malformed() {
       for email in ["", "zoe", "@x", "zoe@", "a@b@c", "a b@c"] {
