@@ -102,6 +102,15 @@ struct ConsoleTests {
       try await cloud.hides("storm")
       try await cloud.shows("bread")
 
+      // A private database belongs to a user, so it does not show the public records meanwhile.
+      try await cloud.fill("database", with: "private")
+      try await cloud.shows("Whose database?")
+      try await cloud.hides("bread")
+      let focused = try await cloud.browser.run("return document.activeElement.name;")
+      #expect(focused == "user")
+      try await cloud.fill("database", with: "public")
+      try await cloud.shows("bread")
+
       try await cloud.fill("predicate", with: "count >")
       _ = try await cloud.browser.log()
       try await cloud.press("Query")

@@ -60,8 +60,9 @@ export function showPlace(form, needs, onChange) {
     place[name] = event.target.value;
     keep();
     readdress();
-    if (name === 'database') showPlace(form, needs, onChange);
-    if (place.database === 'public' || place.user || needs !== 'database') onChange();
+    onChange();
+    // The page shows a new form. Without a user it shows no records, so the user comes next.
+    if (name === 'database' && !place.user) form.querySelector('[name=user]')?.focus();
   };
   const item = (label, control) => h('label', {}, h('span', {}, label), control);
   const controls = [item('Container',
