@@ -105,7 +105,7 @@ let layers: [[Target]] = [
         """
         DatabaseAPI Configuration Logging Explanation CConsoleFiles ChangeDispatch PushChannels
         StoreModel WebServices SchemaLanguage PredicateLanguage CloudKitModel HTTPService
-        OutboundHTTP Cryptography JSONCoding Settings
+        OutboundHTTP Cryptography JSONCoding Spelling Settings
         """),
       // What apps ask a server for: operations with who may call them, assets, the web courier, sign-in.
       module(

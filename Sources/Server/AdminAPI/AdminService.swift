@@ -91,7 +91,8 @@ package final class AdminService: Sendable {
       AdminPlacesEndpoints(
         administration: store.administration, zones: store.zones, databases: databases,
         configured: { containers.names }),
-      AdminRecordsEndpoints(records: store.records, databases: databases),
+      AdminRecordsEndpoints(
+        records: store.records, names: QueryNames(schemas: store.schemas), databases: databases),
       AdminChangesEndpoints(store: store.changeFeeds, databases: databases, links: links),
       AdminSchemaEndpoints(store: store.schemas),
       AdminSubscriptionsEndpoints(

@@ -111,6 +111,10 @@ struct ConsoleTests {
       try await cloud.fill("database", with: "public")
       try await cloud.shows("bread")
 
+      // The message about a misspelt field has the nearest one.
+      try await cloud.fill("predicate", with: "cuont > 3")
+      try await cloud.press("Query")
+      try await cloud.shows("'cuont'; did you mean 'count'?")
       try await cloud.fill("predicate", with: "count >")
       _ = try await cloud.browser.log()
       try await cloud.press("Query")

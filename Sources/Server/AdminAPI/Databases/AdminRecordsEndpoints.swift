@@ -21,6 +21,7 @@ import WebServices
 /// The answers have the format of the web services protocol.
 struct AdminRecordsEndpoints: AdminEndpoints {
   let records: any RecordReading
+  let names: QueryNames
   let databases: AdminDatabases
 
   var endpoints: [AdminEndpoint] {
@@ -58,7 +59,8 @@ struct AdminRecordsEndpoints: AdminEndpoints {
 
   /// Returns the records of a type that fulfil a predicate; none if the database does not exist.
   ///
-  /// - Throws: `BAD_REQUEST` for an invalid predicate or an invalid list of fields.
+  /// - Throws: `BAD_REQUEST` for an invalid predicate or an invalid list of fields, and for a record
+  ///   type or a field that the schema does not have.
   private func query(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
     var query = Query(recordType: try arguments.required(.recordType))
@@ -68,6 +70,7 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     query.sortKeys = try Self.sortKeys(arguments)
     try query.validate()
     let address = try await databases.address(arguments)
+    try await names.check(query, arguments)
     let context = try await databases.context(request, operation: "records/query", body: Data())
     let zoneID = arguments.text(.zoneName).map { ZoneID(zoneName: $0) }
     let page: RecordPage =

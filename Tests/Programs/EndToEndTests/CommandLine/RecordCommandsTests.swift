@@ -87,6 +87,39 @@ struct RecordCommandsTests {
     }
   }
 
+  @Test("a misspelt record type or field is told with the nearest name", arguments: Way.allCases)
+  func misspelt(_ way: Way) async throws {
+    try await AdminShell.run(way) { shell in
+      let nothing = try await shell.inContainer("records query --type Nte")
+      #expect(nothing.output == "no records were found\n", "\(nothing.output)")
+      let record: JSONValue = [
+        "recordName": "a", "recordType": "Note", "fields": ["title": ["value": "x"]],
+      ]
+      #expect(try await shell.inContainer("records put", input: record.text).status == 0)
+      for (words, more, text) in [
+        (
+          "records query --type Nte", [],
+          ": --type is no record type of \(Cloud.container), development: 'Nte'; did you mean 'Note'?"
+        ),
+        ("records query --type Zebra", [], ": 'Zebra'; known are Note (BAD_REQUEST)"),
+        (
+          "records query --type Note", ["--predicate", "tilte == 'x'"],
+          ": --predicate names a field that 'Note' does not have: 'tilte'; did you mean 'title'?"
+        ),
+        (
+          "records query --type Note --sort -titel", [],
+          ": --sort names a field that 'Note' does not have: 'titel'; did you mean 'title'?"
+        ),
+      ] as [(String, [String], String)] {
+        let outcome = try await shell.inContainer(words, more)
+        #expect(outcome.status == 1 && outcome.output.contains(text), "\(outcome.output)")
+      }
+      let sorted = try await shell.inContainer(
+        "records query --type Note --sort -modificationDate --json")
+      #expect(sorted.json.first?["records"]?.array?.count == 1, "\(sorted.output)")
+    }
+  }
+
   @Test("what other people's records hold does not move the cursor")
   func controlCharacters() async throws {
     try await AdminShell.run(.onStore) { shell in
