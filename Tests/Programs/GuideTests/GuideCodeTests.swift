@@ -73,6 +73,21 @@ struct GuideCodeTests {
     }
   }
 
+  @Test("No two pages of the guide add the same user, so one server does for several pages")
+  func users() throws {
+    var pages: [String: String] = [:]
+    let folder = RepositoryFile.url("docs/guide").path
+    for page in try FileManager.default.contentsOfDirectory(atPath: folder).sorted() {
+      let text = try RepositoryFile.text("docs/guide/\(page)")
+      let commands = text.split(separator: "\n").filter { $0.hasPrefix("    ") }
+      for match in commands.flatMap({ $0.matches(of: /users add (\w+)/) }) {
+        let other = pages.updateValue(page, forKey: String(match.1))
+        #expect(other == nil, "\(page) adds \(match.1), as \(other ?? "") does")
+      }
+    }
+    #expect(pages.count >= 5)
+  }
+
   @Test("The packages that the guide shows can be read by the package manager")
   func manifests() throws {
     let manifests = try Self.pages.flatMap {

@@ -17,11 +17,11 @@ struct SharingGuideTests {
       commands.replaceSubrange(index...index, with: script)
     }
     try replace(
-      "anna share Groceries ben@example.com",
-      with: "anna share Groceries ben@example.com | tee url")
+      "carla share Groceries ben@example.com",
+      with: "carla share Groceries ben@example.com | tee url")
     try replace("ben accept URL", with: "ben accept $(cat url)")
     try replace(
-      "anna watch &", with: "set -m", "anna watch > watch.log &",
+      "carla watch &", with: "set -m", "carla watch > watch.log &",
       "until grep -q watching watch.log; do :; done")
     try replace(
       "kill %1", with: "until grep -qF '[x]' watch.log; do :; done", "cat watch.log", "kill %1")
