@@ -167,6 +167,8 @@ let layers: [[Target]] = [
         "CloudKit",
         "CoreLocation WebServices PredicateLanguage CloudKitModel JSONCoding StringTables CCurl"),
       module("CoreLocation"),
+      // The client under the name that it has on Apple's systems.
+      module("PetrelCloudKit", "CloudKit"),
     ]),
   layer(
     "Protocol",
@@ -246,7 +248,12 @@ let testing: [[Target]] = [
         """),
       tests("ScaleModelTests", "ScaleModel"),
       // The code that the guide shows, as a reader has it.
-      tests("GuideTests", "SharedLists SyncedNotes PetrelTesting CloudKit RepositoryFiles Waiting"),
+      tests(
+        "GuideTests",
+        """
+        SharedLists SyncedNotes PetrelTesting CloudKit PetrelCloudKit JSONCoding RepositoryFiles
+        Waiting
+        """),
     ]),
   layer(
     "Testing", of: "Tests",
@@ -434,6 +441,7 @@ let package = Package(
   name: "petrel",
   products: [
     .library(name: "CloudKit", targets: ["CloudKit"]),
+    .library(name: "PetrelCloudKit", targets: ["PetrelCloudKit"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "PetrelTesting", targets: ["PetrelTesting"]),
     .executable(name: "petrel", targets: ["petrel"]),
@@ -504,15 +512,20 @@ if Context.environment["PETREL_CHECKED"] != nil {
 }
 
 #if !os(Linux)
-// Apple's systems get the client alone. They have a CoreLocation and a URLSession of their own, and a CloudKit too:
-// who depends on this package there renames its module (docs/guide/moving-from-icloud.md).
+// Apple's systems get the client alone. They have a CoreLocation and a URLSession of their own, and a CloudKit too.
+// A program cannot have two modules of one name, so the client's module is PetrelCloudKit there
+// (docs/guide/moving-from-icloud.md). The product CloudKit stays, because the package manager resolves a dependency
+// with a condition on Linux there too.
 let client: Set = [
   "CloudKit", "WebServices", "PredicateLanguage", "StringTables", "CloudKitModel", "JSONCoding",
 ]
+package.products = ["CloudKit", "PetrelCloudKit"].map {
+  .library(name: $0, targets: ["PetrelCloudKit"])
+}
 package.platforms = [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)]
-package.products.removeAll { $0.name != "CloudKit" }
 package.targets.removeAll { !client.contains($0.name) }
 for target in package.targets {
+  if target.name == "CloudKit" { target.name = "PetrelCloudKit" }
   target.dependencies.removeAll {
     if case .byNameItem(let name, _) = $0 { !client.contains(name) } else { false }
   }

@@ -21,10 +21,19 @@ struct GuideCodeTests {
     let compiled = try Self.sources().map(Self.lines)
     let blocks = Self.blocks(of: try RepositoryFile.text(page), language: "swift")
     #expect(!blocks.isEmpty)
-    for block in blocks where !Self.isManifest(block) && !block.contains("#if canImport") {
+    for block in blocks where !Self.isManifest(block) {
       #expect(
         compiled.contains { $0.contains(Self.lines(block)) },
         "\(page) shows code that no file of Examples or GuideTests has: \(block)")
+    }
+  }
+
+  @Test("All pages of the guide that have Swift code are among these")
+  func guidePages() throws {
+    let folder = RepositoryFile.url("docs/guide").path
+    for page in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      let text = try RepositoryFile.text("docs/guide/\(page)")
+      if text.contains("```swift") { #expect(Self.pages.contains("docs/guide/\(page)")) }
     }
   }
 
