@@ -128,6 +128,7 @@ def walk(client):
     for name, body in (("create", {"apnsEnvironment": "production"}), ("register", {"apnsToken": "ab" * 32})):
         client.operation("tokens/" + name, body)
     client.device("tokens/badge", {"badge": 3})
+    client.device("tokens/unregister", {"apnsToken": token["apnsToken"]})
     root = "/device/1/{container}/{environment}/"
     for method in ("GET", "POST"):
         key = client.send(method, root + "webPush/key").json()["applicationServerKey"]

@@ -12,6 +12,11 @@ extension CKContainer {
   ///
   /// This method is an addition of Petrel.
   ///
+  /// If another token was set before, the server sends this device no more pushes for the user of that token. The
+  /// method starts the request for it and does not wait. An app that signs a user in registers the device again, by
+  /// ``registerForRemoteNotifications(deviceToken:apnsEnvironment:)``. An app that has to know that the
+  /// registration has ended calls ``unregisterForRemoteNotifications()`` before.
+  ///
   /// ```swift
   /// try CKContainer.default().setWebAuthToken(token)
   /// ```
@@ -21,6 +26,8 @@ extension CKContainer {
   /// - Throws: `badContainer` when the configuration is wrong. `internalError` when the token cannot be written to the
   ///   disk or deleted from it. The change then applies to this launch only.
   public func setWebAuthToken(_ token: String?) throws {
-    try client.get().setWebAuthToken(token)
+    let client = try client.get()
+    if let former = client.replaceWebAuthToken(token) { startUnregistering(asUserOf: former) }
+    try client.keepSession()
   }
 }

@@ -41,6 +41,44 @@ extension CKContainer {
     try await CKOperation.result { self.startRegistering(deviceToken, apnsEnvironment, $0) }
   }
 
+  /// Ends the registrations of this device for the signed-in user: the server sends it no more pushes for
+  /// this container.
+  ///
+  /// The method is an addition of Petrel. ``setWebAuthToken(_:)`` does the same for the user whom it signs
+  /// out.
+  ///
+  /// - Parameter completionHandler: Called on a background queue, with an error if the request failed.
+  public func unregisterForRemoteNotifications(
+    completionHandler: @escaping ((any Error)?) -> Void
+  ) {
+    startUnregistering { completionHandler($0.error) }
+  }
+
+  /// Ends the registrations of this device for the signed-in user: the server sends it no more pushes for
+  /// this container.
+  ///
+  /// The method is an addition of Petrel. ``setWebAuthToken(_:)`` does the same for the user whom it signs
+  /// out.
+  ///
+  /// - Throws: A `CKError`; `notAuthenticated` if no user is signed in.
+  public func unregisterForRemoteNotifications() async throws {
+    try await CKOperation.result { self.startUnregistering(completion: $0) }
+  }
+
+  /// Starts the operation that ends the device's registrations.
+  ///
+  /// - Parameter token: The web auth token of a user who is no longer signed in; nil for the present user.
+  @discardableResult
+  func startUnregistering(
+    asUserOf token: String? = nil,
+    completion: @escaping (Result<Void, any Error>) -> Void = { _ in }
+  ) -> CKOperation {
+    let operation = UnregisterDeviceOperation()
+    operation.formerToken = token
+    operation.completion = completion
+    return run(operation)
+  }
+
   /// Starts the operation that registers the token.
   @discardableResult
   private func startRegistering(
@@ -72,6 +110,30 @@ final class RegisterTokenOperation: CKOperation, @unchecked Sendable {
     return .tokens(
       "register", token: text, apnsEnvironment: apnsEnvironment,
       configuration: try client.get().configuration)
+  }
+
+  override func conclude(_ error: CKError?) {
+    completion?(error.map { .failure($0) } ?? .success(()))
+  }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    completion = nil
+  }
+}
+
+/// An operation that ends the registrations of this device (`tokens/unregister`).
+final class UnregisterDeviceOperation: CKOperation, @unchecked Sendable {
+  /// The web auth token of a user who is no longer signed in; nil means the present user.
+  var formerToken: String?
+  /// The block that the operation calls once with the result.
+  var completion: ((Result<Void, any Error>) -> Void)?
+
+  override func firstCall() throws(CKError) -> ServiceCall? {
+    let request = TokenUnregistration(clientID: try client.get().configuration.deviceID)
+    var call = ServiceCall(operation: "tokens/unregister", scope: nil, body: request.body)
+    call.formerToken = formerToken
+    return call
   }
 
   override func conclude(_ error: CKError?) {

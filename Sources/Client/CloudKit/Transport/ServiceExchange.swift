@@ -96,7 +96,7 @@ final class ServiceExchange: @unchecked Sendable {
     guard completion != nil else { return }
     switch result {
     case .success(let response):
-      client.note(response, toRequestWith: sentToken)
+      if call.formerToken == nil { client.note(response, toRequestWith: sentToken) }
       if (200..<300).contains(response.status) {
         finish(.success(Answer(body: response.body, mayRepeatWork: policy.mayRepeatWork)))
       } else {

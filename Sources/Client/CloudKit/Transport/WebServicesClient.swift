@@ -11,6 +11,9 @@ struct ServiceCall: Sendable {
   var scope: DatabaseScope?
   /// The body of a POST; nil for a GET.
   var body: Data?
+  /// The web auth token of a user who is no longer signed in. With nil, the request has the token of the
+  /// client, and its answer shows whether the client has an account.
+  var formerToken: String?
   /// The file to transfer. If it is set, the exchange transfers the file and ignores `scope` and
   /// `body`.
   var transfer: Transfer?
@@ -117,7 +120,9 @@ final class WebServicesClient: Sendable {
       scope: call.scope, operation: call.operation)
     var query: [TransportRequest.QueryItem] = []
     if let apiToken = configuration.apiToken { query.append(.init("ckAPIToken", apiToken)) }
-    if let token = webAuthToken { query.append(.init(TransportRequest.webAuthTokenName, token)) }
+    if let token = call.formerToken ?? webAuthToken {
+      query.append(.init(TransportRequest.webAuthTokenName, token))
+    }
     query.append(.init("clientId", configuration.deviceID))
     return TransportRequest(
       method: call.body == nil ? .get : .post, target: .path(path.description, query: query),
@@ -165,14 +170,26 @@ final class WebServicesClient: Sendable {
   /// The token of the next request; nil if no user is signed in.
   var webAuthToken: String? { session.withLock { $0?.newest } }
 
-  /// Signs a user in with a token; nil signs the user out.
+  /// Signs a user in with a token; nil signs the user out. The web courier is read for the new user
+  /// from now on.
   ///
-  /// - Throws: `internalError` if the token cannot be written to disk. The next requests use the
-  ///   token anyway.
-  func setWebAuthToken(_ token: String?) throws(CKError) {
+  /// - Returns: The token of the user who was signed in; nil if there was none, or if it is the same.
+  func replaceWebAuthToken(_ token: String?) -> String? {
     let content = token.map { StoredSession.Content($0) }
-    session.withLock { $0 = content }
-    try stored?.keep(content)
+    let former = session.withLock { session in
+      defer { session = content }
+      return session?.newest
+    }
+    guard former != token else { return nil }
+    hub.withLock { $0.hub }?.restart()
+    return former
+  }
+
+  /// Writes the session to the disk for later launches.
+  ///
+  /// - Throws: `internalError` if the token cannot be written to disk.
+  func keepSession() throws(CKError) {
+    try stored?.keep(session.withLock { $0 })
   }
 
   /// The long-lived operations of the user who is signed in.

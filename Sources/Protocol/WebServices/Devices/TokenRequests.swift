@@ -96,3 +96,40 @@ extension TokenResponse: Message, MessageObject {
       "webcourierURL", &webcourierURL, "The URL to poll. Missing for a device's own token.")
   }
 }
+
+/// The body and the answer of `tokens/unregister`, Petrel's addition, which ends registrations of the
+/// caller's device.
+///
+/// ```
+/// { "clientId": "phone-1" }
+/// ```
+public struct TokenUnregistration: Sendable, Hashable {
+  /// The token to remove. When it is nil, all registrations of the device are removed that the client
+  /// made under its present sign-in.
+  public var apnsToken: String?
+  /// The name of the client's device. When it is nil, the server uses the query parameter `clientId`.
+  public var clientID: String?
+
+  /// Creates a request.
+  public init(apnsToken: String? = nil, clientID: String? = nil) {
+    self.apnsToken = apnsToken
+    self.clientID = clientID
+  }
+}
+
+extension TokenUnregistration: Message, MessageObject {
+  package static let blank = TokenUnregistration()
+
+  package mutating func code<Coder: MessageCoder & ~Copyable>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.optional(
+      "apnsToken", &apnsToken,
+      """
+      A token of tokens/create, or a device's own APNs token. Without it, all registrations of the device \
+      are removed that were made under the present sign-in.
+      """)
+    try coder.optional(
+      "clientId", &clientID, "The ID of the device. The default is `clientId` of the query.")
+  }
+}

@@ -116,9 +116,8 @@ struct AdminAccountsEndpoints: AdminEndpoints {
   }
 
   /// Ends a user's sessions in web apps and returns the number of ended sessions. With
-  /// `everywhere`, the method also removes the tokens of native clients, the readers of the web
-  /// courier and the push subscriptions of browsers. Of these, only the tokens of native clients
-  /// count.
+  /// `everywhere`, the method also removes the tokens of native clients, and all of the user's devices,
+  /// browsers and readers of the web courier. Of these, only the tokens of native clients count.
   private func signOut(_ request: AdminRequest) async throws -> Int {
     let user = try await request.user(in: store)
     let count = try await store.endSessions(

@@ -34,11 +34,13 @@ public enum Account {
   /// Ends a user's sessions in web apps. A running server refuses the web auth tokens of these
   /// sessions after ``WebAuthTokens/trust`` seconds at the latest.
   ///
-  /// - Parameter everywhere: whether to remove also the tokens of native clients, the web courier's
-  ///   readers and the browsers that are registered for Web Push. If it is false, the tokens of the
-  ///   readers expire by themselves, within 12 hours.
+  /// The devices, browsers and web courier readers that were registered in these sessions get no more
+  /// notifications.
+  ///
+  /// - Parameter everywhere: whether to remove also the tokens of native clients, and all of the user's
+  ///   devices, browsers and web courier readers.
   /// - Returns: the number of sessions that ended and had not expired. A removed token of a native
-  ///   client counts as a session; a reader or a browser does not count.
+  ///   client counts as a session; a device does not count.
   /// - Throws: `StoreError` if there is no such user.
   public static func signOut(
     userNamed name: String, everywhere: Bool, in store: any AccountReading & SessionStore,

@@ -63,6 +63,7 @@ struct Authenticator: Sendable {
       do {
         let (token, next) = try await webAuthTokens.token(text, for: path)
         credentials.caller = .user(userRecordName: token.userRecordName)
+        credentials.signIn = token.signIn
         // Web apps expect the next token in each answer, even if the token has not changed.
         credentials.nextWebAuthToken = next ?? (request.token("ckAPIToken") == nil ? nil : text)
         isNative = token.session == nil

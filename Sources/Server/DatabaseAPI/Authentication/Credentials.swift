@@ -11,6 +11,8 @@ package struct Credentials: Sendable, Hashable {
   /// The API token of a web app. Nil for native clients, for server-to-server keys, and for a
   /// container that requires no API token.
   var apiToken: APIToken?
+  /// The sign-in that the web auth token proves (`WebAuthToken.signIn`); nil without a web auth token.
+  var signIn: [UInt8]?
   /// The web auth token that the client must send with its next request. Nil for a request without
   /// a web auth token, and for a native client without an API token: its token does not change.
   var nextWebAuthToken: String?

@@ -120,7 +120,7 @@ package final class WebAuthTokens: Sendable {
   ///
   /// - Parameter userRecordName: the user of the session.
   func end(sessionWithID id: [UInt8], of userRecordName: String) async throws {
-    try await store.endSession(withID: id)
+    try await store.endSession(withID: id, at: clock())
     forget(userRecordName: userRecordName)
   }
 

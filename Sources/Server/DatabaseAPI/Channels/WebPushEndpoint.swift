@@ -82,7 +82,8 @@ struct WebPushEndpoint: Sendable {
       kind: .webPush, token: Self.token(endpoint: url.description, recipient),
       container: recipient.container, environment: recipient.environment,
       apnsEnvironment: .production, userRecordName: recipient.userRecordName,
-      deviceID: request.clientID ?? context.deviceID, registered: context.now,
+      deviceID: request.clientID ?? context.deviceID, signIn: context.credentials.signIn,
+      registered: context.now,
       expires: subscription.expires,
       endpoint: WebEndpoint(
         url: url.description, secrets: keys.publicPoint + keys.authentication))

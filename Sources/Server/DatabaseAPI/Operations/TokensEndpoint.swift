@@ -5,7 +5,8 @@ import Foundation
 import StoreModel
 import WebServices
 
-/// The endpoint of `tokens/create`, `tokens/register` and Petrel's addition `tokens/badge`.
+/// The endpoint of `tokens/create` and `tokens/register`, and of Petrel's additions `tokens/unregister`
+/// and `tokens/badge`.
 struct TokensEndpoint: Sendable {
   /// The lifetime of a web courier token in seconds: 12 hours, as in Apple's service.
   static let courierLifetime = 43_200.0
@@ -35,6 +36,15 @@ struct TokensEndpoint: Sendable {
           for at most \(ServiceLimits.containersPerCourierToken) containers and environments.
           """, answer: "The token.")),
       Operation(
+        "tokens/unregister", of: .container, for: .accounts, .changes, unregister,
+        .init(
+          "Tokens", "End the registration of the caller's device",
+          """
+          Petrel's own. With apnsToken, that token of the caller is removed. Without it, all tokens and \
+          browsers are removed that the client registered under the present sign-in. A token that is not \
+          registered is not an error.
+          """, answer: "It is removed.")),
+      Operation(
         "tokens/badge", of: .container, for: .accounts, .changes, badge,
         .init(
           "Tokens", "Set the badge that the caller's devices count from",
@@ -61,7 +71,8 @@ struct TokensEndpoint: Sendable {
       kind: .courier, token: CourierToken.name(of: text),
       container: context.path.container, environment: context.path.environment,
       apnsEnvironment: Self.apnsEnvironment(environment), userRecordName: user,
-      deviceID: request.clientID ?? context.deviceID, registered: context.now,
+      deviceID: request.clientID ?? context.deviceID, signIn: context.credentials.signIn,
+      registered: context.now,
       expires: context.now.advanced(bySeconds: Self.courierLifetime))
     try await save(token)
     return response(for: token, named: text)
@@ -102,8 +113,42 @@ struct TokensEndpoint: Sendable {
         registered: context.now)
     }
     token.deviceID = request.clientID ?? context.deviceID ?? token.deviceID
+    token.signIn = context.credentials.signIn
     try await save(token)
     return response(for: token, named: token.kind == .courier ? text : token.token)
+  }
+
+  /// Answers `tokens/unregister`: ends registrations of the caller in the container. The server does
+  /// not send the pushes that wait for the device.
+  ///
+  /// A token that is not registered for the caller is no error, so a client can repeat the request.
+  ///
+  /// - Throws: `BAD_REQUEST` if the request names neither a token nor a device, or if the token is
+  ///   malformed.
+  private func unregister(
+    _ request: TokenUnregistration, _ context: RequestContext
+  ) async throws -> TokenUnregistration {
+    let recipient = try context.recipient()
+    guard let text = request.apnsToken else {
+      guard let deviceID = request.clientID ?? context.deviceID else {
+        throw ServiceError(
+          .badRequest, "apnsToken: is missing, and there is no 'clientId' that names a device")
+      }
+      try await store.removeDeviceTokens(
+        ofDevice: deviceID, signIn: context.credentials.signIn, of: recipient, at: context.now)
+      return request
+    }
+    if let reader = try await CourierToken.reader(withToken: text, in: store) {
+      let row =
+        reader.isFor(context.path)
+        ? reader : reader.listening(in: context.path.container, context.path.environment)
+      _ = try await store.removeDeviceToken(
+        row.token, kind: .courier, of: recipient, at: context.now)
+    } else {
+      _ = try await store.removeDeviceToken(
+        try Self.hexadecimal(text), kind: .apns, of: recipient, at: context.now)
+    }
+    return request
   }
 
   /// Registers a token in the store.
@@ -135,7 +180,7 @@ struct TokensEndpoint: Sendable {
   private func registration(
     of made: DeviceToken, in path: ServicePath
   ) async throws -> DeviceToken {
-    if made.container == path.container, made.environment == path.environment { return made }
+    if made.isFor(path) { return made }
     let known = try await store.courierRegistrations(ofToken: made.token)
     let further = made.listening(in: path.container, path.environment)
     guard
@@ -222,5 +267,12 @@ struct TokensEndpoint: Sendable {
   ) async throws -> BadgeRequest {
     try await store.setBadge(request.badge, of: try context.recipient())
     return request
+  }
+}
+
+extension DeviceToken {
+  /// Whether the registration is for the container and environment of a path.
+  fileprivate func isFor(_ path: ServicePath) -> Bool {
+    container == path.container && environment == path.environment
   }
 }

@@ -36,15 +36,16 @@ extension AccountService {
     }
   }
 
-  /// Ends one session: deletes all its tokens.
-  func endSession(withID id: [UInt8]) async throws {
-    try await transactions.write(locking: .reference) {
-      try WebAuthTokenTable(transaction: $0).endSession(withID: id)
+  /// Ends one session: deletes all its tokens, and the registrations of devices made in it.
+  func endSession(withID id: [UInt8], at timestamp: Timestamp) async throws {
+    try await transactions.writeDevices {
+      try WebAuthTokenTable(transaction: $0).endSession(
+        withID: id, at: timestamp, ordering: &$1)
     }
   }
 
-  /// Ends a user's sessions in web apps. If `everywhere` is true, also removes the user's other
-  /// tokens, web courier readers and Web Push registrations.
+  /// Ends a user's sessions in web apps, with the registrations of devices made in them. If
+  /// `everywhere` is true, also removes the user's other tokens and registrations, except webhooks.
   ///
   /// The method also abandons the deliveries that wait for the removed devices, and deletes the
   /// positions of the removed readers (``DeliveryOrder``).

@@ -82,9 +82,25 @@ struct WebAuthTokenTable {
       ])
   }
 
-  /// Deletes the tokens of a session.
-  func endSession(withID id: [UInt8]) throws {
-    _ = try connection.run("DELETE FROM web_auth_tokens WHERE session_id = $1", [.bytes(id)])
+  /// Deletes the tokens of a session, and the registrations of devices that were made in it.
+  func endSession(
+    withID id: [UInt8], at timestamp: Timestamp, ordering orders: inout [DeliveryOrder]
+  ) throws {
+    try delete(where: "session_id = $1", [.bytes(id)], at: timestamp, ordering: &orders)
+  }
+
+  /// Deletes tokens, and the registrations of devices whose sign-in has no token any more.
+  private func delete(
+    where condition: String, _ arguments: [SQLValue], at timestamp: Timestamp,
+    ordering orders: inout [DeliveryOrder]
+  ) throws {
+    let users = try connection.rows(
+      "DELETE FROM web_auth_tokens WHERE \(condition) RETURNING user_record_name", arguments
+    ) { $0.text(0) }
+    for user in Set(users).sorted() {
+      try DeviceTable(transaction: transaction)
+        .removeSignedOut(of: user, at: timestamp, ordering: &orders)
+    }
   }
 
   /// Records a request with a session's token: adds the token that replaces it, and makes the
@@ -118,13 +134,14 @@ struct WebAuthTokenTable {
     return true
   }
 
-  /// Deletes the tokens of a user's sessions, which ends the sessions.
+  /// Deletes the tokens of a user's sessions, which ends the sessions. The devices that were
+  /// registered in these sessions get no more pushes.
   ///
   /// A token that has expired at `timestamp` is deleted but not counted.
   ///
   /// - Parameters:
-  ///   - everywhere: whether to delete the user's other tokens, web courier readers and Web Push
-  ///     registrations too.
+  ///   - everywhere: whether to delete the user's other tokens and all registrations of devices too,
+  ///     except webhooks.
   ///   - orders: gets the changes to the deliveries that wait for the deleted devices.
   /// - Returns: the number of ended sessions, plus the number of other tokens deleted.
   func endSessions(
@@ -138,21 +155,22 @@ struct WebAuthTokenTable {
       WHERE \(those) AND expires > $2
       """, [.text(userRecordName), .integer(timestamp.milliseconds)]
     ) { $0.integer(0) }
-    try connection.run("DELETE FROM web_auth_tokens WHERE \(those)", [.text(userRecordName)])
+    try delete(where: those, [.text(userRecordName)], at: timestamp, ordering: &orders)
     if everywhere {
-      let devices = DeviceTable(transaction: transaction)
-      try devices.removeReaders(of: userRecordName, ordering: &orders)
-      try devices.removeAll(
-        of: userRecordName, kind: .webPush, at: timestamp, ordering: &orders)
+      try DeviceTable(transaction: transaction).removeAll(
+        of: userRecordName, kinds: [.apns, .courier, .webPush], at: timestamp,
+        because: .signedOut, ordering: &orders)
     }
     return Int(count ?? 0)
   }
 
-  /// Deletes the tokens that have expired.
+  /// Deletes the tokens that have expired, and the registrations of devices whose sign-in has thereby
+  /// ended.
   ///
   /// - Parameter now: the present time in milliseconds since 1970.
-  func dropExpired(at now: Int64) throws {
-    try connection.run("DELETE FROM web_auth_tokens WHERE expires <= $1", [.integer(now)])
+  func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
+    try delete(
+      where: "expires <= $1", [.integer(now)], at: Timestamp(milliseconds: now), ordering: &orders)
   }
 }
 

@@ -68,7 +68,8 @@ struct CredentialService: CredentialStore, SignatureStore {
       let user = try ServerKeyTable(transaction: transaction).revoke(keyID, at: timestamp)
       guard let user else { return false }
       try DeviceTable(transaction: transaction)
-        .removeAll(of: user, kind: .webhook, at: timestamp, ordering: &orders)
+        .removeAll(
+          of: user, kinds: [.webhook], at: timestamp, because: .unregistered, ordering: &orders)
       return true
     }
   }

@@ -87,13 +87,8 @@ struct DeliveryService: DeliveryQueue {
   ) async throws {
     try await transactions.writeDevices { transaction, orders in
       guard let device = try DeliveryTable(transaction: transaction).device(of: id) else { return }
-      let user = try DeviceTable(transaction: transaction)
-        .drop(device.token, kind: device.kind, registeredBefore: moment, at: now)
-      guard let user else { return }
-      orders.append(
-        DeliveryOrder(
-          token: device.token, userRecordName: user,
-          action: .abandon(reason: "the device token was dropped", at: now)))
+      try DeviceTable(transaction: transaction).drop(
+        device.token, kind: device.kind, registeredBefore: moment, at: now, ordering: &orders)
     }
   }
 

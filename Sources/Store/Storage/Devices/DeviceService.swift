@@ -89,15 +89,19 @@ struct DeviceService: DeviceStore {
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) async throws -> Bool {
     try await transactions.writeDevices { transaction, orders in
-      guard
-        try DeviceTable(transaction: transaction).remove(
-          token, kind: kind, of: recipient, at: timestamp)
-      else { return false }
-      orders.append(
-        DeliveryOrder(
-          token: token, userRecordName: recipient.userRecordName,
-          action: .abandon(reason: "the device was unregistered", at: timestamp)))
-      return true
+      try DeviceTable(transaction: transaction).remove(
+        token, kind: kind, of: recipient, at: timestamp, ordering: &orders)
+    }
+  }
+
+  /// Deletes the registrations that a recipient's device made under a sign-in, and abandons the
+  /// device's waiting deliveries; see ``DeviceTable/removeAll(ofDevice:signIn:of:at:ordering:)``.
+  func removeDeviceTokens(
+    ofDevice deviceID: String, signIn: [UInt8]?, of recipient: Recipient, at timestamp: Timestamp
+  ) async throws {
+    try await transactions.writeDevices { transaction, orders in
+      try DeviceTable(transaction: transaction).removeAll(
+        ofDevice: deviceID, signIn: signIn, of: recipient, at: timestamp, ordering: &orders)
     }
   }
 

@@ -39,14 +39,15 @@ extension DeviceTable {
       """
       INSERT INTO device_tokens (kind, token, container, environment, apns_environment,
         user_record_name, device_id, first_registered, registered, expires, endpoint_url,
-        endpoint_secrets, badge)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, 0)
+        endpoint_secrets, sign_in, badge)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $13, 0)
       ON CONFLICT (kind, token) DO UPDATE SET container = excluded.container,
         environment = excluded.environment, apns_environment = excluded.apns_environment,
         user_record_name = excluded.user_record_name, device_id = excluded.device_id,
         first_registered = COALESCE($12, device_tokens.first_registered),
         registered = excluded.registered, expires = excluded.expires,
-        endpoint_url = excluded.endpoint_url, endpoint_secrets = excluded.endpoint_secrets
+        endpoint_url = excluded.endpoint_url, endpoint_secrets = excluded.endpoint_secrets,
+        sign_in = excluded.sign_in
       """,
       [
         .text(token.kind.rawValue), .text(token.token), .text(token.container),
@@ -55,6 +56,7 @@ extension DeviceTable {
         .integer(token.registered.milliseconds), SQLValue(token.expires?.milliseconds),
         SQLValue(token.endpoint?.url), token.endpoint.map { .bytes($0.secrets) } ?? .null,
         beginsPeriod ? .integer(token.registered.milliseconds) : .null,
+        token.signIn.map { .bytes($0) } ?? .null,
       ])
     guard startsAnew else {
       if token.kind.isPushed {
@@ -78,79 +80,128 @@ extension DeviceTable {
     }
   }
 
-  /// Deletes a device of a recipient, and records it as a former device.
-  ///
-  /// The caller abandons the device's waiting deliveries (``DeliveryOrder``).
-  ///
-  /// - Returns: false if the recipient has no device with this token.
-  func remove(
-    _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
-  ) throws -> Bool {
-    let removed: [SQLValue] = [
-      .text(kind.rawValue), .text(token), .text(recipient.userRecordName),
-      .text(recipient.container), .text(recipient.environment.rawValue),
-    ]
-    let condition = """
-      kind = $1 AND token = $2 AND user_record_name = $3 AND container = $4 AND environment = $5
-      """
-    try rememberGone(where: condition, removed, at: timestamp, because: "it was unregistered")
-    return try connection.run("DELETE FROM device_tokens WHERE " + condition, removed) > 0
+  /// The reason for which a registration ends.
+  struct End {
+    /// The reason in `gone_devices`, as a part of a sentence.
+    let gone: String
+    /// The reason of the abandoned deliveries.
+    let deliveries: String
+
+    /// The client has unregistered the token, or an administrator has removed it.
+    static let unregistered = End(
+      gone: "it was unregistered", deliveries: "the device was unregistered")
+    /// The sign-in under which the token was registered has ended.
+    static let signedOut = End(
+      gone: "its user was signed out", deliveries: "the device's user was signed out")
+    /// The push service has refused the token.
+    static let unknown = End(
+      gone: "the push service does not know the token", deliveries: "the device token was dropped")
   }
 
-  /// Deletes all of a user's devices of a kind, and records them as former devices.
+  /// Deletes registrations, and records those of pushed devices as former devices.
   ///
-  /// - Parameter orders: for each deleted device, the method appends an order to abandon the
-  ///   device's waiting deliveries.
+  /// - Parameters:
+  ///   - condition: the SQL condition that selects rows of `device_tokens`.
+  ///   - arguments: the values of the condition's parameters.
+  ///   - orders: for each deleted device, the method appends an order to abandon the device's waiting
+  ///     deliveries. For each courier reader, it appends an order to delete the reader's cursors.
+  /// - Returns: the number of deleted registrations.
+  @discardableResult
+  private func remove(
+    where condition: String, _ arguments: [SQLValue], at timestamp: Timestamp, because end: End,
+    ordering orders: inout [DeliveryOrder]
+  ) throws -> Int {
+    try rememberGone(where: condition, arguments, at: timestamp, because: end.gone)
+    let removed = try connection.rows(
+      "DELETE FROM device_tokens WHERE \(condition) RETURNING kind, token, user_record_name",
+      arguments
+    ) { row in
+      DeliveryOrder(
+        token: row.text(1), userRecordName: row.text(2),
+        action: row.text(0) == DeviceToken.Kind.courier.rawValue
+          ? .forgetReading : .abandon(reason: end.deliveries, at: timestamp))
+    }
+    orders += removed
+    return removed.count
+  }
+
+  /// Deletes a registration of a recipient.
+  ///
+  /// - Returns: false if the recipient has no such registration.
+  func remove(
+    _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp,
+    ordering orders: inout [DeliveryOrder]
+  ) throws -> Bool {
+    try remove(
+      where: """
+        kind = $1 AND token = $2 AND user_record_name = $3 AND container = $4 AND environment = $5
+        """,
+      [
+        .text(kind.rawValue), .text(token), .text(recipient.userRecordName),
+        .text(recipient.container), .text(recipient.environment.rawValue),
+      ], at: timestamp, because: .unregistered, ordering: &orders) > 0
+  }
+
+  /// Deletes the registrations of a recipient's device, except webhooks, that were made under this
+  /// sign-in or without one.
+  ///
+  /// Registrations under another sign-in stay. So a request of a former sign-in that arrives late does
+  /// not end the registrations of the present one.
+  ///
+  /// - Parameter deviceID: the client's name for its device.
   func removeAll(
-    of userRecordName: String, kind: DeviceToken.Kind, at timestamp: Timestamp,
+    ofDevice deviceID: String, signIn: [UInt8]?, of recipient: Recipient, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
   ) throws {
-    let removed: [SQLValue] = [.text(userRecordName), .text(kind.rawValue)]
-    let condition = "user_record_name = $1 AND kind = $2"
-    try rememberGone(where: condition, removed, at: timestamp, because: "it was unregistered")
-    let tokens = try connection.rows(
-      "DELETE FROM device_tokens WHERE \(condition) RETURNING token", removed
-    ) { $0.text(0) }
-    orders += tokens.map {
-      DeliveryOrder(
-        token: $0, userRecordName: userRecordName,
-        action: .abandon(reason: "the device was unregistered", at: timestamp))
-    }
+    try remove(
+      where: """
+        user_record_name = $1 AND container = $2 AND environment = $3 AND device_id = $4
+          AND kind <> 'webhook' AND (sign_in IS NULL OR sign_in = $5)
+        """,
+      [
+        .text(recipient.userRecordName), .text(recipient.container),
+        .text(recipient.environment.rawValue), .text(deviceID), signIn.map { .bytes($0) } ?? .null,
+      ], at: timestamp, because: .unregistered, ordering: &orders)
   }
 
-  /// Deletes a user's web courier readers.
-  ///
-  /// - Parameter orders: for each deleted reader, the method appends an order to delete the
-  ///   reader's cursors.
-  func removeReaders(of userRecordName: String, ordering orders: inout [DeliveryOrder]) throws {
-    let readers = try connection.rows(
-      """
-      DELETE FROM device_tokens WHERE kind = 'courier' AND user_record_name = $1 RETURNING token
-      """, [.text(userRecordName)]
-    ) { $0.text(0) }
-    orders += readers.map {
-      DeliveryOrder(token: $0, userRecordName: userRecordName, action: .forgetReading)
-    }
+  /// Deletes all registrations of a user of these kinds.
+  func removeAll(
+    of userRecordName: String, kinds: [DeviceToken.Kind], at timestamp: Timestamp,
+    because end: End, ordering orders: inout [DeliveryOrder]
+  ) throws {
+    let list = kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    try remove(
+      where: "user_record_name = $1 AND kind IN (\(list))", [.text(userRecordName)],
+      at: timestamp, because: end, ordering: &orders)
   }
 
-  /// Deletes a device whose token its push service does not know, and records it as a former
-  /// device.
+  /// Deletes a user's registrations whose sign-in has no web auth token any more.
+  func removeSignedOut(
+    of userRecordName: String, at timestamp: Timestamp, ordering orders: inout [DeliveryOrder]
+  ) throws {
+    try remove(
+      where: """
+        user_record_name = $1 AND sign_in IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM web_auth_tokens WHERE hash = device_tokens.sign_in)
+          AND NOT EXISTS (SELECT 1 FROM web_auth_tokens WHERE session_id = device_tokens.sign_in)
+        """, [.text(userRecordName)], at: timestamp, because: .signedOut, ordering: &orders)
+  }
+
+  /// Deletes a device whose token its push service does not know, unless the device was registered at
+  /// this time or later.
   ///
   /// - Parameters:
   ///   - kind: the raw value of the device's `DeviceToken.Kind`.
   ///   - moment: a device whose last registration is at this time or later is not deleted.
   ///   - now: the time of the deletion.
-  /// - Returns: the user record name of the deleted device; nil if no device was deleted.
   func drop(
-    _ token: String, kind: String, registeredBefore moment: Timestamp, at now: Timestamp
-  ) throws -> String? {
-    let dropped: [SQLValue] = [.text(kind), .text(token), .integer(moment.milliseconds)]
-    let condition = "kind = $1 AND token = $2 AND registered < $3"
-    try rememberGone(
-      where: condition, dropped, at: now, because: "the push service does not know the token")
-    return try connection.first(
-      "DELETE FROM device_tokens WHERE \(condition) RETURNING user_record_name", dropped
-    ) { $0.text(0) }
+    _ token: String, kind: String, registeredBefore moment: Timestamp, at now: Timestamp,
+    ordering orders: inout [DeliveryOrder]
+  ) throws {
+    try remove(
+      where: "kind = $1 AND token = $2 AND registered < $3",
+      [.text(kind), .text(token), .integer(moment.milliseconds)], at: now, because: .unknown,
+      ordering: &orders)
   }
 
   /// Deletes devices and courier readers whose registration has expired. The devices are recorded

@@ -28,7 +28,8 @@ struct DeviceTable {
   ///
   /// A row of `device_tokens` is a present registration. Its key is the kind and the token, so a
   /// token belongs to one user at a time. `expires` is null for APNs tokens. `endpoint_url` and
-  /// `endpoint_secrets` are null except for browsers and webhooks. A row of `gone_devices` is a
+  /// `endpoint_secrets` are null except for browsers and webhooks. `sign_in` names the sign-in of the
+  /// request that registered the device (``WebAuthToken/signIn``), or is null. A row of `gone_devices` is a
   /// former period, from `first_registered` to `gone`. All times are in milliseconds since 1970.
   static let definition = [
     """
@@ -37,7 +38,7 @@ struct DeviceTable {
       environment TEXT NOT NULL, apns_environment TEXT NOT NULL, user_record_name TEXT NOT NULL,
       device_id TEXT, first_registered BIGINT NOT NULL, registered BIGINT NOT NULL,
       expires BIGINT, badge BIGINT NOT NULL,
-      endpoint_url TEXT, endpoint_secrets BYTEA, PRIMARY KEY (kind, token))
+      endpoint_url TEXT, endpoint_secrets BYTEA, sign_in BYTEA, PRIMARY KEY (kind, token))
     """,
     "CREATE INDEX device_tokens_by_user ON device_tokens (user_record_name, kind, token)",
     """

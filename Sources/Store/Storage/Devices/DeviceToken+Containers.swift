@@ -30,7 +30,7 @@ extension DeviceToken {
       kind: kind,
       token: [token, container, environment.rawValue].joined(separator: String(Self.separator)),
       container: container, environment: environment, apnsEnvironment: apnsEnvironment,
-      userRecordName: userRecordName, deviceID: deviceID, registered: registered,
-      expires: expires, endpoint: endpoint)
+      userRecordName: userRecordName, deviceID: deviceID, signIn: signIn,
+      registered: registered, expires: expires, endpoint: endpoint)
   }
 }

@@ -8,10 +8,10 @@ extension DeviceToken {
     device_tokens.kind, device_tokens.token, device_tokens.container, \
     device_tokens.environment, device_tokens.apns_environment, device_tokens.user_record_name, \
     device_tokens.device_id, device_tokens.registered, device_tokens.expires, \
-    device_tokens.endpoint_url, device_tokens.endpoint_secrets
+    device_tokens.endpoint_url, device_tokens.endpoint_secrets, device_tokens.sign_in
     """
   /// The number of ``columns``: the index of the first column after them.
-  static let columnCount: Int32 = 11
+  static let columnCount: Int32 = 12
 
   /// Reads a device from a row that begins with ``columns``.
   ///
@@ -25,7 +25,8 @@ extension DeviceToken {
     self.init(
       kind: kind, token: row.text(1), container: row.text(2), environment: environment,
       apnsEnvironment: apnsEnvironment, userRecordName: row.text(5),
-      deviceID: row.optionalText(6), registered: Timestamp(milliseconds: row.integer(7)),
+      deviceID: row.optionalText(6), signIn: row.isNull(11) ? nil : row.bytes(11),
+      registered: Timestamp(milliseconds: row.integer(7)),
       expires: row.optionalInteger(8).map { Timestamp(milliseconds: $0) },
       endpoint: row.optionalText(9).map { WebEndpoint(url: $0, secrets: row.bytes(10)) })
   }

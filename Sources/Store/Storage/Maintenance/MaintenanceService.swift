@@ -130,7 +130,7 @@ extension MaintenanceService {
   private func dropExpiredTokens(at now: Int64) async throws {
     try await transactions.writeDevices { transaction, orders in
       try DeviceTable(transaction: transaction).dropExpired(at: now, ordering: &orders)
-      try WebAuthTokenTable(transaction: transaction).dropExpired(at: now)
+      try WebAuthTokenTable(transaction: transaction).dropExpired(at: now, ordering: &orders)
       try ConsoleSessionTable(transaction: transaction).dropExpired(at: now)
     }
   }

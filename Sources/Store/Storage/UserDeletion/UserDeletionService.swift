@@ -175,10 +175,10 @@ extension User {
   ) throws {
     _ = try WebAuthTokenTable(transaction: transaction)
       .endSessions(of: userRecordName, everywhere: true, at: timestamp, ordering: &orders)
-    for kind in DeviceToken.Kind.allCases where kind.isPushed {
-      try DeviceTable(transaction: transaction)
-        .removeAll(of: userRecordName, kind: kind, at: timestamp, ordering: &orders)
-    }
+    try DeviceTable(transaction: transaction)
+      .removeAll(
+        of: userRecordName, kinds: DeviceToken.Kind.allCases, at: timestamp,
+        because: .unregistered, ordering: &orders)
     for (table, column) in UserTraces.accessColumns {
       try transaction.delete(from: table, where: column, is: userRecordName)
     }

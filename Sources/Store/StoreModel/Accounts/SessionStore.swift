@@ -23,15 +23,16 @@ public protocol SessionStore: Sendable {
   func rotateWebAuthToken(
     withHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) async throws -> Bool
-  /// Ends one session in a web app: deletes all web auth tokens with this session ID. It does nothing
-  /// if there are none.
-  func endSession(withID id: [UInt8]) async throws
-  /// Ends a user's sessions in web apps: deletes their web auth tokens.
+  /// Ends one session in a web app: deletes all web auth tokens with this session ID, and the
+  /// registrations of devices that were made in the session. It does nothing if there are none.
+  func endSession(withID id: [UInt8], at timestamp: Timestamp) async throws
+  /// Ends a user's sessions in web apps: deletes their web auth tokens, and the registrations of devices
+  /// that were made in these sessions.
   ///
-  /// - Parameter everywhere: whether to delete the tokens of native clients too, and the
-  ///   registrations of the user's web courier readers and browsers.
+  /// - Parameter everywhere: whether to delete the tokens of native clients too, and all registrations
+  ///   of the user's devices, browsers and web courier readers. Webhooks stay.
   /// - Returns: the number of ended sessions that had not expired at `timestamp`. Each token of a
-  ///   native client counts as a session. Readers and browsers do not count.
+  ///   native client counts as a session. Devices do not count.
   func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
   ) async throws -> Int

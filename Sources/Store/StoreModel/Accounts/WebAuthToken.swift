@@ -42,6 +42,9 @@ public struct WebAuthToken: Sendable, Hashable {
   /// The session of the token; nil for the constant token of a native client, which is valid for
   /// all containers.
   public var session: Session?
+  /// The identity of the sign-in that the token proves: the ID of its session, or the hash of a native
+  /// client's constant token. All tokens of a session have the same.
+  public var signIn: [UInt8] { session?.id ?? hash }
 
   /// Creates a token from its hash, its user, its times and its session.
   public init(

@@ -24,6 +24,16 @@ public protocol DeviceStore: DeviceReading {
   func removeDeviceToken(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) async throws -> Bool
+  /// Deletes the registrations of a recipient's device, except webhooks, that were made under this
+  /// sign-in or without one, and abandons the deliveries that wait for them. Registrations under
+  /// another sign-in stay.
+  ///
+  /// - Parameters:
+  ///   - deviceID: the client's name for its device: see ``DeviceToken/deviceID``.
+  ///   - signIn: see ``WebAuthToken/signIn``; nil for a request without a web auth token.
+  func removeDeviceTokens(
+    ofDevice deviceID: String, signIn: [UInt8]?, of recipient: Recipient, at timestamp: Timestamp
+  ) async throws
   /// Sets the badge of all tokens of the recipient. The next notification that asks for a badge
   /// raises this number by 1.
   func setBadge(_ badge: Int, of recipient: Recipient) async throws

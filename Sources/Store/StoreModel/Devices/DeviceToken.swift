@@ -43,6 +43,7 @@ public struct DeviceToken: Sendable, Hashable {
     var apnsEnvironment: APNsEnvironment
     var userRecordName: String
     var deviceID: String?
+    var signIn: [UInt8]?
     var registered: Timestamp
     var expires: Timestamp?
     var endpoint: WebEndpoint?
@@ -83,6 +84,12 @@ public struct DeviceToken: Sendable, Hashable {
     get { box.content.deviceID }
     set { change { $0.deviceID = newValue } }
   }
+  /// The sign-in under which the token was registered (``WebAuthToken/signIn``); nil if the request had
+  /// no web auth token. The registration ends with the sign-in.
+  public var signIn: [UInt8]? {
+    get { box.content.signIn }
+    set { change { $0.signIn = newValue } }
+  }
   /// The time of the last registration of the token.
   public var registered: Timestamp {
     get { box.content.registered }
@@ -98,13 +105,14 @@ public struct DeviceToken: Sendable, Hashable {
   public init(
     kind: Kind, token: String, container: String, environment: ContainerEnvironment,
     apnsEnvironment: APNsEnvironment, userRecordName: String, deviceID: String?,
-    registered: Timestamp, expires: Timestamp? = nil, endpoint: WebEndpoint? = nil
+    signIn: [UInt8]? = nil, registered: Timestamp, expires: Timestamp? = nil,
+    endpoint: WebEndpoint? = nil
   ) {
     box = Box(
       Content(
         kind: kind, token: token, container: container, environment: environment,
         apnsEnvironment: apnsEnvironment, userRecordName: userRecordName, deviceID: deviceID,
-        registered: registered, expires: expires, endpoint: endpoint))
+        signIn: signIn, registered: registered, expires: expires, endpoint: endpoint))
   }
 
   /// Replaces the shared contents by a changed copy. Other values that share the old contents stay

@@ -48,6 +48,9 @@ public struct TestOperation: RawRepresentable, Sendable, Hashable {
   public static let fetchUser = TestOperation(rawValue: "users/caller")
   /// `CKContainer.registerForRemoteNotifications(deviceToken:)`.
   public static let registerDevice = TestOperation(rawValue: "tokens/register")
+  /// `CKContainer.unregisterForRemoteNotifications()`, and the end of the device's registrations after
+  /// `setWebAuthToken(_:)`.
+  public static let unregisterDevice = TestOperation(rawValue: "tokens/unregister")
   /// `CKFetchNotificationChangesOperation`.
   public static let fetchNotificationChanges = TestOperation(rawValue: "notifications/changes")
   /// `CKMarkNotificationsReadOperation`.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 import WebServices
 
 @testable import CloudKit
@@ -53,6 +54,36 @@ struct ContainerTests {
     #expect(
       try TokenRequest(parsing: try #require(request.body))
         == TokenRequest(apnsEnvironment: .production, apnsToken: "00abff", clientID: "device"))
+  }
+
+  @Test("A device is unregistered by its name, for the user of the request")
+  func unregistering() async throws {
+    let transport = ScriptedTransport { _, _ in .ok(Data("{}".utf8)) }
+    try await CKContainer.scripted(transport).unregisterForRemoteNotifications()
+    let request = try #require(transport.requests.first)
+    #expect(request.operation == "tokens/unregister")
+    #expect(request.webAuthToken == "a+b/c=")
+    #expect(
+      try TokenUnregistration(parsing: try #require(request.body))
+        == TokenUnregistration(clientID: "device"))
+  }
+
+  @Test("Signing out unregisters the device for the user who was signed in")
+  func signingOut() async throws {
+    let transport = ScriptedTransport { _, _ in .ok(Data("{}".utf8)) }
+    let container = CKContainer.scripted(transport)
+    try container.setWebAuthToken("a+b/c=")
+    try container.setWebAuthToken("another")
+    try await eventually("the first user's device is unregistered") {
+      transport.requests.map(\.webAuthToken) == ["a+b/c="]
+    }
+    try container.setWebAuthToken(nil)
+    try await eventually("the other user's device is unregistered") {
+      transport.requests.map(\.webAuthToken) == ["a+b/c=", "another"]
+    }
+    try container.setWebAuthToken(nil)
+    #expect(transport.requests.map(\.operation) == ["tokens/unregister", "tokens/unregister"])
+    #expect(container.webAuthToken == nil)
   }
 
   @Test("An empty device token is refused")

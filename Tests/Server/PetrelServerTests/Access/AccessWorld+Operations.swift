@@ -66,6 +66,7 @@ extension AccessWorld {
     "tokens/register": { _ in
       #"{"apnsEnvironment": "development", "apnsToken": "\#(String(repeating: "ab", count: 32))"}"#
     },
+    "tokens/unregister": { _ in #"{"clientId": "c"}"# },
     "tokens/badge": { _ in #"{"badge": 1}"# },
     "notifications/changes": { _ in "{}" },
     "notifications/markRead": { _ in

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
+import StoreModel
 import Testing
 
 @testable import DatabaseAPI
@@ -98,6 +99,49 @@ struct TokensTests {
       _ = try await Self.register(service, Self.hex, as: service.bob)
       #expect(try await service.store.devices.deviceTokens(of: service.alice.recordName).isEmpty)
       #expect(try await service.store.devices.deviceTokens(of: service.bob.recordName).count == 1)
+    }
+  }
+
+  @Test("a token that its user unregisters is gone, and a second time is no error")
+  func unregisters() async throws {
+    try await withService { service in
+      let made = try await service.post(
+        "tokens/create", #"{"apnsEnvironment": "development"}"#, as: service.alice)
+      let reader = try #require(made.json["apnsToken"]?.string)
+      _ = try await Self.register(service, Self.hex, as: service.alice)
+      for (token, left) in [(Self.hex, [DeviceToken.Kind.courier]), (reader, []), (reader, [])] {
+        let before = try await service.store.devices.deviceTokens(of: service.alice.recordName)
+        // A request of another user changes nothing.
+        for (user, kinds) in [(service.bob, before.map(\.kind)), (service.alice, left)] {
+          let answer = try await service.post(
+            "tokens/unregister", #"{"apnsToken": "\#(token)"}"#, as: user)
+          #expect(answer.status == 200)
+          let stored = try await service.store.devices.deviceTokens(of: service.alice.recordName)
+          #expect(stored.map(\.kind) == kinds)
+        }
+      }
+    }
+  }
+
+  @Test("a client that names no token unregisters what it registered under its sign-in")
+  func unregistersDevice() async throws {
+    try await withService { service in
+      let tokens = (0..<4).map { String(repeating: "a\($0)", count: 16) }
+      let former = try await service.signIn(service.alice)
+      let present = try await service.signIn(service.alice)
+      _ = try await Self.register(service, tokens[0], as: former, device: "phone")
+      _ = try await Self.register(service, tokens[1], as: former, device: "watch")
+      _ = try await Self.register(service, tokens[2], as: present, device: "phone")
+      _ = try await Self.register(service, tokens[3], as: service.bob, device: "phone")
+      let answer = try await service.post(
+        "tokens/unregister", #"{"clientId": "phone"}"#, as: former)
+      #expect(answer.status == 200)
+      let stored = try await service.store.devices.deviceTokens(of: service.alice.recordName)
+      #expect(stored.map(\.token) == [tokens[1], tokens[2]])
+      #expect(try await service.store.devices.deviceTokens(of: service.bob.recordName).count == 1)
+      let unnamed = try await service.post("tokens/unregister", "{}", as: former)
+      #expect(unnamed.failure == "400 BAD_REQUEST")
+      #expect(unnamed.json["reason"]?.string?.hasPrefix("apnsToken: is missing") == true)
     }
   }
 

@@ -160,6 +160,56 @@ extension RecordStoreConformance {
     }
 
     @Test(
+      "The devices that a sign-in registered get nothing more when it ends or expires",
+      arguments: engines)
+    func devicesOfEndedSignIns(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        func add(_ number: UInt8, session: UInt8?, until: Int64 = 1000) async throws {
+          try await store.accounts.addWebAuthToken(
+            WebAuthToken(
+              hash: [number], userRecordName: "_a", created: TestStore.time(1),
+              expires: TestStore.time(until),
+              session: session.map {
+                WebAuthToken.Session(
+                  id: [$0], container: "iCloud.a", environment: .production, lifetime: 1800)
+              }))
+        }
+        func register(
+          _ token: String, _ kind: DeviceToken.Kind, signIn: [UInt8]?
+        ) async throws {
+          try await store.devices.saveDeviceToken(
+            DeviceToken(
+              kind: kind, token: token, container: "iCloud.a", environment: .production,
+              apnsEnvironment: .production, userRecordName: "_a", deviceID: nil, signIn: signIn,
+              registered: TestStore.time(1)))
+        }
+        func left() async throws -> [String] {
+          try await store.devices.deviceTokens(of: "_a").map(\.token).sorted()
+        }
+        try await add(1, session: 7)
+        try await add(2, session: 8)
+        try await add(3, session: nil)
+        try await add(4, session: nil, until: 20)
+        try await register("aa", .apns, signIn: [7])
+        try await register("webPush-1", .webPush, signIn: [8])
+        try await register("bb", .apns, signIn: [3])
+        try await register("reader", .courier, signIn: [4])
+        try await register("cc", .apns, signIn: nil)
+        try await register("webhook-1", .webhook, signIn: nil)
+        try await store.accounts.endSession(withID: [7], at: TestStore.time(10))
+        #expect(try await left() == ["bb", "cc", "reader", "webPush-1", "webhook-1"])
+        let now = TestStore.time(10)
+        _ = try await store.accounts.endSessions(of: "_a", everywhere: false, at: now)
+        #expect(try await left() == ["bb", "cc", "reader", "webhook-1"])
+        try await store.maintenance.trim(at: TestStore.time(30))
+        #expect(try await left() == ["bb", "cc", "webhook-1"])
+        _ = try await store.accounts.endSessions(of: "_a", everywhere: true, at: now)
+        #expect(try await left() == ["webhook-1"])
+      }
+    }
+
+    @Test(
       "The first request with a token gives the session's older ones their grace",
       arguments: engines)
     func rotation(_ engine: StoreEngine) async throws {

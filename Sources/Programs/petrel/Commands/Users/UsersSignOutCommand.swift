@@ -15,7 +15,8 @@ enum UsersSignOutCommand: Command {
     [
       .init(
         "everywhere", nil,
-        "also ends the sessions of native clients and of readers of the web courier"),
+        "also ends the sessions of native clients, and removes all devices, browsers and readers of the web courier"
+      ),
       AdminOptions.json,
     ] + AdminOptions.all
 
