@@ -185,10 +185,16 @@ extension Explainer {
     }
     if reasons.isEmpty {
       reasons = [
-        SilenceReason(
-          .notLogged,
-          "it should have fired: the notification is no longer in the log, or waits because the "
-            + "subscriber has very many, or the subscriber could not read the record then")
+        state.stored.subscription.firesOnce
+          ? SilenceReason(
+            .nothingOwed,
+            "it fires once, and stays until it does: the subscriber had no device or web courier reader "
+              + "besides the one that made the change, or too many waiting pushes, or waits because of "
+              + "very many notifications, or could not read the record then")
+          : SilenceReason(
+            .notLogged,
+            "it should have fired: the notification is no longer in the log, or waits because the "
+              + "subscriber has very many, or the subscriber could not read the record then")
       ]
     }
     return reasons

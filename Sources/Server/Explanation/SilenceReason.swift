@@ -49,6 +49,10 @@ public struct SilenceReason: Sendable, Hashable {
     /// filled the log before it was logged. Or it still waits, because the subscriber has very many. Or
     /// the subscriber could not read the record at the time of the dispatch.
     case notLogged
+    /// The subscription fires once, and stays until it does. It should have fired. But no device or web
+    /// courier reader was owed the notification, besides the one that made the change. Or one of the other
+    /// causes of ``notLogged`` applies.
+    case nothingOwed
     /// The change was too large, so its values were not kept, and the filters cannot be checked.
     case valuesNotKept
 

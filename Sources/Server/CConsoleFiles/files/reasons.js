@@ -9,7 +9,7 @@ const labels = {
   notYetSaved: 'Saved later', changedSince: 'Changed since', recordType: 'Another record type',
   event: 'Another event', zone: 'Another zone', defaultZone: 'Not in the default zone',
   filter: 'A filter does not match', permission: 'No permission to read', valuesNotKept: 'Values not kept',
-  notLogged: 'Not in the log', originDevice: 'Made the change', noDevice: 'No device',
+  notLogged: 'Not in the log', nothingOwed: 'Nobody to send it to', originDevice: 'Made the change', noDevice: 'No device',
   registeredLater: 'Registered later', notSetUp: 'Not set up', tooManyWaiting: 'Too many pushes wait',
   deviceGone: 'Registration ended', courier: 'Web courier',
 };

@@ -163,6 +163,24 @@ struct DeviceTable {
 
   // MARK: Readers of the web courier
 
+  /// Returns the readers by which a user gets the notifications of a container.
+  ///
+  /// - Parameter now: readers that have expired by this time are left out.
+  func readers(
+    of userRecordName: String, at address: DatabaseAddress, now: Timestamp
+  ) throws -> [DeviceToken] {
+    try connection.rows(
+      """
+      SELECT \(DeviceToken.columns) FROM device_tokens
+      WHERE user_record_name = $1 AND kind = 'courier' AND container = $2 AND environment = $3
+        AND (expires IS NULL OR expires > $4)
+      """,
+      [
+        .text(userRecordName), .text(address.container), .text(address.environment.rawValue),
+        .integer(now.milliseconds),
+      ], DeviceToken.init(row:))
+  }
+
   /// Returns the rows of a courier reader, one for each container, each with its badge. The row
   /// with the token itself comes first. The result is empty if there is no such token.
   ///

@@ -10,8 +10,8 @@ import StoreModel
 /// writes a delivery for each of the subscriber's devices, except the device that made the change
 /// (the *origin*).
 ///
-/// The completion also raises badges, deletes `firesOnce` subscriptions and stores the dispatch
-/// position (``DispatchPosition``). By the stored position it skips changes that are dispatched
+/// The completion also raises badges, deletes the `firesOnce` subscriptions of which a notification is
+/// owed to somebody, and stores the dispatch position (``DispatchPosition``). By the stored position it skips changes that are dispatched
 /// already, so nothing is written twice.
 ///
 /// The rows of the log, of its index and of the deliveries are collected, and inserted by
@@ -135,9 +135,6 @@ struct DispatchCompletion {
       // This check comes before the deletion: a `firesOnce` subscription stays until it fires for a
       // record that its user may read.
       guard try isOpen || mayRead(matched.firings[firing], entry, at: address) else { continue }
-      if notification.firesOnce {
-        guard try consume(matched.firings[firing], in: entry.database) else { continue }
-      }
       // Firings of one subscriber are mostly adjacent, so the last user's devices are kept at hand.
       if target?.user.userRecordName != notification.subscriber {
         if let target { targets[target.user] = target }
@@ -146,6 +143,11 @@ struct DispatchCompletion {
           at: address)
       }
       let unsent = try target?.take(of: entry.change, for: &self) ?? []
+      if notification.firesOnce, let target {
+        guard try isOwed(entry.change, to: target, at: address, unsent),
+          try consume(matched.firings[firing], in: entry.database)
+        else { continue }
+      }
       let content = prepared.notifications.content(at: firing)
       let row = NotificationIndexRow(
         of: entry.change, for: notification.subscriber, in: entry.database,
@@ -244,6 +246,24 @@ struct DispatchCompletion {
         reason: "record '\(record.recordID)' of type '\(record.recordType)' cannot be read: "
           + refusal.reason(for: firing.subscriber)))
     return false
+  }
+
+  /// Returns whether the notification of a change is owed to a device or a web courier reader other than
+  /// the origin. If not, the firing of a `firesOnce` subscription sends nothing, and the subscription stays.
+  ///
+  /// - Parameter unsent: the reasons why some devices get no delivery.
+  private func isOwed(
+    _ change: Change, to target: DispatchTarget, at address: DatabaseAddress,
+    _ unsent: UnsentDeliveries
+  ) throws -> Bool {
+    if unsent.isDisjoint(with: [.userLimit, .serverLimit]),
+      outcome.devices[target.devices].contains(where: { !$0.isOrigin(of: change) })
+    {
+      return true
+    }
+    return try DeviceTable(transaction: transaction)
+      .readers(of: target.user.userRecordName, at: address, now: timestamp)
+      .contains { !$0.isOrigin(of: change) }
   }
 
   /// Deletes a `firesOnce` subscription that fires.

@@ -92,6 +92,10 @@ struct DispatchWorld: Sendable {
     let outcomes = try await store.subscriptions.modifySubscriptions(
       [.save(subscription)], of: user, in: database ?? publicID, timestamp: Self.start)
     for case .failed(_, let failure) in outcomes { throw failure }
+    // A subscription that fires once has somebody to send to; Alice has a reader.
+    if subscription.firesOnce, user != Self.alice {
+      try await register("\(user)-reader", kind: .courier, user: user)
+    }
   }
 
   static func query(

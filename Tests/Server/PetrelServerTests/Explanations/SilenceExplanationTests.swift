@@ -51,6 +51,24 @@ struct SilenceExplanationTests {
     }
   }
 
+  @Test("a subscription that fires once, and that nobody would hear of, is told to stay")
+  func once() async throws {
+    try await withService { service in
+      try await service.subscribe(
+        """
+        {"subscriptionID": "once", "subscriptionType": "query", "query": {"recordType": "Note"},
+         "firesOn": ["create"], "firesOnce": true}
+        """)
+      try await service.watch(id: "all")
+      try await service.saveNote("A")
+      _ = try await service.explain("A") { !$0.notifications.isEmpty }
+      #expect(try await service.reasons(against: "once", for: "A").map(\.code) == [.nothingOwed])
+      _ = try await service.makeReader(as: service.alice)
+      try await service.saveNote("B")
+      _ = try await service.explain("B") { $0.notifications.count == 2 }
+    }
+  }
+
   @Test("zone and database subscriptions tell of the default zone and of other zones")
   func zones() async throws {
     try await withService { service in

@@ -74,7 +74,7 @@ extension SilenceHistory {
       reasons(
         against: now, of: person, for: change, isOpen: isOpen, knowsNumber: !change.isLarge)
       + (isChanged ? [.changedSince] : [])
-    return codes.isEmpty ? [.notLogged] : codes
+    return codes.isEmpty ? [now.isOnce ? .nothingOwed : .notLogged] : codes
   }
 
   private func whereabouts(of id: String, of person: Person) -> [SilenceReason.Code] {

@@ -131,6 +131,15 @@ struct SilenceHistory {
       }
     }
     if scope == .public { try await setGrants(at: service) }
+    // A subscription that fires once stays while there is nobody to send to.
+    for person in people {
+      try await service.store.devices.saveDeviceToken(
+        DeviceToken(
+          kind: .courier, token: "reader-of-\(person)", container: Service.container,
+          environment: place.environment, apnsEnvironment: .development,
+          userRecordName: user(person, of: service).recordName, deviceID: nil,
+          registered: service.clock.read()))
+    }
     // Of a database without subscriptions no changes are kept.
     try await save(
       .query(type: "Other", zone: nil, events: [.recordCreated]), "other",

@@ -163,10 +163,16 @@ struct TestStore {
     try await store.outbox.undispatchedChanges(in: database ?? publicID, after: 0, limit: 10_000)
   }
 
+  /// - Parameter hasReader: whether the user gets a web courier reader if the subscription fires once: it
+  ///   stays while there is nobody to send to.
   func subscribe(
-    _ subscription: Subscription, as user: String = alice, in database: DatabaseID? = nil
+    _ subscription: Subscription, as user: String = alice, in database: DatabaseID? = nil,
+    hasReader: Bool = true
   ) async throws -> SubscriptionOutcome {
-    try await store.subscriptions.modifySubscriptions(
+    if subscription.firesOnce, hasReader {
+      try await register("\(user)-reader", kind: .courier, user: user)
+    }
+    return try await store.subscriptions.modifySubscriptions(
       [.save(subscription)], of: user, in: database ?? publicID, timestamp: Self.time(0))[0]
   }
 

@@ -59,6 +59,39 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test(
+      "and what nobody but the origin is owed is not logged, if the subscription fires once",
+      arguments: engines)
+    func firesOnce(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let options: Subscription.Options = [.firesOnRecordCreation, .firesOnce]
+        func logged(by device: String, limit: Int = 9) async throws -> [String] {
+          try await test.save(UUID().uuidString, device: device)
+          return try await notify(
+            test, [], capacity(UserBacklogs(limit: limit)) { $0.kind != .webPush }
+          ).logged.map(\.notification.subscription.subscriptionID)
+        }
+        _ = try await test.subscribe(noteSubscription("s", options: options), hasReader: false)
+        #expect(try await logged(by: "phone").isEmpty, "there is no device")
+        try await test.register("aa", device: "phone")
+        try await test.register("old", kind: .courier, device: "tablet", expires: 1)
+        try await test.register("bb", user: TestStore.bob)
+        try await test.register("browser", kind: .webPush)
+        #expect(try await logged(by: "phone").isEmpty, "the only device made the change")
+        try await test.register("cc", device: "watch")
+        #expect(try await logged(by: "phone", limit: 0).isEmpty, "too many pushes wait")
+        #expect(try await test.storedSubscriptions().count == 1)
+        #expect(try await logged(by: "phone") == ["s"])
+        #expect(try await test.storedSubscriptions().isEmpty)
+
+        _ = try await test.subscribe(noteSubscription("t", options: options), hasReader: false)
+        try await test.register("page", kind: .courier, device: "page")
+        #expect(try await logged(by: "page", limit: 0).isEmpty, "the only reader made the change")
+        #expect(try await logged(by: "phone", limit: 0) == ["t"])
+        #expect(try await test.storedSubscriptions().isEmpty)
+      }
+    }
+
     @Test("to a user for whom too many wait, until some are through", arguments: engines)
     func userLimit(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
