@@ -188,6 +188,41 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test(
+      "each record that goes with its parent fires, and none that goes with its zone",
+      arguments: engines)
+    func cascades(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        func reference(_ name: String) -> RecordValue {
+          .reference(Reference(recordName: name, action: .deleteSelf))
+        }
+        func fill(_ zone: ZoneID) async throws {
+          try await test.save("root", zone: zone, in: test.privateID)
+          for child in ["a", "b"] {
+            try await test.save(child, ["up": reference("root")], zone: zone, in: test.privateID)
+          }
+          try await test.save("c", ["up": reference("a")], zone: zone, in: test.privateID)
+        }
+        let zone = try await test.makeZone("z")
+        _ = try await test.subscribe(
+          noteSubscription("s", options: .firesOnRecordDeletion), in: test.privateID)
+        try await test.register("phone")
+        try await fill(zone)
+        _ = try await test.delete("root", zone: zone, in: test.privateID)
+        let result = try await test.dispatch(test.privateID)
+        #expect(
+          result.logged.compactMap { $0.notification.change.record?.recordID.recordName }.sorted()
+            == ["a", "b", "c", "root"])
+        #expect(result.deliveries.count == 4)
+
+        try await fill(zone)
+        _ = try await test.store.zones.modifyZones(
+          [.delete(zone)], in: test.privateID,
+          origin: ChangeOrigin(userRecordName: TestStore.alice), timestamp: TestStore.time(0))
+        #expect(try await test.dispatch(test.privateID).logged.isEmpty)
+      }
+    }
+
     @Test("scope, zone, filters and desired keys are checked", arguments: engines)
     func checks(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
