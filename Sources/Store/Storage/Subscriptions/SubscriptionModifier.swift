@@ -180,7 +180,19 @@ struct SubscriptionModifier {
           throw ItemFailure(error)
         }
       }
-      for key in subscription.notificationInfo?.desiredKeys ?? [] {
+      let info = subscription.notificationInfo
+      for (place, names) in [
+        ("alertLocalizationArgs", info?.alertLocalizationArgs),
+        ("titleLocalizationArgs", info?.titleLocalizationArgs),
+        ("subtitleLocalizationArgs", info?.subtitleLocalizationArgs),
+      ] {
+        for name in names ?? [] {
+          guard let field = try RecordTypeTable(transaction: transaction).field(name, of: type)
+          else { continue }
+          try checkIsPlain(field, name, in: place, of: subscription)
+        }
+      }
+      for key in info?.desiredKeys ?? [] {
         guard let field = try RecordTypeTable(transaction: transaction).field(key, of: type) else {
           continue
         }
