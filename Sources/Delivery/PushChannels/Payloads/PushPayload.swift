@@ -68,8 +68,8 @@ public struct PushPayload: Sendable, Hashable {
   /// Creates the payload of a notification.
   ///
   /// A payload that is too large loses its parts in the order of ``PushPayloadPart/inPruningOrder``
-  /// until it fits. The kind, the subscription ID, the database and the notification ID always
-  /// stay. These parts fit if `Subscription.validate(in:)` accepts the subscription ID.
+  /// until it fits. The kind, the subscription ID, the database, the container identifier and the
+  /// notification ID always stay. These parts fit if `Subscription.validate(in:)` accepts the subscription ID.
   ///
   /// - Parameters:
   ///   - badge: The number to show if the subscription asks for a badge. It counts this
@@ -91,7 +91,9 @@ public struct PushPayload: Sendable, Hashable {
     if let limit = [reader.sizeLimit, sizeLimit].compactMap(\.self).min() {
       for part in PushPayloadPart.inPruningOrder where bytes.count > limit {
         let whole = content
-        part.remove(&content)
+        // The first removal adds the mark `"p":1,`.
+        let mark = content.prunedParts.isEmpty ? 6 : 0
+        part.remove(&content, bytes.count + mark - limit)
         if content == whole { continue }
         content.prunedParts.append(part)
         bytes = content.json()

@@ -38,6 +38,26 @@ struct PushPayloadAlertText: Equatable {
     self.text = strings?.text(forKey: key, arguments: arguments ?? [])
   }
 
+  /// Cuts characters off the end of a plain text, so that the payload gets smaller by this number of
+  /// bytes at least. `ServiceLimits.pushStringLength` characters stay in any case.
+  ///
+  /// JSON needs at least the bytes of a character, and more for some, so the text may get shorter than it
+  /// must.
+  mutating func shorten(by count: Int) {
+    guard key == nil, let text else { return }
+    var end = text.endIndex
+    let least = text.index(
+      text.startIndex, offsetBy: ServiceLimits.pushStringLength, limitedBy: text.endIndex)
+    guard let least else { return }
+    var left = count
+    while left > 0, end > least {
+      let next = text.index(before: end)
+      left -= text[next..<end].utf8.count
+      end = next
+    }
+    self.text = String(text[..<end])
+  }
+
   /// Writes the members of the text into the JSON of the alert.
   ///
   /// - Parameters:

@@ -39,7 +39,7 @@ extension PushPayloadContent {
   /// `af` (desired values). `rt` (record type) is an addition of Petrel.
   private func writeCK(to writer: inout JSONWriter) {
     writer.member("ce", environment)
-    writer.member("cid", ifPresent: containerIdentifier)
+    writer.member("cid", containerIdentifier)
     writer.member("ckuserid", ifPresent: subscriber)
     writer.member("nid", notificationID.uuidString.lowercased())
     writer.key("aux")

@@ -39,8 +39,8 @@ struct PushPayloadContent: Equatable {
 
   /// The number of the container's environment (`ce`): 1 production, 2 development.
   var environment: Int
-  /// The identifier of the container (`cid`); `nil` after pruning.
-  var containerIdentifier: String?
+  /// The identifier of the container (`cid`).
+  var containerIdentifier: String
   /// The user record name of the subscriber (`ckuserid`); `nil` after pruning.
   var subscriber: String?
   /// The ID of the notification (`nid`). All notifications of one change have the same ID.

@@ -2,13 +2,22 @@
 public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
   /// The name of the part in texts. Two parts with the same name are equal.
   public let description: String
-  /// Removes the part from the content of a payload.
-  let remove: @Sendable (inout PushPayloadContent) -> Void
+  /// Removes the part from the content of a payload. The second argument is the number of bytes that are
+  /// too many; only a part that can be shortened needs it.
+  let remove: @Sendable (inout PushPayloadContent, _ excess: Int) -> Void
 
-  /// Creates a part.
+  /// Creates a part that goes as a whole.
   init(_ description: String, remove: @escaping @Sendable (inout PushPayloadContent) -> Void) {
+    self.init(description) { content, _ in remove(&content) }
+  }
+
+  /// Creates a part of which no more goes than must.
+  init(
+    _ description: String,
+    shorten: @escaping @Sendable (inout PushPayloadContent, _ excess: Int) -> Void
+  ) {
     self.description = description
-    self.remove = remove
+    remove = shorten
   }
 
   /// The values of desired keys that no payload can carry.
@@ -19,14 +28,15 @@ public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
   /// The parts in the order in which they are removed from a payload that is too large.
   ///
   /// The values of desired keys are removed first, as Apple's page of `CKNotification.isPruned`
-  /// says. Next are parts that an app can fetch, and then the sound and the texts. The body of the
-  /// alert is near the end.
+  /// says. Next are parts that an app can fetch, and then the sound and the texts. A long body of the
+  /// alert is shortened before the subtitle and the title go; what is left of it is near the end.
+  ///
+  /// The container identifier always stays: a published payload of iCloud's has it, and lacks all else.
   ///
   /// Apple's lists do not name the category and the subscriber. The category follows the action
   /// key, because both decide which buttons are shown. The subscriber is last.
   public static let inPruningOrder: [PushPayloadPart] = [
     PushPayloadPart("values of desired keys") { $0.desiredValues = [] },
-    PushPayloadPart("container identifier") { $0.containerIdentifier = nil },
     PushPayloadPart("record ID or zone ID") {
       $0.recordName = nil
       $0.recordType = nil
@@ -35,8 +45,12 @@ public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
     PushPayloadPart("reason") { $0.reason = nil },
     PushPayloadPart("sound") { $0.sound = nil },
     PushPayloadPart("launch image") { $0.alert.launchImage = nil },
-    PushPayloadPart("action key") { $0.alert.actionKey = nil },
+    PushPayloadPart("action key") {
+      $0.alert.actionKey = nil
+      $0.alert.action = nil
+    },
     PushPayloadPart("category") { $0.category = nil },
+    PushPayloadPart("end of the body", shorten: { $0.alert.body.shorten(by: $1) }),
     PushPayloadPart("subtitle") { $0.alert.subtitle = PushPayloadAlertText() },
     PushPayloadPart("title") { $0.alert.title = PushPayloadAlertText() },
     PushPayloadPart("localisation arguments") { $0.alert.body.arguments = nil },

@@ -70,8 +70,10 @@ public struct NotificationInfo: Sendable, Hashable {
       .union(subtitleLocalizationArgs ?? [])
   }
 
-  /// Checks the number of desired keys, the length of the collapse ID, and that each name is the
-  /// name of a field.
+  /// Checks the number of desired keys, the lengths of the texts and of the collapse ID, and that each
+  /// name is the name of a field.
+  ///
+  /// A text of more bytes than a push may have can never be sent, so it is refused.
   ///
   /// - Throws: ``ModelError`` with ``ModelError/Code/invalidSubscription``.
   public func validate() throws(ModelError) {
@@ -82,6 +84,19 @@ public struct NotificationInfo: Sendable, Hashable {
           "desiredKeys has \(desiredKeys.count) keys; the limit is \(ServiceLimits.desiredKeysPerSubscription)"
         )
       }
+    }
+    let texts = [
+      ("alertBody", alertBody), ("alertLocalizationKey", alertLocalizationKey), ("title", title),
+      ("titleLocalizationKey", titleLocalizationKey), ("subtitle", subtitle),
+      ("subtitleLocalizationKey", subtitleLocalizationKey),
+      ("alertActionLocalizationKey", alertActionLocalizationKey),
+      ("alertLaunchImage", alertLaunchImage), ("soundName", soundName), ("category", category),
+    ]
+    for (name, text) in texts {
+      guard let size = text?.utf8.count, size > ServiceLimits.pushPayloadSize else { continue }
+      throw ModelError(
+        .invalidSubscription, field: name,
+        "\(name) has \(size) bytes; a push has at most \(ServiceLimits.pushPayloadSize) in all")
     }
     try validate(desiredKeys, as: "desiredKeys")
     try validate(alertLocalizationArgs, as: "alertLocalizationArgs")

@@ -112,7 +112,7 @@ struct ExpectedNotification {
     #expect(same(read.subscriptionID, notification.subscription.subscriptionID), comment)
     #expect(
       same(
-        read.containerIdentifier, unless("container identifier", notification.database.container)),
+        read.containerIdentifier, notification.database.container),
       comment)
     let subscriber = notification.subscriber.isEmpty ? nil : notification.subscriber
     #expect(

@@ -65,7 +65,7 @@ struct PushPayloadPruningTests {
       let expected = order.filter { payload.prunedParts.contains($0) }
       #expect(payload.prunedParts == expected)
       // The parts that this notification has, up to the last that went.
-      let absent = ["body", "subscriber"]
+      let absent = ["end of the body", "body", "subscriber"]
       let present = order.filter { !absent.contains($0.description) }
       #expect(payload.prunedParts == Array(present.prefix(payload.prunedParts.count)), "\(size)")
       counts.insert(payload.prunedParts.count)
@@ -73,8 +73,8 @@ struct PushPayloadPruningTests {
     #expect(counts.count > 5)
     #expect(
       order.map(\.description) == [
-        "values of desired keys", "container identifier", "record ID or zone ID", "reason",
-        "sound", "launch image", "action key", "category", "subtitle", "title",
+        "values of desired keys", "record ID or zone ID", "reason", "sound", "launch image",
+        "action key", "category", "end of the body", "subtitle", "title",
         "localisation arguments", "localisation key", "body", "badge", "subscriber",
       ])
   }
@@ -93,9 +93,49 @@ struct PushPayloadPruningTests {
     #expect(payload.bytes.count <= 4096)
   }
 
+  @Test(
+    "a long body is shortened by whole characters, and the title stays",
+    arguments: ["x", "é", "\u{1}", "👩‍👩‍👧‍👦"])
+  func longBody(character: String) throws {
+    let body = String(repeating: character, count: 4000)
+    let info = NotificationFixture.info {
+      $0.title = "Title"
+      $0.subtitle = "Subtitle"
+      $0.alertBody = body
+    }
+    let payload = PushPayload(NotificationFixture.query(info), badge: nil, reader: .apns)
+    let json = try JSONValue(parsing: payload.text)
+    let alert = try #require(json["aps"]?["alert"])
+    #expect(alert["title"] == "Title" && alert["subtitle"] == "Subtitle")
+    let rest = try #require(alert["body"]?.string)
+    #expect(rest.count >= 100 && body.hasPrefix(rest) && rest.count < body.count)
+    #expect(payload.kind == .alert && json["ck"]?["p"] == 1)
+    #expect(json["ck"]?["cid"] != nil)
+    #expect(payload.bytes.count <= 4096)
+    if character != "\u{1}" { #expect(payload.bytes.count > 4096 - character.utf8.count) }
+    #expect(
+      payload.prunedParts.map(\.description) == [
+        "record ID or zone ID", "reason", "end of the body",
+      ])
+  }
+
+  @Test("the text of the action goes with its key")
+  func action() {
+    let part = PushPayloadPart.inPruningOrder.first { $0.description == "action key" }
+    var content = PushPayloadContent(
+      NotificationFixture.query(
+        NotificationFixture.info { $0.alertActionLocalizationKey = "OPEN" }),
+      badge: nil, reader: .apns)
+    content.alert.action = "Open"
+    part?.remove(&content, 1)
+    #expect(content.alert.isEmpty && content.alert.action == nil)
+  }
+
   @Test("a push that lost all it shows becomes a background push")
   func becomesBackground() throws {
-    let info = NotificationFixture.info { $0.alertBody = String(repeating: "é", count: 3000) }
+    let info = NotificationFixture.info {
+      $0.alertLocalizationKey = String(repeating: "é", count: 3000)
+    }
     let notification = NotificationFixture.query(info)
     let payload = PushPayload(notification, badge: nil, reader: .apns)
     #expect(payload.kind == .background)
@@ -105,7 +145,7 @@ struct PushPayloadPruningTests {
     #expect(push.kind == .background)
   }
 
-  @Test("a zone push loses its zone after the container identifier")
+  @Test("a zone push loses its zone, and keeps the container identifier")
   func zone() throws {
     let zoneID = ZoneID(zoneName: "Notes")
     let info = NotificationFixture.info { $0.soundName = String(repeating: "s", count: 4090) }
@@ -115,7 +155,7 @@ struct PushPayloadPruningTests {
     let payload = PushPayload(notification, badge: nil, reader: .apns)
     #expect(
       payload.prunedParts.map(\.description) == [
-        "container identifier", "record ID or zone ID", "sound",
+        "record ID or zone ID", "sound",
       ])
     #expect(
       try JSONValue(parsing: payload.text)["ck"]?["fet"] == ["sid": "notes-zone", "dbs": 1])

@@ -54,4 +54,24 @@ struct NotificationInfoTests {
     info.subtitleLocalizationArgs = ["e", "e"]
     #expect(info.referencedFields == ["a", "b", "c", "d", "e"])
   }
+
+  @Test("A text that no push can hold is refused, and names its property")
+  func texts() throws {
+    let parts: [(String, WritableKeyPath<NotificationInfo, String?>)] = [
+      ("alertBody", \.alertBody), ("alertLocalizationKey", \.alertLocalizationKey),
+      ("title", \.title), ("titleLocalizationKey", \.titleLocalizationKey),
+      ("subtitle", \.subtitle), ("subtitleLocalizationKey", \.subtitleLocalizationKey),
+      ("alertActionLocalizationKey", \.alertActionLocalizationKey),
+      ("alertLaunchImage", \.alertLaunchImage), ("soundName", \.soundName),
+      ("category", \.category),
+    ]
+    for (name, part) in parts {
+      var info = NotificationInfo()
+      info[keyPath: part] = String(repeating: "é", count: 2048)
+      try info.validate()
+      info[keyPath: part]? += "x"
+      let error = #expect(throws: ModelError.self) { try info.validate() }
+      #expect(error?.field == name && error?.reason.contains("4097 bytes") == true)
+    }
+  }
 }
