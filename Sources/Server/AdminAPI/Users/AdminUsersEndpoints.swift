@@ -64,25 +64,34 @@ struct AdminUsersEndpoints: AdminEndpoints {
     named.optional("expires") { $0.device.expires }
   }
 
-  /// Returns a page of devices, ordered by kind and token.
+  /// Returns a page of devices, ordered by kind, token and container.
   private func devices(_ request: AdminRequest) async throws -> AdminPage<NamedDevice> {
     let arguments = request.arguments
     var user: String?
     if let name = arguments.text(.user) {
       user = try await databases.userRecordName(name, of: .user, arguments)
     }
-    let last = try AdminContinuation.parts(arguments, count: 2).flatMap { parts in
-      DeviceToken.Kind(rawValue: parts[0]).map { DeviceName(kind: $0, token: parts[1]) }
+    let last = try AdminContinuation.parts(arguments, count: 4).flatMap { parts -> DeviceName? in
+      guard let kind = DeviceToken.Kind(rawValue: parts[0]),
+        let environment = ContainerEnvironment(rawValue: parts[3])
+      else { return nil }
+      return DeviceName(
+        kind: kind, token: parts[1], container: parts[2], environment: environment)
     }
     let page = try await administration.devices(of: user, after: last, limit: arguments.limit)
     let names = try await accounts.userNames(of: Set(page.map(\.userRecordName)))
     return AdminPage(
       elements: page.map { ($0, names[$0.userRecordName]) },
       continuation: page.count == arguments.limit
-        ? page.last.map { AdminContinuation.text([$0.kind.rawValue, $0.token]) } : nil)
+        ? page.last.map {
+          AdminContinuation.text([
+            $0.kind.rawValue, $0.token, $0.container, $0.environment.rawValue,
+          ])
+        } : nil)
   }
 
-  /// Removes a device and abandons its waiting deliveries. The answer contains the device's token.
+  /// Removes a device from all containers, and abandons its waiting deliveries. The answer contains the
+  /// device's token.
   ///
   /// - Throws: `NOT_FOUND` if there is no such device.
   private func deleteDevice(_ request: AdminRequest) async throws -> String {
@@ -90,13 +99,14 @@ struct AdminUsersEndpoints: AdminEndpoints {
       throw request.arguments.mistake(.kind, "is missing")
     }
     let token = try request.arguments.required(.token)
-    guard let device = try await devices.deviceToken(token, kind: kind),
-      try await devices.removeDeviceToken(
-        token, kind: kind,
-        of: Recipient(
-          userRecordName: device.userRecordName, container: device.container,
-          environment: device.environment), at: request.now)
-    else { throw ServiceError(.notFound, "there is no such device") }
+    var isRemoved = false
+    for device in try await devices.registrations(ofToken: token, kind: kind)
+    where try await devices.removeDeviceToken(
+      token, kind: kind, of: device.recipient, at: request.now)
+    {
+      isRemoved = true
+    }
+    guard isRemoved else { throw ServiceError(.notFound, "there is no such device") }
     return token
   }
 }

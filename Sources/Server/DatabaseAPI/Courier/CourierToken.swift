@@ -13,15 +13,16 @@ enum CourierToken {
   /// hexadecimal digits.
   static func name(of text: String) -> String { SHA256.hash(text.utf8).hexadecimal }
 
-  /// Returns the reader with this token; nil if there is none, or if the token has expired and was
-  /// removed.
-  static func reader(withToken text: String, in store: any DeviceReading) async throws
-    -> DeviceToken?
-  {
-    if let device = try await store.deviceToken(name(of: text), kind: .courier) { return device }
+  /// Returns the registrations of the reader with this token, one for each container in which it listens;
+  /// none if there is no such reader, or if the token has expired and was removed.
+  static func registrations(
+    ofReader text: String, in store: any DeviceReading
+  ) async throws -> [DeviceToken] {
+    let known = try await store.registrations(ofToken: name(of: text), kind: .courier)
+    if !known.isEmpty { return known }
     // An earlier version stored readers under the text itself, the base64 of 32 bytes. No name in
     // hexadecimal digits has that length. Such readers exist for up to 12 hours after an upgrade.
-    guard text.utf8.count == 44, text.hasSuffix("=") else { return nil }
-    return try await store.deviceToken(text, kind: .courier)
+    guard text.utf8.count == 44, text.hasSuffix("=") else { return [] }
+    return try await store.registrations(ofToken: text, kind: .courier)
   }
 }

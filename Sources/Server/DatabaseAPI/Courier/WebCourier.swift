@@ -193,8 +193,10 @@ package final class WebCourier: Sendable {
     guard let text = try request.plainQuery("tok"), !text.isEmpty else {
       throw ServiceError(.badRequest, "tok: is missing")
     }
-    guard let device = try await CourierToken.reader(withToken: text, in: devices),
-      device.expires.map({ $0 > clock() }) ?? true
+    let now = clock()
+    guard
+      let device = try await CourierToken.registrations(ofReader: text, in: devices)
+        .first(where: { $0.expires.map { $0 > now } ?? true })
     else {
       throw ServiceError(
         .authenticationFailed,
@@ -262,7 +264,7 @@ package final class WebCourier: Sendable {
   /// Each search calls this again, because a page registers its token for one container after the
   /// other.
   func listeners(withToken token: String) async throws -> Set<String> {
-    Set(try await devices.courierRegistrations(ofToken: token).map(\.userRecordName))
+    Set(try await devices.registrations(ofToken: token, kind: .courier).map(\.userRecordName))
   }
 
   /// The header fields of an answer to a poll.

@@ -94,13 +94,14 @@ struct TokensEndpoint: Sendable {
       throw ServiceError(.badRequest, "apnsToken: is missing")
     }
     var token: DeviceToken
-    if let made = try await CourierToken.reader(withToken: text, in: store) {
-      guard made.expires.map({ $0 > context.now }) ?? true else {
+    let known = try await CourierToken.registrations(ofReader: text, in: store)
+    if !known.isEmpty {
+      guard let made = known.first(where: { $0.expires.map { $0 > context.now } ?? true }) else {
         throw ServiceError(
           .badRequest,
           "apnsToken: the web courier token has expired; make a new one with tokens/create")
       }
-      token = try await registration(of: made, in: context.path)
+      token = try registration(of: made, known: known, in: context.path)
       token.userRecordName = user
       token.registered = context.now
     } else {
@@ -138,12 +139,9 @@ struct TokensEndpoint: Sendable {
         ofDevice: deviceID, signIn: context.credentials.signIn, of: recipient, at: context.now)
       return request
     }
-    if let reader = try await CourierToken.reader(withToken: text, in: store) {
-      let row =
-        reader.isFor(context.path)
-        ? reader : reader.listening(in: context.path.container, context.path.environment)
+    if let reader = try await CourierToken.registrations(ofReader: text, in: store).first {
       _ = try await store.removeDeviceToken(
-        row.token, kind: .courier, of: recipient, at: context.now)
+        reader.token, kind: .courier, of: recipient, at: context.now)
     } else {
       _ = try await store.removeDeviceToken(
         try Self.hexadecimal(text), kind: .apns, of: recipient, at: context.now)
@@ -175,18 +173,21 @@ struct TokensEndpoint: Sendable {
   /// CloudKit JS has one reader for all containers of a page. It calls `tokens/create` for the
   /// first container, and registers the same token in each other container.
   ///
+  /// - Parameters:
+  ///   - made: a registration that has not expired.
+  ///   - known: all registrations of the reader.
   /// - Throws: `BAD_REQUEST` if the token is registered for
   ///   `ServiceLimits.containersPerCourierToken` containers and environments already.
   private func registration(
-    of made: DeviceToken, in path: ServicePath
-  ) async throws -> DeviceToken {
-    if made.isFor(path) { return made }
-    let known = try await store.courierRegistrations(ofToken: made.token)
-    let further = made.listening(in: path.container, path.environment)
-    guard
-      known.contains(where: { $0.token == further.token })
-        || known.count < ServiceLimits.containersPerCourierToken
-    else {
+    of made: DeviceToken, known: [DeviceToken], in path: ServicePath
+  ) throws -> DeviceToken {
+    let further = DeviceToken(
+      kind: made.kind, token: made.token, container: path.container,
+      environment: path.environment, apnsEnvironment: made.apnsEnvironment,
+      userRecordName: made.userRecordName, deviceID: made.deviceID, registered: made.registered,
+      expires: made.expires)
+    if let present = known.first(where: { $0.name == further.name }) { return present }
+    guard known.count < ServiceLimits.containersPerCourierToken else {
       throw ServiceError(
         .badRequest,
         "apnsToken: is already registered for \(ServiceLimits.containersPerCourierToken) containers; make another "
@@ -267,12 +268,5 @@ struct TokensEndpoint: Sendable {
   ) async throws -> BadgeRequest {
     try await store.setBadge(request.badge, of: try context.recipient())
     return request
-  }
-}
-
-extension DeviceToken {
-  /// Whether the registration is for the container and environment of a path.
-  fileprivate func isFor(_ path: ServicePath) -> Bool {
-    container == path.container && environment == path.environment
   }
 }

@@ -8,8 +8,7 @@ import StoreModel
 /// The table also has the last answer to a reader whose polls name no event, until the reader
 /// acknowledges it.
 ///
-/// A reader has a row in ``DeviceTable`` for each container. The column `token` of this table is
-/// the name of that row, which may differ from the reader's token. A transaction locks the rows of
+/// A reader has a row in ``DeviceTable`` for each container in which it listens. A transaction locks the rows of
 /// ``DeviceTable`` before the cursors. Transactions that register the reader for another user use
 /// the same order, so they do not deadlock.
 struct CourierCursorTable {
@@ -43,7 +42,7 @@ struct CourierCursorTable {
   ///
   /// - Parameters:
   ///   - reader: the user and the container of the reader.
-  ///   - token: the name of the reader's row.
+  ///   - token: the reader's token.
   func startReading(_ reader: Recipient, by token: String, in database: DatabaseID) throws {
     try connection.run(
       """
@@ -71,26 +70,32 @@ struct CourierCursorTable {
       """, [.integer(database.rawValue), .text(token), .integer(sequence)]) == 1
   }
 
-  /// Deletes a reader's cursor.
-  func forget(_ token: String, in database: DatabaseID) throws {
+  /// Deletes a reader's cursor, if the database is of the container and environment of this registration.
+  func forget(_ reader: DeviceName, in database: DatabaseID) throws {
     try connection.run(
-      "DELETE FROM courier_cursors WHERE database_id = $1 AND token = $2",
-      [.integer(database.rawValue), .text(token)])
+      """
+      DELETE FROM courier_cursors WHERE database_id = $1 AND token = $2 AND EXISTS (
+        SELECT 1 FROM databases WHERE database_id = $1 AND container = $3 AND environment = $4)
+      """,
+      [
+        .integer(database.rawValue), .text(reader.token), .text(reader.container),
+        .text(reader.environment.rawValue),
+      ])
   }
 
   // MARK: Last answers
 
   /// Returns the last answer to a reader that the reader has not acknowledged; nil if there is
   /// none.
-  func answer(to token: String, in database: DatabaseID) throws -> CourierAnswer? {
+  func answer(to reader: DeviceName, in database: DatabaseID) throws -> CourierAnswer? {
     try connection.first(
       """
       SELECT answered, answered_badge FROM courier_cursors
       WHERE database_id = $1 AND token = $2 AND answered IS NOT NULL
-      """, [.integer(database.rawValue), .text(token)]
+      """, [.integer(database.rawValue), .text(reader.token)]
     ) {
       CourierAnswer(
-        database: database, reader: token, sequence: $0.integer(0),
+        database: database, reader: reader, sequence: $0.integer(0),
         asksForBadge: $0.integer(1) != 0)
     }
   }
@@ -105,7 +110,7 @@ struct CourierCursorTable {
         answered_badge = excluded.answered_badge
       """,
       [
-        .integer(answer.database.rawValue), .text(answer.reader), .integer(answer.sequence),
+        .integer(answer.database.rawValue), .text(answer.reader.token), .integer(answer.sequence),
         answer.asksForBadge ? 1 : 0,
       ])
   }
@@ -120,7 +125,8 @@ struct CourierCursorTable {
       UPDATE courier_cursors SET sequence = $3, answered = NULL, answered_badge = NULL
       WHERE database_id = $1 AND token = $2 AND answered = $3 AND sequence < $3
       """,
-      [.integer(answer.database.rawValue), .text(answer.reader), .integer(answer.sequence)]) == 1
+      [.integer(answer.database.rawValue), .text(answer.reader.token), .integer(answer.sequence)])
+      == 1
   }
 
   /// Deletes a reader's last answer, if the table still has this answer. The cursor stays.
@@ -130,15 +136,15 @@ struct CourierCursorTable {
       UPDATE courier_cursors SET answered = NULL, answered_badge = NULL
       WHERE database_id = $1 AND token = $2 AND answered = $3
       """,
-      [.integer(answer.database.rawValue), .text(answer.reader), .integer(answer.sequence)])
+      [.integer(answer.database.rawValue), .text(answer.reader.token), .integer(answer.sequence)])
   }
 }
 
 /// The last answer to a reader from one of its databases.
 struct CourierAnswer {
   var database: DatabaseID
-  /// The name of the reader's row for the container (``DeviceTable``).
-  var reader: String
+  /// The reader's registration in the container.
+  var reader: DeviceName
   /// The number of the entry that was sent.
   var sequence: Int64
   /// Whether the entry raises the reader's badge when it is acknowledged.

@@ -36,23 +36,23 @@ extension CourierService {
     // Most polls have nothing to acknowledge and write nothing.
     let answers = try await transactions.read { transaction in
       let cursors = CourierCursorTable(transaction: transaction)
-      return try DeviceTable(transaction: transaction).readers(ofToken: token).flatMap {
-        device, _ in
-        try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(
-          of: device.recipient
-        )
-        .compactMap {
-          try cursors.answer(to: device.token, in: $0.id)
+      return try DeviceTable(transaction: transaction).registrations(ofToken: token, kind: .courier)
+        .flatMap {
+          device, _ in
+          try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(
+            of: device.recipient
+          )
+          .compactMap {
+            try cursors.answer(to: device.name, in: $0.id)
+          }
         }
-      }
     }
     for answer in answers {
       try await transactions.write(locking: .rows) { transaction in
         let devices = DeviceTable(transaction: transaction)
         guard
-          try devices.readers(ofToken: token, keepingThem: true).contains(where: {
-            $0.device.token == answer.reader
-          })
+          try devices.registrations(ofToken: token, kind: .courier, keepingThem: true)
+            .contains(where: { $0.device.name == answer.reader })
         else { return }
         let cursors = CourierCursorTable(transaction: transaction)
         // Of several concurrent polls, only one acknowledges the answer.
@@ -60,7 +60,7 @@ extension CourierService {
           // An event stream may have moved the cursor past the answer's entry.
           try cursors.forget(answer)
         } else if answer.asksForBadge {
-          _ = try devices.raiseBadge(of: answer.reader, kind: .courier)
+          _ = try devices.raiseBadge(of: answer.reader)
         }
       }
     }
@@ -73,7 +73,7 @@ extension CourierAnswer {
   /// - Parameter reader: the reader's row for the container of the entry.
   fileprivate init(_ entry: LogEntry, to reader: DeviceToken) {
     self.init(
-      database: entry.database, reader: reader.token, sequence: entry.sequence,
+      database: entry.database, reader: reader.name, sequence: entry.sequence,
       asksForBadge: entry.notification.subscription.notificationInfo?.shouldBadge == true)
   }
 }

@@ -128,7 +128,7 @@ struct CourierService: CourierStore {
     let raises = entries.count { $0.sequence > cursor && $0.raisesBadge }
     if raises > 0 {
       _ = try DeviceTable(transaction: transaction)
-        .raiseBadge(of: reader.token, kind: .courier, by: raises)
+        .raiseBadge(of: reader.name, by: raises)
     }
   }
 }

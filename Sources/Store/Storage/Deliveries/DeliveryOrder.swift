@@ -29,8 +29,8 @@ struct DeliveryOrder: Sendable {
     case forgetReading
   }
 
-  /// The token of the device, or the name of the reader's row (``DeviceTable``).
-  var token: String
+  /// The registration that changes.
+  var device: DeviceName
   /// The record name of the user whose databases the order concerns: the present or the former user
   /// of the device.
   var userRecordName: String
@@ -86,13 +86,14 @@ extension DeliveryOrder {
     case .abandon(let reason, let timestamp):
       try DeliveryTable(transaction: transaction)
         .abandon(
-          toDevice: token, of: userRecordName, in: database, reason: reason, at: timestamp)
+          toDevice: device, of: userRecordName, in: database, reason: reason, at: timestamp)
     case .move(let route):
-      try DeliveryTable(transaction: transaction).move(toDevice: token, in: database, to: route)
+      try DeliveryTable(transaction: transaction).move(toDevice: device, in: database, to: route)
     case .startReading(let reader):
-      try CourierCursorTable(transaction: transaction).startReading(reader, by: token, in: database)
+      try CourierCursorTable(transaction: transaction).startReading(
+        reader, by: device.token, in: database)
     case .forgetReading:
-      try CourierCursorTable(transaction: transaction).forget(token, in: database)
+      try CourierCursorTable(transaction: transaction).forget(device, in: database)
     }
   }
 }

@@ -88,7 +88,7 @@ struct DeliveryService: DeliveryQueue {
     try await transactions.writeDevices { transaction, orders in
       guard let device = try DeliveryTable(transaction: transaction).device(of: id) else { return }
       try DeviceTable(transaction: transaction).drop(
-        device.token, kind: device.kind, registeredBefore: moment, at: now, ordering: &orders)
+        device, registeredBefore: moment, at: now, ordering: &orders)
     }
   }
 

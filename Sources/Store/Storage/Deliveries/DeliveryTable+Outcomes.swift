@@ -134,28 +134,32 @@ extension DeliveryTable {
 
   // MARK: When a device's registration changes
 
-  /// The condition for deliveries to the device whose token is `$2`.
-  private static let isToDevice =
-    "device = (SELECT device FROM device_numbers WHERE token = $2)"
+  /// The condition for deliveries to the device with the token `$2` in the container `$3` and environment
+  /// `$4`.
+  private static let isToDevice = """
+    device = (
+      SELECT device FROM device_numbers WHERE token = $2 AND container = $3 AND environment = $4)
+    """
 
   /// Abandons the waiting deliveries of a user's notifications to a device, in one database.
   ///
   /// The device's next user may already have deliveries to the device. The method compares the
   /// users of the log entries, so those deliveries stay.
   func abandon(
-    toDevice token: String, of userRecordName: String, in database: DatabaseID, reason: String,
+    toDevice device: DeviceName, of userRecordName: String, in database: DatabaseID, reason: String,
     at timestamp: Timestamp
   ) throws {
     try connection.run(
       """
-      UPDATE deliveries SET state = $4, reason = $5, updated = $6
+      UPDATE deliveries SET state = $6, reason = $7, updated = $8
       WHERE database_id = $1 AND \(Self.isToDevice) AND state = 0 AND EXISTS (
         SELECT 1 FROM notification_log
         WHERE notification_log.database_id = $1
-          AND notification_log.sequence = deliveries.log_sequence AND subscriber = $3)
+          AND notification_log.sequence = deliveries.log_sequence AND subscriber = $5)
       """,
       [
-        .integer(database.rawValue), .text(token), .text(userRecordName),
+        .integer(database.rawValue), .text(device.token), .text(device.container),
+        .text(device.environment.rawValue), .text(userRecordName),
         .integer(FinalDeliveryState.abandoned), .text(reason), .integer(timestamp.milliseconds),
       ])
   }
@@ -164,12 +168,16 @@ extension DeliveryTable {
   ///
   /// The method changes nothing if the token has no number in `device_numbers` (``DeviceTable``).
   func move(
-    toDevice token: String, in database: DatabaseID, to route: DeliveryRoute.ID
+    toDevice device: DeviceName, in database: DatabaseID, to route: DeliveryRoute.ID
   ) throws {
     try connection.run(
       """
-      UPDATE deliveries SET route = $3
-      WHERE database_id = $1 AND \(Self.isToDevice) AND state = 0 AND route <> $3
-      """, [.integer(database.rawValue), .text(token), .integer(route.rawValue)])
+      UPDATE deliveries SET route = $5
+      WHERE database_id = $1 AND \(Self.isToDevice) AND state = 0 AND route <> $5
+      """,
+      [
+        .integer(database.rawValue), .text(device.token), .text(device.container),
+        .text(device.environment.rawValue), .integer(route.rawValue),
+      ])
   }
 }

@@ -18,6 +18,8 @@ struct DeliveryRow {
     JOIN device_numbers ON device_numbers.device = deliveries.device
     JOIN device_tokens ON device_tokens.kind = push_routes.kind
       AND device_tokens.token = device_numbers.token
+      AND device_tokens.container = device_numbers.container
+      AND device_tokens.environment = device_numbers.environment
     """
 
   private var device: DeviceToken
@@ -48,13 +50,10 @@ struct DeliveryRow {
     content = row.bytes(first + 8)
   }
 
-  /// Returns the delivery; nil if the device is now registered for another user, container or
-  /// environment. So a notification never reaches the next user of a device.
+  /// Returns the delivery; nil if the device is now registered for another user. So a notification never reaches the next user of a device.
   func delivery(in transaction: StoreTransaction) throws -> Delivery? {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
-    guard device.userRecordName == subscriber, device.container == address.container,
-      device.environment == address.environment
-    else { return nil }
+    guard device.userRecordName == subscriber else { return nil }
     let notification = try SubscriptionNotification(
       stored: content, database: address, subscriber: subscriber)
     return Delivery(

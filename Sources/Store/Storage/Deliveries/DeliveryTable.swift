@@ -153,17 +153,25 @@ struct DeliveryTable {
     return limit - left
   }
 
-  /// Returns the token and the kind of the device that a delivery is for; nil if the delivery, its
-  /// route or the token's number was deleted. The kind is a raw value of `DeviceToken.Kind`.
-  func device(of id: Delivery.ID) throws -> (token: String, kind: String)? {
+  /// Returns the name of the device that a delivery is for; nil if the delivery, its route or the
+  /// token's number was deleted.
+  func device(of id: Delivery.ID) throws -> DeviceName? {
     try connection.first(
       """
-      SELECT device_numbers.token, push_routes.kind FROM deliveries
+      SELECT push_routes.kind, device_numbers.token, device_numbers.container,
+        device_numbers.environment
+      FROM deliveries
       JOIN push_routes ON push_routes.route = deliveries.route
       JOIN device_numbers ON device_numbers.device = deliveries.device
       WHERE database_id = $1 AND number = $2
       """, [.integer(id.database.rawValue), .integer(id.number)]
-    ) { (token: $0.text(0), kind: $0.text(1)) }
+    ) { row in
+      guard let kind = DeviceToken.Kind(rawValue: row.text(0)) else {
+        throw StoreError(.corrupt, "a delivery route has the unknown kind '\(row.text(0))'")
+      }
+      return DeviceName(
+        kind: kind, token: row.text(1), container: row.text(2), environment: try row.environment(3))
+    }
   }
 
   // MARK: Retention

@@ -11,10 +11,9 @@ import StoreModel
 struct DeviceService: DeviceStore {
   let transactions: Transactions
 
-  /// Registers a token, or changes its registration.
+  /// Registers a token in a container and environment, or changes its registration there.
   ///
-  /// If the token gets another user, container or environment, the badge becomes 0 and the waiting
-  /// deliveries are abandoned: they are never sent. A courier reader then gets only log entries
+  /// If the token gets another user, the badge becomes 0 and the waiting deliveries are abandoned: they are never sent. A courier reader then gets only log entries
   /// that are written from now on.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
@@ -24,26 +23,13 @@ struct DeviceService: DeviceStore {
     }
   }
 
-  /// Returns a registered token; nil if there is none. The result is also nil for the name of a
-  /// further container's row, which only the store uses (``DeviceToken/isNameOfRow(_:)``).
-  func deviceToken(
-    _ token: String, kind: DeviceToken.Kind
-  ) async throws -> DeviceToken? {
-    guard !DeviceToken.isNameOfRow(token) else { return nil }
-    return try await transactions.read {
-      try DeviceTable(transaction: $0).device(withToken: token, kind: kind)?.device
-    }
-  }
-
-  /// Returns the registrations of a courier reader, one for each container in which it listens. The
-  /// first one has the reader's own token.
-  ///
-  /// The result is empty if there is no such token, and for the name of a further container's row
-  /// (``DeviceToken/isNameOfRow(_:)``).
-  func courierRegistrations(ofToken token: String) async throws -> [DeviceToken] {
-    guard !DeviceToken.isNameOfRow(token) else { return [] }
-    return try await transactions.read {
-      try DeviceTable(transaction: $0).readers(ofToken: token).map(\.device)
+  /// Returns the registrations of a token, at most one for each container and environment, in the order
+  /// of containers.
+  func registrations(
+    ofToken token: String, kind: DeviceToken.Kind
+  ) async throws -> [DeviceToken] {
+    try await transactions.read {
+      try DeviceTable(transaction: $0).registrations(ofToken: token, kind: kind).map(\.device)
     }
   }
 
@@ -68,8 +54,8 @@ struct DeviceService: DeviceStore {
   ) async throws -> Bool {
     try await transactions.writeDevices { transaction, orders in
       let devices = DeviceTable(transaction: transaction)
-      let known = try devices.device(withToken: token.token, kind: token.kind)?.device
-      if let known, known.hasSameReader(as: token) {
+      let known = try devices.device(named: token.name)
+      if known?.userRecordName == token.userRecordName {
         try devices.save(token, ordering: &orders)
         return true
       }

@@ -32,9 +32,8 @@ extension DeviceTable {
         first_registered, CASE WHEN expires < \(gone) THEN expires ELSE \(gone) END,
         CASE WHEN expires < \(gone) THEN 'it expired' ELSE \(why) END
       FROM device_tokens WHERE \(condition) AND kind <> 'courier'
-      ON CONFLICT (user_record_name, kind, token, first_registered) DO UPDATE SET
-        container = excluded.container, environment = excluded.environment,
-        apns_environment = excluded.apns_environment, device_id = excluded.device_id,
+      ON CONFLICT (user_record_name, kind, token, container, environment, first_registered)
+      DO UPDATE SET apns_environment = excluded.apns_environment, device_id = excluded.device_id,
         gone = excluded.gone, reason = excluded.reason
       """, arguments + [.integer(timestamp.milliseconds), .text(reason)])
   }
@@ -46,27 +45,27 @@ extension DeviceTable {
   ///   this time are old.
   /// - Returns: whether there may be more old rows.
   func trimGone(before horizon: Int64) throws -> Bool {
-    let tokens = try connection.rows(
+    let gone = try connection.rows(
       """
-      DELETE FROM gone_devices WHERE (user_record_name, kind, token, first_registered) IN (
-        SELECT user_record_name, kind, token, first_registered FROM gone_devices
-        WHERE gone < $1 LIMIT $2)
-      RETURNING token
-      """, [.integer(horizon), .integer(Retention.batch)]
-    ) { $0.text(0) }
-    for token in Set(tokens).sorted() { try dropNumber(of: token) }
-    return tokens.count == Int(Retention.batch)
+      DELETE FROM gone_devices
+      WHERE (user_record_name, kind, token, container, environment, first_registered) IN (
+        SELECT user_record_name, kind, token, container, environment, first_registered
+        FROM gone_devices WHERE gone < $1 LIMIT $2)
+      RETURNING \(NumberedToken.columns)
+      """, [.integer(horizon), .integer(Retention.batch)], NumberedToken.init(row:))
+    for token in Set(gone).sorted() { try dropNumber(of: token) }
+    return gone.count == Int(Retention.batch)
   }
 
   /// Deletes the rows of a user's former devices.
   ///
   /// - Returns: the tokens of these devices. The caller passes them to ``dropNumber(of:)``.
-  func forgetGone(of userRecordName: String) throws -> Set<String> {
+  func forgetGone(of userRecordName: String) throws -> Set<NumberedToken> {
     Set(
       try connection.rows(
-        "DELETE FROM gone_devices WHERE user_record_name = $1 RETURNING token",
-        [.text(userRecordName)]
-      ) { $0.text(0) })
+        """
+        DELETE FROM gone_devices WHERE user_record_name = $1 RETURNING \(NumberedToken.columns)
+        """, [.text(userRecordName)], NumberedToken.init(row:)))
   }
 
   /// Returns the periods during which a recipient had devices, in the order of kinds, tokens and
@@ -95,15 +94,37 @@ extension DeviceTable {
 
   // MARK: Numbers
 
+  /// A token in a container and environment, which has one number, whatever its kind.
+  struct NumberedToken: Hashable, Comparable {
+    static let columns = "token, container, environment"
+    static let condition = "token = $1 AND container = $2 AND environment = $3"
+
+    /// The columns' values.
+    let values: [String]
+
+    var arguments: [SQLValue] { values.map { .text($0) } }
+
+    init(row: any SQLRow) { values = (0..<3).map { row.text($0) } }
+
+    init(_ name: DeviceName) { values = [name.token, name.container, name.environment.rawValue] }
+
+    static func < (left: Self, right: Self) -> Bool {
+      left.values.lexicographicallyPrecedes(right.values)
+    }
+  }
+
   /// Assigns a number to a token that has none. Deliveries refer to the device by this number.
   ///
   /// - Throws: ``LocksNeeded`` if the token has no number and the transaction does not have the
   ///   reference lock (``WriteLocks/reference``).
-  func giveNumber(to token: String) throws {
+  func giveNumber(to token: NumberedToken) throws {
     if try keepNumber(of: token) { return }
     try connection.run(
-      "INSERT INTO device_numbers (device, token) VALUES ($1, $2) ON CONFLICT (token) DO NOTHING",
-      [.integer(try CounterTable(transaction: transaction).next("device")), .text(token)])
+      """
+      INSERT INTO device_numbers (\(NumberedToken.columns), device) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (\(NumberedToken.columns)) DO NOTHING
+      """,
+      token.arguments + [.integer(try CounterTable(transaction: transaction).next("device"))])
   }
 
   /// The kinds of devices that have numbers, as an SQL list such as `'apns', 'webPush'`.
@@ -112,18 +133,18 @@ extension DeviceTable {
 
   /// Deletes a token's number, unless a registered device or a row of `gone_devices` has the token.
   /// Those rows are kept as long as deliveries, so no delivery refers to the deleted number.
-  func dropNumber(of token: String) throws {
+  func dropNumber(of token: NumberedToken) throws {
     // The lock waits for a transaction that registers the token. So the next statement sees the
     // registered device.
     guard try keepNumber(of: token) else { return }
     try connection.run(
       """
-      DELETE FROM device_numbers WHERE token = $1
+      DELETE FROM device_numbers WHERE \(NumberedToken.condition)
         AND NOT EXISTS (
           SELECT 1 FROM device_tokens
-          WHERE kind IN (\(Self.pushedKinds)) AND device_tokens.token = $1)
-        AND NOT EXISTS (SELECT 1 FROM gone_devices WHERE gone_devices.token = $1)
-      """, [.text(token)])
+          WHERE kind IN (\(Self.pushedKinds)) AND \(NumberedToken.condition))
+        AND NOT EXISTS (SELECT 1 FROM gone_devices WHERE \(NumberedToken.condition))
+      """, token.arguments)
   }
 
   /// Locks the row of a token's number until this transaction ends. Other transactions cannot
@@ -132,8 +153,9 @@ extension DeviceTable {
   /// The statement sets the token to its present value, only to lock the row.
   ///
   /// - Returns: false if the token has no number.
-  private func keepNumber(of token: String) throws -> Bool {
-    try connection.run("UPDATE device_numbers SET token = $1 WHERE token = $1", [.text(token)]) > 0
+  private func keepNumber(of token: NumberedToken) throws -> Bool {
+    try connection.run(
+      "UPDATE device_numbers SET token = $1 WHERE \(NumberedToken.condition)", token.arguments) > 0
   }
 }
 

@@ -8,14 +8,14 @@ extension DeviceTable {
   /// badges.
   ///
   /// On a store that servers share, the writing thread calls this method at the beginning of a
-  /// transaction with ``WriteLocks/badgeOwners``. All servers lock rows in the order of kinds and
-  /// tokens, so that two transactions do not deadlock.
+  /// transaction with ``WriteLocks/badgeOwners``. All servers lock rows in the order of their
+  /// keys, so that two transactions do not deadlock.
   static func lockBadges(of users: Set<String>, over connection: any SQLConnection) throws {
     _ = try connection.first(
       """
       SELECT COUNT(*) FROM (
         SELECT 1 FROM device_tokens WHERE user_record_name = ANY (string_to_array($1, $2))
-        ORDER BY kind, token FOR NO KEY UPDATE) AS devices
+        ORDER BY kind, token, container, environment FOR NO KEY UPDATE) AS devices
       """,
       [.text(users.joined(separator: separator)), .text(separator)]
     ) { _ in true }

@@ -7,14 +7,13 @@ import StoreModel
 extension DeviceTable {
   /// Registers a device, or changes its registration.
   ///
-  /// - Same user, container and environment: the badge stays, and the waiting deliveries move to
-  ///   the route of the new registration.
-  /// - Another user, container or environment: the badge becomes 0, and the waiting deliveries of
-  ///   the former user are abandoned. A courier reader gets only entries that are logged from now
+  /// - Same user: the badge stays, and the waiting deliveries move to the route of the new registration.
+  /// - Another user: the badge becomes 0, and the waiting deliveries of the former user are abandoned. A courier reader gets only entries that are logged from now
   ///   on.
   ///
   /// The method records the former registration in `gone_devices` if that registration had expired,
-  /// or if the user, container, environment, client ID or APNs environment changes.
+  /// or if the user, client ID or APNs environment changes. Registrations of the token in other containers
+  /// stay.
   ///
   /// - Parameter orders: the method appends the changes of the device's waiting deliveries or
   ///   cursors, which the caller carries out.
@@ -25,24 +24,24 @@ extension DeviceTable {
     try ContainerTable(transaction: transaction).enter(
       token.container,
       for: ContainerMaker(userRecordName: token.userRecordName, timestamp: token.registered))
-    try lock(token.token, kind: token.kind)
-    let known = try device(withToken: token.token, kind: token.kind)?.device
-    let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true
+    try lock(token.name)
+    let known = try device(named: token.name)
+    let startsAnew = known?.userRecordName != token.userRecordName
     let beginsPeriod = known.map { !$0.isInSamePeriod(as: token) } ?? true
     if known != nil, beginsPeriod {
       try rememberGone(
-        where: "kind = $1 AND token = $2", [.text(token.kind.rawValue), .text(token.token)],
-        at: token.registered, because: "it was registered for another user, container or client ID")
+        where: DeviceName.condition, token.name.arguments, at: token.registered,
+        because: "it was registered for another user or client ID")
     }
-    if token.kind.isPushed { try giveNumber(to: token.token) }
+    if token.kind.isPushed { try giveNumber(to: NumberedToken(token.name)) }
     try connection.run(
       """
       INSERT INTO device_tokens (kind, token, container, environment, apns_environment,
         user_record_name, device_id, first_registered, registered, expires, endpoint_url,
         endpoint_secrets, sign_in, badge)
       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $13, 0)
-      ON CONFLICT (kind, token) DO UPDATE SET container = excluded.container,
-        environment = excluded.environment, apns_environment = excluded.apns_environment,
+      ON CONFLICT (kind, token, container, environment) DO UPDATE SET
+        apns_environment = excluded.apns_environment,
         user_record_name = excluded.user_record_name, device_id = excluded.device_id,
         first_registered = COALESCE($12, device_tokens.first_registered),
         registered = excluded.registered, expires = excluded.expires,
@@ -66,13 +65,13 @@ extension DeviceTable {
       }
       return
     }
-    if known != nil { try resetBadge(of: token.token, kind: token.kind) }
+    if known != nil { try resetBadge(of: token.name) }
     if token.kind.isPushed {
       guard let known else { return }
       orders.append(
         known.order(
           .abandon(
-            reason: "the device token was registered for another user, container or client ID",
+            reason: "the device token was registered for another user or client ID",
             at: token.registered)))
     } else {
       if let known { orders.append(known.order(.forgetReading)) }
@@ -113,13 +112,11 @@ extension DeviceTable {
   ) throws -> Int {
     try rememberGone(where: condition, arguments, at: timestamp, because: end.gone)
     let removed = try connection.rows(
-      "DELETE FROM device_tokens WHERE \(condition) RETURNING kind, token, user_record_name",
-      arguments
+      "DELETE FROM device_tokens WHERE \(condition) RETURNING \(DeviceToken.columns)", arguments
     ) { row in
-      DeliveryOrder(
-        token: row.text(1), userRecordName: row.text(2),
-        action: row.text(0) == DeviceToken.Kind.courier.rawValue
-          ? .forgetReading : .abandon(reason: end.deliveries, at: timestamp))
+      let device = try DeviceToken(row: row)
+      return device.order(
+        device.kind.isPushed ? .abandon(reason: end.deliveries, at: timestamp) : .forgetReading)
     }
     orders += removed
     return removed.count
@@ -132,14 +129,12 @@ extension DeviceTable {
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
   ) throws -> Bool {
-    try remove(
-      where: """
-        kind = $1 AND token = $2 AND user_record_name = $3 AND container = $4 AND environment = $5
-        """,
-      [
-        .text(kind.rawValue), .text(token), .text(recipient.userRecordName),
-        .text(recipient.container), .text(recipient.environment.rawValue),
-      ], at: timestamp, because: .unregistered, ordering: &orders) > 0
+    let name = DeviceName(
+      kind: kind, token: token, container: recipient.container, environment: recipient.environment)
+    return try remove(
+      where: DeviceName.condition + " AND user_record_name = $5",
+      name.arguments + [.text(recipient.userRecordName)], at: timestamp, because: .unregistered,
+      ordering: &orders) > 0
   }
 
   /// Deletes the registrations of a recipient's device, except webhooks, that were made under this
@@ -191,16 +186,15 @@ extension DeviceTable {
   /// this time or later.
   ///
   /// - Parameters:
-  ///   - kind: the raw value of the device's `DeviceToken.Kind`.
   ///   - moment: a device whose last registration is at this time or later is not deleted.
   ///   - now: the time of the deletion.
   func drop(
-    _ token: String, kind: String, registeredBefore moment: Timestamp, at now: Timestamp,
+    _ name: DeviceName, registeredBefore moment: Timestamp, at now: Timestamp,
     ordering orders: inout [DeliveryOrder]
   ) throws {
     try remove(
-      where: "kind = $1 AND token = $2 AND registered < $3",
-      [.text(kind), .text(token), .integer(moment.milliseconds)], at: now, because: .unknown,
+      where: DeviceName.condition + " AND registered < $5",
+      name.arguments + [.integer(moment.milliseconds)], at: now, because: .unknown,
       ordering: &orders)
   }
 
@@ -218,12 +212,9 @@ extension DeviceTable {
     let readers = try connection.rows(
       """
       DELETE FROM device_tokens WHERE kind = 'courier' AND expires <= $1
-      RETURNING token, user_record_name
-      """, [.integer(now)]
-    ) { (token: $0.text(0), user: $0.text(1)) }
-    orders += readers.map {
-      DeliveryOrder(token: $0.token, userRecordName: $0.user, action: .forgetReading)
-    }
+      RETURNING \(DeviceToken.columns)
+      """, [.integer(now)], DeviceToken.init(row:))
+    orders += readers.map { $0.order(.forgetReading) }
     try rememberGone(
       where: "expires <= $1", [.integer(now)], at: Timestamp(milliseconds: now),
       because: "it expired")
@@ -234,13 +225,14 @@ extension DeviceTable {
 extension DeviceToken {
   /// Returns an order for the device's waiting deliveries, or for the reader's cursors.
   fileprivate func order(_ action: DeliveryOrder.Action) -> DeliveryOrder {
-    DeliveryOrder(token: token, userRecordName: userRecordName, action: action)
+    DeliveryOrder(device: name, userRecordName: userRecordName, action: action)
   }
 
-  /// Returns whether `next` continues this registration: the user, container, environment, client
-  /// ID and APNs environment are the same, and this registration had not expired.
+  /// Returns whether `next` continues this registration: the user, client ID and APNs environment are the
+  /// same, and this registration had not expired.
   fileprivate func isInSamePeriod(as next: DeviceToken) -> Bool {
-    hasSameReader(as: next) && deviceID == next.deviceID && apnsEnvironment == next.apnsEnvironment
+    userRecordName == next.userRecordName && deviceID == next.deviceID
+      && apnsEnvironment == next.apnsEnvironment
       && expires.map { $0 > next.registered } ?? true
   }
 }

@@ -6,9 +6,9 @@ import StoreModel
 /// explain why a push was not sent.
 ///
 /// A delivery refers to its device by a number. A token is long, and each delivery would have the
-/// token in its row and in an index. A token keeps its number when another user registers the
-/// token, and while deliveries and rows of `gone_devices` may refer to the token. A number is never
-/// reused.
+/// token in its row and in an index. A token has a number for each container and environment. The number
+/// stays when another user registers the token there, and while deliveries and rows of `gone_devices` may
+/// refer to it. A number is never reused.
 ///
 /// `registered` is the time of the last registration. `first_registered` is the start of the
 /// present period: the time since which the registration has had the same user, container,
@@ -26,7 +26,7 @@ struct DeviceTable {
 
   /// The tables of registrations, of tokens' numbers and of former devices.
   ///
-  /// A row of `device_tokens` is a present registration. Its key is the kind and the token, so a
+  /// A row of `device_tokens` is a present registration. Its key is a ``DeviceName``, so in a container a
   /// token belongs to one user at a time. `expires` is null for APNs tokens. `endpoint_url` and
   /// `endpoint_secrets` are null except for browsers and webhooks. `sign_in` names the sign-in of the
   /// request that registered the device (``WebAuthToken/signIn``), or is null. A row of `gone_devices` is a
@@ -38,18 +38,24 @@ struct DeviceTable {
       environment TEXT NOT NULL, apns_environment TEXT NOT NULL, user_record_name TEXT NOT NULL,
       device_id TEXT, first_registered BIGINT NOT NULL, registered BIGINT NOT NULL,
       expires BIGINT, badge BIGINT NOT NULL,
-      endpoint_url TEXT, endpoint_secrets BYTEA, sign_in BYTEA, PRIMARY KEY (kind, token))
+      endpoint_url TEXT, endpoint_secrets BYTEA, sign_in BYTEA, 
+      PRIMARY KEY (kind, token, container, environment))
     """,
-    "CREATE INDEX device_tokens_by_user ON device_tokens (user_record_name, kind, token)",
     """
-    CREATE TABLE device_numbers (device BIGINT PRIMARY KEY, token TEXT NOT NULL UNIQUE) /*clustered*/
+    CREATE INDEX device_tokens_by_user
+      ON device_tokens (user_record_name, kind, token, container, environment)
+    """,
+    """
+    CREATE TABLE device_numbers (
+      device BIGINT PRIMARY KEY, token TEXT NOT NULL, container TEXT NOT NULL,
+      environment TEXT NOT NULL, UNIQUE (token, container, environment)) /*clustered*/
     """,
     """
     CREATE TABLE gone_devices (
       user_record_name TEXT NOT NULL, kind TEXT NOT NULL, token TEXT NOT NULL,
       container TEXT NOT NULL, environment TEXT NOT NULL, apns_environment TEXT NOT NULL,
       device_id TEXT, first_registered BIGINT NOT NULL, gone BIGINT NOT NULL, reason TEXT NOT NULL,
-      PRIMARY KEY (user_record_name, kind, token, first_registered))
+      PRIMARY KEY (user_record_name, kind, token, container, environment, first_registered))
     """,
     "CREATE INDEX gone_devices_by_time ON gone_devices (gone)",
     "CREATE INDEX gone_devices_by_token ON gone_devices (token)",
@@ -57,14 +63,26 @@ struct DeviceTable {
 
   // MARK: Reading
 
-  /// Returns a registered device with its badge; nil if there is no such device.
-  func device(
-    withToken token: String, kind: DeviceToken.Kind
-  ) throws -> (device: DeviceToken, badge: Int)? {
+  /// Returns a registered device; nil if there is no such device.
+  func device(named name: DeviceName) throws -> DeviceToken? {
     try connection.first(
-      "SELECT \(DeviceToken.columns), badge FROM device_tokens WHERE kind = $1 AND token = $2",
+      "SELECT \(DeviceToken.columns) FROM device_tokens WHERE \(DeviceName.condition)",
+      name.arguments, DeviceToken.init(row:))
+  }
+
+  /// Returns the registrations of a token, each with its badge, in the order of containers.
+  ///
+  /// - Parameter keepingThem: whether to lock the rows (``keepingRows``), so that no other
+  ///   transaction registers them for another user before this transaction ends.
+  func registrations(
+    ofToken token: String, kind: DeviceToken.Kind, keepingThem: Bool = false
+  ) throws -> [(device: DeviceToken, badge: Int)] {
+    try connection.rows(
+      "SELECT \(DeviceToken.columns), badge FROM device_tokens"
+        + " WHERE kind = $1 AND token = $2 ORDER BY container, environment"
+        + (keepingThem ? keepingRows : ""),
       [.text(kind.rawValue), .text(token)]
-    ) { (try DeviceToken(row: $0), Int($0.integer(DeviceToken.columnCount))) }
+    ) { (device: try DeviceToken(row: $0), badge: Int($0.integer(DeviceToken.columnCount))) }
   }
 
   /// Returns a user's devices of all kinds. The device whose last registration is oldest comes
@@ -75,7 +93,7 @@ struct DeviceTable {
         + " ORDER BY registered, kind, token", [.text(userRecordName)], DeviceToken.init(row:))
   }
 
-  /// Returns a page of devices in the order of their kinds and tokens.
+  /// Returns a page of devices in the order of their kinds, tokens and containers.
   ///
   /// - Parameters:
   ///   - userRecordName: the user whose devices are listed; nil for all users.
@@ -84,15 +102,14 @@ struct DeviceTable {
   func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) throws -> [DeviceToken] {
-    var arguments: [SQLValue] = [
-      .text(last?.kind.rawValue ?? ""), .text(last?.token ?? ""), .integer(Int64(limit)),
-    ]
+    var arguments: [SQLValue] =
+      (last?.arguments ?? [.text(""), .text(""), .text(""), .text("")]) + [.integer(Int64(limit))]
     if let userRecordName { arguments.append(.text(userRecordName)) }
     return try connection.rows(
       """
       SELECT \(DeviceToken.columns) FROM device_tokens
-      WHERE (kind, token) > ($1, $2)\(userRecordName == nil ? "" : " AND user_record_name = $4")
-      ORDER BY kind, token LIMIT $3
+      WHERE (kind, token, container, environment) > ($1, $2, $3, $4)\(userRecordName == nil ? "" : " AND user_record_name = $6")
+      ORDER BY kind, token, container, environment LIMIT $5
       """, arguments, DeviceToken.init(row:))
   }
 
@@ -130,7 +147,10 @@ struct DeviceTable {
     try connection.query(
       """
       SELECT \(DeviceToken.columns), (
-        SELECT device FROM device_numbers WHERE device_numbers.token = device_tokens.token)
+        SELECT device FROM device_numbers
+        WHERE device_numbers.token = device_tokens.token
+          AND device_numbers.container = device_tokens.container
+          AND device_numbers.environment = device_tokens.environment)
       FROM device_tokens
       WHERE user_record_name = $1 AND kind <> 'courier' AND container = $2 AND environment = $3
         AND (expires IS NULL OR expires > $4)
@@ -181,32 +201,14 @@ struct DeviceTable {
       ], DeviceToken.init(row:))
   }
 
-  /// Returns the rows of a courier reader, one for each container, each with its badge. The row
-  /// with the token itself comes first. The result is empty if there is no such token.
-  ///
-  /// - Parameter keepingThem: whether to lock the rows (``keepingRows``), so that no other
-  ///   transaction registers them for another user or container before this transaction ends.
-  func readers(
-    ofToken token: String, keepingThem: Bool = false
-  ) throws -> [(device: DeviceToken, badge: Int)] {
-    // Further rows are named by the token, a space and the container. All these names are below the
-    // token with "!", the character after the space.
-    let rows = try connection.rows(
-      "SELECT \(DeviceToken.columns), badge FROM device_tokens"
-        + " WHERE kind = 'courier' AND token >= $1 AND token < $2 ORDER BY token"
-        + (keepingThem ? keepingRows : ""),
-      [.text(token), .text(token + "!")]
-    ) { (device: try DeviceToken(row: $0), badge: Int($0.integer(DeviceToken.columnCount))) }
-    return rows.first?.device.token == token ? rows : []
-  }
-
-  /// Returns the rows of a courier reader that exists; see ``readers(ofToken:keepingThem:)``.
+  /// Returns the registrations of a courier reader that exists; see
+  /// ``registrations(ofToken:kind:keepingThem:)``.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   func existingReaders(
     ofToken token: String, keepingThem: Bool = false
   ) throws -> [(device: DeviceToken, badge: Int)] {
-    let rows = try readers(ofToken: token, keepingThem: keepingThem)
+    let rows = try registrations(ofToken: token, kind: .courier, keepingThem: keepingThem)
     guard !rows.isEmpty else {
       throw StoreError(.notFound, "there is no courier token '\(token)'; create a new one")
     }
@@ -217,7 +219,7 @@ struct DeviceTable {
   /// nil if the reader does not listen there. The method locks the row (``keepingRows``).
   func reader(ofToken token: String, for entry: LogEntry) throws -> DeviceToken? {
     let address = entry.notification.database
-    return try readers(ofToken: token, keepingThem: true).first {
+    return try registrations(ofToken: token, kind: .courier, keepingThem: true).first {
       $0.device.container == address.container && $0.device.environment == address.environment
     }?.device
   }
@@ -225,7 +227,7 @@ struct DeviceTable {
   // MARK: Locks
 
   /// The SQL clause that locks the selected devices: no other transaction can register them for
-  /// another user or container until this transaction ends. It is empty on a store for one server,
+  /// another user until this transaction ends. It is empty on a store for one server,
   /// and on a distributed store.
   ///
   /// On a distributed store, Citus would lock the whole table instead of some rows. Two
@@ -234,7 +236,7 @@ struct DeviceTable {
   /// it.
   ///
   /// Several transactions can have the lock `FOR KEY SHARE` on a row, and badges can be changed
-  /// meanwhile. The lock excludes the lock `FOR UPDATE` of ``lock(_:kind:)``.
+  /// meanwhile. The lock excludes the lock `FOR UPDATE` of ``lock(_:)``.
   private var keepingRows: String {
     connection.isShared && !transaction.context.isDistributed ? " FOR KEY SHARE" : ""
   }
@@ -246,22 +248,21 @@ struct DeviceTable {
   /// registration finds all deliveries of the former user.
   ///
   /// The method does nothing on a store for one server, and on a distributed store.
-  func lock(_ token: String, kind: DeviceToken.Kind) throws {
+  func lock(_ name: DeviceName) throws {
     guard connection.isShared, !transaction.context.isDistributed else { return }
     _ = try connection.first(
-      "SELECT 1 FROM device_tokens WHERE kind = $1 AND token = $2 FOR UPDATE",
-      [.text(kind.rawValue), .text(token)]
+      "SELECT 1 FROM device_tokens WHERE \(DeviceName.condition) FOR UPDATE", name.arguments
     ) { _ in true }
   }
 
   // MARK: Badges
 
   /// Raises a device's badge, and returns the new badge; nil if there is no such device.
-  func raiseBadge(of token: String, kind: DeviceToken.Kind, by count: Int = 1) throws -> Int? {
+  func raiseBadge(of name: DeviceName, by count: Int = 1) throws -> Int? {
     try connection.first(
       """
-      UPDATE device_tokens SET badge = badge + $3 WHERE kind = $1 AND token = $2 RETURNING badge
-      """, [.text(kind.rawValue), .text(token), .integer(Int64(count))]
+      UPDATE device_tokens SET badge = badge + $5 WHERE \(DeviceName.condition) RETURNING badge
+      """, name.arguments + [.integer(Int64(count))]
     ) { Int($0.integer(0)) }
   }
 
@@ -278,10 +279,9 @@ struct DeviceTable {
       ])
   }
 
-  /// Sets a device's badge to 0, because it has a new user or container.
-  func resetBadge(of token: String, kind: DeviceToken.Kind) throws {
+  /// Sets a device's badge to 0, because it has a new user.
+  func resetBadge(of name: DeviceName) throws {
     try connection.run(
-      "UPDATE device_tokens SET badge = 0 WHERE kind = $1 AND token = $2",
-      [.text(kind.rawValue), .text(token)])
+      "UPDATE device_tokens SET badge = 0 WHERE \(DeviceName.condition)", name.arguments)
   }
 }

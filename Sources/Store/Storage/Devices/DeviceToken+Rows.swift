@@ -36,10 +36,15 @@ extension DeviceToken {
   func isOrigin(of change: Change) -> Bool {
     deviceID != nil && deviceID == change.deviceID && userRecordName == change.userRecordName
   }
+}
 
-  /// Returns whether two registrations of one token have the same user, container and environment.
-  func hasSameReader(as other: DeviceToken) -> Bool {
-    userRecordName == other.userRecordName && container == other.container
-      && environment == other.environment
+extension DeviceName {
+  /// The values of ``condition``.
+  var arguments: [SQLValue] {
+    [.text(kind.rawValue), .text(token), .text(container), .text(environment.rawValue)]
   }
+
+  /// The condition for the row of `device_tokens` with this name, whose values are the parameters from `$1`
+  /// on.
+  static let condition = "kind = $1 AND token = $2 AND container = $3 AND environment = $4"
 }

@@ -328,7 +328,7 @@ struct DispatchCompletion {
     let badge =
       notification.raisesBadge
       ? try DeviceTable(transaction: transaction)
-        .raiseBadge(of: outcome.devices[place].token, kind: kind) : nil
+        .raiseBadge(of: outcome.devices[place].name) : nil
     let number = try nextNumber(of: database)
     let route = outcome.routes[place]
     let lease = takeCapacity(on: route)

@@ -3,8 +3,8 @@ import CloudKitModel
 /// The registrations of devices: Apple's devices, browsers, webhooks, and readers of the web
 /// courier.
 public protocol DeviceStore: DeviceReading {
-  /// Registers a token, or changes its registration. If the token gets another user, container or
-  /// environment, the badge becomes 0 and the waiting deliveries are abandoned: they are never
+  /// Registers a token in a container and environment, or changes its registration there. If the token
+  /// gets another user, the badge becomes 0 and the waiting deliveries are abandoned: they are never
   /// sent. A courier reader then gets only notifications that are logged from now on.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.

@@ -62,7 +62,8 @@ public struct DeviceToken: Sendable, Hashable {
 
   /// The kind of the target.
   public var kind: Kind { box.content.kind }
-  /// The text that identifies the target among those of its kind. For APNs, hexadecimal digits in
+  /// The text that identifies the target among those of its kind; it may be registered in several
+  /// containers. For APNs, hexadecimal digits in
   /// lower case. For the courier, a name that the server computes from a hash of the reader's
   /// credential. For browsers and webhooks, a name from ``WebEndpoint/token(kind:digest:)``.
   public var token: String { box.content.token }

@@ -197,7 +197,9 @@ struct DeliveryWorkerTests {
       try await world.owe(2, registers: false, worker: running.worker)
       try await eventually("it must be given up") { running.worker.metrics.abandoned >= 1 }
       await running.worker.stop()
-      let token = try await world.store.devices.deviceToken(World.deviceToken, kind: .apns)
+      let token = try await world.store.devices.registrations(
+        ofToken: World.deviceToken, kind: .apns
+      ).first
       #expect((token == nil) == isDropped)
       // What else was owed to a dropped token is given up with it.
       if isDropped { #expect(try await world.owed().isEmpty) }
@@ -215,7 +217,9 @@ struct DeliveryWorkerTests {
       try await world.owe(1, registers: false, worker: running.worker)
       try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
       await running.worker.stop()
-      #expect(try await world.store.devices.deviceToken(World.deviceToken, kind: .apns) == nil)
+      #expect(
+        try await world.store.devices.registrations(ofToken: World.deviceToken, kind: .apns).isEmpty
+      )
     }
   }
 
@@ -240,7 +244,9 @@ struct DeliveryWorkerTests {
       #expect(report["token"] == .text(String(World.deviceToken.prefix(12))))
       #expect(report["attempt"] == .count(1))
       #expect(report["reason"]?.description.contains("BadMessageId") ?? false)
-      #expect(try await world.store.devices.deviceToken(World.deviceToken, kind: .apns) != nil)
+      #expect(
+        try await world.store.devices.registrations(ofToken: World.deviceToken, kind: .apns).isEmpty
+          == false)
     }
   }
 

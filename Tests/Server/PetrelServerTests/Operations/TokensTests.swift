@@ -204,6 +204,35 @@ struct TokensTests {
     }
   }
 
+  @Test("a device token is registered in each container and environment by itself")
+  func registersDeviceTokenElsewhere() async throws {
+    try await withService { service in
+      func post(_ operation: String, in container: String, as user: TestUser) async throws -> Answer
+      {
+        try await service.client.send(
+          "POST",
+          service.target(operation, as: user)
+            .replacingOccurrences(of: Service.container, with: container),
+          body: Data(#"{"apnsToken": "\#(Self.hex)"}"#.utf8))
+      }
+      func containers(of user: TestUser) async throws -> [String] {
+        try await service.store.devices.deviceTokens(of: user.recordName).map(\.container).sorted()
+      }
+      for container in [Service.container, "iCloud.other", "iCloud.third"] {
+        let answer = try await post("tokens/register", in: container, as: service.alice)
+        #expect(answer.status == 200)
+      }
+      #expect(
+        try await containers(of: service.alice)
+          == [Service.container, "iCloud.other", "iCloud.third"].sorted())
+      #expect(try await post("tokens/register", in: "iCloud.other", as: service.bob).status == 200)
+      #expect(try await containers(of: service.bob) == ["iCloud.other"])
+      #expect(
+        try await post("tokens/unregister", in: "iCloud.third", as: service.alice).status == 200)
+      #expect(try await containers(of: service.alice) == [Service.container])
+    }
+  }
+
   @Test("a courier token may be registered in sixteen containers, each its own user's")
   func registersCourierTokenElsewhere() async throws {
     try await withService { service in
@@ -222,28 +251,22 @@ struct TokensTests {
           in: "iCloud.other\(number)", as: number == 2 ? service.bob : service.alice)
         #expect(answer.json == made.json)
       }
-      let registrations = try await service.store.devices.courierRegistrations(
-        ofToken: CourierToken.name(of: token))
+      let registrations = try await service.store.devices.registrations(
+        ofToken: CourierToken.name(of: token), kind: .courier)
       #expect(registrations.count == 16)
-      #expect(registrations.first?.container == Service.container)
+      #expect(registrations.contains { $0.container == Service.container })
       #expect(
         registrations.filter { $0.userRecordName == service.bob.recordName }.map(\.container)
           == ["iCloud.other2"])
       #expect(registrations.allSatisfy { $0.expires == registrations[0].expires })
       // Again is not once more, and moves the registration of that container alone.
       #expect(try await register(in: "iCloud.other2", as: service.alice).status == 200)
-      let others = try await service.store.devices.courierRegistrations(
-        ofToken: CourierToken.name(of: token))
+      let others = try await service.store.devices.registrations(
+        ofToken: CourierToken.name(of: token), kind: .courier)
       #expect(Set(others.map(\.userRecordName)) == [service.alice.recordName])
       let tooMany = try await register(in: "iCloud.other17", as: service.alice)
       #expect(tooMany.failure == "400 BAD_REQUEST")
       #expect(tooMany.json["limit"] == 16)
-      // What the store calls a registration is no token.
-      let name = try #require(others.last?.token)
-      #expect(name != token)
-      #expect(try await service.store.devices.courierRegistrations(ofToken: name).isEmpty)
-      let path = "/aps?tok=\(Service.escaped(name))"
-      #expect(try await service.poll(path).status == 401)
     }
   }
 

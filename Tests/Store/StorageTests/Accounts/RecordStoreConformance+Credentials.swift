@@ -132,7 +132,9 @@ extension RecordStoreConformance {
         func readers() async throws -> [String] {
           var readers: [String] = []
           for token in ["x", "y"]
-          where try await store.devices.deviceToken(token, kind: .courier) != nil {
+          where try await store.devices.registrations(ofToken: token, kind: .courier).isEmpty
+            == false
+          {
             readers.append(token)
           }
           return readers

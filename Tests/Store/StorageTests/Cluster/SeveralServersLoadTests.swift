@@ -250,6 +250,7 @@ struct SeveralServersLoadTests {
           AND notification_log.sequence = deliveries.log_sequence
         JOIN device_numbers ON device_numbers.device = deliveries.device
         JOIN device_tokens ON device_tokens.token = device_numbers.token
+          AND device_tokens.container = device_numbers.container
         WHERE state = 0 AND subscriber <> user_record_name
         """) == [0])
   }

@@ -61,6 +61,42 @@ extension RecordStoreConformance {
     }
 
     @Test(
+      "a registration in another container takes nothing away, and each is dropped by itself",
+      arguments: engines)
+    func containers(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        _ = try await test.subscribe(noteSubscription("s", badge: true))
+        try await test.register("aa", at: 0)
+        try await test.save("n", by: TestStore.bob)
+        try await test.dispatch()
+        let other = "iCloud.com.example.other"
+        try await test.register("aa", at: 1, in: other)
+        try await test.register("aa", user: TestStore.bob, at: 1, in: "iCloud.com.example.third")
+        func due() async throws -> [Delivery] {
+          try await test.store.deliveries.dueDeliveries(at: TestStore.time(1), limit: 100)
+        }
+        let waiting = try await due()
+        #expect(waiting.map(\.device.container) == [TestStore.container])
+        #expect(waiting.map(\.badge) == [1])
+        let here = Recipient(
+          userRecordName: TestStore.alice, container: TestStore.container,
+          environment: .development)
+        var there = here
+        there.container = other
+        #expect(
+          try await test.store.devices.removeDeviceToken(
+            "aa", kind: .apns, of: there, at: TestStore.time(2)))
+        #expect(try await due() == waiting)
+        #expect(
+          try await test.store.devices.removeDeviceToken(
+            "aa", kind: .apns, of: here, at: TestStore.time(2)))
+        #expect(try await due().isEmpty)
+        let left = try await test.store.devices.registrations(ofToken: "aa", kind: .apns)
+        #expect(left.map(\.userRecordName) == [TestStore.bob])
+      }
+    }
+
+    @Test(
       "what waits for a device that goes is given up for good, and the history names its token",
       arguments: engines)
     func goneDevice(_ engine: StoreEngine) async throws {
