@@ -165,10 +165,15 @@ let layers: [[Target]] = [
       // The client.
       module(
         "CloudKit",
-        "CoreLocation WebServices PredicateLanguage CloudKitModel JSONCoding StringTables CCurl"),
+        """
+        CoreLocation CCloudKitEnumerations WebServices PredicateLanguage CloudKitModel JSONCoding
+        StringTables CCurl
+        """),
       module("CoreLocation"),
       // The client under the name that it has on Apple's systems.
       module("PetrelCloudKit", "CloudKit"),
+      // The enumerations of the client, which only C can declare open.
+      .systemLibrary(name: "CCloudKitEnumerations"),
     ]),
   layer(
     "Protocol",
@@ -517,7 +522,8 @@ if Context.environment["PETREL_CHECKED"] != nil {
 // (docs/guide/moving-from-icloud.md). The product CloudKit stays, because the package manager resolves a dependency
 // with a condition on Linux there too.
 let client: Set = [
-  "CloudKit", "WebServices", "PredicateLanguage", "StringTables", "CloudKitModel", "JSONCoding",
+  "CloudKit", "CCloudKitEnumerations", "WebServices", "PredicateLanguage", "StringTables",
+  "CloudKitModel", "JSONCoding",
 ]
 package.products = ["CloudKit", "PetrelCloudKit"].map {
   .library(name: $0, targets: ["PetrelCloudKit"])

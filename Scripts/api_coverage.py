@@ -24,6 +24,8 @@ PAGE = ROOT / "docs/reference/api-coverage.md"
 # The sync engine and web auth tokens need not be whole for the check to pass.
 OPTIONAL_SECTIONS = {"16", "19"}
 MODULE = "CloudKit"
+# What the module exports as its own.
+ENUMERATIONS = "CCloudKitEnumerations"
 TYPE_LINE = re.compile(
     r"(?P<kind>class|struct|enum|protocol|extension) (?P<name>[\w.]+)(?: : (?P<supers>.*))?$")
 
@@ -177,14 +179,17 @@ class Module:
             sys.exit(f"api_coverage: {MODULE} is not built in {build}; run 'swift build' first")
         info = json.loads(subprocess.run(
             ["swiftc", "-print-target-info"], capture_output=True, check=True).stdout)
+        maps = [f"{ROOT}/Sources/Client/{ENUMERATIONS}/module.modulemap",
+                # The module imports it, for itself alone.
+                f"{ROOT}/Sources/System/CCurl/module.modulemap"]
+        clang = [word for path in maps for word in ("-Xcc", f"-fmodule-map-file={path}")]
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run(
-                ["swift", "symbolgraph-extract", "-module-name", MODULE, "-I", str(modules),
-                 "-target", info["target"]["unversionedTriple"], "-output-dir", folder,
-                 "-minimum-access-level", "public",
-                 # The module imports it, for itself alone.
-                 "-Xcc", f"-fmodule-map-file={ROOT}/Sources/System/CCurl/module.modulemap"],
-                capture_output=True, check=True)
+            for module in (MODULE, ENUMERATIONS):
+                subprocess.run(
+                    ["swift", "symbolgraph-extract", "-module-name", module, "-I", str(modules),
+                     "-target", info["target"]["unversionedTriple"], "-output-dir", folder,
+                     "-minimum-access-level", "public", *clang],
+                    capture_output=True, check=True)
             return [json.loads(path.read_text()) for path in sorted(Path(folder).glob("*.json"))]
 
     def lineage(self, owner):

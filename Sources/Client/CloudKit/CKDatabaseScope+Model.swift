@@ -1,12 +1,8 @@
 package import CloudKitModel
 
 extension CKDatabaseScope {
-  /// The case of the raw value 0.
-  ///
-  /// The case is marked unavailable, so code does not have to handle it in a `switch`. Code can only create it from its
-  /// bits. The compiler numbers cases without values in the order of their declaration, so the first case has the bits
-  /// 0.
-  static var undisclosed: Self { unsafeBitCast(UInt8(0), to: Self.self) }
+  /// The scope of a notification whose payload names no database, as with Apple's framework.
+  static var undisclosed: Self { Self(number: 0) }
 
   /// Creates the scope that corresponds to a scope of the data model.
   package init(_ model: DatabaseScope) {
@@ -19,12 +15,14 @@ extension CKDatabaseScope {
 
   /// The corresponding scope of the data model, which the server uses too.
   ///
-  /// Do not call it on ``undisclosed``: the `switch` has no branch for that case.
+  /// - Precondition: The scope is one of the three. Otherwise the program stops: no container has
+  ///   such a database.
   package var model: DatabaseScope {
     switch self {
-    case .public: .public
-    case .private: .private
-    case .shared: .shared
+    case .public: return .public
+    case .private: return .private
+    case .shared: return .shared
+    @unknown default: stopForInvalidArgument("CKDatabase.Scope: there is no scope \(rawValue)")
     }
   }
 }

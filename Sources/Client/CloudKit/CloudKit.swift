@@ -1,4 +1,6 @@
-// Apple's CloudKit module re-exports these modules, and code written against it relies on that.
+// Apple's CloudKit module re-exports these modules, and code written against it relies on that. The first one has the
+// module's own enumerations.
+@_exported import CCloudKitEnumerations
 @_exported import CoreLocation
 @_exported import Dispatch
 @_exported import Foundation

@@ -11,37 +11,9 @@ public typealias CKQuerySubscriptionOptions = CKQuerySubscription.Options
 @available(*, deprecated, renamed: "CKQuerySubscription.Options")
 public typealias CKSubscriptionOptions = CKQuerySubscription.Options
 
-/// The name of ``CKSubscription/SubscriptionType`` before Swift 4.2.
-@available(*, deprecated, renamed: "CKSubscription.SubscriptionType")
-public typealias CKSubscriptionType = CKSubscription.SubscriptionType
-
-/// The name of ``CKQueryNotification/Reason`` before Swift 4.2.
-@available(*, deprecated, renamed: "CKQueryNotification.Reason")
-public typealias CKQueryNotificationReason = CKQueryNotification.Reason
-
-/// The name of ``CKNotification/NotificationType`` before Swift 4.2.
-@available(*, deprecated, renamed: "CKNotification.NotificationType")
-public typealias CKNotificationType = CKNotification.NotificationType
-
-/// The name of ``CKRecord/ReferenceAction`` before Swift 4.2.
-@available(*, deprecated, renamed: "CKRecord.ReferenceAction")
-public typealias CKReferenceAction = CKRecord.ReferenceAction
-
 /// The name of ``CKRecordZone/Capabilities`` before Swift 4.2.
 @available(*, deprecated, renamed: "CKRecordZone.Capabilities")
 public typealias CKRecordZoneCapabilities = CKRecordZone.Capabilities
-
-/// The name of ``CKModifyRecordsOperation/RecordSavePolicy`` before Swift 4.2.
-@available(*, deprecated, renamed: "CKModifyRecordsOperation.RecordSavePolicy")
-public typealias CKRecordSavePolicy = CKModifyRecordsOperation.RecordSavePolicy
-
-/// The name of ``CKOperationGroup/TransferSize`` before Swift 4.2.
-@available(*, deprecated, renamed: "CKOperationGroup.TransferSize")
-public typealias CKOperationGroupTransferSize = CKOperationGroup.TransferSize
-
-/// The name of ``CKError/Code`` before Swift 4.2.
-@available(*, deprecated, renamed: "CKError.Code")
-public typealias CKErrorCode = CKError.Code
 
 /// The name of the default zone, `_defaultZone`, under its name before Swift 4.2.
 @available(*, deprecated, renamed: "CKRecordZone.ID.defaultZoneName")

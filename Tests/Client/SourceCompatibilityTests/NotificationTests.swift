@@ -91,13 +91,10 @@ struct NotificationTests {
       .query, .recordZone, .readNotification, .database,
     ]
     #expect(types.map(\.rawValue) == [1, 2, 3, 4])
-    #expect(CKNotification.NotificationType(rawValue: 5) == nil)
     let reasons: [CKQueryNotification.Reason] = [.recordCreated, .recordUpdated, .recordDeleted]
     #expect(reasons.map(\.rawValue) == [1, 2, 3])
-    #expect(CKQueryNotification.Reason(rawValue: 0) == nil)
     let scopes: [CKDatabase.Scope] = [.public, .private, .shared]
     #expect(scopes.map(\.rawValue) == [1, 2, 3])
-    #expect(CKDatabase.Scope(rawValue: 4) == nil)
   }
 
   @available(*, deprecated)

@@ -80,7 +80,6 @@ struct SubscriptionTests {
     #expect(CKSubscription.SubscriptionType(rawValue: 1) == .query)
     #expect(CKSubscription.SubscriptionType(rawValue: 2) == .recordZone)
     #expect(CKSubscription.SubscriptionType(rawValue: 3) == .database)
-    #expect(CKSubscription.SubscriptionType(rawValue: 4) == nil)
   }
 
   @available(*, deprecated)

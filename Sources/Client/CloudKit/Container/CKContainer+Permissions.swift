@@ -1,7 +1,7 @@
 extension CKContainer {
   /// A set of permissions that an app needs from its user.
   @available(*, deprecated, message: "No longer supported")
-  public struct ApplicationPermissions: OptionSet, Sendable {
+  public struct ApplicationPermissions: OptionSet, Sendable, BitwiseCopyable {
     /// The bits of the set. They are the same as in Apple's framework.
     public let rawValue: UInt
 
@@ -17,16 +17,7 @@ extension CKContainer {
 
   /// The user's decision about a permission of the app.
   @available(*, deprecated, message: "No longer supported")
-  public enum ApplicationPermissionStatus: Int, Sendable {
-    /// The user has not decided yet.
-    case initialState = 0
-    /// The request to the server failed. The error of the call gives the reason.
-    case couldNotComplete = 1
-    /// The user has denied the permission.
-    case denied = 2
-    /// The user has granted the permission.
-    case granted = 3
-  }
+  public typealias ApplicationPermissionStatus = CKApplicationPermissionStatus
 
   /// The type of the handlers of permission requests. The handler gets the status and an error. The
   /// error is `nil` unless the status is `couldNotComplete`.

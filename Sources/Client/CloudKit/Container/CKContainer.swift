@@ -134,8 +134,10 @@ open class CKContainer: NSObject, @unchecked Sendable {
   // MARK: Databases
 
   /// Returns the database of a scope. Each call returns the same object.
+  ///
+  /// - Precondition: The scope is one of the three. Otherwise the program stops.
   open func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
-    switch databaseScope {
+    switch databaseScope.model {
     case .public: publicCloudDatabase
     case .private: privateCloudDatabase
     case .shared: sharedCloudDatabase

@@ -1,99 +1,100 @@
 /// The codes as static members of the error type, so that `catch CKError.unknownItem` compiles.
 extension CKError {
-  /// The code ``Code/internalError``: CloudKit has a fault, or the client cannot read the server's
+  /// The code `internalError`: CloudKit has a fault, or the client cannot read the server's
   /// answer.
   public static var internalError: Code { .internalError }
-  /// The code ``Code/partialFailure``: some items of an operation failed, and others may have
+  /// The code `partialFailure`: some items of an operation failed, and others may have
   /// succeeded.
   public static var partialFailure: Code { .partialFailure }
-  /// The code ``Code/networkUnavailable``: the device has no network, or cannot find the server's
+  /// The code `networkUnavailable`: the device has no network, or cannot find the server's
   /// host name.
   public static var networkUnavailable: Code { .networkUnavailable }
-  /// The code ``Code/networkFailure``: the client cannot connect to the server, or an attempt or
+  /// The code `networkFailure`: the client cannot connect to the server, or an attempt or
   /// the operation reached its timeout.
   public static var networkFailure: Code { .networkFailure }
-  /// The code ``Code/badContainer``: the container does not exist, or the configuration of the
+  /// The code `badContainer`: the container does not exist, or the configuration of the
   /// client is wrong.
   public static var badContainer: Code { .badContainer }
-  /// The code ``Code/serviceUnavailable``: the server cannot answer now.
+  /// The code `serviceUnavailable`: the server cannot answer now.
   public static var serviceUnavailable: Code { .serviceUnavailable }
-  /// The code ``Code/requestRateLimited``: the client sent too many requests.
+  /// The code `requestRateLimited`: the client sent too many requests.
   public static var requestRateLimited: Code { .requestRateLimited }
-  /// The code ``Code/missingEntitlement``: the app lacks the entitlement that the request needs.
+  /// The code `missingEntitlement`: the app lacks the entitlement that the request needs.
   public static var missingEntitlement: Code { .missingEntitlement }
-  /// The code ``Code/notAuthenticated``: no user is signed in, or the server refuses the
+  /// The code `notAuthenticated`: no user is signed in, or the server refuses the
   /// credentials.
   public static var notAuthenticated: Code { .notAuthenticated }
-  /// The code ``Code/permissionFailure``: the user is not permitted to read or write the item.
+  /// The code `permissionFailure`: the user is not permitted to read or write the item.
   public static var permissionFailure: Code { .permissionFailure }
-  /// The code ``Code/unknownItem``: the record, subscription, notification or other item does not
+  /// The code `unknownItem`: the record, subscription, notification or other item does not
   /// exist.
   public static var unknownItem: Code { .unknownItem }
-  /// The code ``Code/invalidArguments``: the request breaks a rule, such as those for predicates,
+  /// The code `invalidArguments`: the request breaks a rule, such as those for predicates,
   /// names or field types.
   public static var invalidArguments: Code { .invalidArguments }
-  /// The code ``Code/resultsTruncated``: the server left out some results.
+  /// The code `resultsTruncated`: the server left out some results.
   @available(*, deprecated, message: "No server sends it")
   public static var resultsTruncated: Code { .resultsTruncated }
-  /// The code ``Code/serverRecordChanged``: the record on the server is newer than the record to
+  /// The code `serverRecordChanged`: the record on the server is newer than the record to
   /// save, or already exists when the client saves a new one.
   public static var serverRecordChanged: Code { .serverRecordChanged }
-  /// The code ``Code/serverRejectedRequest``: the server refused the request, and another attempt
+  /// The code `serverRejectedRequest`: the server refused the request, and another attempt
   /// would fail too.
   public static var serverRejectedRequest: Code { .serverRejectedRequest }
-  /// The code ``Code/assetFileNotFound``: the file of an asset to save does not exist or cannot be
+  /// The code `assetFileNotFound`: the file of an asset to save does not exist or cannot be
   /// read.
   public static var assetFileNotFound: Code { .assetFileNotFound }
-  /// The code ``Code/assetFileModified``: the file of an asset changed while the operation was
+  /// The code `assetFileModified`: the file of an asset changed while the operation was
   /// saving it.
   public static var assetFileModified: Code { .assetFileModified }
-  /// The code ``Code/incompatibleVersion``: the app is too old for the server.
+  /// The code `incompatibleVersion`: the app is too old for the server.
   public static var incompatibleVersion: Code { .incompatibleVersion }
-  /// The code ``Code/constraintViolation``: another record has the same value in a field that must
+  /// The code `constraintViolation`: another record has the same value in a field that must
   /// be unique.
   public static var constraintViolation: Code { .constraintViolation }
-  /// The code ``Code/operationCancelled``: the operation was cancelled.
+  /// The code `operationCancelled`: the operation was cancelled.
   public static var operationCancelled: Code { .operationCancelled }
-  /// The code ``Code/changeTokenExpired``: the change token is too old.
+  /// The code `changeTokenExpired`: the change token is too old.
   public static var changeTokenExpired: Code { .changeTokenExpired }
-  /// The code ``Code/batchRequestFailed``: another item of the same atomic batch failed, so this
+  /// The code `batchRequestFailed`: another item of the same atomic batch failed, so this
   /// item was not changed.
   public static var batchRequestFailed: Code { .batchRequestFailed }
-  /// The code ``Code/zoneBusy``: the server is too busy to change the zone.
+  /// The code `zoneBusy`: the server is too busy to change the zone.
   public static var zoneBusy: Code { .zoneBusy }
-  /// The code ``Code/badDatabase``: the operation is not possible in this database, such as reading
+  /// The code `badDatabase`: the operation is not possible in this database, such as reading
   /// a change feed of the public database.
   public static var badDatabase: Code { .badDatabase }
-  /// The code ``Code/quotaExceeded``: the change would exceed a storage quota or another limit of
+  /// The code `quotaExceeded`: the change would exceed a storage quota or another limit of
   /// the database.
   public static var quotaExceeded: Code { .quotaExceeded }
-  /// The code ``Code/zoneNotFound``: the zone does not exist.
+  /// The code `zoneNotFound`: the zone does not exist.
   public static var zoneNotFound: Code { .zoneNotFound }
-  /// The code ``Code/limitExceeded``: the request has too many items or too many bytes.
+  /// The code `limitExceeded`: the request has too many items or too many bytes.
   public static var limitExceeded: Code { .limitExceeded }
-  /// The code ``Code/userDeletedZone``: the zone existed and was deleted.
+  /// The code `userDeletedZone`: the zone existed and was deleted.
   public static var userDeletedZone: Code { .userDeletedZone }
-  /// The code ``Code/tooManyParticipants``: the share has too many participants.
+  /// The code `tooManyParticipants`: the share has too many participants.
   public static var tooManyParticipants: Code { .tooManyParticipants }
-  /// The code ``Code/alreadyShared``: the record belongs to another share already.
+  /// The code `alreadyShared`: the record belongs to another share already.
   public static var alreadyShared: Code { .alreadyShared }
-  /// The code ``Code/referenceViolation``: the target of a `parent` or `share` reference does not
+  /// The code `referenceViolation`: the target of a `parent` or `share` reference does not
   /// exist.
   public static var referenceViolation: Code { .referenceViolation }
-  /// The code ``Code/managedAccountRestricted``: the organisation that manages the account forbids
+  /// The code `managedAccountRestricted`: the organisation that manages the account forbids
   /// the request.
   public static var managedAccountRestricted: Code { .managedAccountRestricted }
-  /// The code ``Code/participantMayNeedVerification``: the user must verify the identity that was
-  /// invited to the share.
+  /// The code `participantMayNeedVerification`: the share's link is for a user with another
+  /// address.
   public static var participantMayNeedVerification: Code { .participantMayNeedVerification }
-  /// The code ``Code/serverResponseLost``: the client does not know whether the server carried out
+  /// The code `serverResponseLost`: the client does not know whether the server carried out
   /// the request.
   public static var serverResponseLost: Code { .serverResponseLost }
-  /// The code ``Code/assetNotAvailable``: the server no longer has the file of an asset, or refuses
+  /// The code `assetNotAvailable`: the server no longer has the file of an asset, or refuses
   /// to send it.
   public static var assetNotAvailable: Code { .assetNotAvailable }
-  /// The code ``Code/accountTemporarilyUnavailable``: the account exists but cannot be used now.
+  /// The code `accountTemporarilyUnavailable`: the account exists but cannot be used now.
   public static var accountTemporarilyUnavailable: Code { .accountTemporarilyUnavailable }
-  /// The code ``Code/participantAlreadyInvited``: the participant is already invited to the share.
+  /// The code `participantAlreadyInvited`: the user who requests access is already invited to
+  /// the share.
   public static var participantAlreadyInvited: Code { .participantAlreadyInvited }
 }

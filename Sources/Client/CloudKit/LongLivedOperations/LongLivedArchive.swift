@@ -41,7 +41,8 @@ enum LongLivedArchive {
       let kind = unarchiver.decodeOptionalString(forKey: "kind")
         .flatMap({ LongLivedKind.named($0) }),
       unarchiver.decodeOptionalString(forKey: "operationID") == operationID,
-      let scope = CKDatabase.Scope(rawValue: unarchiver.decodeInteger(forKey: "scope"))
+      let scope = [CKDatabase.Scope.public, .private, .shared]
+        .first(where: { $0.rawValue == unarchiver.decodeInteger(forKey: "scope") })
     else { throw unreadable }
     let operation = kind.decode(unarchiver)
     operation.database = container.database(with: scope)

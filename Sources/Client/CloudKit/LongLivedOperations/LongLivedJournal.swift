@@ -161,7 +161,7 @@ extension CKError {
   fileprivate init?(journal: Data) {
     // Invalid JSON counts as no error.
     guard let json = try? JSONValue(parsing: journal),
-      let code = json["code"]?.int.flatMap({ Code(rawValue: Int($0)) })
+      let code = json["code"]?.int.map({ Code(number: Int($0)) })
     else { return nil }
     self.init(
       code, json["reason"]?.string ?? "",

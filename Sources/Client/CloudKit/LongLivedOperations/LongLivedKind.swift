@@ -59,8 +59,7 @@ struct LongLivedKind: Sendable {
       operation.recordIDsToDelete = coder.decodeList(
         [CKRecordID.self], forKey: "recordIDsToDelete")
       operation.savePolicy =
-        CKModifyRecordsOperation.RecordSavePolicy(
-          rawValue: coder.decodeInteger(forKey: "savePolicy")) ?? .ifServerRecordUnchanged
+        CKModifyRecordsOperation.RecordSavePolicy(number: coder.decodeInteger(forKey: "savePolicy"))
       operation.isAtomic = coder.decodeBool(forKey: "isAtomic")
       operation.clientChangeTokenData =
         coder.decodeOptional(NSData.self, forKey: "clientChangeTokenData").map { $0 as Data }

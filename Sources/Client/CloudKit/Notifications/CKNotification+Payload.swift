@@ -38,8 +38,7 @@ extension CKNotification {
       let zoneID = recordID?.zoneID ?? .default
       return CKQueryNotification(
         Contents(ck: ck, kind: query, aps: aps),
-        reason: query.integer("fo").flatMap { CKQueryNotification.Reason(rawValue: $0) }
-          ?? .undisclosed,
+        reason: CKQueryNotification.Reason(number: query.integer("fo") ?? 0),
         recordFields: fields.isEmpty
           ? query.object("af").map { recordFields($0, of: query, ck: ck) }
           : Dictionary(uniqueKeysWithValues: fields.map { ($0.key, $0.value.object(in: zoneID)) }),

@@ -13,17 +13,7 @@ open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sen
   public typealias ID = CKNotificationID
 
   /// The kind of a notification. Each kind has its own class.
-  public enum NotificationType: Int, Sendable {
-    /// A query subscription fired: ``CKQueryNotification``.
-    case query = 1
-    /// A record-zone subscription fired: ``CKRecordZoneNotification``.
-    case recordZone = 2
-    /// A device marked the notification as read. The object is a ``CKNotification`` with only the
-    /// ID and the container. Only the notification log has this kind.
-    case readNotification = 3
-    /// A database subscription fired: ``CKDatabaseNotification``.
-    case database = 4
-  }
+  public typealias NotificationType = CKNotificationType
 
   /// The kind of the notification.
   public let notificationType: NotificationType

@@ -1,23 +1,10 @@
 /// The notification of a query subscription that fired on one record.
 open class CKQueryNotification: CKNotification, @unchecked Sendable {
   /// The event on which the subscription fired.
-  public enum Reason: Int, Sendable {
-    /// The reason when the payload does not name it.
-    ///
-    /// Code cannot name or create this case, as on Apple's systems. In a `switch`, `default` and `@unknown default`
-    /// match it. A `switch` without them stops the program when it gets this case.
-    @available(*, unavailable)
-    case unknown = 0
-    /// The record was created and matches the predicate.
-    case recordCreated = 1
-    /// The record was changed, and its new values match the predicate.
-    case recordUpdated = 2
-    /// The record was deleted, and its last values matched the predicate.
-    case recordDeleted = 3
-  }
+  public typealias Reason = CKQueryNotificationReason
 
-  /// The event on which the subscription fired. If the payload does not name the event, the value is the case with the
-  /// raw value 0, which code cannot name.
+  /// The event on which the subscription fired. If the payload does not name the event, the raw value is 0.
+  /// Only `default` and `@unknown default` match it.
   public let queryNotificationReason: Reason
   /// The values of the subscription's desired keys, by the names of the fields. `nil` when the server left all values
   /// out. For a deletion the value is `nil`, unless the server is configured to send a deleted record's last values.
@@ -30,8 +17,8 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
   public let recordFields: [String: Any]?
   /// The ID of the record; `nil` when the server left it out to shorten the payload.
   public let recordID: CKRecord.ID?
-  /// The scope of the database. If the payload does not name the scope, the value is the case with the raw value 0,
-  /// which code cannot name.
+  /// The scope of the database. If the payload does not name the scope, the raw value is 0. Only `default` and
+  /// `@unknown default` match it.
   public let databaseScope: CKDatabase.Scope
 
   /// Whether the record is in the public database.
@@ -57,13 +44,4 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
       ", \(queryNotificationReason)\(record ?? ""), \(databaseScope) database"
         + (recordFields.map { ", fields \($0.keys.sorted())" } ?? ""))
   }
-}
-
-extension CKQueryNotification.Reason {
-  /// The case of the raw value 0.
-  ///
-  /// The case is marked unavailable, so that a `switch` does not need to handle it. Code can create the case only from
-  /// its bits. The compiler numbers cases without values in the order of their declaration, so the first case has the
-  /// bits 0.
-  static var undisclosed: Self { unsafeBitCast(UInt8(0), to: Self.self) }
 }

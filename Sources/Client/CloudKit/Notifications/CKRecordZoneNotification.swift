@@ -3,8 +3,8 @@
 open class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
   /// The ID of the zone; `nil` when the payload does not name the zone.
   public let recordZoneID: CKRecordZone.ID?
-  /// The scope of the database. If the payload does not name the scope, the value is the case with
-  /// the raw value 0, which code cannot name.
+  /// The scope of the database. If the payload does not name the scope, the raw value is 0. Only
+  /// `default` and `@unknown default` match it.
   public let databaseScope: CKDatabase.Scope
 
   init(_ contents: Contents, recordZoneID: CKRecordZone.ID?, databaseScope: CKDatabase.Scope) {

@@ -24,18 +24,7 @@ internal import WebServices
 /// ```
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// The choice what a save does if the server's record differs from the local one.
-  public enum RecordSavePolicy: Int, Sendable {
-    /// Saves the changed fields if the server's record has the same change tag. Otherwise the
-    /// record fails with `serverRecordChanged`. A record without a change tag, which was never
-    /// fetched or saved, fails if the server has a record with its ID.
-    case ifServerRecordUnchanged = 0
-    /// Saves the changed fields without a comparison of change tags. Other fields of the server's
-    /// record stay.
-    case changedKeys = 1
-    /// Saves all fields of the local record without a comparison of change tags, and deletes the
-    /// fields that the program removed. Other fields that only the server's record has stay.
-    case allKeys = 2
-  }
+  public typealias RecordSavePolicy = CKRecordSavePolicy
 
   /// The records to save. The blocks get new objects, which have the server's new change tags. The
   /// saved objects themselves get the change tags too, and a ``CKShare`` its URL and participants.
@@ -276,10 +265,11 @@ extension RecordOperation {
     asset: (CKAsset) -> Asset? = { $0.storedAsset }
   ) throws(CKError) {
     let kind: Kind =
-      switch (policy, record.recordChangeTag) {
-      case (.ifServerRecordUnchanged, nil): .create
-      case (.ifServerRecordUnchanged, _): .update
-      case (.changedKeys, _), (.allKeys, _): .forceUpdate
+      switch policy {
+      case .changedKeys, .allKeys: .forceUpdate
+      case .ifServerRecordUnchanged: record.recordChangeTag == nil ? .create : .update
+      // Overwrites nothing that the program has not seen.
+      @unknown default: record.recordChangeTag == nil ? .create : .update
       }
     let changes = try record.changes(asset: asset)
     let model =

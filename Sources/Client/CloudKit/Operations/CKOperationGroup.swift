@@ -4,24 +4,7 @@
 /// program itself; the server never gets them.
 open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
   /// The amount of data that the operations of a group are expected to transfer.
-  public enum TransferSize: Int, Sendable {
-    /// The program makes no estimate.
-    case unknown = 0
-    /// Some kilobytes.
-    case kilobytes = 1
-    /// Some megabytes.
-    case megabytes = 2
-    /// Some tens of megabytes.
-    case tensOfMegabytes = 3
-    /// Some hundreds of megabytes.
-    case hundredsOfMegabytes = 4
-    /// Some gigabytes.
-    case gigabytes = 5
-    /// Some tens of gigabytes.
-    case tensOfGigabytes = 6
-    /// Some hundreds of gigabytes.
-    case hundredsOfGigabytes = 7
-  }
+  public typealias TransferSize = CKOperationGroupTransferSize
 
   /// The properties of a group, as a value under its lock.
   private struct Values: Sendable {
@@ -86,9 +69,9 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
     name = coder.decodeOptionalString(forKey: "name")
     quantity = coder.decodeInteger(forKey: "quantity")
     expectedSendSize =
-      TransferSize(rawValue: coder.decodeInteger(forKey: "expectedSendSize")) ?? .unknown
+      TransferSize(number: coder.decodeInteger(forKey: "expectedSendSize"))
     expectedReceiveSize =
-      TransferSize(rawValue: coder.decodeInteger(forKey: "expectedReceiveSize")) ?? .unknown
+      TransferSize(number: coder.decodeInteger(forKey: "expectedReceiveSize"))
   }
 
   open func encode(with coder: NSCoder) {

@@ -29,10 +29,5 @@ extension CKRecord {
 
   /// The rule that says what happens to a record with a reference when the target of the reference
   /// is deleted.
-  public enum ReferenceAction: UInt, Sendable {
-    /// The record with the reference stays. The reference then names a record that does not exist.
-    case none = 0
-    /// The server deletes the record with the reference as well.
-    case deleteSelf = 1
-  }
+  public typealias ReferenceAction = CKReferenceAction
 }

@@ -10,7 +10,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
   public typealias ID = CKRecordZoneID
 
   /// The abilities of a zone. Default zones have none of them, custom zones have all.
-  public struct Capabilities: OptionSet, Sendable {
+  public struct Capabilities: OptionSet, Sendable, BitwiseCopyable {
     /// The abilities as bits.
     public let rawValue: UInt
     /// Makes a set of abilities from its bits.
@@ -30,12 +30,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
   }
 
   /// The choice between one encryption key for each record and one key for the whole zone.
-  public enum EncryptionScope: Int, Sendable {
-    /// Each record has its own key.
-    case perRecord = 0
-    /// All records of the zone have the same key.
-    case perZone = 1
-  }
+  public typealias EncryptionScope = CKRecordZoneEncryptionScope
 
   /// The ID of the zone. It cannot change.
   public let zoneID: CKRecordZone.ID
@@ -96,7 +91,7 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
         ?? UInt(clamping: coder.decodeInteger(forKey: "capabilities")))
     share = coder.decodeOptional(CKReference.self, forKey: "ShareReference", "share")
     scope = Locked(
-      EncryptionScope(rawValue: coder.decodeInteger(forKey: "encryptionScope")) ?? .perRecord)
+      EncryptionScope(number: coder.decodeInteger(forKey: "encryptionScope")))
   }
 
   open func encode(with coder: NSCoder) {

@@ -99,7 +99,7 @@ open class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying, @unchec
 
 /// The permissions that a user can give to participants. The raw values are those of Apple's
 /// framework.
-public struct CKSharingParticipantPermissionOption: OptionSet, Sendable {
+public struct CKSharingParticipantPermissionOption: OptionSet, Sendable, BitwiseCopyable {
   /// The bits of the options in the set.
   public let rawValue: UInt
 
@@ -118,7 +118,7 @@ public struct CKSharingParticipantPermissionOption: OptionSet, Sendable {
 
 /// The kinds of access to a share that a user can choose. The raw values are those of Apple's
 /// framework.
-public struct CKSharingParticipantAccessOption: OptionSet, Sendable {
+public struct CKSharingParticipantAccessOption: OptionSet, Sendable, BitwiseCopyable {
   /// The bits of the options in the set.
   public let rawValue: UInt
 

@@ -43,6 +43,7 @@ extension CKShare.ParticipantRole {
     case .administrator: .administrator
     case .privateUser: .privateUser
     case .publicUser: .publicUser
+    @unknown default: .unknown
     }
   }
 }
@@ -66,6 +67,7 @@ extension CKShare.ParticipantPermission {
     case .none: .none
     case .readOnly: .readOnly
     case .readWrite: .readWrite
+    @unknown default: .unknown
     }
   }
 }
@@ -89,6 +91,7 @@ extension CKShare.ParticipantAcceptanceStatus {
     case .pending: .pending
     case .accepted: .accepted
     case .removed: .removed
+    @unknown default: .unknown
     }
   }
 }

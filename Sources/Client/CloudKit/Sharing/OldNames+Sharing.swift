@@ -2,24 +2,9 @@
 // nested types.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
-/// The former name of ``CKShare/ParticipantAcceptanceStatus``.
-@available(*, deprecated, renamed: "CKShare.ParticipantAcceptanceStatus")
-public typealias CKShareParticipantAcceptanceStatus = CKShare.ParticipantAcceptanceStatus
-/// The former name of ``CKShare/ParticipantPermission``.
-@available(*, deprecated, renamed: "CKShare.ParticipantPermission")
-public typealias CKShareParticipantPermission = CKShare.ParticipantPermission
-/// The former name of ``CKShare/ParticipantRole``.
-@available(*, deprecated, renamed: "CKShare.ParticipantRole")
-public typealias CKShareParticipantRole = CKShare.ParticipantRole
-/// The former name of ``CKShare/ParticipantType``.
-@available(*, deprecated, renamed: "CKShare.ParticipantRole")
-public typealias CKShareParticipantType = CKShare.ParticipantType
 /// The former name of `CKContainer.ApplicationPermissions`.
 @available(*, deprecated, renamed: "CKContainer.ApplicationPermissions")
 public typealias CKApplicationPermissions = CKContainer.ApplicationPermissions
-/// The former name of `CKContainer.ApplicationPermissionStatus`.
-@available(*, deprecated, renamed: "CKContainer.ApplicationPermissionStatus")
-public typealias CKApplicationPermissionStatus = CKContainer.ApplicationPermissionStatus
 /// The former name of `CKContainer.ApplicationPermissionBlock`.
 @available(*, deprecated, renamed: "CKContainer.ApplicationPermissionBlock")
 public typealias CKApplicationPermissionBlock = CKContainer.ApplicationPermissionBlock

@@ -17,7 +17,7 @@ internal import CloudKitModel
 /// ```
 open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   /// The events on which a query subscription fires, and whether it fires only once.
-  public struct Options: OptionSet, Sendable {
+  public struct Options: OptionSet, Sendable, BitwiseCopyable {
     /// The options as bits: 1 creation, 2 update, 4 deletion, 8 once.
     public let rawValue: UInt
     /// Makes a set of options from its bits.

@@ -21,14 +21,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   public typealias NotificationInfo = CKNotificationInfo
 
   /// The kinds of subscription. The raw values are those of Apple's framework.
-  public enum SubscriptionType: Int, Sendable {
-    /// A ``CKQuerySubscription``.
-    case query = 1
-    /// A ``CKRecordZoneSubscription``.
-    case recordZone = 2
-    /// A ``CKDatabaseSubscription``.
-    case database = 3
-  }
+  public typealias SubscriptionType = CKSubscriptionType
 
   /// The ID of the subscription, with at most 255 bytes. Each subscription of the user in the
   /// database has another ID: a save replaces the subscription that has the same ID.

@@ -28,6 +28,7 @@ extension ReceivedPush {
       case .recordCreated: "created"
       case .recordUpdated: "updated"
       case .recordDeleted: "deleted"
+      @unknown default: "\(query.queryNotificationReason)"
       }
     return "\(verb) \(query.recordID?.recordName ?? "?")"
   }

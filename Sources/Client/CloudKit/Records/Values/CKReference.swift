@@ -43,8 +43,7 @@ open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     self.recordID = recordID
     action =
       CKRecord.ReferenceAction(
-        rawValue: UInt(clamping: coder.decodeInteger(forKey: "ReferenceAction", "action")))
-      ?? CKRecord.ReferenceAction.none
+        number: UInt(clamping: coder.decodeInteger(forKey: "ReferenceAction", "action")))
   }
 
   open func encode(with coder: NSCoder) {

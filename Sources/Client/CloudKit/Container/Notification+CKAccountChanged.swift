@@ -1,17 +1,3 @@
-/// The state of the user's account, as `CKContainer.accountStatus()` returns it.
-public enum CKAccountStatus: Int, Sendable {
-  /// The request to the server failed. The error of the call gives the reason.
-  case couldNotDetermine = 0
-  /// The server knows the user and accepts the credentials.
-  case available = 1
-  /// The settings of the system forbid the account. Petrel never reports this status.
-  case restricted = 2
-  /// The requests name no user, or a user whom the server does not accept.
-  case noAccount = 3
-  /// The account exists, but its user must sign in again. Petrel never reports this status.
-  case temporarilyUnavailable = 4
-}
-
 extension Notification.Name {
   /// Posted when the account status changes between available and not available.
   ///
