@@ -26,6 +26,64 @@ struct SubscriptionTests {
     #expect(CKQuerySubscription.Options.firesOnce.rawValue == 8)
   }
 
+  @Test("Subscriptions are equal if all their properties are, as a copy's and an archive's are")
+  func equality() throws {
+    func query(
+      _ id: String = "q", type: String = "Artwork", options: CKQuerySubscription.Options = [],
+      predicate: NSPredicate? = nil, zone: CKRecordZone.ID? = nil, alert: String? = "New"
+    ) -> CKSubscription {
+      let subscription = CKQuerySubscription(
+        recordType: type, predicate: predicate ?? self.predicate, subscriptionID: id,
+        options: options.union(.firesOnRecordCreation))
+      subscription.zoneID = zone
+      subscription.notificationInfo = alert.map { .init(alertBody: $0) }
+      return subscription
+    }
+    func zone(_ name: String, type: String? = nil) -> CKSubscription {
+      let zoneID = CKRecordZone.ID(zoneName: name)
+      let subscription = CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: "q")
+      subscription.recordType = type
+      return subscription
+    }
+    func database(_ id: String = "q", type: String? = nil) -> CKSubscription {
+      let subscription = CKDatabaseSubscription(subscriptionID: id)
+      subscription.recordType = type
+      return subscription
+    }
+    let different = [
+      query(), query("p"), query(type: "Artist"), query(options: .firesOnce),
+      query(predicate: NSPredicate(value: true)), query(zone: .default), query(alert: nil),
+      query(alert: "Old"), zone("a"), zone("b"), zone("a", type: "Artwork"), database(),
+      database("p"), database(type: "Artwork"),
+    ]
+    for (i, one) in different.enumerated() {
+      let same = [
+        one, try #require(one.copy() as? CKSubscription), try archivedAndBack(one),
+      ]
+      for other in same {
+        #expect(one == other && one.hash == other.hash, "\(one)")
+      }
+      for (j, other) in different.enumerated() where i != j {
+        #expect(one != other, "\(one), \(other)")
+      }
+    }
+    #expect(Set(different + different).count == different.count)
+    #expect(query(predicate: NSPredicate(format: "artist = 'Mona'")) == query())
+  }
+
+  @available(*, deprecated)
+  @Test("Subscriptions of the first interface are equal among themselves")
+  func equalityOfFirstInterface() {
+    func subscription(_ type: String) -> CKSubscription {
+      CKSubscription(
+        recordType: type, predicate: predicate, subscriptionID: "q", options: .firesOnRecordUpdate)
+    }
+    #expect(subscription("A") == subscription("A") && subscription("A") != subscription("B"))
+    let query = CKQuerySubscription(
+      recordType: "A", predicate: predicate, subscriptionID: "q", options: .firesOnRecordUpdate)
+    #expect(subscription("A") != query && query != subscription("A"))
+  }
+
   @available(*, deprecated)
   @Test("Without an ID, a UUID is made")
   func withoutID() {

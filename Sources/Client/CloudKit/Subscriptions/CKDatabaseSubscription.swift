@@ -59,6 +59,12 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     return copy
   }
 
+  /// Whether the two have the same properties.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? CKDatabaseSubscription, super.isEqual(other) else { return false }
+    return recordType == other.recordType
+  }
+
   open override var description: String {
     described(recordType: recordType, in: "the database")
   }

@@ -144,6 +144,14 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     CKQuerySubscription(copyOf: self)
   }
 
+  /// Whether the two have the same properties. Predicates are the same if their formats are.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? CKQuerySubscription, super.isEqual(other) else { return false }
+    return recordType == other.recordType && zoneID == other.zoneID
+      && querySubscriptionOptions == other.querySubscriptionOptions
+      && predicate.canonicalFormat == other.predicate.canonicalFormat
+  }
+
   open override var description: String {
     let events = [
       (Options.firesOnRecordCreation, "creation"), (.firesOnRecordUpdate, "update"),

@@ -69,6 +69,14 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     return copy
   }
 
+  /// Whether the two have the same properties.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? CKRecordZoneSubscription, super.isEqual(other) else {
+      return false
+    }
+    return zoneID == other.zoneID && recordType == other.recordType
+  }
+
   open override var description: String {
     described(recordType: recordType, in: "zone \(zoneID.zoneName):\(zoneID.ownerName)")
   }

@@ -110,6 +110,16 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     return CKSubscription(copy)
   }
 
+  /// Whether the two are of one class and have the same properties.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? CKSubscription else { return false }
+    if let successor { return successor.isEqual(other.successor) }
+    return other.successor == nil && subscriptionID == other.subscriptionID
+      && subscriptionType == other.subscriptionType && notificationInfo == other.notificationInfo
+  }
+
+  open override var hash: Int { subscriptionID.hashValue }
+
   open override var description: String {
     successor?.description ?? described("")
   }
