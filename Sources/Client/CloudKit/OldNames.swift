@@ -22,3 +22,15 @@ public let CKRecordZoneDefaultName = CKRecordZone.ID.defaultZoneName
 /// The record type of user records, `Users`, under its name before Swift 4.2.
 @available(*, deprecated, renamed: "CKRecord.SystemType.userRecord")
 public let CKRecordTypeUserRecord = CKRecord.SystemType.userRecord
+
+/// The name of ``CKRecord/SystemFieldKey/parent`` before Swift 4.2.
+@available(*, deprecated, renamed: "CKRecord.SystemFieldKey.parent")
+public let CKRecordParentKey = CKRecord.SystemFieldKey.parent
+
+/// The name of ``CKRecord/SystemFieldKey/share`` before Swift 4.2.
+@available(*, deprecated, renamed: "CKRecord.SystemFieldKey.share")
+public let CKRecordShareKey = CKRecord.SystemFieldKey.share
+
+/// The name of ``CKFetchRecordZoneChangesConfiguration`` before iOS 12.
+@available(*, deprecated, renamed: "CKFetchRecordZoneChangesOperation.ZoneConfiguration")
+public typealias CKFetchRecordZoneChangesOptions = CKFetchRecordZoneChangesConfiguration

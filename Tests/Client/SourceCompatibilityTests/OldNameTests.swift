@@ -30,5 +30,11 @@ struct OldNameTests {
     #expect(policy.rawValue == 2 && size.rawValue == 2 && code.rawValue == 23)
     #expect(CKRecordZoneDefaultName == "_defaultZone" && CKRecordTypeUserRecord == "Users")
     #expect(CKOwnerDefaultName == CKCurrentUserDefaultName)
+    #expect(CKRecordTypeShare == "cloudkit.share")
+    #expect(CKRecordParentKey == "___parent" && CKRecordShareKey == "___share")
+    let changes: CKFetchRecordZoneChangesOptions = .init(resultsLimit: 3)
+    let fetch = CKFetchRecordZoneChangesOperation(
+      recordZoneIDs: [zoneID], optionsByRecordZoneID: [zoneID: changes])
+    #expect(fetch.configurationsByRecordZoneID?[zoneID]?.resultsLimit == 3)
   }
 }

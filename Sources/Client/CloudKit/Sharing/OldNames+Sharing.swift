@@ -9,6 +9,9 @@ public typealias CKApplicationPermissions = CKContainer.ApplicationPermissions
 @available(*, deprecated, renamed: "CKContainer.ApplicationPermissionBlock")
 public typealias CKApplicationPermissionBlock = CKContainer.ApplicationPermissionBlock
 
+/// The record type of shares, `cloudkit.share`, under its name before Swift 4.2.
+@available(*, deprecated, renamed: "CKRecord.SystemType.share")
+public let CKRecordTypeShare = CKRecord.SystemType.share
 /// The former name of ``CKShare/SystemFieldKey/title``.
 @available(*, deprecated, renamed: "CKShare.SystemFieldKey.title")
 public let CKShareTitleKey: CKRecord.FieldKey = CKShare.SystemFieldKey.title

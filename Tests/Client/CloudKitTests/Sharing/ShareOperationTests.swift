@@ -224,6 +224,53 @@ struct ShareOperationTests {
     all.runToEnd()
     #expect(
       events.current == ["anna@example.com", "true", "true", "_anna", "true", "true"])
+
+    let infos = Guarded<[String]>([])
+    let users = CKDiscoverUserInfosOperation(
+      emailAddresses: ["anna@example.com"], userRecordIDs: [CKRecord.ID(recordName: "_ben")])
+    users.configuration.container = container
+    users.discoverUserInfosCompletionBlock = { byEmail, byID, error in
+      infos.append(byEmail?["anna@example.com"]?.userRecordID?.recordName ?? "none")
+      infos.append("\(byEmail?.count ?? -1) \(byID?.count ?? -1) \(error == nil)")
+    }
+    users.runToEnd()
+    let contacts = CKDiscoverAllContactsOperation()
+    contacts.configuration.container = container
+    contacts.discoverAllContactsCompletionBlock = { found, error in
+      infos.append("\(found?.map { $0.userRecordID?.recordName } == ["_anna"]) \(error == nil)")
+    }
+    contacts.runToEnd()
+    #expect(infos.current == ["_anna", "1 0 true", "true true"])
+  }
+
+  @Test("The token for a web page is that of the program's user, whom the server accepts")
+  @available(*, deprecated)
+  func webAuthToken() throws {
+    let events = Guarded<[String]>([])
+    func fetch(_ apiToken: String, _ container: CKContainer) {
+      let operation = CKFetchWebAuthTokenOperation(apiToken: apiToken)
+      operation.configuration.container = container
+      operation.fetchWebAuthTokenResultBlock = { result in
+        events.append(result.value ?? "\((result.error as? CKError)?.code.rawValue ?? 0)")
+      }
+      operation.fetchWebAuthTokenCompletionBlock = { token, error in
+        events.append("\(token != nil) \(error == nil)")
+      }
+      operation.runToEnd()
+    }
+    let transport = ScriptedTransport { _, _ in .ok(Data(#"{"userRecordName": "_anna"}"#.utf8)) }
+    let container = CKContainer.scripted(transport)
+    fetch("", container)
+    #expect(events.current == ["12", "false false"])
+    events.withLock { $0 = [] }
+    fetch("api", container)
+    #expect(events.current == ["a+b/c=", "true true"])
+    events.withLock { $0 = [] }
+    let refusing = CKContainer.scripted { _, _ in
+      .error(ServiceError(.authenticationFailed, "no"))
+    }
+    fetch("api", refusing)
+    #expect(events.current == ["9", "false false"])
   }
 
   @Test("A permission is granted where the user was not asked, and not where it was denied")
