@@ -9,6 +9,7 @@ enum ArchivedClasses {
   static let byName: [String: AnyClass] = [
     "CKAllowedSharingOptions": CKAllowedSharingOptions.self,
     "CKAsset": CKAsset.self,
+    "CKContainerID": ArchivedContainerID.self,
     "CKDatabaseSubscription": CKDatabaseSubscription.self,
     "CKEncryptedRecordValueStore": EncryptedRecordValueStore.self,
     "CKFetchRecordZoneChangesConfiguration": CKFetchRecordZoneChangesConfiguration.self,
@@ -36,11 +37,16 @@ enum ArchivedClasses {
     "CKUserIdentityLookupInfo": CKUserIdentityLookupInfo.self,
     "CKSubscription": CKSubscription.self,
     "CLLocation": CLLocation.self,
+    "_NSPersonNameComponentsData": ArchivedPersonName.Parts.self,
   ]
 
   /// Apple's names. The keys are the names that Swift prints, such as `CloudKit.CKRecordID`.
   static let namesByTypeName = Dictionary(
-    uniqueKeysWithValues: byName.map { (String(reflecting: $0.value), $0.key) })
+    uniqueKeysWithValues: written.map { (String(reflecting: $0.value), $0.key) })
+
+  /// The classes that archivers write under Apple's names.
+  static let written = byName.merging(
+    [ArchivedPersonName.className: ArchivedPersonName.self]) { known, _ in known }
 
   /// Registers each class under Apple's name, for all unarchivers of the program.
   fileprivate static func register() {

@@ -15,7 +15,7 @@ extension NSCoder {
   func useArchivedClassNames() {
     guard let archiver = self as? NSKeyedArchiver else { return }
     #if canImport(ObjectiveC)
-    for named in ArchivedClasses.byName {
+    for named in ArchivedClasses.written {
       archiver.setClassName(named.key, for: named.value)
     }
     #else

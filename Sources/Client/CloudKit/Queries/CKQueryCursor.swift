@@ -23,27 +23,29 @@ open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// Makes a cursor from an archive. Returns nil, and makes the decoder fail, if the query or the
-  /// marker is missing.
+  /// Makes a cursor from an archive. Returns nil, and makes the decoder fail, if the position is
+  /// missing.
+  ///
+  /// A cursor of Apple's framework has no query. No Petrel server knows its position, and a query
+  /// that continues there fails.
   public required init?(coder: NSCoder) {
-    guard let query = coder.decodeOptional(CKQuery.self, forKey: "query"),
-      // If the query is not valid, the cursor is nil, as it is without a query.
-      let model = try? query.model(now: .now),
-      let marker = coder.decodeOptionalString(forKey: "continuationMarker")
+    guard let data = coder.decodeOptional(NSData.self, forKey: "CursorData").map({ $0 as Data })
     else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
     }
-    self.query = model
-    zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "zoneID")?.model
-    continuationMarker = marker
+    let query = coder.decodeOptional(CKQuery.self, forKey: "query")
+    // A query that is not valid is none.
+    self.query = (try? query?.model(now: .now)) ?? Query(recordType: "", filters: [])
+    zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "ZoneID")?.model
+    continuationMarker = String(data: data, encoding: .utf8) ?? data.base64EncodedString()
   }
 
   open func encode(with coder: NSCoder) {
     coder.useArchivedClassNames()
-    coder.encode(CKQuery(query), forKey: "query")
-    coder.encode(zoneID.map { CKRecordZone.ID($0) }, forKey: "zoneID")
-    coder.encodeOptional(continuationMarker, forKey: "continuationMarker")
+    if !query.recordType.isEmpty { coder.encode(CKQuery(query), forKey: "query") }
+    coder.encode(zoneID.map { CKRecordZone.ID($0) }, forKey: "ZoneID")
+    coder.encode(Data(continuationMarker.utf8) as NSData, forKey: "CursorData")
   }
 
   /// Returns the cursor itself, which cannot change.

@@ -105,28 +105,27 @@ extension CKShare {
 extension CKShare.Sharing {
   /// Decodes the properties from a share's archive.
   init(coder: NSCoder) {
-    self.init(root: coder.decodeOptional(CKRecordID.self, forKey: "rootRecordID"))
+    self.init(root: coder.decodeOptional(CKRecordID.self, forKey: "RootRecordID"))
     rootChangeTag = coder.decodeOptionalString(forKey: "rootRecordChangeTag")
-    publicPermission =
-      .init(rawValue: coder.decodeInteger(forKey: "publicPermission")) ?? .unknown
-    url = coder.decodeOptionalString(forKey: "url").flatMap { URL(string: $0) }
-    // Apple's framework archives the participants in its own format. Of such an archive only the
-    // record is read.
-    guard coder.containsValue(forKey: "participants") else { return }
+    publicPermission = .init(number: coder.decodeInteger(forKey: "PublicPermission"))
+    url = coder.decodeOptional(NSURL.self, forKey: "URL").map { $0 as URL }
+    guard coder.containsValue(forKey: "Participants") else { return }
     guard
       let participants = coder.decodeObject(
-        of: [NSArray.self, CKShareParticipant.self], forKey: "participants")
-        as? [CKShareParticipant],
-      let owner = coder.decodeOptional(CKShareParticipant.self, forKey: "owner")
+        of: [NSArray.self, CKShareParticipant.self], forKey: "Participants")
+        as? [CKShareParticipant]
     else {
       coder.failWithError(CocoaError(.coderReadCorrupt))
       return
     }
     self.participants = participants
-    self.owner = owner
-    currentUserParticipant = coder.decodeOptional(
-      CKShareParticipant.self, forKey: "currentUserParticipant")
-    // Archives of earlier versions do not have the following keys.
+    if let owner = participants.first(where: { $0.role == .owner }) {
+      self.owner = owner
+    } else {
+      self.participants.append(owner)
+    }
+    currentUserParticipant = participants.first(where: \.isCurrentUser)
+    // Archives of Apple's framework do not have the following keys.
     allowsAccessRequests = coder.decodeBool(forKey: "allowsAccessRequests")
     requesters = coder.decodeUsers(forKey: "requesters")
     hasChangedRequesters = coder.decodeBool(forKey: "hasChangedRequesters")
@@ -136,13 +135,14 @@ extension CKShare.Sharing {
 
   /// Encodes the properties in the archive of the system fields.
   func encode(with coder: NSCoder) {
-    coder.encode(root, forKey: "rootRecordID")
+    for participant in participants {
+      participant.isCurrentUser = participant === currentUserParticipant
+    }
+    coder.encode(root, forKey: "RootRecordID")
     coder.encodeOptional(rootChangeTag, forKey: "rootRecordChangeTag")
-    coder.encode(publicPermission.rawValue, forKey: "publicPermission")
-    coder.encodeOptional(url?.absoluteString, forKey: "url")
-    coder.encode(NSArray(array: participants), forKey: "participants")
-    coder.encode(owner, forKey: "owner")
-    coder.encode(currentUserParticipant, forKey: "currentUserParticipant")
+    coder.encode(publicPermission.rawValue, forKey: "PublicPermission")
+    coder.encode(url.map { $0 as NSURL }, forKey: "URL")
+    coder.encode(NSArray(array: participants), forKey: "Participants")
     coder.encode(allowsAccessRequests, forKey: "allowsAccessRequests")
     coder.encode(NSArray(array: requesters), forKey: "requesters")
     coder.encode(hasChangedRequesters, forKey: "hasChangedRequesters")

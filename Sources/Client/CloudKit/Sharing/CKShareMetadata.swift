@@ -34,7 +34,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
   /// The role of the current user, as the former type of roles.
   @available(*, deprecated, renamed: "participantRole")
   open var participantType: CKShare.ParticipantType {
-    CKShare.ParticipantType(rawValue: participantRole.rawValue) ?? .unknown
+    CKShare.ParticipantType(number: participantRole.rawValue)
   }
 
   private let storedContainerIdentifier: String
@@ -83,37 +83,36 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
   /// Makes metadata from an archive. Returns nil, and makes the decoder fail, if a part is missing.
   public required init?(coder: NSCoder) {
     guard
-      let containerIdentifier = coder.decodeOptionalString(forKey: "containerIdentifier"),
-      let share = coder.decodeOptional(CKShare.self, forKey: "share"),
-      let ownerIdentity = coder.decodeOptional(CKUserIdentity.self, forKey: "ownerIdentity")
+      let containerID = coder.decodeOptional(ArchivedContainerID.self, forKey: "ContainerID"),
+      let share = coder.decodeOptional(CKShare.self, forKey: "Share"),
+      let ownerIdentity = coder.decodeOptional(CKUserIdentity.self, forKey: "OwnerIdentity")
     else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
     }
-    storedContainerIdentifier = containerIdentifier
+    storedContainerIdentifier = containerID.identifier
     storedShare = share
     storedOwnerIdentity = ownerIdentity
-    storedHierarchicalRootRecordID = coder.decodeOptional(
-      CKRecordID.self, forKey: "hierarchicalRootRecordID")
-    storedRootRecord = coder.decodeOptional(CKRecord.self, forKey: "rootRecord")
-    storedParticipantRole =
-      .init(rawValue: coder.decodeInteger(forKey: "participantRole")) ?? .unknown
-    storedParticipantStatus =
-      .init(rawValue: coder.decodeInteger(forKey: "participantStatus")) ?? .unknown
-    storedParticipantPermission =
-      .init(rawValue: coder.decodeInteger(forKey: "participantPermission")) ?? .unknown
+    storedHierarchicalRootRecordID = coder.decodeOptional(CKRecordID.self, forKey: "RootRecordID")
+    storedRootRecord = coder.decodeOptional(CKRecord.self, forKey: "RootRecord")
+    storedParticipantRole = .init(number: coder.decodeInteger(forKey: "ParticipantType"))
+    storedParticipantStatus = .init(number: coder.decodeInteger(forKey: "ParticipantStatus"))
+    storedParticipantPermission = .init(
+      number: coder.decodeInteger(forKey: "ParticipantPermission"))
   }
 
   open func encode(with coder: NSCoder) {
     coder.useArchivedClassNames()
-    coder.encodeOptional(containerIdentifier, forKey: "containerIdentifier")
-    coder.encode(share, forKey: "share")
-    coder.encode(ownerIdentity, forKey: "ownerIdentity")
-    coder.encode(hierarchicalRootRecordID, forKey: "hierarchicalRootRecordID")
-    coder.encode(rootRecord, forKey: "rootRecord")
-    coder.encode(participantRole.rawValue, forKey: "participantRole")
-    coder.encode(participantStatus.rawValue, forKey: "participantStatus")
-    coder.encode(participantPermission.rawValue, forKey: "participantPermission")
+    coder.encode(ArchivedContainerID(containerIdentifier), forKey: "ContainerID")
+    coder.encode(share, forKey: "Share")
+    coder.encode(ownerIdentity, forKey: "OwnerIdentity")
+    coder.encode(share.currentUserParticipant, forKey: "CallingParticipant")
+    coder.encode(hierarchicalRootRecordID, forKey: "RootRecordID")
+    coder.encode(rootRecord, forKey: "RootRecord")
+    coder.encodeOptional(rootRecord?.recordType, forKey: "RootRecordType")
+    coder.encode(participantRole.rawValue, forKey: "ParticipantType")
+    coder.encode(participantStatus.rawValue, forKey: "ParticipantStatus")
+    coder.encode(participantPermission.rawValue, forKey: "ParticipantPermission")
   }
 
   /// Returns the metadata itself, which cannot change.

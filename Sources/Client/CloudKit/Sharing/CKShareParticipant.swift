@@ -37,6 +37,7 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
   private struct Settings {
     var role: CKShare.ParticipantRole
     var permission: CKShare.ParticipantPermission
+    var isCurrentUser = false
   }
 
   /// Makes a participant from its parts.
@@ -81,8 +82,8 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
   /// The role of the participant, as the former type of roles.
   @available(*, deprecated, renamed: "role")
   open var type: CKShare.ParticipantType {
-    get { CKShare.ParticipantType(role) }
-    set { role = CKShare.ParticipantRole(rawValue: newValue.rawValue) ?? .unknown }
+    get { CKShare.ParticipantType(number: role.rawValue) }
+    set { role = CKShare.ParticipantRole(number: newValue.rawValue) }
   }
 
   /// The rights of the participant to the shared records; `.readOnly` for a new one.
@@ -91,45 +92,51 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     set { settings.withLock { $0.permission = newValue } }
   }
 
+  /// Whether the participant is the current user. Only the archive of a share sets it.
+  var isCurrentUser: Bool {
+    get { settings.withLock { $0.isCurrentUser } }
+    set { settings.withLock { $0.isCurrentUser = newValue } }
+  }
+
   open class var supportsSecureCoding: Bool { true }
 
   /// Makes a participant from an archive. Returns nil, and makes the decoder fail, if a part is
   /// missing.
   public required init?(coder: NSCoder) {
     guard
-      let userIdentity = coder.decodeOptional(CKUserIdentity.self, forKey: "userIdentity"),
-      let participantID = coder.decodeOptionalString(forKey: "participantID")
+      let userIdentity = coder.decodeOptional(CKUserIdentity.self, forKey: "UserIdentity"),
+      let participantID = coder.decodeOptionalString(forKey: "ParticipantID")
     else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
     }
     storedUserIdentity = userIdentity
     storedParticipantID = participantID
-    storedAcceptanceStatus =
-      .init(rawValue: coder.decodeInteger(forKey: "acceptanceStatus")) ?? .unknown
+    storedAcceptanceStatus = .init(number: coder.decodeInteger(forKey: "AcceptanceStatus"))
     storedIsApprovedRequester = coder.decodeBool(forKey: "isApprovedRequester")
     storedDateAddedToShare =
       coder.decodeOptional(NSDate.self, forKey: "dateAddedToShare").map { $0 as Date }
     oneTimeURL = coder.decodeOptionalString(forKey: "oneTimeURL").flatMap { URL(string: $0) }
-    // Archives of earlier versions do not have the key. In them, the URL is the only sign.
-    joinsByOneTimeURL = coder.decodeBool(forKey: "joinsByOneTimeURL") || oneTimeURL != nil
+    joinsByOneTimeURL = coder.decodeBool(forKey: "joinsByOneTimeURL")
     settings = Locked(
       Settings(
-        role: .init(rawValue: coder.decodeInteger(forKey: "role")) ?? .unknown,
-        permission: .init(rawValue: coder.decodeInteger(forKey: "permission")) ?? .unknown))
+        role: .init(number: coder.decodeInteger(forKey: "Type")),
+        permission: .init(number: coder.decodeInteger(forKey: "Permission")),
+        isCurrentUser: coder.decodeBool(forKey: "IsCurrentUser")))
   }
 
   open func encode(with coder: NSCoder) {
     coder.useArchivedClassNames()
-    coder.encode(userIdentity, forKey: "userIdentity")
-    coder.encodeOptional(participantID, forKey: "participantID")
-    coder.encode(acceptanceStatus.rawValue, forKey: "acceptanceStatus")
+    coder.encode(userIdentity, forKey: "UserIdentity")
+    coder.encodeOptional(participantID, forKey: "ParticipantID")
+    coder.encode(acceptanceStatus.rawValue, forKey: "AcceptanceStatus")
+    coder.encode(role.rawValue, forKey: "Type")
+    coder.encode(permission.rawValue, forKey: "Permission")
+    coder.encode(isCurrentUser, forKey: "IsCurrentUser")
     coder.encode(isApprovedRequester, forKey: "isApprovedRequester")
     coder.encode(dateAddedToShare.map { $0 as NSDate }, forKey: "dateAddedToShare")
     coder.encode(joinsByOneTimeURL, forKey: "joinsByOneTimeURL")
     coder.encodeOptional(oneTimeURL?.absoluteString, forKey: "oneTimeURL")
-    coder.encode(role.rawValue, forKey: "role")
-    coder.encode(permission.rawValue, forKey: "permission")
   }
 
   /// Returns a separate participant with the same properties.
@@ -156,13 +163,5 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
 
   open override var description: String {
     "<CKShareParticipant: \(userIdentity), \(role), \(permission), \(acceptanceStatus)>"
-  }
-}
-
-@available(*, deprecated)
-extension CKShare.ParticipantType {
-  /// Makes the former type of a role. Administrators had none, so they become `.unknown`.
-  fileprivate init(_ role: CKShare.ParticipantRole) {
-    self = Self(rawValue: role.rawValue) ?? .unknown
   }
 }

@@ -58,18 +58,19 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
 
   /// Makes an identity from an archive.
   public required init?(coder: NSCoder) {
-    storedUserRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
-    storedLookupInfo = coder.decodeOptional(CKUserIdentityLookupInfo.self, forKey: "lookupInfo")
-    storedNameComponents = PersonNameComponents(coder: coder)
-    storedHasiCloudAccount = coder.decodeBool(forKey: "hasiCloudAccount")
+    storedUserRecordID = coder.decodeOptional(CKRecordID.self, forKey: "UserRecordID")
+    storedLookupInfo = coder.decodeOptional(CKUserIdentityLookupInfo.self, forKey: "LookupInfo")
+    storedNameComponents = coder.decodePersonName(forKey: "NameComponents")
+    storedHasiCloudAccount = coder.decodeBool(forKey: "HasICloudAccount")
   }
 
   open func encode(with coder: NSCoder) {
     coder.useArchivedClassNames()
-    coder.encode(userRecordID, forKey: "userRecordID")
-    coder.encode(lookupInfo, forKey: "lookupInfo")
-    nameComponents?.encode(with: coder)
-    coder.encode(hasiCloudAccount, forKey: "hasiCloudAccount")
+    coder.encode(userRecordID, forKey: "UserRecordID")
+    coder.encode(lookupInfo, forKey: "LookupInfo")
+    coder.encode(nameComponents.map { ArchivedPersonName($0) }, forKey: "NameComponents")
+    coder.encode(hasiCloudAccount, forKey: "HasICloudAccount")
+    coder.encode(NSArray(), forKey: "ContactIdentifiers")
   }
 
   /// Returns the identity itself, which cannot change.
@@ -99,28 +100,5 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     let name = [nameComponents?.givenName, nameComponents?.familyName].compactMap { $0 }
     return "<CKUserIdentity: \(name.isEmpty ? "no name" : name.joined(separator: " ")), record "
       + "\(userRecordID?.recordName ?? "unknown"), \(lookupInfo?.description ?? "no lookup info")>"
-  }
-}
-
-/// The archiving of a name. Each part has its own key.
-extension PersonNameComponents {
-  /// The parts of a name and their keys in the archive.
-  private static let parts: [(String, WritableKeyPath<PersonNameComponents, String?> & Sendable)] =
-    [
-      ("namePrefix", \.namePrefix), ("givenName", \.givenName), ("middleName", \.middleName),
-      ("familyName", \.familyName), ("nameSuffix", \.nameSuffix), ("nickname", \.nickname),
-    ]
-
-  /// Decodes a name; returns nil if none was encoded.
-  fileprivate init?(coder: NSCoder) {
-    guard coder.decodeBool(forKey: "hasNameComponents") else { return nil }
-    self.init()
-    for (key, part) in Self.parts { self[keyPath: part] = coder.decodeOptionalString(forKey: key) }
-  }
-
-  /// Encodes the name and the mark that there is one.
-  fileprivate func encode(with coder: NSCoder) {
-    coder.encode(true, forKey: "hasNameComponents")
-    for (key, part) in Self.parts { coder.encodeOptional(self[keyPath: part], forKey: key) }
   }
 }

@@ -72,26 +72,18 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// Makes a key from an archive. Returns nil, and makes the decoder fail, if all parts are
-  /// missing.
+  /// Makes a key from an archive. In one of Apple's, all parts can be missing.
   public required init?(coder: NSCoder) {
-    let emailAddress = coder.decodeOptionalString(forKey: "emailAddress")
-    let phoneNumber = coder.decodeOptionalString(forKey: "phoneNumber")
-    let userRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
-    guard emailAddress != nil || phoneNumber != nil || userRecordID != nil else {
-      coder.failWithError(CocoaError(.coderValueNotFound))
-      return nil
-    }
-    storedEmailAddress = emailAddress
-    storedPhoneNumber = phoneNumber
-    storedUserRecordID = userRecordID
+    storedEmailAddress = coder.decodeOptionalString(forKey: "EmailAddress")
+    storedPhoneNumber = coder.decodeOptionalString(forKey: "PhoneNumber")
+    storedUserRecordID = coder.decodeOptional(CKRecordID.self, forKey: "RecordID")
   }
 
   open func encode(with coder: NSCoder) {
     coder.useArchivedClassNames()
-    coder.encodeOptional(emailAddress, forKey: "emailAddress")
-    coder.encodeOptional(phoneNumber, forKey: "phoneNumber")
-    coder.encode(userRecordID, forKey: "userRecordID")
+    coder.encodeOptional(emailAddress, forKey: "EmailAddress")
+    coder.encodeOptional(phoneNumber, forKey: "PhoneNumber")
+    coder.encode(userRecordID, forKey: "RecordID")
   }
 
   /// Returns the key itself, which cannot change.

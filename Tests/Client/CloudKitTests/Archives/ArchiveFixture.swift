@@ -75,4 +75,94 @@ extension ArchiveFixture {
     let members = [("RecordName", add(string: name)), ("ZoneID", zoneID)]
     return add(instanceOf: "CKRecordID", members)
   }
+
+  mutating func add(list: [String], as name: String = "NSMutableArray") -> String {
+    add(instanceOf: name, [("NS.objects", "<array>\(list.joined())</array>")])
+  }
+
+  mutating func addIdentity(
+    _ user: String?, email: String?, given: String, family: String
+  ) -> String {
+    let zoneID = addZoneID("_defaultZone", owner: "__defaultOwner__")
+    let lookup = [
+      ("EmailAddress", email.map { add(string: $0) } ?? Self.null), ("PhoneNumber", Self.null),
+      ("RecordID", Self.null), ("EncryptedPersonalInfo", Self.null), ("ReportsMissing", "<false/>"),
+    ]
+    let parts = add(
+      instanceOf: "_NSPersonNameComponentsData",
+      [("NS.givenName", add(string: given)), ("NS.familyName", add(string: family))])
+    let members = [
+      ("UserRecordID", user.map { addRecordID($0, zoneID: zoneID) } ?? Self.null),
+      ("LookupInfo", add(instanceOf: "CKUserIdentityLookupInfo", lookup)),
+      (
+        "NameComponents",
+        add(instanceOf: "NSPersonNameComponents", [("NS.nameComponentsPrivate", parts)])
+      ),
+      ("HasICloudAccount", "<true/>"), ("IsCached", "<false/>"),
+      ("ContactIdentifiers", add(list: [], as: "NSArray")), ("ProtectionData", Self.null),
+    ]
+    return add(instanceOf: "CKUserIdentity", members)
+  }
+
+  mutating func addParticipant(
+    _ participantID: String, identity: String, role: Int, permission: Int, status: Int,
+    isCurrentUser: Bool
+  ) -> String {
+    let members = [
+      ("ParticipantID", add(string: participantID)), ("UserIdentity", identity),
+      ("Type", "<integer>\(role)</integer>"), ("OriginalParticipantType", "<integer>0</integer>"),
+      ("Permission", "<integer>\(permission)</integer>"),
+      ("AcceptanceStatus", "<integer>\(status)</integer>"),
+      ("IsCurrentUser", isCurrentUser ? "<true/>" : "<false/>"), ("InvitationToken", Self.null),
+      ("ProtectionInfo", add("<data>AexO</data>")), ("InviterID", Self.null),
+    ]
+    return add(instanceOf: "CKShareParticipant", members)
+  }
+
+  /// Adds a share of the caller with one guest.
+  mutating func addShare() -> String {
+    let anna = addIdentity(
+      "__defaultOwner__", email: "anna@example.com", given: "Anna", family: "Berg")
+    let ben = addIdentity("_ben", email: nil, given: "Ben", family: "Cho")
+    let participants = [
+      addParticipant(
+        "p1", identity: anna, role: 1, permission: 3, status: 2, isCurrentUser: true),
+      addParticipant(
+        "p2", identity: ben, role: 3, permission: 2, status: 1, isCurrentUser: false),
+    ]
+    let zoneID = addZoneID("Notes", owner: "__defaultOwner__")
+    let none = add(dictionary: [])
+    let noKeys = add(instanceOf: "NSMutableSet", [("NS.objects", "<array></array>")])
+    let values = add(dictionary: [("cloudkit.title", add(string: "Plans"))])
+    let stores = [
+      ("ValueStore", "CKRecordValueStore", values),
+      ("EncryptedValueStore", "CKEncryptedRecordValueStore", none),
+    ].map { key, name, values in
+      let members = [("RecordValues", values), ("OriginalValues", none), ("ChangedKeys", noKeys)]
+      return (key, add(instanceOf: name, members))
+    }
+    let url = [("NS.base", Self.null), ("NS.relative", add(string: "https://x.test/share/0abc"))]
+    let members = [
+      ("RecordType", add(string: "cloudkit.share")),
+      ("RecordID", addRecordID("Share-1", zoneID: zoneID)), ("ETag", add(string: "mf1")),
+      ("PublicPermission", "<integer>2</integer>"), ("Permission", "<integer>3</integer>"),
+      ("Participants", add(list: participants)),
+      ("LastFetchedParticipants", add(list: participants)),
+      ("AddedParticipantIDs", noKeys), ("RemovedParticipantIDs", noKeys),
+      ("RootRecordID", addRecordID("note-1", zoneID: zoneID)),
+      ("URL", add(instanceOf: "NSURL", url)), ("AllowsAnonymousAccess", "<false/>"),
+      ("ContainerID", addContainerID()), ("DisplayedHostname", add(string: "www.example.com")),
+      ("KnownToServer", "<true/>"), ("ParentReference", Self.null), ("ShareReference", Self.null),
+    ]
+    return add(instanceOf: "CKShare", members + stores)
+  }
+
+  mutating func addContainerID() -> String {
+    add(
+      instanceOf: "CKContainerID",
+      [
+        ("ContainerIdentifier", add(string: "iCloud.com.example.notes")),
+        ("Environment", "<integer>2</integer>"),
+      ])
+  }
 }
