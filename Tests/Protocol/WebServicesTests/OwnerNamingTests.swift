@@ -75,6 +75,34 @@ struct OwnerNamingTests {
         + #""zoneType":"REGULAR_CUSTOM_ZONE"},"atomic":true}]}"#)
   }
 
+  @Test("On request the server names its caller by default, and reads that name as the caller's")
+  func callerByDefault() throws {
+    var context = server
+    context.namesCallerByDefault = true
+    let stamp = Record.Stamp(timestamp: Timestamp(milliseconds: 1), userRecordName: "_me")
+    let record = Record(
+      recordID: RecordID(recordName: "n"), recordType: "Note", created: stamp,
+      modified: Record.Stamp(timestamp: Timestamp(milliseconds: 2), userRecordName: "_other"))
+    let answer = RecordsResponse(records: [.success(.record(record))])
+    func users(_ context: MessageContext) throws -> [String?] {
+      let read = try RecordsResponse(
+        parsing: answer.body(context: context), context: participant)
+      guard case .success(.record(let record)) = read.records[0] else { return [] }
+      return [
+        record.created?.userRecordName, record.modified?.userRecordName,
+        record.recordID.zoneID.ownerName,
+      ]
+    }
+    #expect(try users(context) == ["__defaultOwner__", "_other", "__defaultOwner__"])
+    #expect(try users(server) == ["_me", "_other", "_me"])
+
+    let lookup = #"{"records":[{"recordName":"__defaultOwner__"},"__defaultOwner__"]}"#
+    for context in [server, context] {
+      let request = try LookupRecordsRequest(parsing: Data(lookup.utf8), context: context)
+      #expect(request.recordIDs.map(\.recordName) == ["_me", "_me"])
+    }
+  }
+
   @Test("In its own database a client takes every owner for itself")
   func implied() throws {
     let body = #"{"records":[{"recordName":"r","zoneID":{"zoneName":"Z","ownerRecordName":"_x"}}]}"#

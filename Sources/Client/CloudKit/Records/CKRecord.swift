@@ -44,11 +44,13 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   /// The tag of the record's version on the server. Each save on the server makes a new tag. Nil in
   /// a new record.
   open var recordChangeTag: String? { systemFields.changeTag }
-  /// The ID of the user who created the record; nil in a new record.
+  /// The ID of the user who created the record; nil in a new record. The current user has the record
+  /// name ``CKCurrentUserDefaultName``.
   open var creatorUserRecordID: ID? { systemFields.creator }
   /// The date of the first save, by the server's clock; nil in a new record.
   open var creationDate: Date? { systemFields.creationDate }
-  /// The ID of the user who changed the record last; nil in a new record.
+  /// The ID of the user who changed the record last; nil in a new record. The current user has the
+  /// record name ``CKCurrentUserDefaultName``.
   open var lastModifiedUserRecordID: ID? { systemFields.lastModifier }
   /// The date of the last save, by the server's clock; nil in a new record.
   open var modificationDate: Date? { systemFields.modificationDate }

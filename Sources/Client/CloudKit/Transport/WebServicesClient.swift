@@ -124,6 +124,11 @@ final class WebServicesClient: Sendable {
       query.append(.init(TransportRequest.webAuthTokenName, token))
     }
     query.append(.init("clientId", configuration.deviceID))
+    // Records and shares name the current user as Apple's framework does. The methods that find users
+    // give the record names by which others know them.
+    if !call.operation.hasPrefix("users/") {
+      query.append(.init(MessageContext.callerNameParameter, ZoneID.currentOwnerName))
+    }
     return TransportRequest(
       method: call.body == nil ? .get : .post, target: .path(path.description, query: query),
       body: call.body, timeout: timeout)

@@ -23,15 +23,42 @@ public struct MessageContext: Sendable, Hashable {
   /// cannot read records without them. The first is the zone of a reference without a zone, which
   /// is the record's own zone. The second is a device name for a save without a device name.
   public var writesImplied: Bool
+  /// Whether answers have `ZoneID.currentOwnerName` in place of the caller's record name, for the users
+  /// of records and shares and for the owners of zones. Petrel's native client asks for it, because
+  /// Apple's native framework names the current user so.
+  public var namesCallerByDefault: Bool
   /// The zone that is written for references without a zone; nil writes none.
   var zoneOfReferences: ZoneID?
 
   /// Creates a context.
   public init(
-    ownerNaming: OwnerNaming, numbersAsStrings: Bool = false, writesImplied: Bool = false
+    ownerNaming: OwnerNaming, numbersAsStrings: Bool = false, writesImplied: Bool = false,
+    namesCallerByDefault: Bool = false
   ) {
     self.ownerNaming = ownerNaming
     self.numbersAsStrings = numbersAsStrings
     self.writesImplied = writesImplied
+    self.namesCallerByDefault = namesCallerByDefault
+  }
+}
+
+extension MessageContext {
+  /// The name of the query parameter that sets ``namesCallerByDefault``. Its one value is
+  /// `ZoneID.currentOwnerName`.
+  public static let callerNameParameter = "callerName"
+
+  /// Returns the name of a record or a user for a name in a request. On the server,
+  /// `ZoneID.currentOwnerName` becomes the caller's record name.
+  func modelName(_ name: String) -> String {
+    guard name == ZoneID.currentOwnerName, case .relative(let own) = ownerNaming else {
+      return name
+    }
+    return own
+  }
+
+  /// Returns the name of a user for an answer.
+  func wireName(ofUser name: String) -> String {
+    guard namesCallerByDefault, case .relative(name) = ownerNaming else { return name }
+    return ZoneID.currentOwnerName
   }
 }

@@ -144,6 +144,12 @@ package struct MessageReader {
     return string
   }
 
+  /// Returns the name of a record or a user, in which the caller may stand under the name of the
+  /// "current owner" (``MessageContext/modelName(_:)``).
+  ///
+  /// - Throws: As ``string()``.
+  func recordName() throws(ServiceError) -> String { context.modelName(try string()) }
+
   /// Returns a text that may contain any character.
   ///
   /// The text must be stream-safe (at most 30 combining marks in a row), because Swift hashes and

@@ -78,8 +78,10 @@ extension Filter {
     guard fieldValue.json.object?.isEmpty != true else {
       throw fieldValue.mistake("'value' is missing")
     }
+    var value = try RecordValue.read(fieldValue)
+    if case .system = key { value = value?.namingCaller(in: reader.context) }
     self.init(
-      key, comparator, try RecordValue.read(fieldValue),
+      key, comparator, value,
       distance: try reader.optionalDouble("distance"))
     if try reader.optionalBool("caseInsensitive") == true { options.insert(.caseInsensitive) }
     if try reader.optionalBool("diacriticInsensitive") == true {
@@ -120,6 +122,19 @@ extension Filter {
     ]
     return .object(
       members.merging(FieldKey.members) { $1 }, isOpen: scope.direction == .requests)
+  }
+}
+
+extension RecordValue {
+  /// Returns the value of a filter on a system field, in which the caller may stand under the name
+  /// of the "current owner", with the caller's record name.
+  fileprivate func namingCaller(in context: MessageContext) -> RecordValue {
+    switch self {
+    case .string(let name): .string(context.modelName(name))
+    case .list(let element, let values):
+      .list(of: element, values.map { $0.namingCaller(in: context) })
+    default: self
+    }
   }
 }
 

@@ -114,7 +114,7 @@ extension Record: MessagePart {
     writer.key(name)
     writer.object { writer in
       writer.member("timestamp", stamp.timestamp.milliseconds)
-      writer.member("userRecordName", stamp.userRecordName)
+      writer.member("userRecordName", context.wireName(ofUser: stamp.userRecordName))
       writer.member(
         "deviceID",
         ifPresent: stamp.deviceID ?? (context.writesImplied ? Stamp.namelessDevice : nil))

@@ -25,7 +25,7 @@ extension RecordOperation {
     let record = try reader.member("record")
     var recordZone = zoneID
     if let zone = try record.optional("zoneID") { recordZone = try ZoneID(zone) }
-    var recordName = try record.optionalString("recordName")
+    var recordName = try record.optional("recordName")?.recordName()
     if recordName == nil {
       guard kind == .create else { throw record.mistake("'recordName' is missing") }
       recordName = UUID().uuidString

@@ -183,12 +183,12 @@ extension LookupRecordsRequest: Message {
     itemDesiredKeys = try list.itemDesiredKeys()
     for element in try list.elements() {
       if element.node.string != nil {
-        recordIDs.append(RecordID(recordName: try element.string(), zoneID: zoneID))
+        recordIDs.append(RecordID(recordName: try element.recordName(), zoneID: zoneID))
         continue
       }
       recordIDs.append(
         RecordID(
-          recordName: try element.member("recordName").string(),
+          recordName: try element.member("recordName").recordName(),
           zoneID: try element.zoneID() ?? zoneID))
     }
     desiredKeys = try reader.optionalStrings("desiredKeys").map(Set.init)

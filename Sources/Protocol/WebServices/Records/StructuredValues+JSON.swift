@@ -35,7 +35,7 @@ extension Reference: MessagePart {
     var zoneID: ZoneID?
     if let zone = try reader.optional("zoneID") { zoneID = try ZoneID(zone) }
     self.init(
-      recordName: try reader.member("recordName").string(), zoneID: zoneID, action: action)
+      recordName: try reader.member("recordName").recordName(), zoneID: zoneID, action: action)
   }
 
   /// Writes the reference. If the reference has no zone, writes the context's `zoneOfReferences` as

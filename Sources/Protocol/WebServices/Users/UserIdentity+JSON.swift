@@ -15,10 +15,27 @@ extension UserIdentity: MessageObject {
   package mutating func code<Coder: MessageCoder & ~Copyable>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
-    try coder.optional("userRecordName", &userRecordName)
+    var user = userRecordName.map { UserName(name: $0) }
+    try coder.optional("userRecordName", &user)
+    userRecordName = user?.name
     try coder.optional("nameComponents", &nameComponents)
     try coder.optional("lookupInfo", &lookup, "The value that found the user.")
   }
+}
+
+/// The record name of a user in a share.
+private struct UserName: MessagePart {
+  var name: String
+
+  init(name: String) { self.name = name }
+
+  init(_ reader: MessageReader) throws(ServiceError) { name = try reader.recordName() }
+
+  func write(to writer: inout JSONWriter, context: MessageContext) {
+    writer.value(context.wireName(ofUser: name))
+  }
+
+  static func schema(in scope: SchemaScope) -> JSONSchema { .text }
 }
 
 /// The `lookupInfo` dictionary of Apple's reference.

@@ -66,8 +66,8 @@ extension ZoneID: MessagePart {
 
   /// Returns the name of the owner for a message; nil when the message does not contain the owner.
   private func wireOwner(_ context: MessageContext) -> String? {
-    guard ownerName == Self.currentOwnerName else { return ownerName }
-    if case .relative(let own) = context.ownerNaming { return own }
+    guard ownerName == Self.currentOwnerName else { return context.wireName(ofUser: ownerName) }
+    if case .relative(let own) = context.ownerNaming { return context.wireName(ofUser: own) }
     return nil
   }
 }

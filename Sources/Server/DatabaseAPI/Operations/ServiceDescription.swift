@@ -42,7 +42,7 @@ struct ServiceDescription: Sendable {
   private static func places(of operation: Operation) -> [Place] {
     var inDatabase = Place(
       path: "/database/1/{container}/{environment}/{database}/",
-      parameters: ["container", "environment", "database", "clientId"])
+      parameters: ["container", "environment", "database", "clientId", "callerName"])
     let inContainer = Place(
       path: "/device/1/{container}/{environment}/",
       parameters: ["container", "environment", "clientId"])

@@ -139,11 +139,12 @@ struct UsersEndpoint: Sendable {
       matching: lookups, container: context.path.container,
       environment: context.path.environment)
     let caller = try context.user()
+    let ownNames: Set<String?> = [caller, ZoneID.currentOwnerName]
     let own =
-      lookups.contains { $0.userRecordName == caller }
+      lookups.contains { ownNames.contains($0.userRecordName) }
       ? try await store.user(withRecordName: caller) : nil
     return zip(lookups, users).compactMap { lookup, user in
-      (user ?? (lookup.userRecordName == caller ? own : nil)).map {
+      (user ?? (ownNames.contains(lookup.userRecordName) ? own : nil)).map {
         Self.identity(of: $0, by: lookup)
       }
     }

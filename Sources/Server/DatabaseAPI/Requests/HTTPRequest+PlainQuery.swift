@@ -1,3 +1,4 @@
+import CloudKitModel
 import HTTPService
 import WebServices
 
@@ -15,5 +16,16 @@ extension HTTPRequest {
       throw ServiceError(.badRequest, "\(name): \(ServiceError.nulRule)")
     }
     return text
+  }
+  /// Returns whether the query asks for answers that name the caller by `ZoneID.currentOwnerName`.
+  ///
+  /// - Throws: `BAD_REQUEST` if the query asks for another name.
+  func namesCallerByDefault() throws(ServiceError) -> Bool {
+    let parameter = MessageContext.callerNameParameter
+    guard let name = query(parameter) else { return false }
+    guard name == ZoneID.currentOwnerName else {
+      throw ServiceError(.badRequest, "\(parameter): must be \(ZoneID.currentOwnerName)")
+    }
+    return true
   }
 }

@@ -18,6 +18,9 @@ package struct RequestContext: Sendable {
   /// The client's name for its device, from the query parameter `clientId`; nil if the request has
   /// none.
   var deviceID: String?
+  /// Whether the answer names the caller by `ZoneID.currentOwnerName`, as the query parameter
+  /// `callerName` asks.
+  var namesCallerByDefault = false
   /// Whether the device that makes a change gets no push for that change, as the settings of the
   /// container say.
   var excludesOriginDevice: Bool
@@ -92,7 +95,8 @@ package struct RequestContext: Sendable {
   package func messageContext(numbersAsStrings: Bool = false) -> MessageContext {
     MessageContext(
       ownerNaming: caller.userRecordName.map { .relative(to: $0) } ?? .explicit,
-      numbersAsStrings: numbersAsStrings, writesImplied: true)
+      numbersAsStrings: numbersAsStrings, writesImplied: true,
+      namesCallerByDefault: namesCallerByDefault)
   }
 
   /// Returns the origin of the request's changes: the user, the device and the identifier of the

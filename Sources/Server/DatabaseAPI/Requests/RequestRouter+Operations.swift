@@ -133,6 +133,7 @@ extension RequestRouter {
       excludesOriginDevice: container.excludesOriginDevice,
       refusesEqualSubscriptions: container.refusesEqualSubscriptions,
       body: request.body, now: clock())
+    context.namesCallerByDefault = try request.namesCallerByDefault()
     context.databaseQuota = path.scope.flatMap { limits.bytes(of: $0) }
     context.uuid = uuid
     context.report = { [journal] in

@@ -14,6 +14,23 @@ struct ClientExpectationTests {
     "THROTTLED", "TRY_AGAIN_LATER", "VALIDATING_REFERENCE_ERROR", "ZONE_NOT_FOUND",
   ]
 
+  @Test(
+    "Web Services name the caller by the record name, unless the query asks for the default name")
+  func callerName() async throws {
+    try await withService { service in
+      func creator(_ query: String) async throws -> JSONValue? {
+        let target = service.target("public/records/lookup", as: service.alice) + query
+        let answer = try await service.client.send(
+          "POST", target, body: Data(#"{"records": [{"recordName": "n"}]}"#.utf8))
+        return answer[0]["created"]?["userRecordName"] ?? answer.json["reason"]
+      }
+      _ = try await service.modify(Service.operation("create", "n"))
+      #expect(try await creator("") == .string(service.alice.recordName))
+      #expect(try await creator("&callerName=__defaultOwner__") == "__defaultOwner__")
+      #expect(try await creator("&callerName=me") == "callerName: must be __defaultOwner__")
+    }
+  }
+
   @Test("OpenCloudKit reads records only with a device in their stamps, and references by a zone")
   func records() async throws {
     try await withService { service in
