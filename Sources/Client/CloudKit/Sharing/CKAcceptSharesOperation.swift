@@ -50,7 +50,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
   override func firstCall() throws(CKError) -> ServiceCall? {
     var items: [ResolveSharesRequest.Item] = []
     for metadata in shareMetadatas ?? [] {
-      guard let shortGUID = metadata.share.url?.shareShortGUID else {
+      guard let shortGUID = metadata.shortGUID ?? metadata.share.url?.shareShortGUID else {
         finish(
           metadata, .failure(CKError(.invalidArguments, "the metadata's share has no URL")))
         continue

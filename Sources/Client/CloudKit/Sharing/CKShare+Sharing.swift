@@ -5,8 +5,6 @@ extension CKShare {
   struct Sharing {
     /// The ID of the root record; nil for the share of a zone.
     var root: CKRecord.ID?
-    /// The change tag of the root record. A save sends it with the share.
-    var rootChangeTag: String?
     var publicPermission = ParticipantPermission.none
     /// All participants, the owner among them.
     var participants: [Participant]
@@ -106,7 +104,6 @@ extension CKShare.Sharing {
   /// Decodes the properties from a share's archive.
   init(coder: NSCoder) {
     self.init(root: coder.decodeOptional(CKRecordID.self, forKey: "RootRecordID"))
-    rootChangeTag = coder.decodeOptionalString(forKey: "rootRecordChangeTag")
     publicPermission = .init(number: coder.decodeInteger(forKey: "PublicPermission"))
     url = coder.decodeOptional(NSURL.self, forKey: "URL").map { $0 as URL }
     guard coder.containsValue(forKey: "Participants") else { return }
@@ -139,7 +136,6 @@ extension CKShare.Sharing {
       participant.isCurrentUser = participant === currentUserParticipant
     }
     coder.encode(root, forKey: "RootRecordID")
-    coder.encodeOptional(rootChangeTag, forKey: "rootRecordChangeTag")
     coder.encode(publicPermission.rawValue, forKey: "PublicPermission")
     coder.encode(url.map { $0 as NSURL }, forKey: "URL")
     coder.encode(NSArray(array: participants), forKey: "Participants")
@@ -179,7 +175,6 @@ extension CKShare.Sharing {
       root: model.root.map {
         CKRecord.ID(recordName: $0.recordName, zoneID: recordID.zoneID)
       })
-    rootChangeTag = model.root?.recordChangeTag
     publicPermission = .init(model.publicPermission ?? .none)
     url = model.url.flatMap { URL(string: $0) }
     allowsAccessRequests = model.deniesAccessRequests == false
@@ -219,7 +214,7 @@ extension CKShare.Sharing {
         participantIDs: [$0.participantID], url: $0.oneTimeURL?.absoluteString)
     }
     return ShareContent(
-      root: root.map { .init(recordName: $0.recordName, recordChangeTag: rootChangeTag) },
+      root: root.map { .init(recordName: $0.recordName) },
       publicPermission: publicPermission.model, participants: participants.map(\.model),
       deniesAccessRequests: !allowsAccessRequests,
       requesters: hasChangedRequesters ? requesters.map(\.userIdentity.model) : nil,

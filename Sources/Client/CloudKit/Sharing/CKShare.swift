@@ -48,7 +48,6 @@ open class CKShare: CKRecord, @unchecked Sendable {
       shareID.zoneID == rootRecord.recordID.zoneID,
       "CKShare: the share '\(shareID.recordName)' must be in the zone of its root record")
     sharing = Locked(Sharing(root: rootRecord.recordID))
-    sharing.withLock { $0.rootChangeTag = rootRecord.recordChangeTag }
     super.init(recordType: SystemType.share, recordID: shareID)
     rootRecord.contents.withLock { $0.share = Reference(recordID: shareID, action: .none) }
   }
@@ -79,7 +78,6 @@ open class CKShare: CKRecord, @unchecked Sendable {
         sharing = new
       } else {
         sharing.url = new.url
-        sharing.rootChangeTag = new.rootChangeTag
       }
     }
   }

@@ -45,6 +45,9 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
   private let storedParticipantPermission: CKShare.ParticipantPermission
   private let storedOwnerIdentity: CKUserIdentity
   private let storedRootRecord: CKRecord?
+  /// The last part of the URL from which the metadata came, by which the user accepts the share. The
+  /// URL of a link for a single use is not that of the share. Nil for metadata that a test made.
+  let shortGUID: String?
 
   /// Makes metadata without a share, for the subclasses that tests make.
   public override init() {
@@ -56,6 +59,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     storedParticipantPermission = .unknown
     storedOwnerIdentity = CKUserIdentity(UserIdentity())
     storedRootRecord = nil
+    shortGUID = nil
   }
 
   /// Makes metadata from the server's answer. Returns nil if its record is no share.
@@ -76,6 +80,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     storedRootRecord =
       includesRootRecord && model.rootRecordName != nil
       ? model.rootRecord.map { CKRecord($0) } : nil
+    shortGUID = model.shortGUID
   }
 
   open class var supportsSecureCoding: Bool { true }
@@ -95,6 +100,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     storedOwnerIdentity = ownerIdentity
     storedHierarchicalRootRecordID = coder.decodeOptional(CKRecordID.self, forKey: "RootRecordID")
     storedRootRecord = coder.decodeOptional(CKRecord.self, forKey: "RootRecord")
+    shortGUID = coder.decodeOptionalString(forKey: "shortGUID")
     storedParticipantRole = .init(number: coder.decodeInteger(forKey: "ParticipantType"))
     storedParticipantStatus = .init(number: coder.decodeInteger(forKey: "ParticipantStatus"))
     storedParticipantPermission = .init(
@@ -110,6 +116,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     coder.encode(hierarchicalRootRecordID, forKey: "RootRecordID")
     coder.encode(rootRecord, forKey: "RootRecord")
     coder.encodeOptional(rootRecord?.recordType, forKey: "RootRecordType")
+    coder.encodeOptional(shortGUID, forKey: "shortGUID")
     coder.encode(participantRole.rawValue, forKey: "ParticipantType")
     coder.encode(participantStatus.rawValue, forKey: "ParticipantStatus")
     coder.encode(participantPermission.rawValue, forKey: "ParticipantPermission")

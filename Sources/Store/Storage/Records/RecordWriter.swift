@@ -115,6 +115,7 @@ struct RecordWriter {
       audience: try audience(
         ofRecord: stored.number, inZone: stored.zoneNumber,
         topBefore: save.hierarchyChange?.topBefore, departed: save.shareChange?.departed ?? []))
+    try noteRoot(of: save.shareChange, sharedBy: record)
     return record
   }
 
@@ -145,7 +146,7 @@ struct RecordWriter {
     stored.record.recordChangeTag = transaction.context.changeTags.tag(
       ofVersion: version, in: database)
     try write(stored, type: type, version: version, over: current)
-    if current.record.isInHierarchy {
+    if stored.record.isInHierarchy {
       try HierarchyTable(transaction: transaction).raise(version, of: stored.number, in: database)
     }
     try RecordIndexes(transaction: transaction).update(

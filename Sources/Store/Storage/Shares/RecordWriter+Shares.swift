@@ -44,6 +44,15 @@ extension RecordWriter {
     return try shares.content(of: share.number, in: database)
   }
 
+  /// Names a new share in its root record, if the root was not saved together with the share. The root
+  /// gets a new change tag.
+  mutating func noteRoot(of change: ShareChange?, sharedBy share: Record) throws {
+    guard let change, change.isNew, let number = change.share.root,
+      let root = try record(numbered: number), root.record.share == nil
+    else { return }
+    try update(root) { $0.share = Reference(recordName: share.recordID.recordName) }
+  }
+
   /// Returns the number of the link of a root or a zone. The first call adds the link.
   private mutating func link(ofRoot root: Int64?, inZone zone: Int64) throws -> Int64 {
     let links = ShareLinkTable(transaction: transaction)

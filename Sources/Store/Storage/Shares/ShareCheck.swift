@@ -162,18 +162,13 @@ struct ShareCheck {
       let stored = try records.record(
         named: root.recordName, inZone: zone.zoneNumber, of: database)
     else {
-      throw BlockedOperation(
-        recordNames: [root.recordName],
-        failure: ItemFailure(
-          .referenceMissing, field: "forRecord",
-          "share '\(record.recordID)' has the root record '\(root.recordName)', which does not "
-            + "exist; save it in the same request"))
-    }
-    guard zone.sharedRoots[root.recordName] == record.recordID.recordName else {
       throw ItemFailure(
         .invalid, field: "forRecord",
-        "share '\(record.recordID)' is saved without its root record '\(root.recordName)'; a new "
-          + "share and its root are saved in one request")
+        "share '\(record.recordID)' has the root record '\(root.recordName)', which does not "
+          + "exist; save it in the same request")
+    }
+    if zone.sharedRoots[root.recordName] != record.recordID.recordName {
+      try checkTag(of: root, stored.record, of: record)
     }
     guard stored.record.recordType != ShareContent.recordType else {
       throw ItemFailure(
@@ -198,6 +193,27 @@ struct ShareCheck {
     if top != stored.number {
       change.moving = try hierarchy.descendants(of: stored, below: 0, withTop: top)
     }
+  }
+
+  /// Checks the change tag of a root record that is not saved together with its new share.
+  ///
+  /// - Throws: ``ItemFailure/Code/invalid`` without a tag; ``ItemFailure/Code/conflict``, with the root
+  ///   record, for another tag than the record's.
+  private func checkTag(
+    of root: ShareContent.Root, _ stored: Record, of share: Record
+  ) throws(ItemFailure) {
+    guard let tag = root.recordChangeTag else {
+      throw ItemFailure(
+        .invalid, field: "forRecord",
+        "share '\(share.recordID)' is saved without its root record '\(root.recordName)'; save both in "
+          + "one request, or name the root's recordChangeTag in forRecord")
+    }
+    guard tag != stored.recordChangeTag else { return }
+    throw ItemFailure(
+      .conflict, field: "forRecord",
+      "share '\(share.recordID)' names the change tag '\(tag)' of its root record "
+        + "'\(root.recordName)', but the record has '\(stored.recordChangeTag ?? "")'; fetch it again",
+      serverRecord: stored)
   }
 
   /// Returns the failure of a share in the hierarchy of another one.

@@ -70,7 +70,10 @@ struct ShareService: ShareStore {
         user: origin.userRecordName, container: container, environment: environment,
         transaction: transaction)
       guard let found = try search.find(request.shortGUID) else { throw ShareSearch.unknown }
-      guard try search.participant(of: found)?.acceptance == .pending else {
+      guard let participant = try search.participant(of: found) else {
+        throw try search.refusalOfAcceptance(of: found)
+      }
+      guard participant.acceptance == .pending else {
         // The owner has nothing to accept, and a second acceptance changes nothing.
         return try search.visible(found, request)
       }
@@ -244,6 +247,17 @@ struct ShareSearch {
     return ItemFailure(
       .mayNeedVerification,
       "the share with this link is for a user with another address; add the address to the account")
+  }
+
+  /// Returns the failure for a user who accepts a share without being invited.
+  ///
+  /// The link has so many random bits that who has it knows of the share. A link for a single use is
+  /// unknown to others than its user. A user whom the share blocks gets the same failure by each link.
+  func refusalOfAcceptance(of found: Found) throws -> ItemFailure {
+    let refusal = try refusal(of: found)
+    let isOfShare = found.link.participant == nil && refusal.code == .notFound
+    guard isOfShare || found.share.blocked.contains(user) else { return refusal }
+    return ItemFailure(.accessDenied, "the user is not invited to the share with this link")
   }
 
   /// The failure for a link that leads to no share that the user may see.

@@ -118,6 +118,75 @@ struct SharingTests {
     }
   }
 
+  @Test("The first user with a link for a single use accepts it; for others it leads nowhere")
+  func oneTimeLink() async throws {
+    try await Cloud.run { cloud in
+      let anna = try await cloud.container(of: "anna", device: "phone")
+      let ben = try await cloud.container(of: "ben", device: "pad")
+      let cora = try await cloud.container(of: "cora", device: "phone")
+      let database = anna.privateCloudDatabase
+      let zoneID = CKRecordZone.ID(zoneName: "Notes")
+      try await database.save(CKRecordZone(zoneID: zoneID))
+      let root = CKRecord(
+        recordType: "Note", recordID: CKRecord.ID(recordName: "root", zoneID: zoneID))
+      let share = CKShare(rootRecord: root)
+      let guest = CKShare.Participant.oneTimeURLParticipant()
+      guest.permission = .readWrite
+      share.addParticipant(guest)
+      _ = try await database.modifyRecords(saving: [root, share], deleting: [])
+      let link = try #require(share.oneTimeURL(for: guest.participantID))
+      let url = try #require(share.url)
+      #expect(link.lastPathComponent != url.lastPathComponent)
+
+      let metadata = try await ben.shareMetadata(for: link)
+      // The metadata may come from an archive.
+      let data = try NSKeyedArchiver.archivedData(
+        withRootObject: metadata, requiringSecureCoding: true)
+      let kept = try #require(
+        try NSKeyedUnarchiver.unarchivedObject(ofClass: CKShare.Metadata.self, from: data))
+      let accepted = try await ben.accept(kept)
+      #expect(accepted.currentUserParticipant?.acceptanceStatus == .accepted)
+      #expect(accepted.currentUserParticipant?.permission == .readWrite)
+      let zone = try #require(try await ben.sharedCloudDatabase.allRecordZones().first)
+      #expect(zone.zoneID == accepted.recordID.zoneID)
+      #expect(error(try await cora.shareMetadatas(for: [link])[link])?.code == .unknownItem)
+    }
+  }
+
+  @Test(
+    "A private share is refused to who is not invited, and a share without its root is no share")
+  func uninvited() async throws {
+    try await Cloud.run { cloud in
+      let anna = try await cloud.container(of: "anna", device: "phone")
+      let ben = try await cloud.container(of: "ben", device: "pad")
+      let database = anna.privateCloudDatabase
+      let zoneID = CKRecordZone.ID(zoneName: "Notes")
+      try await database.save(CKRecordZone(zoneID: zoneID))
+      let root = CKRecord(
+        recordType: "Note", recordID: CKRecord.ID(recordName: "root", zoneID: zoneID))
+      let unsaved = await #expect(throws: CKError.self) {
+        try await database.save(CKShare(rootRecord: root))
+      }
+      #expect(unsaved?.code == .invalidArguments)
+      let saved = try await database.save(root)
+      // Natively a share is saved with its root, also if the root is saved already.
+      let alone = await #expect(throws: CKError.self) {
+        try await database.save(CKShare(rootRecord: saved))
+      }
+      #expect(alone?.code == .invalidArguments)
+
+      let share = CKShare(rootRecord: saved)
+      share.addParticipant(
+        try await anna.shareParticipant(forUserRecordID: try await ben.userRecordID()))
+      _ = try await database.modifyRecords(saving: [saved, share], deleting: [])
+      let metadata = try await ben.shareMetadata(for: try #require(share.url))
+      share.removeParticipant(try #require(share.participants.last))
+      _ = try await database.save(share)
+      let refused = await #expect(throws: CKError.self) { try await ben.accept(metadata) }
+      #expect(refused?.code == .permissionFailure)
+    }
+  }
+
   @Test("A participant reads, changes and follows a shared list with its file, and leaves")
   @available(*, deprecated)
   func sharedDatabase() async throws {

@@ -65,7 +65,7 @@ extension RecordStoreConformance {
         let profile = try UserProfile(
           emailAddress: "Zoe@example.com", phoneNumber: nil, nameComponents: nil)
         let zoe = try await test.store.accounts.addUser(named: "zoe", profile: profile, at: .now)
-        #expect(try await outcome(link, as: "_other", test) == "notFound")
+        #expect(try await outcome(link, as: "_other", test) == "accessDenied")
         let joined = try await accept(link, as: zoe.userRecordName, test)
         #expect(joined.acceptance == .accepted && joined.permission == .readWrite)
         #expect(joined.identity.userRecordName == zoe.userRecordName)
@@ -73,7 +73,7 @@ extension RecordStoreConformance {
         let present = try await save(in: zone, test) { _ in }
         #expect(present.participants?.count == 2)
         #expect(present.participants?.last?.identity.userRecordName == zoe.userRecordName)
-        #expect(try await outcome(link, as: "_other", test) == "notFound")
+        #expect(try await outcome(link, as: "_other", test) == "accessDenied")
       }
     }
 
@@ -123,9 +123,10 @@ extension RecordStoreConformance {
           async let accepting = outcome(content.shortGUID, as: TestStore.bob, test)
           async let removing = save(in: zone, test) { $0.participants = [] }
           let (accepted, removed) = try await (accepting, removing)
-          #expect(["accepted", "notFound"].contains(accepted))
+          #expect(["accepted", "accessDenied"].contains(accepted))
           #expect(removed.participants?.map(\.role) == [.owner])
-          #expect(try await outcome(content.shortGUID, as: TestStore.bob, test) == "notFound")
+          #expect(
+            try await outcome(content.shortGUID, as: TestStore.bob, test) == "accessDenied")
         }
       }
     }

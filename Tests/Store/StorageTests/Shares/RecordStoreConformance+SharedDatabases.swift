@@ -183,7 +183,7 @@ extension RecordStoreConformance {
           let share = try #require(
             try await alice.test.record("share-root", zone: zone, in: alice.privateID))
           #expect(share.shareContent?.participants?.map(\.role) == [.owner])
-          #expect(await itemFailure { try await bob.accept(link) } == .notFound)
+          #expect(await itemFailure { try await bob.accept(link) } == .accessDenied)
           _ = try await alice.share(
             "root", in: zone, with: [SharingUser.participant(bob.name, .readOnly)])
         }

@@ -63,7 +63,7 @@ extension RecordStoreConformance {
           #expect(without[0].failure?.field == "forRecord")
           let missing = try await test.modify(
             [share("s", of: "missing", in: zone)], in: test.privateID, atomic: isAtomic)
-          #expect(missing.map(\.summary) == ["referenceMissing"])
+          #expect(missing.map(\.summary) == ["invalid"])
           // The root fails.
           let badRoot = item(name, below: "missing", in: zone)
           let rootFails = try await test.modify(
@@ -85,6 +85,42 @@ extension RecordStoreConformance {
           #expect(saved[1].record?.share == Reference(recordName: "s-\(isAtomic)"))
           _ = try await test.modify([delete("s-\(isAtomic)", in: zone)], in: test.privateID)
         }
+      }
+    }
+
+    @Test("a record that is saved already is shared by its change tag", arguments: engines)
+    func savedRoot(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let zone = try await test.makeZone("z")
+        let made = try await test.modify(
+          [item("p", in: zone), item("a", below: "p", in: zone), item("b", below: "a", in: zone)],
+          in: test.privateID)
+        let first = try #require(made[1].record?.recordChangeTag)
+        _ = try await test.modify([item("a", below: "p", in: zone)], in: test.privateID)
+        let root = try #require(try await test.record("a", zone: zone, in: test.privateID))
+        func share(_ tag: String?) async throws -> RecordOutcome {
+          var operation = self.share("s", of: "a", in: zone)
+          operation.shareContent?.root?.recordChangeTag = tag
+          return try await test.modify([operation], in: test.privateID)[0]
+        }
+        #expect(try await share(nil).summary == "invalid")
+        let stale = try await share(first)
+        #expect(stale.failure?.code == .conflict && stale.failure?.field == "forRecord")
+        #expect(stale.failure?.serverRecord?.recordChangeTag == root.recordChangeTag)
+        let token = try await test.changes(in: zone).token
+        let shared = try await share(root.recordChangeTag)
+        #expect(shared.record?.share == Reference(recordName: "s"))
+        // The root names its share, and has a new change tag.
+        let after = try #require(try await test.record("a", zone: zone, in: test.privateID))
+        #expect(after.share == Reference(recordName: "s") && after.parent == root.parent)
+        #expect(after.recordChangeTag != root.recordChangeTag && after.modified == root.modified)
+        let changes = try await test.changes(in: zone, since: token)
+        #expect(changes.names.sorted() == ["a", "s"])
+        #expect(try await share(after.recordChangeTag).failure?.code == .exists)
+        // The end of the share leaves the root as it was.
+        _ = try await test.modify([delete("s", in: zone)], in: test.privateID)
+        let ended = try await test.record("a", zone: zone, in: test.privateID)
+        #expect(ended?.share == nil && ended?.parent == root.parent)
       }
     }
 

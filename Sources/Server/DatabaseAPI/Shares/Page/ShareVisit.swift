@@ -112,7 +112,9 @@ struct ShareVisit: Sendable {
         of: address.container, in: address.environment, timestamp: signIn.clock())
       return response(SharePage.accepted(share, appURL: appURL(of: address)))
     } catch let failure as ItemFailure {
-      if [.notFound, .mayNeedVerification].contains(failure.code) { return try await refusal() }
+      if [.notFound, .mayNeedVerification, .accessDenied].contains(failure.code) {
+        return try await refusal()
+      }
       return response(
         SharePage.notice(
           "You could not accept this share: \(failure.reason).", title: "Not accepted", status: 409)
