@@ -19,7 +19,7 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case notFound
     /// The zone does not exist.
     case zoneNotFound
-    /// The zone was deleted by its user.
+    /// The operator of the server has deleted the zone, outside of the app.
     case zoneDeleted
     /// The caller does not have the right for this operation.
     case accessDenied

@@ -60,6 +60,7 @@ struct ChangeFeedTests {
     let response = DatabaseChangesResponse<Naming>(
       zones: [
         .success(.changed(random.zoneID())), .success(.deleted(random.zoneID())),
+        .success(.purged(random.zoneID())),
         .failure(FailedItem(.zone(random.zoneID()), random.serviceError())),
       ], syncToken: random.text(), moreComing: random.bool())
     let read = try DatabaseChangesResponse<Naming>(
@@ -110,7 +111,10 @@ struct ChangeFeedTests {
   func databaseExample() {
     func body<Naming: DatabaseChangesNaming>(_ naming: Naming.Type) -> String {
       let response = DatabaseChangesResponse<Naming>(
-        zones: [.success(.changed(notes)), .success(.deleted(ZoneID(zoneName: "Old")))],
+        zones: [
+          .success(.changed(notes)), .success(.deleted(ZoneID(zoneName: "Old"))),
+          .success(.purged(ZoneID(zoneName: "Lost"))),
+        ],
         syncToken: "U", moreComing: true)
       return String(decoding: response.body(context: serverContext), as: UTF8.self)
     }
@@ -120,12 +124,12 @@ struct ChangeFeedTests {
     }
     #expect(
       body(CurrentDatabaseChanges.self)
-        == #"{"zones":[\#(zone("Notes"))},\#(zone("Old")),"deleted":true}],"#
-        + #""syncToken":"U","moreComing":true}"#)
+        == #"{"zones":[\#(zone("Notes"))},\#(zone("Old")),"deleted":true},"#
+        + #"\#(zone("Lost")),"deleted":true,"purged":true}],"syncToken":"U","moreComing":true}"#)
     #expect(
       body(SupersededDatabaseChanges.self)
-        == #"{"zones":[\#(zone("Notes")),"atomic":true},\#(zone("Old")),"deleted":true}],"#
-        + #""metaSyncToken":"U","moreComing":true}"#)
+        == #"{"zones":[\#(zone("Notes")),"atomic":true},\#(zone("Old")),"deleted":true},"#
+        + #"\#(zone("Lost")),"deleted":true,"purged":true}],"metaSyncToken":"U","moreComing":true}"#)
   }
 
   @Test("Keys beside the list of zones count for those that lack them")

@@ -10,11 +10,12 @@ extension CKDatabase {
 
     /// A zone that no longer exists. Delete the cached records of the zone.
     public struct Deletion: Hashable, Sendable {
-      /// The reason why a zone no longer exists. Petrel always gives ``deleted``.
+      /// The reason why a zone no longer exists. Petrel never gives ``encryptedDataReset``.
       public enum Reason: Hashable, Sendable {
         /// An app deleted the zone.
         case deleted
-        /// The user deleted the app's data in the settings of the system.
+        /// The zone was deleted for the user outside of the app: by the operator of the server, with a
+        /// command or in the console.
         case purged
         /// The user reset the key of the encrypted data, so the zone's data cannot be read any
         /// more.
@@ -26,7 +27,7 @@ extension CKDatabase {
       /// The reason why the zone no longer exists.
       public let reason: Reason
 
-      /// Whether ``reason`` is ``Reason/purged``. Always false in Petrel.
+      /// Whether ``reason`` is ``Reason/purged``.
       @available(*, deprecated, message: "Use reason")
       public var purged: Bool { reason == .purged }
     }

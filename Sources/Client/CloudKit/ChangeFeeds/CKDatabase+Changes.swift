@@ -122,8 +122,8 @@ extension CKDatabase {
   ///   - resultsLimit: the largest number of changes in the page; `nil` lets the server choose. The
   ///     server returns at most 200.
   /// - Throws: `changeTokenExpired` when the token is too old. Delete the cached records then, and
-  ///   start with `nil`. `userDeletedZone` for a zone that was deleted, `zoneNotFound` for a zone
-  ///   that never existed.
+  ///   start with `nil`. `userDeletedZone` for a zone that was deleted outside of the app,
+  ///   `zoneNotFound` for another zone that does not exist.
   public func recordZoneChanges(
     inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
     desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil
@@ -178,6 +178,9 @@ extension CKDatabase {
     }
     operation.recordZoneWithIDWasDeletedBlock = {
       deletions.items.append(.init(zoneID: $0, reason: .deleted))
+    }
+    operation.recordZoneWithIDWasPurgedBlock = {
+      deletions.items.append(.init(zoneID: $0, reason: .purged))
     }
     operation.fetchDatabaseChangesResultBlock = { result in
       completion(

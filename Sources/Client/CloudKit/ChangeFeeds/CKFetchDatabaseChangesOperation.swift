@@ -34,10 +34,11 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
 
   /// Called for each zone that is new, or whose records have changed.
   open var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
-  /// Called for each zone that was deleted.
+  /// Called for each zone that an app deleted.
   open var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
-  /// Never called, because a user of Petrel has no system settings that delete zones. The property
-  /// exists for source compatibility.
+  /// Called for each zone that was deleted for the user outside of the app: by the operator of the
+  /// server, with a command or in the console. Ask the user before you upload data to such a zone
+  /// again.
   open var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
   /// Never called, because Petrel has no key of the user for encrypted data, so the user cannot
   /// reset it. The property exists for source compatibility.
@@ -100,6 +101,8 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
         recordZoneWithIDChangedBlock?(CKRecordZone.ID(zoneID))
       case .success(.deleted(let zoneID)):
         recordZoneWithIDWasDeletedBlock?(CKRecordZone.ID(zoneID))
+      case .success(.purged(let zoneID)):
+        recordZoneWithIDWasPurgedBlock?(CKRecordZone.ID(zoneID))
       case .failure(let failed):
         throw CKError(failed.error)
       }

@@ -27,8 +27,8 @@ internal import WebServices
 /// - `changeTokenExpired`: the token belongs to another zone or server, or the zone was deleted and
 ///   created again after the token. Or the server no longer keeps deletions that are newer than the
 ///   token. Delete the cached records of the zone and start with `nil`.
-/// - `userDeletedZone`: the zone was deleted.
-/// - `zoneNotFound`: the zone never existed.
+/// - `userDeletedZone`: the zone was deleted outside of the app, by the operator of the server.
+/// - `zoneNotFound`: the zone does not exist, for example because an app deleted it.
 /// - `invalidArguments`: the zone is the default zone, which has no feed, or the token is the token
 ///   of a database.
 ///

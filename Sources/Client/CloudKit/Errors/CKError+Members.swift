@@ -71,7 +71,7 @@ extension CKError {
   public static var zoneNotFound: Code { .zoneNotFound }
   /// The code `limitExceeded`: the request has too many items or too many bytes.
   public static var limitExceeded: Code { .limitExceeded }
-  /// The code `userDeletedZone`: the zone existed and was deleted.
+  /// The code `userDeletedZone`: the zone was deleted outside of the app.
   public static var userDeletedZone: Code { .userDeletedZone }
   /// The code `tooManyParticipants`: the share has too many participants.
   public static var tooManyParticipants: Code { .tooManyParticipants }

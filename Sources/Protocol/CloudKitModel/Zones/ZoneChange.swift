@@ -2,6 +2,8 @@
 public enum ZoneChange: Sendable, Hashable {
   /// The zone is new, or something in it changed.
   case changed(ZoneID)
-  /// The zone is deleted.
+  /// An app has deleted the zone.
   case deleted(ZoneID)
+  /// The operator of the server has deleted the zone, outside of the app.
+  case purged(ZoneID)
 }

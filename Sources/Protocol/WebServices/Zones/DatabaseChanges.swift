@@ -82,7 +82,8 @@ extension DatabaseChangesResponse: Message, MessageObject {
     try coder.written("moreComing", &moreComing)
   }
 
-  /// An entry of the list in a message. A deleted zone has `"deleted": true`.
+  /// An entry of the list in a message. A deleted zone has `"deleted": true`, one that
+  /// was deleted outside of the app `"purged": true` too.
   private struct Item: MessageObject {
     var change: ZoneChange
 
@@ -95,9 +96,11 @@ extension DatabaseChangesResponse: Message, MessageObject {
     ) throws(Coder.Failure) {
       var zone: AnsweredZone
       var isDeleted: Bool?
+      var isPurged: Bool?
       switch change {
       case .changed(let zoneID): zone = AnsweredZone(zoneID)
       case .deleted(let zoneID): (zone, isDeleted) = (AnsweredZone(zoneID), true)
+      case .purged(let zoneID): (zone, isDeleted, isPurged) = (AnsweredZone(zoneID), true, true)
       }
       try coder.required("zoneID", &zone)
       if Naming.hasWholeZones {
@@ -105,7 +108,13 @@ extension DatabaseChangesResponse: Message, MessageObject {
         try coder.optional("atomic", &isAtomic, "Missing if the zone is deleted.")
       }
       try coder.optional("deleted", &isDeleted, "true if the zone is deleted.")
-      change = isDeleted == true ? .deleted(zone.zoneID) : .changed(zone.zoneID)
+      try coder.optional(
+        "purged", &isPurged,
+        "Petrel's own: true if the zone was deleted for the user, outside of the app.")
+      change =
+        isPurged == true
+        ? .purged(zone.zoneID)
+        : isDeleted == true ? .deleted(zone.zoneID) : .changed(zone.zoneID)
     }
   }
 }

@@ -107,8 +107,10 @@ package struct RequestContext: Sendable {
   ///
   /// - Throws: `AUTHENTICATION_REQUIRED` for an anonymous caller.
   func origin() throws(ServiceError) -> ChangeOrigin {
-    ChangeOrigin(
+    var origin = ChangeOrigin(
       userRecordName: try user(), deviceID: excludesOriginDevice ? deviceID : nil, request: uuid)
+    origin.isByOperator = caller.isAdministrator
+    return origin
   }
 }
 

@@ -144,8 +144,8 @@ struct RecordFeed {
 
   /// Returns the number and the versions of the zone.
   ///
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneDeleted`` if the zone has a tombstone.
-  ///   Otherwise, with ``ItemFailure/Code/zoneNotFound`` if there is no such zone.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneDeleted`` if the zone was deleted outside of
+  ///   the app. Otherwise, with ``ItemFailure/Code/zoneNotFound`` if there is no such zone.
   private static func state(
     of zoneID: ZoneID, in database: DatabaseID, at address: DatabaseAddress,
     transaction: StoreTransaction
@@ -153,10 +153,8 @@ struct RecordFeed {
     if let state = try ZoneTable(transaction: transaction).state(of: zoneID, in: database) {
       return state
     }
-    let wasDeleted = try ZoneTombstoneTable(transaction: transaction).contains(zoneID, in: database)
-    throw !wasDeleted
-      ? address.missing(zoneID)
-      : ItemFailure(.zoneDeleted, field: "zoneID", "zone '\(zoneID)' was deleted by its user")
+    throw try ZoneTombstoneTable(transaction: transaction).missing(
+      zoneID, in: database, at: address)
   }
 
   /// Returns the position from which the page continues.

@@ -66,7 +66,7 @@ struct ZoneFeed {
     ).map { Candidate(version: $0.version, change: .changed($0.zoneID)) }
     let tombstones = try ZoneTombstoneTable(transaction: transaction).zones(
       deletedIn: database, after: token.knownDeletions, limit: limit + 1
-    ).map { Candidate(version: $0.version, change: .deleted($0.zoneID)) }
+    ).map { Candidate(version: $0.version, change: $0.change) }
     let merged = (zones + tombstones).sorted { $0.version < $1.version }
     let page = merged.prefix(limit)
     var next = token

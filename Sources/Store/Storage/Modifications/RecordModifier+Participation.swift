@@ -16,10 +16,11 @@ extension RecordModifier {
   }
 
   /// Returns the failure for a zone that does not exist for the requester.
-  func missing(_ zoneID: ZoneID) -> ItemFailure {
+  func missing(_ zoneID: ZoneID) throws -> ItemFailure {
     guard isByParticipant else {
-      return address.missing(
-        zoneID, address.scope == .shared ? SharedDatabase.advice : "create it first")
+      return try ZoneTombstoneTable(transaction: transaction).missing(
+        zoneID, in: database, at: address,
+        address.scope == .shared ? SharedDatabase.advice : "create it first")
     }
     return .noZone(ZoneID(zoneName: zoneID.zoneName, ownerName: address.owner ?? ""))
   }

@@ -66,7 +66,7 @@ struct RecordModifier {
         shared = try sharedZone(batch.zoneID, number: zoneNumber)
       }
       guard let zoneNumber, !isByParticipant || shared != nil else {
-        let failure = missing(batch.zoneID)
+        let failure = try missing(batch.zoneID)
         for index in batch.indexes { outcomes.note(.failed(failure), at: index) }
         continue
       }
@@ -284,7 +284,7 @@ struct RecordModifier {
       named: operation.recordID.recordName, inZone: zone.zoneNumber, of: database)
     if isByParticipant {
       // The user may have left by an earlier operation.
-      guard let shared else { throw missing(zone.zoneID) }
+      guard let shared else { throw try missing(zone.zoneID) }
       return try perform(operation, on: current, asParticipantOf: shared, in: zone)
     }
     try checkAccess(of: operation, to: current?.record)

@@ -61,7 +61,8 @@ struct RecordSearch {
     zoneNumber = try query.zoneID.flatMap { zoneID in
       guard let number = try ZoneTable(transaction: transaction).number(of: zoneID, in: database)
       else {
-        throw address.missing(zoneID)
+        throw try ZoneTombstoneTable(transaction: transaction).missing(
+          zoneID, in: database, at: address)
       }
       return try ZoneTable(transaction: transaction).hasSeveral(in: database) ? number : nil
     }

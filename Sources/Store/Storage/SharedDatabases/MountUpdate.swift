@@ -53,7 +53,8 @@ struct MountUpdate {
       try mounts.remove(mount.number, of: database)
       try zones.remove(mount.number, in: database)
       try tombstones.remember(
-        deletionOf: mount.zoneID, in: database, version: try numbers.take(from: transaction),
+        deletionOf: mount.zoneID, isPurge: false, in: database,
+        version: try numbers.take(from: transaction),
         at: timestamp)
     }
     for (zone, version, mount) in changed {

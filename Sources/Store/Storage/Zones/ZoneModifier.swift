@@ -101,17 +101,19 @@ struct ZoneModifier {
         .invalid, field: "zoneName", "the default zone cannot be deleted; delete its records")
       return .failed(zoneID, failure)
     }
+    let tombstones = ZoneTombstoneTable(transaction: transaction)
     guard let number = try ZoneTable(transaction: transaction).number(of: zoneID, in: database)
     else {
-      return .failed(zoneID, address.missing(zoneID))
+      return .failed(zoneID, try tombstones.missing(zoneID, in: database, at: address))
     }
     let audience = ShareAudience(
       departed: address.scope == .private
         ? try ParticipantTable(transaction: transaction).users(inZone: number, of: database) : [])
     try deleteContent(ofZone: number)
     let sequence = try numbers.take(from: transaction)
-    try ZoneTombstoneTable(transaction: transaction).remember(
-      deletionOf: zoneID, in: database, version: sequence, at: change.timestamp)
+    try tombstones.remember(
+      deletionOf: zoneID, isPurge: origin.isByOperator, in: database, version: sequence,
+      at: change.timestamp)
     try OutboxTable(transaction: transaction).post(
       change, sequence: sequence, numbers: numbers, audience: audience)
     return .deleted(zoneID)

@@ -6,35 +6,37 @@ import StoreModel
 /// place of a deleted zone.
 ///
 /// A tombstone stays for ``StoreConfiguration/deletionRetention``, or until a zone with the same ID
-/// is created again. While the tombstone stays, a request for the zone's change feed fails with
-/// ``ItemFailure/Code/zoneDeleted``.
+/// is created again. While the tombstone of a purged zone stays, requests for the zone fail with
+/// ``ItemFailure/Code/zoneDeleted``. A *purged* zone was deleted outside of the app.
 struct ZoneTombstoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
   /// `version` is the number of the deletion, from the database's sequence (``NumberSupply``).
-  /// `deleted` is the time of the deletion in milliseconds since 1970.
+  /// `deleted` is the time of the deletion in milliseconds since 1970. `purged` is 1 for a purged zone,
+  /// otherwise 0.
   static let definition = [
     """
     CREATE TABLE zone_tombstones (
       database_id BIGINT NOT NULL, zone_name TEXT NOT NULL, owner_name TEXT NOT NULL,
-      version BIGINT NOT NULL, deleted BIGINT NOT NULL,
+      version BIGINT NOT NULL, deleted BIGINT NOT NULL, purged BIGINT NOT NULL,
       PRIMARY KEY (database_id, zone_name, owner_name))
     """
   ]
 
   /// Adds the tombstone of a zone that is being deleted.
   func remember(
-    deletionOf zoneID: ZoneID, in database: DatabaseID, version: Int64, at timestamp: Timestamp
+    deletionOf zoneID: ZoneID, isPurge: Bool, in database: DatabaseID, version: Int64,
+    at timestamp: Timestamp
   ) throws {
     try connection.run(
       """
-      INSERT INTO zone_tombstones (database_id, zone_name, owner_name, version, deleted)
-      VALUES ($1, $2, $3, $4, $5)
+      INSERT INTO zone_tombstones (database_id, zone_name, owner_name, version, deleted, purged)
+      VALUES ($1, $2, $3, $4, $5, $6)
       """,
       [
         .integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName),
-        .integer(version), .integer(timestamp.milliseconds),
+        .integer(version), .integer(timestamp.milliseconds), .integer(isPurge ? 1 : 0),
       ])
   }
 
@@ -48,28 +50,39 @@ struct ZoneTombstoneTable {
       [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)])
   }
 
-  /// Whether there is a tombstone of a zone with this ID.
-  func contains(_ zoneID: ZoneID, in database: DatabaseID) throws -> Bool {
-    try connection.first(
+  /// Returns the failure for a zone that does not exist.
+  ///
+  /// - Parameter advice: the end of the text for a zone that was not purged.
+  func missing(
+    _ zoneID: ZoneID, in database: DatabaseID, at address: DatabaseAddress, _ advice: String? = nil
+  ) throws -> ItemFailure {
+    let isPurged = try connection.first(
       """
-      SELECT 1 FROM zone_tombstones
+      SELECT purged FROM zone_tombstones
       WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
       """,
       [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
-    ) { _ in true } ?? false
+    ) { $0.integer(0) == 1 }
+    guard isPurged == true else { return address.missing(zoneID, advice) }
+    return ItemFailure(
+      .zoneDeleted, field: "zoneID",
+      "zone '\(zoneID)' was deleted for its user, outside of the app")
   }
 
-  /// Returns the zones that were deleted after a version, in the order of their deletion, with the
-  /// versions of their deletions.
+  /// Returns the entries of zones that were deleted after a version, in the order of their deletion,
+  /// with the versions of their deletions.
   func zones(
     deletedIn database: DatabaseID, after version: Int64, limit: Int
-  ) throws -> [(zoneID: ZoneID, version: Int64)] {
+  ) throws -> [(change: ZoneChange, version: Int64)] {
     try connection.rows(
       """
-      SELECT zone_name, owner_name, version FROM zone_tombstones
+      SELECT zone_name, owner_name, version, purged FROM zone_tombstones
       WHERE database_id = $1 AND version > $2 ORDER BY version LIMIT $3
       """, [.integer(database.rawValue), .integer(version), .integer(Int64(limit))]
-    ) { (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2)) }
+    ) {
+      let zoneID = ZoneID(zoneName: $0.text(0), ownerName: $0.text(1))
+      return ($0.integer(3) == 1 ? .purged(zoneID) : .deleted(zoneID), $0.integer(2))
+    }
   }
 
   /// Returns the newest old tombstone of each database that has old tombstones.

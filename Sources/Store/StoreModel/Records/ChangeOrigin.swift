@@ -9,6 +9,8 @@ public struct ChangeOrigin: Sendable, Hashable {
   public var deviceID: String?
   /// The ID of the request that makes the change; nil for a change without a request ID.
   public var request: RequestUUID?
+  /// Whether the operator of the server makes the change, not an app.
+  public var isByOperator = false
 
   /// Creates an origin, by default without a device and a request.
   public init(userRecordName: String, deviceID: String? = nil, request: RequestUUID? = nil) {

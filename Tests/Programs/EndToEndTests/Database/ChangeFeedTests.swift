@@ -1,4 +1,6 @@
 import CloudKit
+import CloudKitModel
+import StoreModel
 import Testing
 
 struct ChangeFeedTests {
@@ -143,6 +145,44 @@ struct ChangeFeedTests {
     }
   }
 
+  @Test("A zone that the operator deletes is purged for its user, until the app makes it again")
+  func purgedZone() async throws {
+    try await Cloud.run { cloud in
+      let phone = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
+      let zoneID = try await phone.addZone("A")
+      let deleted = try await phone.addZone("B")
+      let start = try await phone.databaseChanges(since: nil)
+      try await cloud.purge(zoneID.zoneName, of: "anna")
+      try await phone.deleteRecordZone(withID: deleted)
+      let changes = try await phone.databaseChanges(since: start.changeToken)
+      #expect(
+        Dictionary(changes.deletions.map { ($0.zoneID, $0.reason) }, uniquingKeysWith: { $1 })
+          == [zoneID: .purged, deleted: .deleted])
+      func code(_ body: () async throws -> Void) async -> CKError.Code? {
+        do {
+          try await body()
+          return nil
+        } catch {
+          return (error as? CKError)?.code
+        }
+      }
+      let record = CKRecord("Item", "a", [:], zone: zoneID)
+      for (zoneID, expected) in [(zoneID, CKError.Code.userDeletedZone), (deleted, .zoneNotFound)] {
+        #expect(
+          await code { _ = try await phone.recordZoneChanges(inZoneWith: zoneID, since: nil) }
+            == expected)
+        let query = CKQuery(recordType: "Item", predicate: .all)
+        #expect(
+          await code { _ = try await phone.records(matching: query, inZoneWith: zoneID) }
+            == expected)
+        #expect(
+          await code { try await phone.save(CKRecord("Item", "a", [:], zone: zoneID)) } == expected)
+      }
+      _ = try await phone.addZone("A")
+      #expect(await code { try await phone.save(record) } == nil)
+    }
+  }
+
   @available(*, deprecated)
   @Test("Zones that fail leave the others alone, and are told together to the old block")
   func failures() async throws {
@@ -165,14 +205,14 @@ struct ChangeFeedTests {
       #expect(feed.changed == ["A": ["a"]])
       #expect(
         feed.errors.mapValues(\.code) == [
-          "gone": .userDeletedZone, "again": .changeTokenExpired, "never": .zoneNotFound,
+          "gone": .zoneNotFound, "again": .changeTokenExpired, "never": .zoneNotFound,
           "_defaultZone": .invalidArguments,
         ])
       #expect(feed.resultError == nil)
       #expect(feed.completionError?.code == .partialFailure)
       #expect(
         (feed.completionError?.partialErrorsByItemID?[zoneID("gone")] as? CKError)?.code
-          == .userDeletedZone)
+          == .zoneNotFound)
       let mixed = await #expect(throws: CKError.self) {
         try await phone.recordZoneChanges(
           inZoneWith: zoneID("A"), since: database.changeToken)
@@ -327,7 +367,7 @@ struct ChangeFeedTests {
       #expect(second.names == ["a2", "-a0"] && !second.moreComing)
       try await phone.deleteRecordZone(withID: zone)
       let (third, error) = await fetch(second.token)
-      #expect(third.names.isEmpty && third.token == nil && error?.code == .userDeletedZone)
+      #expect(third.names.isEmpty && third.token == nil && error?.code == .zoneNotFound)
     }
   }
 }
@@ -337,4 +377,18 @@ private final class OldFeed: @unchecked Sendable {
   var names: [String] = []
   var token: CKServerChangeToken?
   var moreComing = false
+}
+
+extension Cloud {
+  /// Deletes a zone of a user's private database, as the operator of the server does.
+  fileprivate func purge(_ zoneName: String, of user: String) async throws {
+    let owner = try await container(of: user, device: "operator").userRecordID().recordName
+    let address = DatabaseAddress(
+      container: Self.container, environment: .development, scope: .private, owner: owner)
+    let database = try #require(try await store.databases.existingDatabase(at: address))
+    var origin = ChangeOrigin(userRecordName: owner)
+    origin.isByOperator = true
+    _ = try await store.zones.modifyZones(
+      [.delete(ZoneID(zoneName: zoneName))], in: database, origin: origin, timestamp: .now)
+  }
 }

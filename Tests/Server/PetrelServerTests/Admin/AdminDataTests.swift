@@ -23,6 +23,42 @@ struct AdminDataTests {
     ]
   }
 
+  @Test("A zone that an administrator deletes was deleted for its user, not by the app")
+  func zones() async throws {
+    try await withService { service in
+      let key = try await service.addAdminKey()
+      for name in ["A", "B"] { try await service.makeZone(name) }
+      let start = try await service.post("private/changes/database", "{}", as: service.alice)
+      let token = start.json["syncToken"]?.string ?? ""
+      let zone: JSONValue = ["zoneID": ["zoneName": "A"]]
+      let deleted = try await service.adminPost(
+        "zones/modify",
+        body([
+          "database": "private", "user": "alice",
+          "operations": [["operationType": "delete", "zone": zone]],
+        ]), key: key)
+      #expect(deleted.status == 200, "\(deleted.json)")
+      let own = try await service.post(
+        "private/zones/modify",
+        #"{"operations": [{"operationType": "delete", "zone": {"zoneID": {"zoneName": "B"}}}]}"#,
+        as: service.alice)
+      #expect(own.status == 200, "\(own.json)")
+      let changes = try await service.post(
+        "private/changes/database", #"{"syncToken": "\#(token)"}"#, as: service.alice)
+      #expect(changes.items.map { $0["zoneID"]?["zoneName"] } == ["A", "B"])
+      #expect(changes.items.map { $0["deleted"] } == [true, true])
+      #expect(changes.items.map { $0["purged"] } == [true, nil])
+      let gone = try await service.post(
+        "private/changes/zone",
+        #"{"zones": [{"zoneID": {"zoneName": "A"}}, {"zoneID": {"zoneName": "B"}}]}"#,
+        as: service.alice)
+      #expect(gone.outcomes == ["USER_DELETED_ZONE", "ZONE_NOT_FOUND"])
+      let saved = try await service.modify(
+        Service.operation("create", "a", zone: "A"), in: "private")
+      #expect(saved.outcomes == ["USER_DELETED_ZONE"])
+    }
+  }
+
   @Test("Records of a user's database are made, queried by a predicate, and deleted")
   func records() async throws {
     try await withService { service in

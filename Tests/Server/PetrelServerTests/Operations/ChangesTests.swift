@@ -52,7 +52,7 @@ struct ChangesTests {
         #"{"zoneID": {"zoneName": "A"}, "resultsLimit": -1}"#)
       #expect(
         answer.outcomes == [
-          "ok", "USER_DELETED_ZONE", "CHANGE_TOKEN_EXPIRED", "ZONE_NOT_FOUND", "BAD_REQUEST",
+          "ok", "ZONE_NOT_FOUND", "CHANGE_TOKEN_EXPIRED", "ZONE_NOT_FOUND", "BAD_REQUEST",
           "BAD_REQUEST", "CHANGE_TOKEN_EXPIRED", "BAD_REQUEST",
         ])
       #expect(answer[0].changedNames == ["a"])
@@ -138,7 +138,7 @@ struct ChangesTests {
       try await service.deleteZone("A")
       let gone = try await service.post(
         "private/records/changes", #"{"zoneID": {"zoneName": "A"}}"#, as: service.alice)
-      #expect(gone.failure == "404 USER_DELETED_ZONE")
+      #expect(gone.failure == "404 ZONE_NOT_FOUND")
       try await service.makeZone("A")
       let expired = try await service.post(
         "private/records/changes",

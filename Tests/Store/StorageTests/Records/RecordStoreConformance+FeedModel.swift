@@ -142,7 +142,7 @@ private struct FeedClient {
       case .changed(let zone):
         zones[zone, default: KnownZone(isReversed: random.chance(1, in: 3))].isDirty = true
         namedZones?.insert(zone)
-      case .deleted(let zone):
+      case .deleted(let zone), .purged(let zone):
         zones[zone] = nil
         namedZones?.remove(zone)
       }

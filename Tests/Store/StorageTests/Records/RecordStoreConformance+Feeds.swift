@@ -167,8 +167,8 @@ extension RecordStoreConformance {
         let token = try await test.changes(in: zone).token
         try await delete(zone, test)
         #expect(
-          await itemFailure { _ = try await test.changes(in: zone, since: token) } == .zoneDeleted)
-        #expect(await itemFailure { _ = try await test.changes(in: zone) } == .zoneDeleted)
+          await itemFailure { _ = try await test.changes(in: zone, since: token) } == .zoneNotFound)
+        #expect(await itemFailure { _ = try await test.changes(in: zone) } == .zoneNotFound)
         #expect(
           await itemFailure { _ = try await test.changes(in: ZoneID(zoneName: "never")) }
             == .zoneNotFound)
@@ -178,6 +178,46 @@ extension RecordStoreConformance {
           await storeError { _ = try await test.changes(in: zone, since: token) }
             == .changeTokenExpired)
         #expect(try await test.changes(in: zone).changes.isEmpty)
+      }
+    }
+
+    @Test(
+      "a zone that was deleted outside of the app says so, until it is created again",
+      arguments: engines)
+    func purgedZones(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let zone = try await test.makeZone("z")
+        try await test.save("a", zone: zone, in: test.privateID)
+        let token = try await test.changes(in: zone).token
+        let feed = try await test.zoneChanges()
+        func modify(
+          _ operation: ZoneOperation, byOperator: Bool = false
+        ) async throws -> ItemFailure.Code? {
+          var origin = ChangeOrigin(userRecordName: TestStore.alice)
+          origin.isByOperator = byOperator
+          let outcome = try await test.store.zones.modifyZones(
+            [operation], in: test.privateID, origin: origin, timestamp: TestStore.time(1))[0]
+          return if case .failed(_, let failure) = outcome { failure.code } else { nil }
+        }
+        #expect(try await modify(.delete(zone), byOperator: true) == nil)
+        #expect(try await test.zoneChanges(since: feed.token).changes == [.purged(zone)])
+        #expect(
+          await itemFailure { _ = try await test.changes(in: zone, since: token) } == .zoneDeleted)
+        let save = RecordOperation(
+          kind: .create, recordID: RecordID(recordName: "b", zoneID: zone), recordType: "Note")
+        let saved = try await test.modify([save], in: test.privateID)
+        #expect(saved.map { $0.failure?.code } == [.zoneDeleted])
+        let query = RecordQuery(
+          query: Query(recordType: "Note"), zoneID: zone, limit: 10,
+          caller: .user(userRecordName: TestStore.alice))
+        #expect(
+          await itemFailure {
+            _ = try await test.store.records.records(matching: query, in: test.privateID)
+          } == .zoneDeleted)
+        #expect(try await modify(.delete(zone)) == .zoneDeleted)
+        #expect(try await modify(.create(zone)) == nil)
+        #expect(try await modify(.delete(zone)) == nil)
+        #expect(await itemFailure { _ = try await test.changes(in: zone) } == .zoneNotFound)
       }
     }
 

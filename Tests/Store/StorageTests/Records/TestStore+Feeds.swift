@@ -66,7 +66,7 @@ extension ZoneChangesPage {
     changes.map {
       switch $0 {
       case .changed(let zoneID): zoneID.zoneName
-      case .deleted(let zoneID): "-\(zoneID.zoneName)"
+      case .deleted(let zoneID), .purged(let zoneID): "-\(zoneID.zoneName)"
       }
     }
   }
