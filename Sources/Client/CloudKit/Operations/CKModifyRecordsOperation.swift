@@ -15,6 +15,9 @@ internal import WebServices
 /// changes between the start of the operation and the end of its upload. ``isAtomic`` says what
 /// happens to the other items then.
 ///
+/// If a save fails with `serverRecordChanged`, the operation downloads the assets of the server's record
+/// before it reports the failure. If that is not possible, the record has its assets without files.
+///
 /// ```swift
 /// let operation = CKModifyRecordsOperation(recordsToSave: [note], recordIDsToDelete: [oldID])
 /// operation.savePolicy = .changedKeys
@@ -96,6 +99,9 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   private var savedRecords: [CKRecord] = []
   private var deletedRecordIDs: [CKRecord.ID] = []
   private var itemErrors = ItemErrors()
+  /// The records whose saves failed with a conflict. The operation reports them at its end, when the
+  /// assets of the server's records are downloaded.
+  private var conflicts: [(record: CKRecord, error: CKError)] = []
 
   /// Makes an operation that saves and deletes records. Saves come before deletions.
   public convenience init(
@@ -193,7 +199,12 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         deletedRecordIDs.append(recordID)
         perRecordDeleteBlock?(recordID, .success(()))
       case (.save(let save), .failure(let failed)):
-        finish(save.record, .failure(CKError(failed.error, savedRecord: save.record)))
+        let error = CKError(failed.error, savedRecord: save.record)
+        if error.serverRecord?.assets().isEmpty ?? true {
+          finish(save.record, .failure(error))
+        } else {
+          conflicts.append((save.record, error))
+        }
       case (.delete, .failure(let failed)):
         fail(item, CKError(failed.error))
       case (_, .success):
@@ -203,12 +214,14 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
             .internalError, "the server answered a save as a deletion, or a deletion as a save"))
       }
     }
-    return nil
+    return try downloadAssets(
+      of: conflicts.compactMap(\.error.serverRecord), isOptional: true, deliver: { _, _ in })
   }
 
   override func conclude(_ error: CKError?) {
     // The upload retains this operation; this breaks the cycle.
     upload = nil
+    for (record, error) in conflicts { finish(record, .failure(error)) }
     modifyRecordsResultBlock?(error.map { .failure($0) } ?? .success(()))
     formerCompletionBlock?(
       savedRecords, deletedRecordIDs, error ?? itemErrors.partialFailure)

@@ -30,7 +30,7 @@ struct AssetTests {
     }
   }
 
-  @Test("A fetched file is removed with its asset, unless it was moved")
+  @Test("A fetched file outlives its asset, and can be moved")
   func stagedFiles() async throws {
     try await withFiles { files in
       try await Cloud.run { cloud in
@@ -48,8 +48,40 @@ struct AssetTests {
           #expect(urls.allSatisfy { FileManager.default.fileExists(atPath: $0.path) })
           try FileManager.default.moveItem(at: urls[1], to: kept)
         }
-        #expect(urls.allSatisfy { !FileManager.default.fileExists(atPath: $0.path) })
+        #expect(try urls.prefix(1).map { try Data(contentsOf: $0).count } == [10])
         #expect(try Data(contentsOf: kept).count == 10)
+      }
+    }
+  }
+
+  @Test("The server's record of a conflict has its files, and the other results come all the same")
+  func conflict() async throws {
+    try await withFiles { files in
+      try await Cloud.run { cloud in
+        let phone = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
+        let tablet = try await cloud.container(of: "anna", device: "tablet").privateCloudDatabase
+        let mine = try await phone.save(CKRecord("Item", "A", ["n": 1]))
+        let theirs = try await tablet.record(for: mine.recordID)
+        theirs["photo"] = CKAsset(fileURL: try files.make(size: 10))
+        theirs["list"] = try [3, 4].map { CKAsset(fileURL: try files.make(size: $0)) }
+        try await tablet.save(theirs)
+        mine["n"] = 2
+        let other = CKRecord("Item", "B", ["n": 3])
+        let results = try await phone.modifyRecords(
+          saving: [mine, other], deleting: [], atomically: false
+        ).saveResults
+        #expect(throws: Never.self) { try results[other.recordID]?.get() }
+        let error = #expect(throws: CKError.self) { try results[mine.recordID]?.get() }
+        #expect(error?.code == .serverRecordChanged)
+        let server = try #require(error?.serverRecord)
+        #expect(try Data(contentsOf: #require(server.assetURL("photo"))).count == 10)
+        let list = try #require(server["list"] as? [CKAsset])
+        #expect(try list.map { try Data(contentsOf: #require($0.fileURL)).count } == [3, 4])
+        // The record can be merged and saved with its files.
+        server["n"] = 2
+        try await phone.save(server)
+        let merged = try await tablet.record(for: mine.recordID)
+        #expect(try Data(contentsOf: #require(merged.assetURL("photo"))).count == 10)
       }
     }
   }

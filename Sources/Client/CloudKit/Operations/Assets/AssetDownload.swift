@@ -6,12 +6,15 @@ internal import CloudKitModel
 /// its blocks. The step delivers a record, which means that it passes the record to the operation,
 /// when all assets of the record are in local files. If the server no longer has a file, or refuses
 /// it, that record fails with `assetNotAvailable`, and the download continues with the next record.
-/// The operation ends when the network or the server fails, or when the program cancels it.
+/// The operation ends when the network or the server fails, unless the files are optional, or when the
+/// program cancels it.
 final class AssetDownload: @unchecked Sendable {
   // Unchecked: only the operation's callback queue uses this object.
 
   /// The records that are not delivered yet. The download works on the first one.
   private var remaining: ArraySlice<CKRecord>
+  /// Whether a failure of the network or the server fails only its record.
+  private let isOptional: Bool
   private let progress: (CKRecord, Double) -> Void
   /// The function that gets each record. The error says why an asset of the record is missing; nil
   /// if all assets are in local files.
@@ -25,11 +28,12 @@ final class AssetDownload: @unchecked Sendable {
   private var state = AssetProgress(total: 0)
 
   init(
-    of records: [CKRecord], progress: @escaping (CKRecord, Double) -> Void,
+    of records: [CKRecord], isOptional: Bool, progress: @escaping (CKRecord, Double) -> Void,
     deliver: @escaping (CKRecord, CKError?) -> Void,
     then next: @escaping () throws(CKError) -> ServiceCall?
   ) {
     remaining = records[...]
+    self.isOptional = isOptional
     self.progress = progress
     self.deliver = deliver
     self.next = next
@@ -78,7 +82,8 @@ final class AssetDownload: @unchecked Sendable {
         }
         assets.removeFirst()
         return try fetch(for: record)
-      case .failure(let error) where error.code == .unknownItem || error.code == .permissionFailure:
+      case .failure(let error)
+      where isOptional || error.code == .unknownItem || error.code == .permissionFailure:
         return try fail(record, error.localizedDescription)
       case .failure(let error):
         throw error
@@ -119,6 +124,7 @@ extension CKDatabaseOperation {
   ///
   /// - Parameters:
   ///   - records: The records in the server's answer. Records without assets need no download.
+  ///   - isOptional: Whether the operation goes on without a file if the network or the server fails.
   ///   - progress: Called with a record and the fraction of its bytes that are downloaded, at most
   ///     0.99.
   ///   - deliver: Called with each record in order, and with an error if one of its assets cannot
@@ -126,10 +132,13 @@ extension CKDatabaseOperation {
   ///   - next: Returns the call that follows the downloads; nil ends the operation.
   /// - Returns: The next call of the operation; nil when there is none.
   func downloadAssets(
-    of records: [CKRecord], progress: @escaping (CKRecord, Double) -> Void = { _, _ in },
+    of records: [CKRecord], isOptional: Bool = false,
+    progress: @escaping (CKRecord, Double) -> Void = { _, _ in },
     deliver: @escaping (CKRecord, CKError?) -> Void,
     then next: @escaping () throws(CKError) -> ServiceCall? = { () throws(CKError) in nil }
   ) throws(CKError) -> ServiceCall? {
-    try AssetDownload(of: records, progress: progress, deliver: deliver, then: next).proceed()
+    try AssetDownload(
+      of: records, isOptional: isOptional, progress: progress, deliver: deliver, then: next
+    ).proceed()
   }
 }

@@ -5,8 +5,9 @@ package import CloudKitModel
 /// To save an asset, make it with the URL of a file. Keep the file unchanged and in place until the
 /// save ends. A file can have at most 50 MB (50,000,000 bytes).
 ///
-/// A fetched asset refers to a temporary file. The file is deleted when the last copy of the asset
-/// object is released, or when the process ends. To keep the file, move it at once.
+/// A fetched asset refers to a temporary file. The file stays for an hour after its download, and as
+/// long as a copy of the asset object lives. After that, the next download deletes it. The end of the
+/// process deletes all such files. To keep a file, move it.
 ///
 /// ```swift
 /// note["photo"] = CKAsset(fileURL: photoURL)
@@ -21,8 +22,8 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The properties of an asset, which the lock protects together.
   private struct State {
     var fileURL: URL?
-    /// The object that deletes a downloaded file when no asset refers to the file any more. Nil for
-    /// files of the program.
+    /// The object that keeps a downloaded file while an asset refers to the file. Nil for files of the
+    /// program.
     var staged: StagedFile?
     /// The server's description of the stored file; nil for an asset that was not saved.
     var stored: Asset?

@@ -1,21 +1,42 @@
 /// A downloaded file in the temporary folder of the process.
 ///
-/// The file is deleted when the last reference to this object is released. If the program has moved
-/// the file, nothing is deleted.
+/// Programs keep the URL of a file longer than the asset. The file therefore stays for
+/// ``lifetime``, and as long as an object refers to it. After that, the next download deletes it. If
+/// the program has moved the file, nothing is deleted.
 final class StagedFile: Sendable {
   let url: URL
+  /// The end of the file's ``lifetime``.
+  private let end: ContinuousClock.Instant
+
+  /// The time for which a downloaded file stays at least.
+  static let lifetime = Duration.seconds(3_600)
 
   init(_ url: URL) {
     self.url = url
+    end = .now + Self.lifetime
   }
 
-  // The file is in the temporary directory, so a failed removal does no harm.
-  deinit { try? FileManager.default.removeItem(at: url) }
+  deinit { Self.released.withLock { $0.append((url, end)) } }
+
+  /// The files to which no object refers any more, each with the end of its lifetime.
+  private static let released = Locked<[(url: URL, end: ContinuousClock.Instant)]>([])
+
+  /// Deletes the files to which no object refers any more and whose lifetime is over.
+  static func removeReleased(at now: ContinuousClock.Instant) {
+    let old = released.withLock { files in
+      let old = files.filter { $0.end <= now }
+      files.removeAll { $0.end <= now }
+      return old
+    }
+    // The files are in the temporary directory, so a failed removal does no harm.
+    for file in old { try? FileManager.default.removeItem(at: file.url) }
+  }
 
   /// Returns a new URL in the folder of this process. No file exists there yet.
   ///
   /// - Throws: `internalError` if the folder of the process could not be made.
   static func newURL() throws(CKError) -> URL {
+    removeReleased(at: .now)
     switch folder {
     case .success(let folder): return folder.appendingPathComponent(UUID().uuidString)
     case .failure(let error): throw error
