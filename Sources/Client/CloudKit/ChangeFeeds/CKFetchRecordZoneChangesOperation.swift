@@ -59,7 +59,9 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   public var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
   /// Called for each record that was deleted, with the type that the record had.
   open var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
-  /// Called after the changes of each answer, with the token for the next fetch.
+  /// Called after the changes of each answer but the last one of a zone, with the token for the next
+  /// fetch. ``recordZoneFetchResultBlock`` gets the last token, so the block is never called if
+  /// ``fetchAllChanges`` is false.
   ///
   /// The data is the ``CKModifyRecordsOperation/clientChangeTokenData`` of the last change that
   /// this device made in the zone; `nil` if there is none.
@@ -210,13 +212,13 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     }
   }
 
-  /// Completes a page after all its changes have been reported. Reports the token. Then adds the
-  /// request for the zone's next page to ``pending``, or reports the result of the zone.
+  /// Completes a page after all its changes have been reported. Reports the token and adds the request
+  /// for the zone's next page to ``pending``, or reports the result of the zone.
   private func finish(_ page: RecordChangesResponse, for request: RecordChangesRequest) {
     let zoneID = CKRecordZone.ID(request.zoneID)
     let token = CKServerChangeToken(syncToken: page.syncToken)
-    recordZoneChangeTokensUpdatedBlock?(zoneID, token, page.clientChangeTokenData)
     if page.moreComing && fetchAllChanges {
+      recordZoneChangeTokensUpdatedBlock?(zoneID, token, page.clientChangeTokenData)
       var next = request
       next.syncToken = page.syncToken
       pending.append(next)

@@ -41,7 +41,11 @@ extension RecordModifier {
     let check = SaveCheck(
       modification: modification, address: address, zone: zone, shared: shared,
       transaction: transaction)
-    return try writer.save(check.save(of: record, named: named, over: current))
+    let saved = try writer.save(check.save(of: record, named: named, over: current))
+    if address.scope == .private, let parent = saved.parent {
+      parents[saved.recordID.recordName] = parent.recordName
+    }
+    return saved
   }
 
   /// Returns the failure of a record with which the database would have more bytes than its quota.

@@ -26,6 +26,9 @@ struct RecordModifier {
   /// The zone in progress as the requester sees it, if the requester is a participant of its shares;
   /// nil for the owner.
   var shared: SharedZone?
+  /// The names of the parents of the records that the request has saved in the zone in progress, by
+  /// the names of the records. It is empty in databases without hierarchies.
+  var parents: [String: String] = [:]
   /// The outcomes so far.
   private var outcomes: ModificationOutcomes
 
@@ -155,12 +158,28 @@ struct RecordModifier {
       }
     }
     if hasSavepoint { try transaction.connection.run("RELEASE zone", []) }
+    try raiseParents(of: batch, inZone: zoneNumber)
     if let token = modification.clientChangeToken, !batch.indexes.allSatisfy(failed) {
       try ClientChangeTokenTable(transaction: transaction).keep(
         token, of: modification.origin.userRecordName, zone: zoneNumber, in: database,
         at: modification.timestamp)
     }
     if writer.latest > mark.latest { writer.noteChange(inZone: zoneNumber) }
+  }
+
+  /// Gives the parents of the saved records new change tags. A parent that the request itself saved
+  /// has one already.
+  ///
+  /// The method runs after all operations, so that a request can save a child before its parent, with
+  /// the change tag that the parent had before the request.
+  private mutating func raiseParents(of batch: Batch, inZone zoneNumber: Int64) throws {
+    guard !parents.isEmpty else { return }
+    let names = batch.indexes.filter { !failed($0) }
+      .map { modification.operations[$0].recordID.recordName }
+    for name in Set(names.compactMap { parents[$0] }).subtracting(names).sorted() {
+      try writer.raiseParent(name, inZone: zoneNumber)
+    }
+    parents = [:]
   }
 
   /// Returns whether an operation has failed so far.

@@ -14,9 +14,8 @@ struct ReferenceCheck {
 
   /// Checks the targets of a record's references.
   ///
-  /// A new parent must exist in the zone of the record, and so must the target of a `validate`
-  /// reference. The target of a `deleteSelf` reference must be in the zone, but need not exist; the
-  /// number of such references to it is limited. Other references are not checked.
+  /// All targets must be in the zone of the record. A new parent must exist, and so must the target of
+  /// a `validate` reference. The number of `deleteSelf` references to a target is limited.
   ///
   /// A participant of shared hierarchies sees the target of a new `deleteSelf` reference. Otherwise
   /// the deletion of the record would show when a hidden target is deleted.
@@ -38,14 +37,13 @@ struct ReferenceCheck {
     for name in named {
       guard let value = record.fields[name] else { continue }
       for reference in value.references {
+        try checkZone(of: reference, field: name, of: record)
         switch reference.action {
         case .none:
           continue
         case .validate:
-          try checkZone(of: reference, field: name, of: record)
           try require(reference, field: name, of: record)
         case .deleteSelf:
-          try checkZone(of: reference, field: name, of: record)
           if !targetsBefore.contains(reference.recordName) {
             if let shared, shared.wholeZone == nil {
               try require(reference, field: name, of: record)
@@ -67,8 +65,8 @@ struct ReferenceCheck {
     else { return }
     throw ItemFailure(
       .invalid, field: field,
-      "'\(field)' of record '\(record.recordID)' points into zone '\(zoneID)'; such a reference "
-        + "must stay in its record's zone")
+      "'\(field)' of record '\(record.recordID)' points into zone '\(zoneID)'; a reference must stay "
+        + "in its record's zone")
   }
 
   /// Checks that the target of a reference exists.

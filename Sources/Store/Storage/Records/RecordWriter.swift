@@ -131,6 +131,27 @@ struct RecordWriter {
   mutating func update(
     _ current: StoredRecord, departed: [String] = [], _ change: (inout Record) -> Void = { _ in }
   ) throws -> Record {
+    let record = try rewrite(current, change)
+    try post(
+      .recordUpdated, record: record, sequence: latest,
+      audience: try audience(
+        ofRecord: current.number, inZone: current.zoneNumber, departed: departed))
+    return record
+  }
+
+  /// Gives the parent of a saved record a new version, and so a new change tag. Change feeds have the
+  /// parent again, but no subscription fires for it.
+  mutating func raiseParent(_ name: String, inZone zone: Int64) throws {
+    let parent = try RecordTable(transaction: transaction).record(
+      named: name, inZone: zone, of: database)
+    if let parent { try rewrite(parent) { _ in } }
+  }
+
+  /// Writes a stored record with a change and a new version. The change is not posted to the outbox.
+  @discardableResult
+  private mutating func rewrite(
+    _ current: StoredRecord, _ change: (inout Record) -> Void
+  ) throws -> Record {
     let recordType = current.record.recordType
     guard
       let type = try RecordTypeTable(transaction: transaction).type(named: recordType, at: address)
@@ -151,12 +172,7 @@ struct RecordWriter {
     }
     try RecordIndexes(transaction: transaction).update(
       from: current, to: stored, type: type, in: database)
-    let record = stored.record
-    try post(
-      .recordUpdated, record: record, sequence: version,
-      audience: try audience(
-        ofRecord: stored.number, inZone: stored.zoneNumber, departed: departed))
-    return record
+    return stored.record
   }
 
   /// Deletes a record, then the records that have a `deleteSelf` reference to it, then those that

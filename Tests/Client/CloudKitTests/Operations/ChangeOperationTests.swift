@@ -99,7 +99,7 @@ struct ChangeOperationTests {
         "changed a true", "old changed a", "deleted b T", "token Notes 1 1",
         "zone Old - 0 false changeTokenExpired",
         "old zone Old - 0 false changeTokenExpired",
-        "changed c true", "old changed c", "token Notes 2 1",
+        "changed c true", "old changed c",
         "zone Notes 2 1 false -", "old zone Notes 2 1 false -",
         "result -", "old result partialFailure",
       ])
@@ -122,7 +122,7 @@ struct ChangeOperationTests {
     operation.database = CKContainer.scripted(transport).privateCloudDatabase
     #expect(
       calls(operation) == [
-        "changed a true", "old changed a", "token Notes 1 0", "zone Notes 1 0 true -",
+        "changed a true", "old changed a", "zone Notes 1 0 true -",
         "old zone Notes 1 0 true -", "result -", "old result -",
       ])
     #expect(operation.optionsByRecordZoneID?.count == 1)

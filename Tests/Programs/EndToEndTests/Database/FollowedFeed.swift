@@ -35,17 +35,19 @@ extension CKDatabase {
       box.feed.records[recordID] = try? result.get()
     }
     operation.recordWithIDWasDeletedBlock = { box.feed.deleted[$0] = $1 }
-    operation.recordZoneChangeTokensUpdatedBlock = { zoneID, token, _ in
+    let noteToken = { (zoneID: CKRecordZone.ID, token: CKServerChangeToken?) in
       box.feed.pages[zoneID.zoneName, default: 0] += 1
       box.feed.tokens[zoneID.zoneName] = token
       onPage()
     }
+    operation.recordZoneChangeTokensUpdatedBlock = { zoneID, token, _ in noteToken(zoneID, token) }
     operation.recordZoneFetchResultBlock = { zoneID, result in
       switch result {
       case .success(let values):
         box.feed.results[zoneID.zoneName] = .init(
           token: values.serverChangeToken, data: values.clientChangeTokenData,
           moreComing: values.moreComing)
+        noteToken(zoneID, values.serverChangeToken)
       case .failure(let error):
         box.feed.errors[zoneID.zoneName] = error as? CKError
       }

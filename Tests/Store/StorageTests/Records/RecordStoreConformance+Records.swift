@@ -364,6 +364,16 @@ extension RecordStoreConformance {
         let away = Reference(recordName: "p", zoneID: ZoneID(zoneName: "elsewhere"))
         let outside = try await test.modify([operation(.create, "z", parent: .some(away))])
         #expect(outside[0].failure?.field == "parent")
+        for action in Reference.Action.allCases {
+          var target = away
+          target.action = action
+          for value in [RecordValue.reference(target), .list(of: .reference, [.reference(target)])]
+          {
+            let outcomes = try await test.modify([operation(.create, "z", ["away": value])])
+            #expect(outcomes[0].failure?.code == .invalid, "\(action)")
+            #expect(outcomes[0].failure?.field == "away")
+          }
+        }
         let orphaned = try await test.modify([operation(.forceUpdate, "d", parent: .some(nil))])
         #expect(orphaned[0].record?.parent == nil)
       }

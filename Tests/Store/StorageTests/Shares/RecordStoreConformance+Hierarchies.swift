@@ -72,6 +72,53 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test("the save of a child gives its parent a new change tag", arguments: engines)
+    func parentTags(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let zone = try await test.makeZone("z")
+        _ = try await test.modify(
+          [
+            save("top", below: nil, in: zone), save("a", below: "top", in: zone),
+            save("b", below: "a", in: zone),
+          ], in: test.privateID)
+        func tags() async throws -> [String?] {
+          var tags: [String?] = []
+          for name in ["top", "a", "b"] {
+            tags.append(
+              try await test.record(name, zone: zone, in: test.privateID)?.recordChangeTag)
+          }
+          return tags
+        }
+        let first = try await tags()
+        let parent = try #require(try await test.record("a", zone: zone, in: test.privateID))
+        let token = try await test.changes(in: zone).token
+        _ = try await test.modify([change("b", in: zone)], in: test.privateID)
+        let second = try await tags()
+        #expect(second[0] == first[0] && second[1] != first[1] && second[2] != first[2])
+        let raised = try #require(try await test.record("a", zone: zone, in: test.privateID))
+        #expect(raised.modified == parent.modified && raised.parent == parent.parent)
+        #expect(try await test.changes(in: zone, since: token).names.sorted() == ["a", "b"])
+        // A save with the parent's old tag is a conflict, but not in one request with the child.
+        var update = change("a", in: zone)
+        update.kind = .update
+        update.recordChangeTag = first[1]
+        let stale = try await test.modify([update], in: test.privateID)
+        #expect(stale.map { $0.failure?.code } == [.conflict])
+        update.recordChangeTag = second[1]
+        let together = try await test.modify(
+          [change("b", in: zone), update], in: test.privateID, atomic: true)
+        #expect(together.map(\.summary) == ["saved", "saved"])
+        #expect(together[1].record?.recordChangeTag == (try await tags())[1])
+        // A child that is not saved changes nothing.
+        let third = try await tags()
+        let failed = try await test.modify(
+          [change("b", in: zone), save("c", below: "missing", in: zone)], in: test.privateID,
+          atomic: true)
+        #expect(failed.map(\.summary) == ["atomic", "referenceMissing"])
+        #expect(try await tags() == third)
+      }
+    }
+
     @Test("a deletion that takes the children with it is no loss of a parent", arguments: engines)
     func cascades(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
