@@ -97,13 +97,14 @@ struct FaultTests {
     #expect(error?.serverRecord?.recordID == recordID)
   }
 
-  @Test("a full quota refuses each record of a batch")
+  @Test("a full quota refuses each record of a batch, a child and its parent too")
   func quota() async throws {
     let cloud = try await TestCloud()
     let database = cloud.container(user: "anna").privateCloudDatabase
     let records = ["a", "b"].map {
       CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: $0))
     }
+    records[1].setParent(records[0])
     cloud.fail(next: .quotaExceeded)
     let (results, _) = try await database.modifyRecords(
       saving: records, deleting: [], atomically: false)

@@ -54,6 +54,12 @@ struct ModificationOutcomes: Sendable {
     return others.isEmpty || others[index].isFailure
   }
 
+  /// Returns the failure of an operation; nil if it succeeded or was not reached.
+  func failure(at index: Int) -> ItemFailure? {
+    guard !others.isEmpty, case .failed(let failure) = others[index] else { return nil }
+    return failure
+  }
+
   /// Returns the outcomes for the caller, in the order of the operations. ``RecordService`` calls
   /// the method outside of the transaction; for a request with an ID, ``RepeatableModification``
   /// calls it inside.

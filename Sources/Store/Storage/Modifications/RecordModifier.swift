@@ -222,6 +222,26 @@ struct RecordModifier {
         }
       }
     }
+    spreadQuotaFailures(in: zone)
+  }
+
+  /// Lets the operations that wait for a record fail as the save of that record, if it failed because
+  /// the database is full. An app that finds the record missing might delete its own copy of both.
+  private mutating func spreadQuotaFailures(in zone: ZoneModification) {
+    var full = Set(
+      zone.indexes.filter { outcomes.failure(at: $0)?.code == .quotaExceeded }
+        .map { modification.operations[$0].recordID.recordName })
+    var waiting = zone.waiting.filter { outcomes.failure(at: $0.key)?.code == .referenceMissing }
+    while let (index, names) = waiting.first(where: { !$0.value.isDisjoint(with: full) }) {
+      waiting[index] = nil
+      let recordID = modification.operations[index].recordID
+      let failure = ItemFailure(
+        .quotaExceeded,
+        "record '\(recordID)' was not saved, because record "
+          + "'\(names.intersection(full).sorted()[0])', which it names, exceeds the quota")
+      outcomes.note(.failed(failure), at: index)
+      full.insert(recordID.recordName)
+    }
   }
 
   /// Carries out the operations on a root record and its new share, which succeed or fail together.

@@ -46,6 +46,30 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test(
+      "records that name a record beyond the quota exceed it too, in any order", arguments: engines)
+    func quotaOfParents(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let zone = try await test.makeZone("z")
+        func save(_ name: String, below parent: String?) -> RecordOperation {
+          RecordOperation(
+            kind: .create, recordID: RecordID(recordName: name, zoneID: zone), recordType: "Note",
+            parent: .some(parent.map { Reference(recordName: $0) }))
+        }
+        for isAtomic in [true, false] {
+          let outcomes = try await test.modify(
+            [
+              save("c", below: "b"), save("a", below: nil), save("b", below: "a"),
+              save("lost", below: "missing"),
+            ], in: test.privateID, atomic: isAtomic, quota: 1)
+          #expect(
+            outcomes.map { $0.failure?.code } == [
+              .quotaExceeded, .quotaExceeded, .quotaExceeded, .referenceMissing,
+            ])
+        }
+      }
+    }
+
     @Test("what exceeds the quota is refused by itself, what makes room is not", arguments: engines)
     func quota(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
