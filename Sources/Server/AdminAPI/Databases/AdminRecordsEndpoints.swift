@@ -73,16 +73,13 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     try await names.check(query, arguments)
     let context = try await databases.context(request, operation: "records/query", body: Data())
     let zoneID = arguments.text(.zoneName).map { ZoneID(zoneName: $0) }
-    let page: RecordPage =
-      if let database = try await databases.store.existingDatabase(at: address) {
-        try await records.records(
-          matching: RecordQuery(
-            query: query, zoneID: zoneID, limit: arguments.limit,
-            continuation: arguments.text(.continuation), caller: context.caller),
-          in: database)
-      } else {
-        RecordPage(records: [], continuation: nil)
-      }
+    let database = try await databases.store.existingDatabase(at: address)
+    let records = database == nil ? databases.store.vacancy(at: address).records : records
+    let page = try await records.records(
+      matching: RecordQuery(
+        query: query, zoneID: zoneID, limit: arguments.limit,
+        continuation: arguments.text(.continuation), caller: context.caller),
+      in: database ?? .vacant)
     let response = RecordsResponse(
       records: page.records.map { .success(.record($0)) }, continuationMarker: page.continuation)
     return HTTPResponse(json: response.body(context: context.messageContext()))

@@ -6,8 +6,8 @@ import StoreModel
 ///
 /// In a fixed environment (``StoreConfiguration/fixedEnvironments``), saving a record creates no
 /// type or field, except for the system's types. An administrator must deploy all others. The
-/// checks of types and fields refuse nothing in other environments; those of indexes apply in each
-/// environment.
+/// checks of what is saved refuse nothing in other environments; those of queries and indexes apply
+/// in each environment.
 ///
 /// Each refusal is an ``ItemFailure`` that names the field. If a command repairs the schema, the
 /// reason in the failure names the command.
@@ -57,6 +57,24 @@ struct SchemaRequirements {
   ) throws {
     guard isFixed(address), !ContainerSchema.systemTypes.contains(name) else { return }
     throw missing("record type '\(name)'", at: address, field: "recordType", consequence)
+  }
+
+  /// Refuses the query of a record type that the schema does not have, in each environment. The
+  /// system's types are never refused.
+  ///
+  /// The failure's sentence begins as iCloud's, because apps look for these words.
+  ///
+  /// - Throws: ``ItemFailure/Code/notFound``.
+  func requireSearchableType(named name: String, at address: DatabaseAddress) throws {
+    guard !ContainerSchema.systemTypes.contains(name) else { return }
+    let remedy =
+      isFixed(address)
+      ? "create it in development and run: petrel schema deploy --container \(address.container)"
+      : "the first save of such a record creates it"
+    throw ItemFailure(
+      .notFound, field: "recordType",
+      "Did not find record type: \(name). It is not in the \(address.environment.rawValue) schema "
+        + "of \(address.container); \(remedy)")
   }
 
   /// Returns the failure for a type or field that is missing in a fixed environment.

@@ -38,11 +38,11 @@ struct RecordSearch {
 
   /// Prepares the search and checks the query.
   ///
-  /// The result is nil if no record can match. That is so if the schema does not have the type, or
-  /// a field in which a match must have a value.
+  /// The result is nil if no record can match. That is so if the schema does not have a field in
+  /// which a match must have a value. It is also so for a type of the system without records.
   ///
-  /// - Throws: ``ItemFailure`` if the zone does not exist, the caller may read no records of the
-  ///   type, or a filter does not fit the schema; ``StoreError/Code/badContinuation`` for a
+  /// - Throws: ``ItemFailure`` if the zone or the type does not exist, the caller may read no records
+  ///   of the type, or a filter does not fit the schema; ``StoreError/Code/badContinuation`` for a
   ///   continuation of another query.
   init?(
     _ query: RecordQuery, in database: DatabaseID, at address: DatabaseAddress,
@@ -75,8 +75,8 @@ struct RecordSearch {
       let type = try RecordTypeTable(transaction: transaction).type(
         named: query.query.recordType, at: address)
     else {
-      try SchemaRequirements(transaction: transaction).requireType(
-        named: query.query.recordType, at: address, "a query cannot search it")
+      try SchemaRequirements(transaction: transaction).requireSearchableType(
+        named: query.query.recordType, at: address)
       return nil
     }
     self.type = type

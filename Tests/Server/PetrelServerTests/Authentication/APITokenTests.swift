@@ -57,6 +57,7 @@ struct APITokenTests {
   @Test("A token is good for its container's environment alone")
   func places() async throws {
     try await withService { service in
+      _ = try await service.modify(Service.operation("create", "n"))
       let token = try await service.addAPIToken(environment: .production)
       let development = try await service.send("public/records/query", Self.query, apiToken: nil)
       #expect(development.status == 200)
@@ -70,6 +71,7 @@ struct APITokenTests {
   @Test("A revoked token is refused soon, and the container goes on asking for one")
   func revoked() async throws {
     try await withService { service in
+      _ = try await service.modify(Service.operation("create", "n"))
       let token = try await service.addAPIToken("old app")
       let before = try await service.send("public/records/query", Self.query, apiToken: token)
       #expect(before.status == 200)
@@ -95,6 +97,7 @@ struct APITokenTests {
     ])
   func anonymous(_ operation: String, _ status: Int) async throws {
     try await withService { service in
+      _ = try await service.modify(Service.operation("create", "n"))
       let token = try await service.addAPIToken()
       let body = operation.hasSuffix("lookup") ? #"{"records": []}"# : Self.query
       let answer = try await service.send(operation, body, apiToken: token)
@@ -142,6 +145,7 @@ struct APITokenTests {
     "Pages from other places than the token allows are refused; programs without origin are not")
   func origins() async throws {
     try await withService { service in
+      _ = try await service.modify(Service.operation("create", "n"))
       let token = try await service.addAPIToken(
         origins: ["HTTPS://App.Example.com:443/", "http://localhost:3000"])
       let anywhere = try await service.addAPIToken("anywhere")

@@ -117,6 +117,7 @@ struct CrossOriginTests {
     ])
   func contentTypes(_ type: String) async throws {
     try await withService { service in
+      _ = try await service.modify(Service.operation("create", "n"))
       let answer = try await service.client.send(
         "POST", service.target("public/records/query", as: nil),
         headers: "Content-Type: \(type)\r\n",

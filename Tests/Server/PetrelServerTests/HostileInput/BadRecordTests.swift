@@ -78,6 +78,17 @@ struct BadRecordTests {
       title: "an empty record name", operation: Service.operation("create", "", zone: "Z"),
       reason: ["recordName must not be empty"]),
     Case(
+      title: "an empty list in a new field", operation: create(#""rooms": {"value": []}"#),
+      reason: ["cannot use an empty list to initialize a new field (field 'rooms' in record type"]),
+    Case(
+      title: "an empty list of a type in a new field",
+      operation: create(#""rooms": {"value": [], "type": "INT64_LIST"}"#),
+      reason: ["cannot use an empty list to initialize a new field (field 'rooms' in record type"]),
+    Case(
+      title: "an empty list of an unknown type in a new field",
+      operation: create(#""rooms": {"value": [], "type": "UNKNOWN_LIST"}"#),
+      reason: ["cannot use an empty list to initialize a new field (field 'rooms' in record type"]),
+    Case(
       title: "a record type that is none",
       operation: Service.operation("create", "bad", zone: "Z", type: "1x"), reason: ["'1x'"]),
     Case(

@@ -258,6 +258,7 @@ struct BadRequestTests {
             == "Content-Encoding: 'gzip' is not supported; send the body without a content encoding"
         )
       }
+      _ = try await service.modify(Service.operation("create", "n"))
       let plain = try await service.client.send(
         "POST", service.target("public/records/query", as: service.alice),
         headers: "Content-Encoding: identity\r\n",

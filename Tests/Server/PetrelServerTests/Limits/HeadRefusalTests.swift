@@ -87,6 +87,7 @@ struct HeadRefusalTests {
     try await withService { service in
       let key = try await ServerKeyClient(service)
       let spaces = String(repeating: " ", count: 100_000)
+      _ = try await service.modify(Service.operation("create", "n"))
       let query = #"{"query": {"recordType": "Note"}}"# + spaces
       #expect(try await key.post("public/records/query", query).status == 200)
       var forged = try key.request("public/records/query", query)

@@ -127,7 +127,7 @@ struct VacantDatabaseTests {
         let answer = try await send(
           "public/records/query", #"{"query": {"recordType": "Note"}}"#,
           to: "iCloud.new\(number)", as: nil, at: service)
-        #expect(answer.status == 200 && answer.json["records"] == [], "\(answer.json)")
+        #expect(answer.status == 404, "\(answer.json)")
       }
       #expect(try await rows(service) == before)
     }

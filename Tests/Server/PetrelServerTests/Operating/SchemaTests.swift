@@ -43,8 +43,9 @@ struct SchemaTests {
       #expect(type[0].reason.contains("record type 'Note' is not in the production schema"))
       #expect(type[0].reason.contains(command))
       let unknown = try await production("public/records/query", query(""), service)
-      #expect(unknown.failure == "400 BAD_REQUEST")
-      #expect(unknown.reason.contains("record type 'Note'"))
+      #expect(unknown.failure == "404 NOT_FOUND")
+      #expect(unknown.reason.hasPrefix("Did not find record type: Note."))
+      #expect(unknown.reason.hasSuffix(command))
 
       _ = try await service.post(
         "public/records/modify", modification(title), as: service.alice)

@@ -80,6 +80,7 @@ struct CloudKitJSTests {
   func wordsForNoToken(word: String) async throws {
     try await withService { service in
       let apiToken = try await service.addAPIToken()
+      _ = try await service.modify(Service.operation("create", "n"))
       let path = "/database/1/\(Service.container)/development/public"
       let query = "ckjsVersion=1.2.0&ckAPIToken=\(apiToken)&ckWebAuthToken=\(word)"
       let found = try await service.client.send(

@@ -34,6 +34,25 @@ struct RecordsQueryTests {
       as: user ?? service.alice)
   }
 
+  @Test("a record type that the schema does not have is NOT_FOUND, with and without filters")
+  func unknownType() async throws {
+    try await withService { service in
+      let filter =
+        #""comparator": "EQUALS", "fieldName": "rank", "fieldValue": {"value": 2}"#
+      for database in ["public", "private"] {
+        for filters in ["", "{\(filter)}"] {
+          let answer = try await Self.query(service, filters: filters, in: database)
+          #expect(answer.status == 404)
+          #expect(answer.json["serverErrorCode"]?.string == "NOT_FOUND")
+          #expect(
+            answer.json["reason"]?.string?.hasPrefix("Did not find record type: Note.") == true)
+        }
+      }
+      try await Self.fill(service)
+      #expect(try await Self.query(service, in: "private").status == 200)
+    }
+  }
+
   /// Each comparator with what it finds among the five notes.
   static let comparisons: [(filter: String, found: [Int])] = [
     (#""comparator": "EQUALS", "fieldName": "rank", "fieldValue": {"value": 2}"#, [2]),

@@ -224,7 +224,13 @@ extension RecordStoreConformance {
             return failure
           }
         }
-        #expect(try await failure(Query(recordType: "Note"))?.field == "recordType")
+        let unknownType = try await failure(Query(recordType: "Note"))
+        #expect(unknownType?.code == .notFound && unknownType?.field == "recordType")
+        #expect(
+          unknownType?.reason
+            == "Did not find record type: Note. It is not in the production schema of "
+            + "\(TestStore.container); create it in development and run: petrel schema deploy --container "
+            + TestStore.container)
         try await test.save("n", ["title": .string("a")])
         _ = try await test.store.schemas.deploySchema(of: TestStore.container, isDryRun: false)
         #expect(try await failure(Query(recordType: "Note")) == nil)

@@ -280,13 +280,32 @@ extension RecordStoreConformance {
             #expect(failure.field == field)
           }
         }
-        let unknown = RecordQuery(
-          query: Query(
-            recordType: "Unseen", filters: [Filter(.field("s"), .equals, .int64(1))]),
-          zoneID: nil, limit: 10)
-        #expect(
-          try await test.store.records.records(matching: unknown, in: test.publicID).records.isEmpty
-        )
+      }
+    }
+
+    @Test(
+      "a record type that was never saved is not found; those of the system are", arguments: engines
+    )
+    func unknownTypes(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        func find(_ type: String, in database: DatabaseID) async throws -> [String] {
+          try await test.store.records.records(
+            matching: RecordQuery(query: Query(recordType: type), zoneID: nil, limit: 10),
+            in: database
+          ).records.map(\.recordID.recordName)
+        }
+        for database in [test.publicID, test.privateID] {
+          let failure = await #expect(throws: ItemFailure.self) {
+            try await find("Unseen", in: database)
+          }
+          #expect(failure?.code == .notFound && failure?.field == "recordType")
+          #expect(failure?.reason.hasPrefix("Did not find record type: Unseen. ") == true)
+        }
+        #expect(try await find("cloudkit.share", in: test.privateID) == [])
+        // The schema is the container's: a record in one database makes the type known in each.
+        try await test.save("a", type: "Unseen", in: test.privateID)
+        #expect(try await find("Unseen", in: test.privateID) == ["a"])
+        #expect(try await find("Unseen", in: test.publicID) == [])
       }
     }
 
