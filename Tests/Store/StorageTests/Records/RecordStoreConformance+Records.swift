@@ -84,7 +84,8 @@ extension RecordStoreConformance {
           "l": .location(location),
           "r": .reference(Reference(recordName: "other", action: .deleteSelf)),
           "a": .asset(asset),
-          "sl": .list(of: .string, [.string("x"), .string("")]), "e": .list(of: .int64, []),
+          "sl": .list(of: .string, [.string("x"), .string("")]),
+          "e": .list(of: .int64, [.int64(1)]),
           "ll": .list(of: .location, [.location(location)]),
         ]
         let saved = try await test.save(
@@ -182,6 +183,32 @@ extension RecordStoreConformance {
         let elsewhere = try await test.modify(
           [operation(.create, "g", ["s": .int64(1)])], in: test.privateID)[0]
         #expect(elsewhere.summary == "invalid")
+      }
+    }
+
+    @Test("an empty list makes no new field, whatever its type, and no type", arguments: engines)
+    func emptyLists(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        try await test.save("n", ["tags": .list(of: .string, [.string("a")])])
+        for type in ["Note", "New"] {
+          for list in [RecordValue.list(of: .string, []), .list(of: .int64, [])] {
+            let failure = try #require(
+              try await test.modify([operation(.create, "m", type: type, ["rooms": list])])[0]
+                .failure)
+            #expect(failure.code == .invalid && failure.field == "rooms")
+            #expect(
+              failure.reason.hasPrefix(
+                "cannot use an empty list to initialize a new field (field 'rooms' in record type "
+                  + "'\(type)' should be more precise)"))
+          }
+        }
+        let schema = try await test.store.schemas.schema(of: TestStore.container, in: .development)
+        #expect(schema.recordTypes.keys.sorted() == ["Note"])
+        #expect(schema.recordTypes["Note"]?.fields.keys.sorted() == ["tags"])
+        // The field is there once a record has an element, and then takes every empty list.
+        try await test.save("m", ["rooms": .list(of: .int64, [.int64(1)])])
+        let emptied = try await test.save("m", ["rooms": .list(of: .string, [])])
+        #expect(emptied.fields["rooms"] == .list(of: .int64, []))
       }
     }
 

@@ -11,8 +11,8 @@ extension RecordStoreConformance {
         try await test.save(
           "n",
           [
-            "title": .string("a"), "rank": .int64(1), "tags": .list(of: .string, []),
-            "numbers": .list(of: .int64, []), "data": .bytes(.init()),
+            "title": .string("a"), "rank": .int64(1), "tags": .list(of: .string, [.string("b")]),
+            "numbers": .list(of: .int64, [.int64(2)]), "data": .bytes(.init()),
             "place": .location(Location(latitude: 1, longitude: 2)),
           ])
         let schema = try await test.store.schemas.schema(of: TestStore.container, in: .development)
