@@ -6,6 +6,11 @@ import Foundation
 /// The web-services protocol counts milliseconds and refuses fractions, so Petrel stores whole
 /// milliseconds.
 public struct Timestamp: Sendable, Hashable, Comparable {
+  /// The times that a value may have: 100,000,000 days before and after 1970, from the year
+  /// -271,821 to 275,760. JavaScript has the same range, and `Double` has each millisecond of it.
+  public static let storable =
+    Timestamp(milliseconds: -8_640_000_000_000_000)...Timestamp(milliseconds: 8_640_000_000_000_000)
+
   /// The milliseconds since 1970-01-01 00:00 UTC; negative before that time.
   public var milliseconds: Int64
 
@@ -18,6 +23,26 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   /// smallest or largest `Int64`.
   public init(_ date: Date) {
     milliseconds = Self.milliseconds(date.timeIntervalSince1970)
+  }
+
+  /// Creates the millisecond nearest to `date`; nil if the date is not finite or not ``storable``.
+  public init?(storing date: Date) {
+    guard date.timeIntervalSince1970.isFinite else { return nil }
+    self.init(date)
+    guard Self.storable.contains(self) else { return nil }
+  }
+
+  /// Checks that the time is ``storable``.
+  ///
+  /// - Parameter field: The name of the field, for the error.
+  /// - Throws: ``ModelError`` with ``ModelError/Code/wrongType``.
+  func validate(field: String) throws(ModelError) {
+    guard Self.storable.contains(self) else {
+      throw ModelError(
+        .wrongType, field: field,
+        "the date \(milliseconds) in '\(field)' is out of range: a date is within "
+          + "\(Self.storable.upperBound.milliseconds) milliseconds before or after 1970")
+    }
   }
 
   /// The current time by the system's clock.

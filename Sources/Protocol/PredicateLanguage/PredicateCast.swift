@@ -23,10 +23,10 @@ enum PredicateCast {
   /// Returns the value of a cast; nil for an unknown type or an argument that does not fit.
   private static func value(of argument: PredicateTerm, as type: String) -> RecordValue? {
     switch (type, argument) {
-    case ("NSDate", .value(.int64(let seconds))):
-      return .timestamp(Timestamp(Date(timeIntervalSinceReferenceDate: Double(seconds))))
-    case ("NSDate", .value(.double(let seconds))):
-      return .timestamp(Timestamp(Date(timeIntervalSinceReferenceDate: seconds)))
+    case ("NSDate", let seconds):
+      return double(seconds).flatMap {
+        Timestamp(storing: Date(timeIntervalSinceReferenceDate: $0)).map { .timestamp($0) }
+      }
     case ("NSData", .value(.string(let text))):
       return Data(base64Encoded: text).map { .bytes($0) }
     case ("CLLocation", .aggregate(let parts)) where parts.count == 2:

@@ -27,6 +27,32 @@ struct RecordConversionTests {
     }
   }
 
+  @Test(
+    "A date that is not finite or out of range is refused, also in lists, locations, encrypted fields and predicates",
+    arguments: [Double.nan, .infinity, -.infinity, 8_640_000_000_001, -1e30])
+  func impossibleDates(seconds: Double) {
+    let date = Date(timeIntervalSince1970: seconds)
+    let values: [any CKRecordValueProtocol] = [
+      date, [Date(), date],
+      CLLocation(
+        coordinate: .init(latitude: 1, longitude: 2), altitude: 0, horizontalAccuracy: 0,
+        verticalAccuracy: 0, timestamp: date),
+    ]
+    for value in values {
+      for isEncrypted in [false, true] {
+        let record = CKRecord(recordType: "T")
+        if isEncrypted { record.encryptedValues["f"] = value } else { record["f"] = value }
+        let error = #expect(throws: CKError.self) { try record.model() }
+        #expect(error?.code == .invalidArguments)
+        #expect(error?.localizedDescription.contains("the date in the field 'f'") == true)
+      }
+    }
+    #expect(throws: CKError.self) {
+      try CKQuery(recordType: "T", predicate: NSPredicate(format: "f < %@", date)).model(
+        now: Timestamp(milliseconds: 0))
+    }
+  }
+
   @Test("A value that cannot be stored is refused with its field's name")
   func refusals() throws {
     let cases: [(any CKRecordValueProtocol, String)] = [

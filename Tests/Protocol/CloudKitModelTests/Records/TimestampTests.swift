@@ -23,6 +23,21 @@ struct TimestampTests {
     #expect(Timestamp(Date.distantPast).date == .distantPast)
   }
 
+  @Test("A value's date is finite, and within 100,000,000 days of 1970")
+  func storable() {
+    let limit = 8_640_000_000_000.0
+    for seconds in [limit, -limit, 0] {
+      let date = Date(timeIntervalSince1970: seconds)
+      #expect(Timestamp(storing: date)?.date == date)
+    }
+    for date in [Date.distantPast, .distantFuture] {
+      #expect(Timestamp(storing: date)?.date == date)
+    }
+    for seconds in [limit + 0.001, -limit - 0.001, 1e30, .infinity, -.infinity, .nan] {
+      #expect(Timestamp(storing: Date(timeIntervalSince1970: seconds)) == nil)
+    }
+  }
+
   @Test("A timestamp survives the way through a date, up to the precision of dates")
   func roundTrip() {
     for milliseconds: Int64 in [

@@ -89,6 +89,24 @@ struct BadRecordTests {
       operation: create(#""rooms": {"value": [], "type": "UNKNOWN_LIST"}"#),
       reason: ["cannot use an empty list to initialize a new field (field 'rooms' in record type"]),
     Case(
+      title: "a date out of range",
+      operation: create(#""f": {"value": 8640000000000001, "type": "TIMESTAMP"}"#),
+      reason: ["the date 8640000000000001 in 'f' is out of range"]),
+    Case(
+      title: "a date out of range in a list",
+      operation: create(#""f": {"value": [0, -8640000000000001], "type": "TIMESTAMP_LIST"}"#),
+      reason: ["the date -8640000000000001 in 'f' is out of range"]),
+    Case(
+      title: "a date out of range in an encrypted field",
+      operation: create(
+        #""f": {"value": 9223372036854775807, "type": "TIMESTAMP", "isEncrypted": true}"#),
+      reason: ["the date 9223372036854775807 in 'f' is out of range"]),
+    Case(
+      title: "a location with a date out of range",
+      operation: create(
+        #""f": {"value": {"latitude": 1, "longitude": 2, "timestamp": 8640000000000001}}"#),
+      reason: ["the date 8640000000000001 in 'value' is out of range"]),
+    Case(
       title: "a record type that is none",
       operation: Service.operation("create", "bad", zone: "Z", type: "1x"), reason: ["'1x'"]),
     Case(

@@ -53,6 +53,19 @@ struct RecordsQueryTests {
     }
   }
 
+  @Test("a filter with a date out of range is BAD_REQUEST")
+  func dateOutOfRange() async throws {
+    try await withService { service in
+      try await Self.fill(service)
+      let answer = try await Self.query(
+        service,
+        filters: #"{"comparator": "LESS_THAN", "fieldName": "due", "#
+          + #""fieldValue": {"value": 8640000000000001, "type": "TIMESTAMP"}}"#)
+      #expect(answer.status == 400)
+      #expect(answer.json["reason"]?.string?.contains("out of range") == true, "\(answer.json)")
+    }
+  }
+
   /// Each comparator with what it finds among the five notes.
   static let comparisons: [(filter: String, found: [Int])] = [
     (#""comparator": "EQUALS", "fieldName": "rank", "fieldValue": {"value": 2}"#, [2]),

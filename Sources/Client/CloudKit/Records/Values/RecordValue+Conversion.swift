@@ -12,7 +12,7 @@ extension RecordValue {
   ///   - asset: Returns the server's description of an asset's file; nil if the server does not have
   ///     the file.
   /// - Throws: `invalidArguments` for integers above `Int64.max`, for mixed or nested lists, and
-  ///   for values of types that a field cannot have. `assetNotAvailable` for an asset that was not
+  ///   for values of types that a field cannot have. The same for dates that are out of range. `assetNotAvailable` for an asset that was not
   ///   uploaded. The error names the field.
   package init(
     _ value: Any, field: String, isEncrypted: Bool = false,
@@ -22,9 +22,13 @@ extension RecordValue {
     case let number as NSNumber: self = try Self.number(number, field: field)
     case let string as String: self = .string(string)
     case let date as Date:
-      self = isEncrypted ? RecordValue(preciselyEncoding: date) : .timestamp(Timestamp(date))
+      let timestamp = try Self.timestamp(date, field: field)
+      self = isEncrypted ? RecordValue(preciselyEncoding: date) : .timestamp(timestamp)
     case let data as Data: self = .bytes(data)
-    case let location as CLLocation: self = .location(location.model)
+    case let location as CLLocation:
+      // The model has the time as whole milliseconds, which every date has.
+      _ = try Self.timestamp(location.timestamp, field: field)
+      self = .location(location.model)
     case let reference as CKReference: self = .reference(reference.model)
     case let file as CKAsset: self = .asset(try Self.stored(asset(file), field: field))
     case let list as [Any]: self = try Self.list(list, field: field, isEncrypted, asset: asset)
@@ -47,6 +51,17 @@ extension RecordValue {
     default:
       return .int64(number.int64Value)
     }
+  }
+
+  /// Converts a date; throws `invalidArguments` if it is not finite or out of range.
+  private static func timestamp(_ date: Date, field: String) throws(CKError) -> Timestamp {
+    guard let timestamp = Timestamp(storing: date) else {
+      throw CKError(
+        .invalidArguments,
+        "the date in the field '\(field)', \(date.timeIntervalSince1970) seconds after 1970, is not "
+          + "finite or out of range")
+    }
+    return timestamp
   }
 
   /// Returns `asset`, or throws `assetNotAvailable` if it is nil.

@@ -53,7 +53,7 @@ public struct Location: Sendable, Hashable {
     return 2 * Self.earthRadius * asin(min(1, haversine.squareRoot()))
   }
 
-  /// Checks that both coordinates are within their ranges. NaN is outside of each range.
+  /// Checks that both coordinates and the time are within their ranges. NaN is outside of each range.
   ///
   /// - Parameter field: The name of the field, for the error.
   /// - Throws: ``ModelError`` with ``ModelError/Code/wrongType``.
@@ -66,5 +66,6 @@ public struct Location: Sendable, Hashable {
       throw ModelError(
         .wrongType, field: field, "longitude \(longitude) of '\(field)' is not within -180…180")
     }
+    try timestamp?.validate(field: field)
   }
 }

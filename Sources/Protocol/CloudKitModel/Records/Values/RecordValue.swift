@@ -42,7 +42,7 @@ public enum RecordValue: Sendable {
     }
   }
 
-  /// Checks that coordinates are in range, that all elements of a list have the list's element
+  /// Checks that coordinates and dates are in range, that all elements of a list have the list's element
   /// type, and that a list contains no lists.
   ///
   /// - Parameter field: The name of the field, for the error.
@@ -61,14 +61,17 @@ public enum RecordValue: Sendable {
         }
         try value.validate(field: field)
       }
+    case .timestamp(let timestamp):
+      try timestamp.validate(field: field)
     case .preciseTimestamp(let precise):
+      try precise.timestamp.validate(field: field)
       guard abs(precise.remainder) <= 0.001 else {
         throw ModelError(
           .wrongType, field: field,
           "the fraction of the date in field '\(field)' is \(precise.remainder) seconds; it may be at "
             + "most 0.001")
       }
-    case .string, .int64, .double, .timestamp, .bytes, .reference, .asset:
+    case .string, .int64, .double, .bytes, .reference, .asset:
       break
     }
   }
