@@ -1,7 +1,9 @@
+import Foundation
+
 /// The rules for the names that users give to zones, records, record types and fields.
 public enum Identifier {
-  /// Checks the name of a record or a zone: 1 to 255 printable ASCII characters, not beginning with
-  /// `_`.
+  /// Checks the name of a record or a zone: 1 to 255 characters of Unicode (scalars), without
+  /// control characters, not beginning with `_`.
   ///
   /// - Parameter role: The member or property that holds the name, such as `zoneName`. The error
   ///   names it.
@@ -10,13 +12,18 @@ public enum Identifier {
     guard !name.isEmpty else {
       throw ModelError(.invalidName, field: role, "\(role) must not be empty")
     }
-    guard name.utf8.count <= ServiceLimits.nameLength else {
+    let length = name.unicodeScalars.count
+    guard length <= ServiceLimits.nameLength else {
       throw ModelError(
         .invalidName, field: role,
-        "\(role) has \(name.utf8.count) characters; the limit is \(ServiceLimits.nameLength)")
+        "\(role) has \(length) characters; the limit is \(ServiceLimits.nameLength)")
     }
-    guard name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-      throw ModelError(.invalidName, field: role, "\(role) '\(name)' is not plain ASCII")
+    let control = name.unicodeScalars.first { $0.properties.generalCategory == .control }
+    if let control {
+      throw ModelError(
+        .invalidName, field: role,
+        "\(role) '\(name)' has the control character U+"
+          + "\(String(format: "%04X", control.value)), which names must not have")
     }
     guard name.utf8.first != UInt8(ascii: "_") else {
       throw ModelError(

@@ -1,3 +1,5 @@
+import Foundation
+
 extension String {
   /// The longest run of combining marks in a stream-safe text (UAX #15, definition D4).
   static let longestMarkRun = 30
@@ -40,6 +42,18 @@ extension String {
       safe.append(scalar)
     }
     return String(safe)
+  }
+
+  /// The text with composed letters (Unicode normal form C): `é` as one character and not as `e` and
+  /// an accent. Names of records and zones have this form, so that names which `==` takes for equal
+  /// have equal bytes in the store, too.
+  ///
+  /// - Precondition: The text is stream-safe. For another text the time grows with the square of a
+  ///   run of combining marks.
+  /// - Complexity: Linear in the text's length.
+  public var composed: String {
+    // Each character that the form changes is U+0300 or a later one.
+    mayHaveMarks ? precomposedStringWithCanonicalMapping : self
   }
 
   /// Whether the text has a byte of 0xCC or more. U+0300, the first combining mark, and all later

@@ -8,13 +8,17 @@ struct IdentifierTests {
     #expect(throws: ModelError.self, performing: body)
   }
 
-  @Test("Record and zone names: 1 to 255 printable ASCII characters, not beginning with _")
+  @Test(
+    "Record and zone names: 1 to 255 characters without control characters, not beginning with _")
   func names() {
-    for name in ["a", "A-1 b.c/~", " ", longest] {
+    let accents = String(repeating: "\u{E9}", count: 255)
+    for name in [
+      "a", "A-1 b.c/~", " ", longest, "caf\u{E9}", "\u{65E5}\u{8A18} \u{1F33F}", accents,
+    ] {
       #expect(throws: Never.self) { try RecordID(recordName: name).validate() }
       #expect(throws: Never.self) { try ZoneID(zoneName: name).validate() }
     }
-    for name in ["", longest + "x", "_a", "caf\u{E9}", "a\u{7F}", "a\nb", "\u{0}"] {
+    for name in ["", longest + "x", accents + "x", "_a", "a\u{7F}", "a\u{85}", "a\nb", "\u{0}"] {
       #expect(rejects { try RecordID(recordName: name).validate() }?.field == "recordName")
       #expect(rejects { try ZoneID(zoneName: name).validate() }?.field == "zoneName")
     }
@@ -51,6 +55,25 @@ struct IdentifierTests {
     #expect(
       rejects { try Identifier.validate(longest + "xy", as: "recordName") }?.description
         == "recordName has 257 characters; the limit is 255")
+    #expect(
+      rejects {
+        try Identifier.validate(String(repeating: "\u{E9}", count: 256), as: "recordName")
+      }?
+      .reason == "recordName has 256 characters; the limit is 255")
+    #expect(
+      rejects { try Identifier.validate("a\u{85}", as: "zoneName") }?.reason
+        == "zoneName 'a\u{85}' has the control character U+0085, which names must not have")
+  }
+
+  @Test("A name with composed letters and one with decomposed letters are one name")
+  func composedLetters() {
+    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+    for name in [
+      RecordID(recordName: decomposed).recordName, ZoneID(zoneName: decomposed).zoneName,
+      Reference(recordName: decomposed).recordName,
+    ] {
+      #expect(name.hasSameBytes(as: composed))
+    }
   }
 
   @Test("A zone without owner belongs to the database's own; the description leaves it out")

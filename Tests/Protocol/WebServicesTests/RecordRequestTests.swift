@@ -58,8 +58,8 @@ struct RecordRequestTests {
         ".record: recordName '_r' begins with '_', which is reserved for system names"
       ),
       (
-        #"{"operationType":"create","record":{"recordName":"é"}}"#,
-        ".record: recordName 'é' is not plain ASCII"
+        #"{"operationType":"create","record":{"recordName":"é\u0085"}}"#,
+        ".record: recordName 'é\u{85}' has the control character U+0085, which names must not have"
       ),
       (
         #"{"operationType":"create","record":{"recordType":5}}"#,

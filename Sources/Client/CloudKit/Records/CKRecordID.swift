@@ -14,8 +14,9 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
 
   /// Makes the ID of a record in the default zone.
   ///
-  /// - Precondition: `recordName` is not empty. The server accepts names of at most 255 printable
-  ///   ASCII characters, and refuses a new record whose name begins with `_`.
+  /// - Precondition: `recordName` is not empty. The server accepts names of at most 255 characters
+  ///   without control characters, and refuses a new record whose name begins with `_`. It returns
+  ///   names with composed letters (Unicode normal form C).
   public convenience init(recordName: String) {
     self.init(recordName: recordName, zoneID: .default)
   }

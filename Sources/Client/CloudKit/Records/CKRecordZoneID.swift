@@ -21,8 +21,8 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   /// - Parameters:
   ///   - zoneName: The name of the zone; by default the name of the default zone.
   ///   - ownerName: The name of the owner's user record; by default the current user.
-  /// - Precondition: Neither name is empty. The server accepts names of at most 255 printable ASCII
-  ///   characters, and refuses a new zone whose name begins with `_`.
+  /// - Precondition: Neither name is empty. The server accepts names of at most 255 characters
+  ///   without control characters, and refuses a new zone whose name begins with `_`.
   public init(
     zoneName: String = CKRecordZoneID.defaultZoneName,
     ownerName: String = CKCurrentUserDefaultName

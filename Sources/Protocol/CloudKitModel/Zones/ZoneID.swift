@@ -13,9 +13,10 @@ public struct ZoneID: Sendable, Hashable, CustomStringConvertible {
   /// The owner's user record name, or ``currentOwnerName``.
   public var ownerName: String
 
-  /// Creates an ID without checks; call ``validate()`` to check it.
+  /// Creates an ID without checks; call ``validate()`` to check it. The zone's name is kept in the
+  /// form ``Swift/String/composed``.
   public init(zoneName: String, ownerName: String = ZoneID.currentOwnerName) {
-    self.zoneName = zoneName
+    self.zoneName = zoneName.composed
     self.ownerName = ownerName
   }
 
@@ -28,8 +29,8 @@ public struct ZoneID: Sendable, Hashable, CustomStringConvertible {
     ownerName == Self.currentOwnerName ? zoneName : "\(zoneName):\(ownerName)"
   }
 
-  /// Checks that a new zone may have the name: 1 to 255 printable ASCII characters, not beginning
-  /// with `_`. The name of the default zone passes too, although it begins with `_`.
+  /// Checks that a new zone may have the name: 1 to 255 characters without control
+  /// characters, not beginning with `_`. The name of the default zone passes too, although it begins with `_`.
   ///
   /// - Throws: ``ModelError`` with ``ModelError/Code/invalidName``.
   public func validate() throws(ModelError) {

@@ -231,7 +231,7 @@ extension ServiceError {
 
 extension ServiceError {
   /// The rule against the character U+0000 in names, IDs and similar texts, as a part of error
-  /// messages. Not every store can keep this character, and Apple's names are printable ASCII.
+  /// messages. Not every store can keep this character.
   public static let nulRule = "must not have the character U+0000"
 
   /// The rule against long runs of combining marks, as a part of error messages (Stream-Safe Text

@@ -82,8 +82,8 @@ extension RecordOperation {
         "maxLength": .int(Int64(ServiceLimits.nameLength)),
         "description":
           """
-        If a create has none, the server chooses one. The name of a new record has 1 to 255 printable ASCII \
-        characters and does not begin with `_`. A user's own record of type `Users` has the user's name.
+        If a create has none, the server chooses one. The name of a new record has 1 to 255 characters \
+        without control characters and does not begin with `_`. A user's own record of type `Users` has the user's name.
         """,
       ]),
       "recordType?": JSONSchema.text.with(MemberNote.name.keywords).described(

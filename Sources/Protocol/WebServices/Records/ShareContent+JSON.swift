@@ -119,6 +119,7 @@ extension ShareContent.Root: MessageObject {
     _ coder: inout Coder
   ) throws(Coder.Failure) {
     try coder.required("recordName", &recordName)
+    recordName = recordName.composed
     try coder.optional("recordChangeTag", &recordChangeTag)
   }
 }

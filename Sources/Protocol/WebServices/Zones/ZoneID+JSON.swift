@@ -43,7 +43,7 @@ extension ZoneID: MessagePart {
                 "The default is the caller. `ownerName` is also accepted."),
             ], isOpen: true),
         ]).described(
-          "The name of a new zone has 1 to 255 printable ASCII characters and does not begin with `_`."
+          "The name of a new zone has 1 to 255 characters without control characters and does not begin with `_`."
         )
       case .answers:
         .object([

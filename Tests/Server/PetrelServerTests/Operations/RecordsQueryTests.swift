@@ -66,6 +66,26 @@ struct RecordsQueryTests {
     }
   }
 
+  @Test("names take letters of every script, and composed and decomposed letters are one name")
+  func names() async throws {
+    try await withService { service in
+      let names = ["caf\u{E9}", "\u{65E5}\u{8A18}", "\u{1F33F}"]
+      let operations = names.map { Service.operation("create", $0, #""rank": {"value": 1}"#) }
+      let saved = try await service.post(
+        "public/records/modify", #"{"operations": [\#(operations.joined(separator: ","))]}"#,
+        as: service.alice)
+      #expect(saved.outcomes == ["ok", "ok", "ok"], "\(saved.json)")
+      let again = try await service.post(
+        "public/records/modify",
+        #"{"operations": [\#(Service.operation("create", "cafe\u{301}"))]}"#, as: service.alice)
+      #expect(again.outcomes == ["EXISTS"], "\(again.json)")
+      let found = try await service.post(
+        "public/records/lookup", #"{"records": ["\#("cafe\u{301}")", "\#(names[1])"]}"#,
+        as: service.alice)
+      #expect(found.outcomes == ["ok", "ok"], "\(found.json)")
+    }
+  }
+
   /// Each comparator with what it finds among the five notes.
   static let comparisons: [(filter: String, found: [Int])] = [
     (#""comparator": "EQUALS", "fieldName": "rank", "fieldValue": {"value": 2}"#, [2]),

@@ -21,9 +21,10 @@ public struct Reference: Sendable, Hashable {
   /// The effect of the reference.
   public var action: Action
 
-  /// Creates a reference.
+  /// Creates a reference. The name is kept in the form ``Swift/String/composed``, as that of the
+  /// target's ``RecordID`` is.
   public init(recordName: String, zoneID: ZoneID? = nil, action: Action = .none) {
-    self.recordName = recordName
+    self.recordName = recordName.composed
     self.zoneID = zoneID
     self.action = action
   }
