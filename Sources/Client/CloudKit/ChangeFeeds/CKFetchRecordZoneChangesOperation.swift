@@ -81,7 +81,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
       ) -> Void
     )?
   /// Called last. A failure means that the operation as a whole failed, for example because of the
-  /// network.
+  /// network, or that every zone failed: `partialFailure` then.
   public var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 
   /// Called for each record that is new or has changed, after ``recordWasChangedBlock``. Records
@@ -125,6 +125,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   private var pending: [RecordChangesRequest] = []
   /// The errors of zones, for the deprecated completion block.
   private var itemErrors = ItemErrors()
+  private var hasFetchedZone = false
 
   /// Creates an operation that fetches the changes of zones.
   ///
@@ -223,6 +224,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
       next.syncToken = page.syncToken
       pending.append(next)
     } else {
+      hasFetchedZone = true
       let values = (token, page.clientChangeTokenData, page.moreComing)
       recordZoneFetchResultBlock?(zoneID, .success(values))
       formerZoneBlock?(zoneID, token, page.clientChangeTokenData, page.moreComing, nil)
@@ -230,8 +232,10 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   }
 
   override func conclude(_ error: CKError?) {
-    fetchRecordZoneChangesResultBlock?(error.map { .failure($0) } ?? .success(()))
-    formerCompletionBlock?(error ?? itemErrors.partialFailure)
+    let partialFailure = itemErrors.partialFailure
+    let failure = error ?? (hasFetchedZone ? nil : partialFailure)
+    fetchRecordZoneChangesResultBlock?(failure.map { .failure($0) } ?? .success(()))
+    formerCompletionBlock?(error ?? partialFailure)
   }
 
   override func releaseBlocks() {

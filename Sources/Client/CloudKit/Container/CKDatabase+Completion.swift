@@ -30,12 +30,12 @@ final class ItemResults<ID: Hashable, Value>: @unchecked Sendable {
     results[id] = result
   }
 
-  /// Returns the result of an operation's only item. If the operation failed as a whole, returns
-  /// the error of the operation. If the item has no result, returns `internalError`.
+  /// Returns the result of an operation's only item. If the item has no result, returns the error of
+  /// the operation, or `internalError`.
   func single(_ whole: Result<Void, any Error>) -> Result<Value, any Error> {
-    whole.flatMap {
-      results.values.first
-        ?? .failure(CKError(.internalError, "the operation ended without a result for its item"))
+    if let result = results.values.first { return result }
+    return whole.flatMap {
+      .failure(CKError(.internalError, "the operation ended without a result for its item"))
     }
   }
 

@@ -111,9 +111,9 @@ extension CKDatabase {
   ///   - recordIDsToDelete: the IDs of the records to delete.
   ///   - savePolicy: the rule for a record that has changed on the server since the client fetched
   ///     it.
-  ///   - atomically: whether the handler gets `partialFailure` when an item fails. If the item is
-  ///     in a custom zone, no change of that zone is then made. Changes in other zones can still
-  ///     succeed.
+  ///   - atomically: whether no change of a custom zone is made when an item of the zone fails. The
+  ///     handler gets `partialFailure` then. Changes in other zones can still succeed, and each item
+  ///     of the default zone succeeds or fails alone.
   ///   - completionHandler: called on a background queue with a result for each item.
   @preconcurrency
   public func modifyRecords(
@@ -142,11 +142,12 @@ extension CKDatabase {
   ///   - recordIDsToDelete: the IDs of the records to delete.
   ///   - savePolicy: the rule for a record that has changed on the server since the client fetched
   ///     it.
-  ///   - atomically: whether the method throws when an item fails. If the item is in a custom zone,
-  ///     no change of that zone is then made. Changes in other zones can still succeed.
+  ///   - atomically: whether no change of a custom zone is made when an item of the zone fails. The
+  ///     method throws then. Changes in other zones can still succeed, and each item of the default
+  ///     zone succeeds or fails alone.
   /// - Returns: a result for each item. The saved records are new objects, which have the server's
   ///   new change tags, as `recordsToSave` have then.
-  /// - Throws: `partialFailure` when `atomically` is true and an item failed;
+  /// - Throws: `partialFailure` when `atomically` is true and an item of a custom zone failed;
   ///   ``CKError/partialErrorsByItemID`` has the errors of the items. Otherwise, the method throws
   ///   only when the whole request fails.
   @discardableResult
@@ -235,14 +236,7 @@ extension CKDatabase {
     operation.perRecordSaveBlock = { saves.add($0, $1) }
     operation.perRecordDeleteBlock = { deletions.add($0, $1) }
     operation.modifyRecordsResultBlock = { whole in
-      var errors = ItemErrors()
-      errors.add(contentsOf: saves.results)
-      errors.add(contentsOf: deletions.results)
-      if atomically, let failure = errors.partialFailure, case .success = whole {
-        completion(.failure(failure))
-      } else {
-        completion(whole.map { (saves.results, deletions.results) })
-      }
+      completion(whole.map { (saves.results, deletions.results) })
     }
     return run(operation)
   }

@@ -6,9 +6,9 @@ internal import WebServices
 /// The server accepts at most 400 saves and deletions together in one operation. A larger operation
 /// fails with `limitExceeded`; split it into several.
 ///
-/// An error of a single record goes to the block of that record, and the result of the operation is
-/// success. Only the deprecated ``modifyRecordsCompletionBlock`` gets these errors together, as
-/// `partialFailure`.
+/// An error of a single record goes to the block of that record. If an atomic change of a custom zone
+/// failed, the result of the operation is `partialFailure` with the errors by record ID; otherwise it
+/// is success, and only the deprecated ``modifyRecordsCompletionBlock`` gets the errors together.
 ///
 /// The operation uploads the files of assets before it saves the records. A record fails with
 /// `assetFileNotFound` if a file does not exist. It fails with `assetFileModified` if a file
@@ -61,8 +61,10 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// The block that the operation calls with the result of each record to delete, before
   /// ``modifyRecordsResultBlock``.
   public var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
-  /// The block that the operation calls once, after the blocks of the records. The result is a
-  /// failure only if the whole request failed.
+  /// The block that the operation calls once, after the blocks of the records.
+  ///
+  /// The result is a failure if the whole request failed. It is also a failure, `partialFailure`, if
+  /// ``isAtomic`` is true and an item of a custom zone failed: nothing of that zone was changed then.
   public var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
   /// The block that the operation calls for each record to save, after ``perRecordSaveBlock``. On
   /// failure the record is the one that the program passed.
@@ -102,6 +104,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// The records whose saves failed with a conflict. The operation reports them at its end, when the
   /// assets of the server's records are downloaded.
   private var conflicts: [(record: CKRecord, error: CKError)] = []
+  /// Whether nothing of a custom zone was changed, because one of its items failed.
+  private var hasFailedZone = false
 
   /// Makes an operation that saves and deletes records. Saves come before deletions.
   public convenience init(
@@ -222,9 +226,10 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     // The upload retains this operation; this breaks the cycle.
     upload = nil
     for (record, error) in conflicts { finish(record, .failure(error)) }
-    modifyRecordsResultBlock?(error.map { .failure($0) } ?? .success(()))
-    formerCompletionBlock?(
-      savedRecords, deletedRecordIDs, error ?? itemErrors.partialFailure)
+    let partialFailure = itemErrors.partialFailure
+    let failure = error ?? (hasFailedZone ? partialFailure : nil)
+    modifyRecordsResultBlock?(failure.map { .failure($0) } ?? .success(()))
+    formerCompletionBlock?(savedRecords, deletedRecordIDs, error ?? partialFailure)
   }
 
   override func releaseBlocks() {
@@ -244,8 +249,16 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     case .save(let save):
       finish(save.record, .failure(error))
     case .delete(let recordID):
-      itemErrors.add(error, for: recordID)
+      note(error, of: recordID)
       perRecordDeleteBlock?(recordID, .failure(error))
+    }
+  }
+
+  /// Keeps the error of an item for the end of the operation.
+  private func note(_ error: CKError, of recordID: CKRecord.ID) {
+    itemErrors.add(error, for: recordID)
+    if isAtomic, recordID.zoneID.zoneName != CKRecordZone.ID.defaultZoneName {
+      hasFailedZone = true
     }
   }
 
@@ -257,7 +270,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
       perRecordSaveBlock?(record.recordID, .success(saved))
       formerPerRecordBlock?(saved, nil)
     case .failure(let error):
-      itemErrors.add(error, for: record.recordID)
+      note(error, of: record.recordID)
       perRecordSaveBlock?(record.recordID, .failure(error))
       formerPerRecordBlock?(record, error)
     }

@@ -405,24 +405,33 @@ struct RecordOperationTests {
     #expect(old == (true, .quotaExceeded))
   }
 
-  @Test("An atomic modification throws when an item fails, another gives each item's result")
+  @Test(
+    "An atomic modification throws when an item of a custom zone fails, others give each item's result"
+  )
   func atomically() async throws {
     let script = modifying { operation in
       operation.recordID.recordName == "a"
         ? .failure(ServiceError(.accessDenied, "no")) : Self.saved(operation)
     }
     let database = CKContainer.scripted(script).privateCloudDatabase
-    let records = [fetched("a"), fetched("b")]
+    let notes = CKRecordZone.ID(zoneName: "Notes")
+    let inZone = ["a", "b"].map {
+      CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: $0, zoneID: notes))
+    }
     let error = try await #require(throws: CKError.self) {
-      try await database.modifyRecords(saving: records, deleting: [])
+      try await database.modifyRecords(saving: inZone, deleting: [])
     }
     #expect(error.code == .partialFailure)
     #expect(error.partialErrorsByItemID?.count == 1)
-    let (saves, deletions) = try await database.modifyRecords(
-      saving: records, deleting: [CKRecord.ID(recordName: "c")], atomically: false)
-    #expect(saves.count == 2)
-    #expect(try saves[records[1].recordID]?.get().recordChangeTag == "next")
-    #expect(deletions.count == 1)
+    // The default zone has no atomic changes.
+    for (records, isAtomic) in [(inZone, false), ([fetched("a"), fetched("b")], true)] {
+      let (saves, deletions) = try await database.modifyRecords(
+        saving: records, deleting: [CKRecord.ID(recordName: "c")], atomically: isAtomic)
+      #expect(saves.count == 2)
+      #expect((saves[records[0].recordID]?.error as? CKError)?.code == .permissionFailure)
+      #expect(try saves[records[1].recordID]?.get().recordChangeTag == "next")
+      #expect(deletions.count == 1)
+    }
   }
 
   @Test("Cancelling a task cancels its operation")

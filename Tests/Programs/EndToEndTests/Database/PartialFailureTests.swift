@@ -10,9 +10,15 @@ struct PartialFailureTests {
 
     /// The item errors went to their blocks, the result block got success, and the completion block
     /// got them together under the items' IDs.
-    var isAsAtApple: Bool {
-      result == nil && completion?.code == .partialFailure
-        && completion?.partialErrorsByItemID?.compactMapValues { ($0 as? CKError)?.code } == items
+    var isByItem: Bool { result == nil && hasItems(completion) }
+
+    /// The item errors went to their blocks, and both the result block and the completion block got
+    /// them together under the items' IDs.
+    var isWhole: Bool { hasItems(result) && hasItems(completion) }
+
+    private func hasItems(_ error: CKError?) -> Bool {
+      error?.code == .partialFailure
+        && error?.partialErrorsByItemID?.compactMapValues { ($0 as? CKError)?.code } == items
         && !items.isEmpty
     }
   }
@@ -50,7 +56,7 @@ struct PartialFailureTests {
         box.completion = error as? CKError
       }
       let fetched = await outcome(of: records, in: database, box)
-      #expect(fetched.isAsAtApple && fetched.items == [missing: .unknownItem])
+      #expect(fetched.isByItem && fetched.items == [missing: .unknownItem])
 
       let nowhere = CKRecordZone.ID(zoneName: "Nowhere")
       let zoneBox = Box()
@@ -59,7 +65,7 @@ struct PartialFailureTests {
       zones.fetchRecordZonesResultBlock = { zoneBox.result = $0.error }
       zones.fetchRecordZonesCompletionBlock = { zoneBox.completion = $1 as? CKError }
       let fetchedZones = await outcome(of: zones, in: database, zoneBox)
-      #expect(fetchedZones.isAsAtApple && fetchedZones.items == [nowhere: .zoneNotFound])
+      #expect(fetchedZones.isByItem && fetchedZones.items == [nowhere: .zoneNotFound])
 
       let subscriptionBox = Box()
       let subscriptions = CKFetchSubscriptionsOperation(subscriptionIDs: ["none"])
@@ -70,7 +76,7 @@ struct PartialFailureTests {
       }
       let fetchedSubscriptions = await outcome(of: subscriptions, in: database, subscriptionBox)
       #expect(
-        fetchedSubscriptions.isAsAtApple && fetchedSubscriptions.items == ["none": .unknownItem])
+        fetchedSubscriptions.isByItem && fetchedSubscriptions.items == ["none": .unknownItem])
     }
   }
 
@@ -93,8 +99,19 @@ struct PartialFailureTests {
         box.completion = error as? CKError
       }
       let modified = await outcome(of: records, in: database, box)
-      #expect(modified.isAsAtApple)
+      #expect(modified.isWhole)
       #expect(modified.items[astray.recordID] == .zoneNotFound && modified.items.count == 2)
+
+      for (zoneID, isAtomic) in [(nowhere, false), (CKRecordZone.ID.default, true)] {
+        let box = Box()
+        let operation = CKModifyRecordsOperation(
+          recordsToSave: [CKRecord("Item", "B", zone: zoneID)])
+        operation.isAtomic = isAtomic
+        operation.perRecordSaveBlock = { box.note($0, $1) }
+        operation.modifyRecordsResultBlock = { box.result = $0.error }
+        operation.modifyRecordsCompletionBlock = { box.completion = $2 as? CKError }
+        #expect(await outcome(of: operation, in: database, box).isByItem, "\(zoneID.zoneName)")
+      }
 
       let zoneBox = Box()
       let zones = CKModifyRecordZonesOperation(
@@ -104,7 +121,7 @@ struct PartialFailureTests {
       zones.modifyRecordZonesResultBlock = { zoneBox.result = $0.error }
       zones.modifyRecordZonesCompletionBlock = { zoneBox.completion = $2 as? CKError }
       let modifiedZones = await outcome(of: zones, in: database, zoneBox)
-      #expect(modifiedZones.isAsAtApple && modifiedZones.items == [nowhere: .zoneNotFound])
+      #expect(modifiedZones.isByItem && modifiedZones.items == [nowhere: .zoneNotFound])
 
       let subscriptionBox = Box()
       let subscriptions = CKModifySubscriptionsOperation(
@@ -118,7 +135,54 @@ struct PartialFailureTests {
       }
       let modifiedSubscriptions = await outcome(of: subscriptions, in: database, subscriptionBox)
       #expect(
-        modifiedSubscriptions.isAsAtApple && modifiedSubscriptions.items == ["none": .unknownItem])
+        modifiedSubscriptions.isByItem && modifiedSubscriptions.items == ["none": .unknownItem])
+    }
+  }
+
+  @available(*, deprecated)
+  @Test("A feed of zones fails as a whole only if every zone fails")
+  func feeds() async throws {
+    try await Cloud.run { cloud in
+      let database = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
+      let notes = try await database.addZone("Notes")
+      let nowhere = CKRecordZone.ID(zoneName: "Nowhere")
+      for (zoneIDs, isWhole) in [([notes, nowhere], false), ([nowhere], true)] {
+        let box = Box()
+        let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: zoneIDs)
+        operation.recordZoneFetchResultBlock = { box.note($0, $1) }
+        operation.fetchRecordZoneChangesResultBlock = { box.result = $0.error }
+        operation.fetchRecordZoneChangesCompletionBlock = { box.completion = $0 as? CKError }
+        let outcome = await outcome(of: operation, in: database, box)
+        #expect(outcome.items == [nowhere: .zoneNotFound])
+        #expect(outcome.isWhole == isWhole && outcome.isByItem == !isWhole)
+      }
+    }
+  }
+
+  @Test("Methods for several items throw none of their errors, unless a list would have gaps")
+  func several() async throws {
+    try await Cloud.run { cloud in
+      let database = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
+      let nowhere = CKRecordZone.ID(zoneName: "Nowhere")
+      let recordID = CKRecord.ID(recordName: "A", zoneID: nowhere)
+      #expect(try await database.records(for: [recordID])[recordID]?.error?.code == .zoneNotFound)
+      #expect(
+        try await database.recordZones(for: [nowhere])[nowhere]?.error?.code == .zoneNotFound)
+      #expect(try await database.subscriptions(for: ["none"])["none"]?.error?.code == .unknownItem)
+      let zones = try await database.modifyRecordZones(saving: [], deleting: [nowhere])
+      #expect(zones.deleteResults[nowhere]?.error?.code == .zoneNotFound)
+      let subscriptions = try await database.modifySubscriptions(saving: [], deleting: ["none"])
+      #expect(subscriptions.deleteResults["none"]?.error?.code == .unknownItem)
+      let feed = await #expect(throws: CKError.self) {
+        try await database.recordZoneChanges(inZoneWith: nowhere, since: nil)
+      }
+      #expect(feed?.code == .zoneNotFound)
+      let query = await #expect(throws: CKError.self) {
+        try await database.records(
+          matching: CKQuery(recordType: "Never", predicate: NSPredicate(value: true)))
+      }
+      #expect(query?.code == .unknownItem)
+      #expect(query?.localizedDescription.contains("Did not find record type: Never") == true)
     }
   }
 

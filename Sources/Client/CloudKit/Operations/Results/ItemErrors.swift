@@ -16,12 +16,3 @@ struct ItemErrors {
       userInfo: [CKPartialErrorsByItemIDKey: errors])
   }
 }
-
-extension ItemErrors {
-  /// Adds the errors of those results that are failures.
-  mutating func add<Item: Hashable, Value>(contentsOf results: [Item: Result<Value, any Error>]) {
-    for (item, result) in results {
-      if case .failure(let error) = result { add(error, for: item) }
-    }
-  }
-}

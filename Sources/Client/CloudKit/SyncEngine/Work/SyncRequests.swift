@@ -115,7 +115,10 @@ struct SyncRequests: Sendable {
       operation.modifyRecordsResultBlock = completion
       return database.run(operation)
     }
-    return Results(saves: saves.results, deletions: deletions.results, failure: failure)
+    // `partialFailure` repeats the results of the items.
+    return Results(
+      saves: saves.results, deletions: deletions.results,
+      failure: failure?.code == .partialFailure ? nil : failure)
   }
 
   /// Runs an operation, and returns the error of the whole operation.
