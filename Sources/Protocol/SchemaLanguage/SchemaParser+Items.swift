@@ -4,11 +4,12 @@ extension SchemaParser {
   /// Parses a field or a grant of a record type.
   ///
   /// - Parameters:
+  ///   - typeName: The name of the record type, on which the names of its fields depend.
   ///   - type: The record type to which the item is added.
   ///   - seen: The names of the type's fields that are parsed so far. The method adds the name of a
   ///     field. A repeated name is an error.
   mutating func parseItem(
-    into type: inout ContainerSchema.RecordType, seen: inout Set<String>
+    of typeName: String, into type: inout ContainerSchema.RecordType, seen: inout Set<String>
   ) throws(SchemaSyntaxError) {
     if current.isKeyword("GRANT") {
       try parseGrant(into: &type.grants)
@@ -24,7 +25,7 @@ extension SchemaParser {
       return
     }
     do {
-      try Identifier.validateFieldName(name)
+      try Identifier.validateFieldName(name, ofRecordType: typeName)
     } catch {
       throw token.error(error.reason)
     }

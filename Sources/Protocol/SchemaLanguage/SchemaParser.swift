@@ -21,6 +21,8 @@ struct SchemaParser {
   private var tokens: ArraySlice<SchemaToken>
   /// The part of the schema that is parsed so far.
   var schema = ContainerSchema()
+  /// The names of the record types that are parsed so far.
+  private var declared: Set<String> = []
   /// The roles of grants, without the system's roles, each with its token for errors. The text must
   /// create each of these roles, before or after the grant.
   var customGrants: [(role: String, token: SchemaToken)] = []
@@ -71,8 +73,10 @@ struct SchemaParser {
     try expect(";", after: "the role")
   }
 
-  /// Parses `RECORD TYPE`. The system type `cloudkit.share` cannot be declared, and no type can be
-  /// declared twice.
+  /// Parses `RECORD TYPE`. No type can be declared twice.
+  ///
+  /// The declaration of the system type `cloudkit.share` is checked and then left out: shares take
+  /// every field in every environment, and the participants' permissions decide on their access.
   private mutating func parseRecordType() throws(SchemaSyntaxError) {
     take()
     try expect("TYPE")
@@ -83,10 +87,7 @@ struct SchemaParser {
     } catch {
       throw token.error(error.reason)
     }
-    guard name != "cloudkit.share" else {
-      throw token.error("record type 'cloudkit.share' belongs to the system; leave it out")
-    }
-    guard schema.recordTypes[name] == nil else {
+    guard declared.insert(name).inserted else {
       throw token.error("record type '\(name)' is already defined")
     }
     var type = ContainerSchema.RecordType(grants: RecordGrants())
@@ -94,13 +95,14 @@ struct SchemaParser {
     if current.kind != .mark(")") {
       var seen: Set<String> = []
       repeat {
-        try parseItem(into: &type, seen: &seen)
+        try parseItem(of: name, into: &type, seen: &seen)
       } while takeIf(",")
     }
     guard takeIf(")") else {
       throw current.error("expected ',' or ')' after a field or grant, found \(current.shown)")
     }
     try expect(";", after: "the record type")
+    guard name != ShareContent.recordType else { return }
     if type.grants.permissions.isEmpty { type.grants = .standard }
     schema.recordTypes[name] = type
   }

@@ -79,6 +79,7 @@ struct SchemaParsingTests {
     let types: [(String, ContainerSchema.Field)] = [
       ("ASSET", .init(.init(.asset))), ("BYTES", .init(.init(.bytes))),
       ("BYTES QUERYABLE", .init(.init(.bytes), indexes: [.queryable])),
+      ("BYTES QUERYABLE SORTABLE", .init(.init(.bytes), indexes: [.queryable, .sortable])),
       ("DOUBLE", .init(.init(.double))), ("INT64", .init(.init(.int64))),
       ("LOCATION", .init(.init(.location))), ("NUMBER", .init(.init(.double))),
       ("NUMBER PREFERRED AS DOUBLE", .init(.init(.double))),
@@ -131,7 +132,15 @@ struct SchemaParsingTests {
       ("DEFINE SCHEMA RECORD TYPE A (\"___etag\" INT64);", 1, 40, "is of type STRING"),
       ("DEFINE SCHEMA RECORD TYPE A (\"___size\" INT64);", 1, 30, "unknown system field '___size'"),
       ("DEFINE SCHEMA RECORD TYPE A (\"x y\" INT64);", 1, 30, "must begin with a letter"),
-      ("DEFINE SCHEMA RECORD TYPE \"cloudkit.share\" ();", 1, 27, "belongs to the system"),
+      (
+        "DEFINE SCHEMA RECORD TYPE \"cloudkit.share\" (); RECORD TYPE \"cloudkit.share\" ();", 1,
+        61,
+        "is already defined"
+      ),
+      (
+        "DEFINE SCHEMA RECORD TYPE A (\"cloudkit.title\" STRING);", 1, 30,
+        "must begin with a letter"
+      ),
       ("DEFINE SCHEMA RECORD TYPE A (GRANT ALL TO \"_world\");", 1, 36, "expected READ, CREATE"),
       ("DEFINE SCHEMA RECORD TYPE A (GRANT READ FOR B);", 1, 41, "expected TO, found 'FOR'"),
       ("DEFINE SCHEMA RECORD TYPE A (GRANT READ TO B);", 1, 44, "role 'B' is not created"),
@@ -158,5 +167,106 @@ struct SchemaParsingTests {
     #expect(
       error.excerpt(of: text) == "\tRECORD TYPE A (x STRNG);\n\t                 ^")
     #expect(error.excerpt(of: "") == nil)
+  }
+
+  /// Schemas in the shapes of public exports of iCloud, with other names: of Core Data and SwiftData,
+  /// of an app with shares, and one with comments between the items. Each has its number of types
+  /// without the system's.
+  static let exports: [(text: String, types: Int)] = [
+    (
+      """
+      DEFINE SCHEMA
+
+          RECORD TYPE CD_Trip (
+              CD_cover        BYTES QUERYABLE SORTABLE,
+              CD_cover_ckAsset ASSET,
+              CD_entityName   STRING QUERYABLE SEARCHABLE SORTABLE,
+              CD_isDone       INT64 QUERYABLE SORTABLE,
+              CD_moveReceipt  BYTES QUERYABLE SORTABLE,
+              CD_moveReceipt_ckAsset ASSET,
+              CD_start        TIMESTAMP QUERYABLE SORTABLE,
+              CD_weight       DOUBLE QUERYABLE SORTABLE,
+              "___createTime" TIMESTAMP,
+              "___createdBy"  REFERENCE,
+              "___etag"       STRING,
+              "___modTime"    TIMESTAMP QUERYABLE,
+              "___modifiedBy" REFERENCE,
+              "___recordID"   REFERENCE QUERYABLE,
+              GRANT WRITE TO "_creator",
+              GRANT CREATE TO "_icloud",
+              GRANT READ TO "_world"
+          );
+
+          RECORD TYPE Users (
+              "___createTime" TIMESTAMP,
+              "___createdBy"  REFERENCE,
+              "___etag"       STRING,
+              "___modTime"    TIMESTAMP,
+              "___modifiedBy" REFERENCE,
+              "___recordID"   REFERENCE,
+              roles           LIST<INT64>,
+              GRANT WRITE TO "_creator",
+              GRANT READ TO "_world"
+          );
+      """, 1
+    ),
+    (
+      """
+      DEFINE SCHEMA
+
+          RECORD TYPE List (
+              "___createTime" TIMESTAMP,
+              "___recordID"   REFERENCE QUERYABLE,
+              owner           REFERENCE QUERYABLE SORTABLE,
+              place           LOCATION QUERYABLE SORTABLE,
+              secret          ENCRYPTED STRING,
+              words           LIST<STRING> QUERYABLE SEARCHABLE,
+              GRANT WRITE TO "_creator",
+              GRANT CREATE TO "_icloud",
+              GRANT READ TO "_world"
+          );
+
+          RECORD TYPE "cloudkit.share" (
+              "___createTime"               TIMESTAMP,
+              "___createdBy"                REFERENCE,
+              "___etag"                     STRING,
+              "___modTime"                  TIMESTAMP,
+              "___modifiedBy"               REFERENCE,
+              "___recordID"                 REFERENCE,
+              "cloudkit.thumbnailImageData" BYTES,
+              "cloudkit.title"              STRING,
+              "cloudkit.type"               STRING,
+              colour                        STRING,
+              GRANT WRITE TO "_creator",
+              GRANT CREATE TO "_icloud",
+              GRANT READ TO "_world"
+          );
+      """, 1
+    ),
+    (
+      """
+      DEFINE SCHEMA
+          CREATE ROLE admin;
+
+          -- What everyone may read
+          RECORD TYPE Rate (
+              -- Amounts
+              amounts LIST<DOUBLE> QUERYABLE,
+              rates   BYTES QUERYABLE SORTABLE,
+              GRANT READ, WRITE TO admin,
+              GRANT READ TO "_world"
+          );
+      """, 1
+    ),
+  ]
+
+  @Test(
+    "Exports of iCloud are read, and what Petrel prints of them is the same schema",
+    arguments: exports)
+  func exportsOfICloud(text: String, types: Int) throws {
+    let schema = try ContainerSchema(parsing: text)
+    #expect(schema.recordTypes.keys.filter { $0 != "Users" }.count == types)
+    #expect(schema.recordTypes["cloudkit.share"] == nil)
+    #expect(try ContainerSchema(parsing: schema.text) == schema)
   }
 }

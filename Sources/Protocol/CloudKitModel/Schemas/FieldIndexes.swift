@@ -17,14 +17,13 @@ public struct FieldIndexes: OptionSet, Sendable, Hashable {
   /// Returns the options that a field of this type may have if the field is not encrypted. An
   /// encrypted field may have no options.
   ///
-  /// `QUERYABLE` for bytes and `SORTABLE` for references are allowed because Apple's schemas
-  /// contain them; they have no effect.
+  /// `QUERYABLE` and `SORTABLE` for bytes, and `SORTABLE` for references, are allowed because Apple's
+  /// schemas contain them; they have no effect.
   public static func allowed(for type: FieldType) -> FieldIndexes {
     switch (type.element, type.isList) {
     case (.asset, _): []
     case (.string, false): [.queryable, .sortable, .searchable]
     case (.string, true): [.queryable, .searchable]
-    case (.bytes, _): [.queryable]
     case (_, true): [.queryable]
     case (_, false): [.queryable, .sortable]
     }

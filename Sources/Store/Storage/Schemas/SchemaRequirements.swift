@@ -126,13 +126,14 @@ struct SchemaRequirements {
     }
   }
 
-  /// Returns whether a schema can give one of these options to the field. The result is true for an
-  /// unknown field.
+  /// Returns whether a schema can give the field one of these options with an effect. The result is
+  /// true for an unknown field.
   private func canMark(
     _ key: FieldKey, _ usable: FieldIndexes, in type: RecordTypeEntry
   ) -> Bool {
     guard case .field(let name) = key, let field = type.fields[name] else { return true }
-    return !field.isEncrypted && !FieldIndexes.allowed(for: field.type).isDisjoint(with: usable)
+    return !FieldIndexes.implicit(for: field.type, isEncrypted: field.isEncrypted)
+      .isDisjoint(with: usable)
   }
 
   /// Refuses a filter or sort key on a field that has none of these options, or whose index is
