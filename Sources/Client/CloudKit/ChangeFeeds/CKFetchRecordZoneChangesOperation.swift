@@ -8,9 +8,9 @@ internal import WebServices
 /// order of the last changes in the zone. After the changes of each answer, the operation reports
 /// the token for the next fetch.
 ///
-/// If a zone fails, ``recordZoneFetchResultBlock`` gets the error of the zone, and the result of
-/// the operation is still success. Only the deprecated completion block gets these errors together,
-/// as `partialFailure`.
+/// If a zone fails, ``recordZoneFetchResultBlock`` gets the error of the zone. The result of the
+/// operation is `partialFailure` if every zone failed, and otherwise success. The deprecated
+/// completion block gets `partialFailure` in both cases.
 ///
 /// ```swift
 /// let operation = CKFetchRecordZoneChangesOperation(
