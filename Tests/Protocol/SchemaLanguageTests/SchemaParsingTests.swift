@@ -134,7 +134,7 @@ struct SchemaParsingTests {
       ("DEFINE SCHEMA RECORD TYPE A (\"x y\" INT64);", 1, 30, "must begin with a letter"),
       (
         "DEFINE SCHEMA RECORD TYPE \"cloudkit.share\" (); RECORD TYPE \"cloudkit.share\" ();", 1,
-        61,
+        60,
         "is already defined"
       ),
       (

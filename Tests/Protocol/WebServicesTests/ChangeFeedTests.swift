@@ -129,7 +129,8 @@ struct ChangeFeedTests {
     #expect(
       body(SupersededDatabaseChanges.self)
         == #"{"zones":[\#(zone("Notes")),"atomic":true},\#(zone("Old")),"deleted":true},"#
-        + #"\#(zone("Lost")),"deleted":true,"purged":true}],"metaSyncToken":"U","moreComing":true}"#)
+        + #"\#(zone("Lost")),"deleted":true,"purged":true}],"#
+        + #""metaSyncToken":"U","moreComing":true}"#)
   }
 
   @Test("Keys beside the list of zones count for those that lack them")

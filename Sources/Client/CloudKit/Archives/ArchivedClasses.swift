@@ -37,7 +37,7 @@ enum ArchivedClasses {
     "CKUserIdentityLookupInfo": CKUserIdentityLookupInfo.self,
     "CKSubscription": CKSubscription.self,
     "CLLocation": CLLocation.self,
-    "_NSPersonNameComponentsData": ArchivedPersonName.Parts.self,
+    "_NSPersonNameComponentsData": ArchivedPersonNameParts.self,
   ]
 
   /// Apple's names. The keys are the names that Swift prints, such as `CloudKit.CKRecordID`.

@@ -7,51 +7,51 @@ final class ArchivedPersonName: NSObject, NSSecureCoding {
   /// programs archive names of their own with Foundation's class.
   static let className = "NSPersonNameComponents"
 
-  /// The parts of the name, in the layout of the private class that has them in Apple's archives.
-  final class Parts: NSObject, NSSecureCoding {
-    /// The parts of a name and their keys in the archive.
-    private static let parts:
-      [(String, WritableKeyPath<PersonNameComponents, String?> & Sendable)] = [
-        ("NS.namePrefix", \.namePrefix), ("NS.givenName", \.givenName),
-        ("NS.middleName", \.middleName), ("NS.familyName", \.familyName),
-        ("NS.nameSuffix", \.nameSuffix), ("NS.nickname", \.nickname),
-      ]
-
-    let name: PersonNameComponents
-
-    init(_ name: PersonNameComponents) { self.name = name }
-
-    static var supportsSecureCoding: Bool { true }
-
-    init(coder: NSCoder) {
-      var name = PersonNameComponents()
-      for (key, part) in Self.parts {
-        name[keyPath: part] = coder.decodeOptionalString(forKey: key)
-      }
-      self.name = name
-    }
-
-    func encode(with coder: NSCoder) {
-      for (key, part) in Self.parts { coder.encodeOptional(name[keyPath: part], forKey: key) }
-    }
-  }
-
-  private let parts: Parts
+  private let parts: ArchivedPersonNameParts
 
   var name: PersonNameComponents { parts.name }
 
-  init(_ name: PersonNameComponents) { parts = Parts(name) }
+  init(_ name: PersonNameComponents) { parts = ArchivedPersonNameParts(name) }
 
   static var supportsSecureCoding: Bool { true }
 
   init(coder: NSCoder) {
     parts =
-      coder.decodeOptional(Parts.self, forKey: "NS.nameComponentsPrivate")
-      ?? Parts(PersonNameComponents())
+      coder.decodeOptional(ArchivedPersonNameParts.self, forKey: "NS.nameComponentsPrivate")
+      ?? ArchivedPersonNameParts(PersonNameComponents())
   }
 
   func encode(with coder: NSCoder) {
     coder.encode(parts, forKey: "NS.nameComponentsPrivate")
+  }
+}
+
+/// The parts of the name, in the layout of the private class that has them in Apple's archives.
+final class ArchivedPersonNameParts: NSObject, NSSecureCoding {
+  /// The parts of a name and their keys in the archive.
+  private static let parts: [(String, WritableKeyPath<PersonNameComponents, String?> & Sendable)] =
+    [
+      ("NS.namePrefix", \.namePrefix), ("NS.givenName", \.givenName),
+      ("NS.middleName", \.middleName), ("NS.familyName", \.familyName),
+      ("NS.nameSuffix", \.nameSuffix), ("NS.nickname", \.nickname),
+    ]
+
+  let name: PersonNameComponents
+
+  init(_ name: PersonNameComponents) { self.name = name }
+
+  static var supportsSecureCoding: Bool { true }
+
+  init(coder: NSCoder) {
+    var name = PersonNameComponents()
+    for (key, part) in Self.parts {
+      name[keyPath: part] = coder.decodeOptionalString(forKey: key)
+    }
+    self.name = name
+  }
+
+  func encode(with coder: NSCoder) {
+    for (key, part) in Self.parts { coder.encodeOptional(name[keyPath: part], forKey: key) }
   }
 }
 

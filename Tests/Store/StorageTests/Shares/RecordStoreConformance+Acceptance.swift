@@ -148,7 +148,7 @@ extension RecordStoreConformance {
           $0.blocked = [UserIdentity(userRecordName: "_u1")]
         }
         #expect(blocked.participants?.count == ServiceLimits.participantsPerShare - 1)
-        #expect(try await outcome(link, as: "_u1", test) == "notFound")
+        #expect(try await outcome(link, as: "_u1", test) == "accessDenied")
         #expect(try await outcome(link, as: "_late", test) == "accepted")
       }
     }
