@@ -85,7 +85,9 @@ struct ServersWithOtherClocksTests {
         "POST", installation.target("device", "tokens/create"),
         #"{"apnsEnvironment": "development"}"#, to: server)
       let token = try #require(answer.json["apnsToken"]?.string, "\(answer.json)")
-      let device = try await CourierToken.reader(withToken: token, in: installation.store.devices)
+      let device = try await CourierToken.registrations(
+        ofReader: token, in: installation.store.devices
+      ).first
       #expect(isNear(device?.registered.milliseconds), "at server \(server)")
       #expect(isNear(device?.expires?.milliseconds, 43_200), "at server \(server)")
       tokens.append(token)
