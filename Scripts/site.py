@@ -106,7 +106,7 @@ def run(*command):
 
 def symbols(module, build, folder):
     folder.mkdir(parents=True)
-    found = [*(ROOT / "Sources/System").rglob("module.modulemap"), *(build / "debug").glob("*.build/module.modulemap")]
+    found = [*(ROOT / "Sources").rglob("module.modulemap"), *(build / "debug").glob("*.build/module.modulemap")]
     maps = [f"-fmodule-map-file={path}" for path in sorted(found)]
     postgresql = subprocess.run(["pkg-config", "--cflags-only-I", "libpq"], capture_output=True, text=True, check=True)
     options = [word for flag in maps + postgresql.stdout.split() for word in ("-Xcc", flag)]
