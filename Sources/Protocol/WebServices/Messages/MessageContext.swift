@@ -49,10 +49,13 @@ extension MessageContext {
 
   /// Returns the name of a record or a user for a name in a request. On the server,
   /// `ZoneID.currentOwnerName` becomes the caller's record name.
+  ///
+  /// A value of a filter may have any number of combining marks. Swift orders the marks of texts that
+  /// it compares, which takes the square of their number, so the bytes are compared.
   func modelName(_ name: String) -> String {
-    guard name == ZoneID.currentOwnerName, case .relative(let own) = ownerNaming else {
-      return name
-    }
+    guard name.utf8.elementsEqual(ZoneID.currentOwnerName.utf8),
+      case .relative(let own) = ownerNaming
+    else { return name }
     return own
   }
 
