@@ -214,8 +214,8 @@ struct ExpectedNotification {
 
   @available(*, deprecated)
   private func verifyTexts(_ read: CKNotification, _ comment: Comment) {
+    verifyBody(read.alertBody, comment)
     let texts: [(String?, String?)] = [
-      (read.alertBody, unless("body", info?.alertLocalizationKey == nil ? info?.alertBody : nil)),
       (read.alertLocalizationKey, unless("localisation key", info?.alertLocalizationKey)),
       (read.title, unless("title", info?.titleLocalizationKey == nil ? info?.title : nil)),
       (read.titleLocalizationKey, unless("title", info?.titleLocalizationKey)),
@@ -246,6 +246,18 @@ struct ExpectedNotification {
       let expected = unless(list.part, list.key == nil ? nil : arguments(list.names))
       #expect(list.read?.map { Array($0.utf8) } == expected?.map { Array($0.utf8) }, comment)
     }
+  }
+
+  /// The body, which is shortened before the subtitle and the title go, to no less than 100 characters.
+  private func verifyBody(_ read: String?, _ comment: Comment) {
+    let whole = unless("body", info?.alertLocalizationKey == nil ? info?.alertBody : nil)
+    guard pruned.contains("end of the body"), let whole else {
+      #expect(same(read, whole), comment)
+      return
+    }
+    let count = read?.count ?? 0
+    #expect(same(read, String(whole.prefix(count))) && count < whole.count, comment)
+    #expect(pruned.isDisjoint(with: ["subtitle", "title"]) ? count >= 100 : count == 100, comment)
   }
 
   /// Byte by byte: Swift's own equality passes over how a character is composed.
