@@ -20,6 +20,12 @@ extension CloudDevice {
       if case .failure(let code) = self { return code == "NOT_FOUND" || code == "ZONE_NOT_FOUND" }
       return false
     }
+
+    /// Whether the answer is that the caller, whom nobody invites, cannot accept the share.
+    var isUninvited: Bool {
+      if case .failure(let code) = self { return code == "ACCESS_DENIED" }
+      return false
+    }
   }
 
   /// The items of an answer, as many as asked for.

@@ -67,7 +67,7 @@ final class SharingParticipant: SharingActor, @unchecked Sendable {
     if request.isAcceptance {
       switch device.accept(link) {
       case .item: note(.accepted, of: name, in: place, since: request.began)
-      case let reply where reply.isAbsent:
+      case let reply where reply.isAbsent || reply.isUninvited:
         // An earlier attempt may have succeeded, before the owner removed the user.
         if request.attempts > 0 {
           note(.accepted, of: name, in: place, since: request.began, isCertain: false)
