@@ -59,6 +59,7 @@ struct APITokenTests {
     try await withService { service in
       _ = try await service.modify(Service.operation("create", "n"))
       let token = try await service.addAPIToken(environment: .production)
+      service.clock.advance(bySeconds: 6)
       let development = try await service.send("public/records/query", Self.query, apiToken: nil)
       #expect(development.status == 200)
       _ = try await service.addAPIToken("other")
@@ -73,6 +74,7 @@ struct APITokenTests {
     try await withService { service in
       _ = try await service.modify(Service.operation("create", "n"))
       let token = try await service.addAPIToken("old app")
+      service.clock.advance(bySeconds: 6)
       let before = try await service.send("public/records/query", Self.query, apiToken: token)
       #expect(before.status == 200)
       _ = try await Registration.revoke(
@@ -99,6 +101,7 @@ struct APITokenTests {
     try await withService { service in
       _ = try await service.modify(Service.operation("create", "n"))
       let token = try await service.addAPIToken()
+      service.clock.advance(bySeconds: 6)
       let body = operation.hasSuffix("lookup") ? #"{"records": []}"# : Self.query
       let answer = try await service.send(operation, body, apiToken: token)
       #expect(answer.status == status, "\(answer.json)")
@@ -149,6 +152,7 @@ struct APITokenTests {
       let token = try await service.addAPIToken(
         origins: ["HTTPS://App.Example.com:443/", "http://localhost:3000"])
       let anywhere = try await service.addAPIToken("anywhere")
+      service.clock.advance(bySeconds: 6)
       let operation = "public/records/query"
       for origin in ["https://app.example.com", "http://localhost:3000", nil] {
         let answer = try await service.send(

@@ -140,6 +140,7 @@ struct ServerKeyTests {
   func signedQuery() async throws {
     try await withService { service in
       let client = try await ServerKeyClient(service)
+      _ = try await service.modify(Service.operation("create", "n"))
       var request = try client.request("public/records/query", Self.query)
       request.signature = try client.sign(
         "\(request.date ?? ""):\(try ServerKeyClient.hash(Self.query)):\(request.target)")
@@ -154,6 +155,7 @@ struct ServerKeyTests {
   func query() async throws {
     try await withService { service in
       let client = try await ServerKeyClient(service)
+      _ = try await service.modify(Service.operation("create", "n"))
       var request = try client.request("public/records/query", Self.query)
       request.target += "&added=1"
       #expect(try await client.send(request).status == 200)
@@ -191,6 +193,7 @@ struct ServerKeyTests {
     settings.signatureWindow = window
     try await withService(settings) { service in
       let client = try await ServerKeyClient(service)
+      _ = try await service.modify(Service.operation("create", "n"))
       let answer = try await client.send(
         try client.request("public/records/query", Self.query, after: seconds))
       #expect(answer.status == status, "\(answer.json)")
@@ -217,6 +220,7 @@ struct ServerKeyTests {
   func repeatedReads() async throws {
     try await withService { service in
       let client = try await ServerKeyClient(service)
+      _ = try await service.modify(Service.operation("create", "n"))
       for operation in ["public/records/query", "public/subscriptions/list"] {
         let request = try client.request(operation, Self.query)
         let first = try await client.send(request)
