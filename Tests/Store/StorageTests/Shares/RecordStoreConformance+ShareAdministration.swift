@@ -183,7 +183,7 @@ extension RecordStoreConformance {
           try await alice.test.zoneChanges(since: token, in: alice.privateID).changes.count == 1)
         // With the link, the user is a stranger again.
         let refused = await itemFailure { try await bob.accept(link) }
-        #expect(refused == .notFound)
+        #expect(refused == .accessDenied)
       }
     }
 

@@ -354,11 +354,18 @@ struct ShareCall: Sendable {
 
   private static let links = [
     ShareCall(name: "`records/resolve`", send: link("records/resolve")),
-    ShareCall(name: "`records/accept`", changesShare: true, send: link("records/accept")),
+    ShareCall(
+      name: "`records/accept`", changesShare: true, isForLinkOnly: true,
+      send: link("records/accept")),
     ShareCall(
       name: "`records/requestAccess`", changesShare: true, send: link("records/requestAccess")),
+    linkWithUnknownAddress("records/resolve"), linkWithUnknownAddress("records/accept"),
+  ]
+
+  /// The link of a share that invites an address which no account has.
+  private static func linkWithUnknownAddress(_ operation: String) -> ShareCall {
     ShareCall(
-      name: "`records/resolve`, `records/accept`: an address without account is invited",
+      name: "`\(operation)`: an address without account is invited",
       changesShare: true, isForLinkOnly: true
     ) { place in
       if place.part.publicPermission == nil, try await place.isShared() {
@@ -366,12 +373,9 @@ struct ShareCall: Sendable {
           #"{"lookupInfo": {"emailAddress": "nobody@example.com"}}"#)
         try await place.asOwner(place.share("forceUpdate", try await place.list(with: entry)))
       }
-      let outcomes: Set = [
-        try await link("records/resolve")(place), try await link("records/accept")(place),
-      ]
-      return outcomes.sorted().joined(separator: ", ")
-    },
-  ]
+      return try await link(operation)(place)
+    }
+  }
 
   // MARK: Participants
 

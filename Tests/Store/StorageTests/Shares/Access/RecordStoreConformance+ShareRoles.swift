@@ -280,7 +280,7 @@ extension RecordStoreConformance {
               [request], for: mia.name, of: TestStore.container, in: .development)[0].get()
           }
           #expect(try await outcome(look) == "notFound", "\(way)")
-          #expect(try await outcome { try await mia.accept(link) } == "notFound", "\(way)")
+          #expect(try await outcome { try await mia.accept(link) } == "accessDenied", "\(way)")
           #expect(try await outcome { try await ask(link) } == "ok", "\(way)")
           #expect(try await mia.zones() == [], "\(way)")
           let after = try #require(try await save(ShareContent()).record?.shareContent)
