@@ -173,11 +173,15 @@ def walk(client):
         for token in uploads]
     fields = every_value(assets[0]) | {"assetids": {"value": [assets[1]], "type": "ASSETID_LIST"}}
     one = {"recordName": "one", "recordType": "Note", "zoneID": zone}
+    # An empty list makes no field.
+    client.operation("records/modify", {"operations": [{"operationType": "create", "record": {
+        "recordName": "two", "recordType": "Note", "zoneID": zone,
+        "fields": {"empty": {"value": ["text"], "type": "STRING_LIST"}}}}]})
     operations = [
         {"operationType": "create", "record": one | {"fields": fields}},
         {"operationType": "create", "record": {"recordType": "Note", "zoneID": zone,
                                                "parent": {"recordName": "one"}, "fields": {}}},
-        {"operationType": "create", "record": {"recordName": "two", "recordType": "Note", "zoneID": zone}}]
+        {"operationType": "create", "record": {"recordName": "three", "recordType": "Note", "zoneID": zone}}]
     records = client.operation("records/modify", {"operations": operations, "requestID": "first"})["records"]
     assert all("serverErrorCode" not in record for record in records), records
     client.operation("records/modify", {"numbersAsStrings": True, "atomic": False, "operations": [

@@ -119,6 +119,10 @@ struct RecordsModifyTests {
         #"{"value": [1700000000123], "type": "TIMESTAMP_LIST"}"#,
       ]
       let fields = values.enumerated().map { #""f\#($0)": \#($1)"# }.joined(separator: ", ")
+      // A list without elements does not make a field.
+      let first = try await service.modify(
+        Service.operation("create", "m", #""f9": {"value": [1], "type": "INT64_LIST"}"#))
+      #expect(first.outcomes == ["ok"])
       #expect(
         try await service.modify(Service.operation("create", "n", fields)).outcomes == ["ok"])
       let record = try await service.lookup("n")[0]
