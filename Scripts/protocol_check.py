@@ -128,7 +128,6 @@ def walk(client):
     for name, body in (("create", {"apnsEnvironment": "production"}), ("register", {"apnsToken": "ab" * 32})):
         client.operation("tokens/" + name, body)
     client.device("tokens/badge", {"badge": 3})
-    client.device("tokens/unregister", {"apnsToken": token["apnsToken"]})
     root = "/device/1/{container}/{environment}/"
     for method in ("GET", "POST"):
         key = client.send(method, root + "webPush/key").json()["applicationServerKey"]
@@ -222,6 +221,7 @@ def walk(client):
     named = log["notifications"][0]["ck"]["nid"]
     client.device("notifications/markRead", {"notifications": [{"notificationID": named}, {"notificationID": "x"}]})
     client.device("notifications/changes", {})
+    client.device("tokens/unregister", {"apnsToken": token["apnsToken"]})
 
     client.operation("users/permissions", {"permissions": [
         {"permission": "USER_DISCOVERABILITY", "status": "GRANTED"}]})
