@@ -229,7 +229,7 @@ struct NotificationTests {
       """)
     let query = try #require(CKQueryNotification(fromRemoteNotificationDictionary: payload))
     #expect(query.databaseScope == .public)
-    #expect(query.queryNotificationReason.rawValue == 0)
+    #expect(query.queryNotificationReason.rawValue == 9)
     #expect(query.badge == 7)
     #expect(query.soundName == "ping")
     #expect(query.category == "C")
