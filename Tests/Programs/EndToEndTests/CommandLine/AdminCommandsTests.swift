@@ -78,7 +78,7 @@ struct AdminCommandsTests {
       #expect(whole.output == "one part: one server dispatches it\n")
       let divided = try await shell.inContainer("databases partition --parts 2")
       #expect(
-        divided.status == 1 && divided.output.contains("'parts' must be 1 here"),
+        divided.status == 1 && divided.output.contains("--parts must be 1 here"),
         "\(divided.output)")
       let none = try await shell.inContainer("databases partition --parts 65")
       #expect(none.status == 64 && none.output.contains("from 1 to 64"), "\(none.output)")
