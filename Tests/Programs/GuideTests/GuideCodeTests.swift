@@ -73,12 +73,15 @@ struct GuideCodeTests {
       fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     ).deletingLastPathComponent()
     let (folder, steps, _, _) = Self.tutorials[0]
+    let maps = ["System/CCurl", "Client/CCloudKitEnumerations"].map {
+      RepositoryFile.url("Sources/\($0)/module.modulemap").path
+    }
     for step in steps {
-      let map = RepositoryFile.url("Sources/System/CCurl/module.modulemap").path
       try Self.run(
         "swiftc", "-typecheck", "-swift-version", "6",
         "-I", programs.appendingPathComponent("Modules").path,
-        "-Xcc", "-fmodule-map-file=\(map)", RepositoryFile.url("\(folder)/\(step)").path)
+        "-Xcc", "-fmodule-map-file=\(maps[0])", "-Xcc", "-fmodule-map-file=\(maps[1])",
+        RepositoryFile.url("\(folder)/\(step)").path)
     }
   }
 
