@@ -56,6 +56,13 @@ struct RandomModel {
     return generator.pick([0, 1, -1, .min, .max, wide, wide >> 40, 9_007_199_254_740_993])
   }
 
+  /// A date that a value may have.
+  private mutating func date() -> Timestamp {
+    let (first, last) = (Timestamp.storable.lowerBound, Timestamp.storable.upperBound)
+    let any = Int64.random(in: first.milliseconds...last.milliseconds, using: &generator)
+    return generator.pick([first, last] + [0, 1, -1, any].map { Timestamp(milliseconds: $0) })
+  }
+
   /// Never a NaN, which would not equal itself.
   private mutating func double() -> Double {
     let bits = Double(bitPattern: generator.next())
@@ -73,7 +80,7 @@ struct RandomModel {
     location.altitude = maybe { .random(in: -100...9000, using: &$0.generator) }
     location.speed = maybe { .random(in: -1...300, using: &$0.generator) }
     location.course = maybe { .random(in: -1...360, using: &$0.generator) }
-    location.timestamp = maybe { Timestamp(milliseconds: $0.integer()) }
+    location.timestamp = maybe { $0.date() }
     return location
   }
 
@@ -103,7 +110,7 @@ struct RandomModel {
     case .string: .string(fieldText())
     case .int64: .int64(integer())
     case .double: .double(double())
-    case .timestamp: .timestamp(Timestamp(milliseconds: integer()))
+    case .timestamp: .timestamp(date())
     case .bytes: .bytes(Data(some(0...9) { UInt8.random(in: 0...255, using: &$0.generator) }))
     case .location: .location(location())
     case .reference: .reference(reference())
