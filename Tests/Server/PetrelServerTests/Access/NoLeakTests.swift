@@ -185,6 +185,8 @@ struct NoLeakTests {
         + #""auth": "\#(browser.auth)"}}}"#)
     ask(
       "tokens/register", #"{"apnsEnvironment": "development", "apnsToken": "\#(device)"}"#)
+    ask("tokens/unregister", #"{"apnsToken": "\#(device)"}"#)
+    ask("tokens/unregister", #"{"clientId": "d"}"#)
     ask("webhooks/list", "{}")
     ask("server/limits", "")
     ask("webhooks/register", #"{"url": "https://hooks.example.com/a"}"#)
