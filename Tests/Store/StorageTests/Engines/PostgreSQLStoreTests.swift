@@ -250,7 +250,10 @@ struct PostgreSQLStoreTests {
       let failure = await #expect(throws: StoreError.self) {
         try await store.transactions.write { transaction in
           _ = try transaction.connection.run(
-            "INSERT INTO users (name, user_record_name, created) VALUES ('a', 'a', 0)", [])
+            """
+            INSERT INTO users (name, folded_name, user_record_name, created)
+            VALUES ('a', 'a', 'a', 0)
+            """, [])
           _ = try? transaction.connection.run("NO STATEMENT", [])
         }
       }

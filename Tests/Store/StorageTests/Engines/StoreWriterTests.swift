@@ -25,7 +25,10 @@ struct StoreWriterTests {
           group.addTask {
             let result: Void? = try? await store.transactions.write { transaction in
               _ = try transaction.connection.run(
-                "INSERT INTO users (name, user_record_name, created) VALUES ($1, $1, 0)",
+                """
+                INSERT INTO users (name, folded_name, user_record_name, created)
+                VALUES ($1, $1, $1, 0)
+                """,
                 [.text("u\(number)")])
               if number % 3 == 0 { throw StoreError(.exists, "made to fail") }
               if number == 1 {

@@ -255,7 +255,10 @@ struct StoreMoveTests {
     try await MovePlaces.use { places in
       try await places.file.withStore { try await $0.save("a") }
       try places.file.execute(
-        "INSERT INTO users (name, user_record_name, created) VALUES ('b', 'x' || CHAR(0) || 'y', 1)"
+        """
+        INSERT INTO users (name, folded_name, user_record_name, created)
+        VALUES ('b', 'b', 'x' || CHAR(0) || 'y', 1)
+        """
       )
       await expectFailure(.statementFailed, "'user_record_name' of table 'users'", "name 'b'") {
         try await StoreMove.run(from: places.file, to: places.postgreSQL)
