@@ -208,7 +208,26 @@ struct QuerySamples {
     var operation = RecordOperation(
       kind: random.pick(kinds), recordID: RecordID(recordName: name, zoneID: random.pick(zones)),
       recordType: name.hasSuffix("7") ? "Other" : "Note", fields: fields())
+    // A record's references stay in its zone, with or without its name.
+    operation.fields = operation.fields.mapValues {
+      $0.map { $0.keeping(inZone: operation.recordID.zoneID) }
+    }
     operation.encryptedFields = Self.encrypted
     return operation
+  }
+}
+
+extension RecordValue {
+  /// The value with its references in this zone; those without a zone stay without one.
+  fileprivate func keeping(inZone zoneID: ZoneID) -> RecordValue {
+    switch self {
+    case .reference(var reference):
+      if reference.zoneID != nil { reference.zoneID = zoneID }
+      return .reference(reference)
+    case .list(let type, let elements):
+      return .list(of: type, elements.map { $0.keeping(inZone: zoneID) })
+    case .string, .int64, .double, .timestamp, .preciseTimestamp, .location, .bytes, .asset:
+      return self
+    }
   }
 }

@@ -61,6 +61,15 @@ extension RecordStoreConformance {
         }
       }
 
+      /// A parent has a new change tag after the save of a child, and is else what it was.
+      mutating func raise(_ parent: Record) {
+        var expected = records[parent.recordID]
+        #expect(expected?.recordChangeTag != parent.recordChangeTag)
+        expected?.recordChangeTag = parent.recordChangeTag
+        #expect(expected?.modified == parent.modified)
+        records[parent.recordID] = expected
+      }
+
       /// Returns the records that a query finds; in order if it has sort keys.
       func answer(_ query: Query, zone: ZoneID?) -> [Record] {
         let found = records.values.filter {
@@ -94,6 +103,20 @@ extension RecordStoreConformance {
       }
     }
 
+    private func modify(
+      _ operation: RecordOperation, by user: String = TestStore.alice, at seconds: Int64,
+      in database: DatabaseID, of test: TestStore, _ model: inout Model
+    ) async throws {
+      let outcomes = try await test.modify([operation], in: database, by: user, at: seconds)
+      model.apply(outcomes)
+      // There are no hierarchies in a public database.
+      guard database == test.privateID, let child = outcomes[0].record, let parent = child.parent
+      else { return }
+      let parentID = RecordID(recordName: parent.recordName, zoneID: child.recordID.zoneID)
+      let raised = try await test.store.records.records([parentID], in: database)[0]
+      model.raise(try #require(raised))
+    }
+
     private func filled(
       _ test: TestStore, _ samples: inout QuerySamples, records: Int, in database: DatabaseID
     ) async throws -> Model {
@@ -112,10 +135,9 @@ extension RecordStoreConformance {
         if number % 5 == 1, model.records[parent] != nil, operation.recordID != parent {
           operation.parent = Reference(recordName: parent.recordName)
         }
-        model.apply(
-          try await test.modify(
-            [operation], in: database, by: number % 3 == 0 ? TestStore.bob : TestStore.alice,
-            at: Int64(number / 3)))
+        try await modify(
+          operation, by: number % 3 == 0 ? TestStore.bob : TestStore.alice, at: Int64(number / 3),
+          in: database, of: test, &model)
         if number % 7 == 6 {
           let ids = model.records.keys.sorted { $0.description < $1.description }
           let victim = samples.random.pick(ids)
@@ -232,7 +254,7 @@ extension RecordStoreConformance {
                 on: "r\(Int.random(in: 0..<40, using: &samples.random))", in: QuerySamples.zones)
               if samples.random.chance(1, in: 3) { operation.kind = .forceDelete }
               changed.insert(operation.recordID)
-              model.apply(try await test.modify([operation], in: test.privateID, at: 100))
+              try await modify(operation, at: 100, in: test.privateID, of: test, &model)
             }
           }
           let unchanged = found.map(\.recordID).filter { !changed.contains($0) }
