@@ -140,7 +140,7 @@ struct PushTests {
     let cloud = try await TestCloud()
     let tablet = cloud.container(user: "anna", device: "ipad").privateCloudDatabase
     let subscription = CloudTests.subscription
-    subscription.notificationInfo?.alertBody = String(repeating: "long ", count: 1_000)
+    subscription.notificationInfo?.alertBody = String(repeating: "long ", count: 800)
     try await tablet.save(subscription)
     try await cloud.container(user: "anna", device: "iphone").privateCloudDatabase
       .save(CKRecord(recordType: "Note"))
