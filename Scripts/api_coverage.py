@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Compares the CloudKit module with the list of Apple's symbols in docs/reference/cloudkit-symbols.txt and
-writes what it finds to docs/reference/api-coverage.md. The module must have been built.
+"""Compares the CloudKit module with the names of Apple's CloudKit in docs/reference/cloudkit-names.txt and with the
+declarations in docs/reference/cloudkit-symbols.txt, and writes what it finds to docs/reference/api-coverage.md. The
+module must have been built.
 
 usage: Scripts/api_coverage.py [--check] [--build FOLDER]
 
-  --check         change nothing; fail when the page is stale or a symbol is missing or differs
+  --check         change nothing; fail when the page is stale, a name has neither a symbol nor a reason, or a
+                  declaration is missing or differs
   --build FOLDER  where `swift build` put the module (default: $BUILD or .build)
 """
 
@@ -19,6 +21,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+NAMES = ROOT / "docs/reference/cloudkit-names.txt"
 LIST = ROOT / "docs/reference/cloudkit-symbols.txt"
 PAGE = ROOT / "docs/reference/api-coverage.md"
 # The sync engine need not be whole for the check to pass.
@@ -104,7 +107,86 @@ def base_name(declaration):
     return f"{name}({''.join(label + ':' for label in labels)})"
 
 
-# --- The list and the module -------------------------------------------------------------------
+# --- The names ---------------------------------------------------------------------------------
+
+
+class Section:
+    """A section of the list of names. Without a reason, the module must have its names."""
+
+    kinds = {
+        "documented": "Apple's documentation", "interface": "Swift interfaces of later SDKs",
+        "former": "headers of earlier SDKs", "absent": "absent", "hidden": "not visible in Swift",
+    }
+
+    def __init__(self, heading):
+        self.kind, _, self.reason = heading.partition(": ")
+        if self.kind not in self.kinds or (self.kind in ("absent", "hidden")) != bool(self.reason):
+            sys.exit(f"api_coverage: unknown section '{heading}' in {NAMES.name}")
+        self.names = []  # (name, [what the type inherits and conforms to])
+
+
+def read_names():
+    sections, seen = [], set()
+    for line in NAMES.read_text().splitlines():
+        if line.startswith("## "):
+            sections.append(Section(line[3:]))
+        elif line and not line.startswith("#"):
+            name, _, supers = line.partition(" : ")
+            if name in seen:
+                sys.exit(f"api_coverage: {name} stands twice in {NAMES.name}")
+            seen.add(name)
+            sections[-1].names.append((name, supers.split(", ") if supers else []))
+    return sections
+
+
+class Names:
+    """Finds out which names the module has."""
+
+    def __init__(self, module):
+        self.module = module
+        self.canon = Canon(aliases(module))
+
+    def has(self, name):
+        if name in self.module.types or self.canon.type(name) in self.module.types:
+            return True
+        head = name.split("(")[0]
+        owner = head.rpartition(".")[0]
+        member = name[len(owner) + 1 :] if owner else name
+        if member.startswith("subscript("):
+            member = "subscript"
+        owners = self.module.lineage(self.canon.type(owner)) if owner else [""]
+        return bool(IMPLIED_MEMBERS.get(member, set()) & set(owners)) or any(
+            self.module.members.get((parent, member)) for parent in owners)
+
+    def lacks(self, name, supers):
+        """Returns which of these the type neither inherits nor conforms to."""
+        lineage = set(self.module.lineage(self.canon.type(name)))
+        return [parent for parent in supers if self.canon.type(parent) not in lineage]
+
+
+# Members that the graph leaves out, with the protocols that require them.
+IMPLIED_MEMBERS = {
+    "rawValue": {"RawRepresentable"}, "Element": {"Sequence", "IteratorProtocol"},
+    "Iterator": {"Sequence"},
+}
+
+
+def compare_names(sections, module):
+    """What is wrong with each name, as texts."""
+    names, wrong = Names(module), []
+    for section in sections:
+        for name, supers in section.names:
+            if section.reason:
+                if names.has(name):
+                    wrong.append(f"`{name}` has a symbol, although it is listed as {section.kind}")
+            elif not names.has(name):
+                wrong.append(f"`{name}` has neither a symbol nor a reason")
+            else:
+                wrong += [f"`{name}` is no {parent} here" for parent in names.lacks(name, supers)]
+    return wrong
+
+
+# --- The declarations and the module -----------------------------------------------------------
 
 
 class Wanted:
@@ -215,8 +297,8 @@ def is_deprecated(symbol):
 # --- Comparing ---------------------------------------------------------------------------------
 
 
-def compare(wanted, module):
-    """What is missing and what differs, as (wanted, text) pairs."""
+def aliases(module):
+    """What the other names of a type mean."""
     alias = {
         "TimeInterval": "Double", "Notification.Name": "NSNotification.Name",
         "CKRecordValue": "CKRecordValueProtocol",
@@ -226,7 +308,12 @@ def compare(wanted, module):
         text = declaration_of(symbol)
         if symbol["kind"]["identifier"] == "swift.typealias" and " = " in text:
             alias[path] = text.split(" = ")[1].replace("any ", "")
-    canon = Canon(alias)
+    return alias
+
+
+def compare(wanted, module):
+    """What is missing and what differs, as (wanted, text) pairs."""
+    canon = Canon(aliases(module))
     missing, different = [], []
 
     def check_deprecation(item, symbol):
@@ -276,30 +363,57 @@ def compare(wanted, module):
     return missing, different
 
 
-def page(wanted, missing, different):
-    sections = list(dict.fromkeys(item.section for item in wanted))
+def sentence(text):
+    return text[0].upper() + text[1:]
+
+
+def page(sections, wrong, wanted, missing, different):
     lines = [
         "# What of Apple's CloudKit is here", "",
-        "`make api` writes this page. It compares the module's symbols with `docs/reference/cloudkit-symbols.txt`, a list that was written "
-        "by hand from Apple's documentation, for Apple's module cannot be read on Linux.", "",
+        "`make api` writes this page. It compares the module's symbols with two lists, for Apple's module cannot be read on Linux. "
+        "`make test` fails when the page is stale, or when a name has neither a symbol nor a reason.", "",
+        "## Names", "",
+        "The list `docs/reference/cloudkit-names.txt` has the names of Apple's CloudKit as Swift code sees them: those of "
+        "the pages of Apple's documentation, further ones of the Swift interfaces of Apple's SDKs, and those that earlier SDKs had. "
+        "A name with several declarations counts once. What types of Foundation conform to is left out.", "",
+        "| names of | names | present | absent, with a reason | not visible in Swift |",
+        "| --- | ---: | ---: | ---: | ---: |",
+    ]
+    counts = {kind: sum(len(s.names) for s in sections if s.kind == kind) for kind in Section.kinds}
+    for kind in ("documented", "interface", "former"):
+        lines.append(f"| {Section.kinds[kind]} | {counts[kind]} | {counts[kind]} | | |")
+    for kind, columns in (("absent", "| {} | |"), ("hidden", "| | {} |")):
+        reasons = sum(s.kind == kind for s in sections)
+        lines.append(
+            f"| {Section.kinds[kind]}: {reasons} reasons | {counts[kind]} | " + columns.format(counts[kind]))
+    here = sum(counts[kind] for kind in ("documented", "interface", "former"))
+    lines.append(f"| all | {here + counts['absent'] + counts['hidden']} | {here} | {counts['absent']} | {counts['hidden']} |")
+    for kind in ("absent", "hidden"):
+        lines += ["", f"### {sentence(Section.kinds[kind])}", "", "| name | reason |", "| --- | --- |"]
+        lines += [
+            f"| `{name}` | {section.reason} |" for section in sections if section.kind == kind
+            for name, _ in section.names]
+    if wrong:
+        lines += ["", "### Wrong", ""] + [f"- {text}" for text in wrong]
+    lines += [
+        "", "## Declarations", "",
+        "The list `docs/reference/cloudkit-symbols.txt` has declarations, written by hand from Apple's documentation. "
         "Compared are names, labels, types, optionality, default arguments, `async` and `throws`, accessors, inheritance and "
-        "deprecation. What a symbol does is not compared. The list leaves out symbols that need frameworks which "
-        "Linux lacks, such as `CKShareTransferRepresentation` "
-        "([more](../guide/moving-from-icloud.md#what-is-different-on-linux-and-why)). It also leaves out names that begin with `_`, and some "
-        "symbols that the module has, such as `CKDiscoverUserIdentitiesOperation` and names that Apple gave up.", "",
+        "deprecation. What a symbol does is not compared.", "",
         "| section | symbols | missing | different |", "| --- | ---: | ---: | ---: |",
     ]
-    for section in sections:
+    titles = list(dict.fromkeys(item.section for item in wanted))
+    for section in titles:
         count = lambda items: sum(item.section == section for item in items)
         lines.append(
             f"| {section} {TITLES.get(section, '')} | {count(wanted)} | {count(missing)} "
             f"| {count([item for item, _ in different])} |")
     lines.append(f"| all | {len(wanted)} | {len(missing)} | {len(different)} |")
     if missing:
-        lines += ["", "## Missing", ""]
+        lines += ["", "### Missing", ""]
         lines += [f"- {item.section}: `{item.title}`" for item in missing]
     if different:
-        lines += ["", "## Different", ""]
+        lines += ["", "### Different", ""]
         lines += [f"- {item.section}: `{item.title}` {text}" for item, text in different]
     return "\n".join(lines) + "\n"
 
@@ -318,14 +432,19 @@ def main():
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--build", default=os.environ.get("BUILD", ".build"))
     arguments = parser.parse_args()
-    wanted = read_list()
-    missing, different = compare(wanted, Module(ROOT / arguments.build))
-    text = page(wanted, missing, different)
+    sections, wanted, module = read_names(), read_list(), Module(ROOT / arguments.build)
+    wrong = compare_names(sections, module)
+    missing, different = compare(wanted, module)
+    text = page(sections, wrong, wanted, missing, different)
     if not arguments.check:
         PAGE.write_text(text)
-        print(f"{len(wanted)} symbols, {len(missing)} missing, {len(different)} different")
+        print(
+            f"{sum(len(section.names) for section in sections)} names, {len(wrong)} wrong; "
+            f"{len(wanted)} declarations, {len(missing)} missing, {len(different)} different")
         return 0
-    failed = False
+    failed = bool(wrong)
+    for problem in wrong:
+        print(f"name: {problem}")
     if not PAGE.exists() or PAGE.read_text() != text:
         print(f"{PAGE.relative_to(ROOT)} is stale: run 'make api'")
         failed = True

@@ -287,3 +287,82 @@ enum OPEN("CKShareParticipantType") PetrelShareParticipantType : long {
   /// A participant who joined with the URL of a share that has a public permission.
   PetrelShareParticipantTypePublicUser = 4,
 };
+
+// The enumerations of the sync engine for Objective-C. Swift code sees them, but no declaration of Swift uses them:
+// `CKSyncEngine` has nested enumerations of its own.
+
+/// The kind of a sync engine's event, as Objective-C code has it. Swift code uses `CKSyncEngine.Event`.
+enum OPEN("CKSyncEngineEventType") PetrelSyncEngineEventType : long {
+  /// The state of the engine changed.
+  PetrelSyncEngineEventTypeStateUpdate = 0,
+  /// A user signed in or out, or another user signed in.
+  PetrelSyncEngineEventTypeAccountChange = 1,
+  /// The engine fetched changes of zones.
+  PetrelSyncEngineEventTypeFetchedDatabaseChanges = 2,
+  /// The engine fetched changes of records.
+  PetrelSyncEngineEventTypeFetchedRecordZoneChanges = 3,
+  /// The engine sent changes of zones.
+  PetrelSyncEngineEventTypeSentDatabaseChanges = 4,
+  /// The engine sent changes of records.
+  PetrelSyncEngineEventTypeSentRecordZoneChanges = 5,
+  /// The engine begins to fetch changes.
+  PetrelSyncEngineEventTypeWillFetchChanges = 6,
+  /// The engine begins to fetch the changes of a zone.
+  PetrelSyncEngineEventTypeWillFetchRecordZoneChanges = 7,
+  /// The engine has fetched the changes of a zone.
+  PetrelSyncEngineEventTypeDidFetchRecordZoneChanges = 8,
+  /// The engine has fetched changes.
+  PetrelSyncEngineEventTypeDidFetchChanges = 9,
+  /// The engine begins to send changes.
+  PetrelSyncEngineEventTypeWillSendChanges = 10,
+  /// The engine has sent changes.
+  PetrelSyncEngineEventTypeDidSendChanges = 11,
+};
+
+/// The kind of a change of account, as Objective-C code has it. Swift code uses
+/// `CKSyncEngine.Event.AccountChange.ChangeType`.
+enum OPEN("CKSyncEngineAccountChangeType") PetrelSyncEngineAccountChangeType : long {
+  /// A user signed in.
+  PetrelSyncEngineAccountChangeTypeSignIn = 0,
+  /// The user signed out.
+  PetrelSyncEngineAccountChangeTypeSignOut = 1,
+  /// Another user signed in.
+  PetrelSyncEngineAccountChangeTypeSwitchAccounts = 2,
+};
+
+/// The reason for the deletion of a zone, as Objective-C code has it. Swift code uses
+/// `CKDatabase.DatabaseChange.Deletion.Reason`.
+enum OPEN("CKSyncEngineZoneDeletionReason") PetrelSyncEngineZoneDeletionReason : long {
+  /// An app deleted the zone.
+  PetrelSyncEngineZoneDeletionReasonDeleted = 0,
+  /// The zone was deleted outside of the app.
+  PetrelSyncEngineZoneDeletionReasonPurged = 1,
+  /// The user reset the encrypted data.
+  PetrelSyncEngineZoneDeletionReasonEncryptedDataReset = 2,
+};
+
+/// The reason for a sync, as Objective-C code has it. Swift code uses `CKSyncEngine.SyncReason`.
+enum OPEN("CKSyncEngineSyncReason") PetrelSyncEngineSyncReason : long {
+  /// The engine planned the sync.
+  PetrelSyncEngineSyncReasonScheduled = 0,
+  /// The app asked for the sync.
+  PetrelSyncEngineSyncReasonManual = 1,
+};
+
+/// The kind of a pending change of a record, as Objective-C code has it. Swift code uses
+/// `CKSyncEngine.PendingRecordZoneChange`.
+enum OPEN("CKSyncEnginePendingRecordZoneChangeType") PetrelSyncEnginePendingRecordZoneChangeType : long {
+  /// A record to save.
+  PetrelSyncEnginePendingRecordZoneChangeTypeSaveRecord = 0,
+  /// A record to delete.
+  PetrelSyncEnginePendingRecordZoneChangeTypeDeleteRecord = 1,
+};
+
+/// The kind of a pending change of a zone, as Objective-C code has it. Swift code uses
+/// `CKSyncEngine.PendingDatabaseChange`.
+enum OPEN("CKSyncEnginePendingDatabaseChangeType") PetrelSyncEnginePendingDatabaseChangeType : long {
+  /// A zone to save.
+  PetrelSyncEnginePendingDatabaseChangeTypeSaveZone = 0,
+  /// A zone to delete.
+  PetrelSyncEnginePendingDatabaseChangeTypeDeleteZone = 1,
+};

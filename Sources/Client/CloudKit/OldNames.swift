@@ -34,3 +34,7 @@ public let CKRecordShareKey = CKRecord.SystemFieldKey.share
 /// The name of ``CKFetchRecordZoneChangesConfiguration`` before iOS 12.
 @available(*, deprecated, renamed: "CKFetchRecordZoneChangesOperation.ZoneConfiguration")
 public typealias CKFetchRecordZoneChangesOptions = CKFetchRecordZoneChangesConfiguration
+
+/// The name that code completion for Apple's module writes for ``CKRecord/ReferenceAction``.
+@available(*, deprecated, renamed: "CKRecord.ReferenceAction")
+public typealias CKRecord_Reference_Action = CKRecord.ReferenceAction

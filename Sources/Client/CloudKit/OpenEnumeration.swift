@@ -156,3 +156,56 @@ extension CKShareParticipantType: OpenEnumeration, @retroactive CustomStringConv
     name(from: 0, ["unknown", "owner", nil, "privateUser", "publicUser"])
   }
 }
+
+extension CKSyncEngineEventType: OpenEnumeration, @retroactive CustomStringConvertible {
+  /// The name of the case.
+  public var description: String {
+    name(
+      from: 0,
+      [
+        "stateUpdate", "accountChange", "fetchedDatabaseChanges", "fetchedRecordZoneChanges",
+        "sentDatabaseChanges", "sentRecordZoneChanges", "willFetchChanges",
+        "willFetchRecordZoneChanges", "didFetchRecordZoneChanges", "didFetchChanges",
+        "willSendChanges", "didSendChanges",
+      ])
+  }
+}
+
+extension CKSyncEngineAccountChangeType: OpenEnumeration, @retroactive CustomStringConvertible {
+  /// The name of the case.
+  public var description: String {
+    name(from: 0, ["signIn", "signOut", "switchAccounts"])
+  }
+}
+
+extension CKSyncEngineZoneDeletionReason: OpenEnumeration, @retroactive CustomStringConvertible {
+  /// The name of the case.
+  public var description: String {
+    name(from: 0, ["deleted", "purged", "encryptedDataReset"])
+  }
+}
+
+extension CKSyncEngineSyncReason: OpenEnumeration, @retroactive CustomStringConvertible {
+  /// The name of the case.
+  public var description: String {
+    name(from: 0, ["scheduled", "manual"])
+  }
+}
+
+extension CKSyncEnginePendingRecordZoneChangeType: OpenEnumeration,
+  @retroactive CustomStringConvertible
+{
+  /// The name of the case.
+  public var description: String {
+    name(from: 0, ["saveRecord", "deleteRecord"])
+  }
+}
+
+extension CKSyncEnginePendingDatabaseChangeType: OpenEnumeration,
+  @retroactive CustomStringConvertible
+{
+  /// The name of the case.
+  public var description: String {
+    name(from: 0, ["saveZone", "deleteZone"])
+  }
+}

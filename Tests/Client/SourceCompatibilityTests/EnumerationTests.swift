@@ -30,8 +30,29 @@ struct EnumerationTests {
       _ = try value(CKShare.ParticipantAcceptanceStatus.self, number)
       _ = try value(CKShare.ParticipantPermission.self, number)
       _ = try value(CKShare.ParticipantRole.self, number)
+      _ = try value(CKSyncEngineEventType.self, number)
+      _ = try value(CKSyncEngineAccountChangeType.self, number)
+      _ = try value(CKSyncEngineZoneDeletionReason.self, number)
+      _ = try value(CKSyncEngineSyncReason.self, number)
+      _ = try value(CKSyncEnginePendingRecordZoneChangeType.self, number)
+      _ = try value(CKSyncEnginePendingDatabaseChangeType.self, number)
     }
     _ = try value(CKRecord.ReferenceAction.self, UInt.max)
+  }
+
+  @Test(
+    "The sync engine's enumerations for Objective-C have Apple's numbers and the names of their cases"
+  )
+  func syncEngineEnumerations() {
+    #expect(CKSyncEngineEventType.didSendChanges.rawValue == 11)
+    #expect("\(CKSyncEngineEventType.fetchedDatabaseChanges)" == "fetchedDatabaseChanges")
+    #expect("\(CKSyncEngineEventType(rawValue: 8)!)" == "didFetchRecordZoneChanges")
+    #expect(CKSyncEngineAccountChangeType.switchAccounts.rawValue == 2)
+    #expect("\(CKSyncEngineZoneDeletionReason.encryptedDataReset)" == "encryptedDataReset")
+    #expect(CKSyncEngineZoneDeletionReason.purged.rawValue == 1)
+    #expect("\(CKSyncEngineSyncReason.manual)" == "manual")
+    #expect(CKSyncEnginePendingRecordZoneChangeType.deleteRecord.rawValue == 1)
+    #expect(CKSyncEnginePendingDatabaseChangeType.saveZone.rawValue == 0)
   }
 
   @available(*, deprecated)

@@ -17,7 +17,7 @@ struct OldNameTests {
     let kind: CKSubscriptionType = .query
     let reason: CKQueryNotificationReason = .recordCreated
     let type: CKNotificationType = .database
-    let action: CKReferenceAction = .deleteSelf
+    let action: CKReferenceAction = CKRecord_Reference_Action.deleteSelf
     let capabilities: CKRecordZoneCapabilities = [.atomic]
     let policy: CKRecordSavePolicy = .allKeys
     let size: CKOperationGroupTransferSize = .megabytes
@@ -36,5 +36,10 @@ struct OldNameTests {
     let fetch = CKFetchRecordZoneChangesOperation(
       recordZoneIDs: [zoneID], optionsByRecordZoneID: [zoneID: changes])
     #expect(fetch.configurationsByRecordZoneID?[zoneID]?.resultsLimit == 3)
+    fetch.optionsByRecordZoneID = nil
+    #expect(fetch.configurationsByRecordZoneID == nil)
+    let whole = CKFetchRecordZoneChangesOperation(
+      recordZoneIDs: [zoneID], optionsByRecordZoneID: nil)
+    #expect(whole.recordZoneIDs == [zoneID] && whole.configurationsByRecordZoneID == nil)
   }
 }

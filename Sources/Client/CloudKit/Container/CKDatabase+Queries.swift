@@ -138,6 +138,19 @@ extension CKDatabase {
 
   /// Searches for records, and returns only the first batch of results.
   ///
+  /// - Throws: the error of the search, or of the first record that has one.
+  @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:)")
+  @discardableResult
+  public func perform(
+    _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?
+  ) async throws -> [CKRecord] {
+    let results: QueryResults = try await records(
+      matching: query, inZoneWith: zoneID, desiredKeys: nil)
+    return try Self.records(.success(results)).get()
+  }
+
+  /// Searches for records, and returns only the first batch of results.
+  ///
   /// Swift chooses this overload only when the call needs an array of records.
   ///
   /// - Throws: the error of the search, or of the first record that has one.
@@ -147,9 +160,7 @@ extension CKDatabase {
   public func records(
     matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?
   ) async throws -> [CKRecord] {
-    let results: QueryResults = try await records(
-      matching: query, inZoneWith: zoneID, desiredKeys: nil)
-    return try Self.records(.success(results)).get()
+    try await perform(query, inZoneWith: zoneID)
   }
 
   // MARK: The operation

@@ -110,3 +110,50 @@ open class CKDiscoverAllContactsOperation: CKOperation, @unchecked Sendable {
     discoverAllContactsCompletionBlock = nil
   }
 }
+
+/// The methods of 2014 that find users. Those that find a ``CKUserIdentity`` replaced them in iOS 10.
+extension CKContainer {
+  /// Finds all other users of the app who allow others to find them.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the users, or with the error.
+  @available(*, deprecated, renamed: "discoverAllIdentities(completionHandler:)")
+  public func discoverAllContactUserInfos(
+    completionHandler: @escaping ([CKDiscoveredUserInfo]?, (any Error)?) -> Void
+  ) {
+    discoverAllIdentities { identities, error in
+      completionHandler(identities?.map { CKDiscoveredUserInfo($0) }, error)
+    }
+  }
+
+  /// Finds a user of the app by an e-mail address.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the user; with `nil` if there
+  ///   is no such user, or if the user does not allow others to find them.
+  @available(
+    *, deprecated, renamed: "discoverUserIdentity(withEmailAddress:completionHandler:)"
+  )
+  public func discoverUserInfo(
+    withEmailAddress email: String,
+    completionHandler: @escaping (CKDiscoveredUserInfo?, (any Error)?) -> Void
+  ) {
+    discoverUserIdentity(withEmailAddress: email) { identity, error in
+      completionHandler(identity.map { CKDiscoveredUserInfo($0) }, error)
+    }
+  }
+
+  /// Finds a user of the app by the ID of the user record.
+  ///
+  /// - Parameter completionHandler: called on a background queue with the user; with `nil` if there
+  ///   is no such user, or if the user does not allow others to find them.
+  @available(
+    *, deprecated, renamed: "discoverUserIdentity(withUserRecordID:completionHandler:)"
+  )
+  public func discoverUserInfo(
+    withUserRecordID userRecordID: CKRecord.ID,
+    completionHandler: @escaping (CKDiscoveredUserInfo?, (any Error)?) -> Void
+  ) {
+    discoverUserIdentity(withUserRecordID: userRecordID) { identity, error in
+      completionHandler(identity.map { CKDiscoveredUserInfo($0) }, error)
+    }
+  }
+}

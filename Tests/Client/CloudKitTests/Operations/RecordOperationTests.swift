@@ -382,6 +382,7 @@ struct RecordOperationTests {
     #expect(names == ["a"])
     let records: [CKRecord] = try await database.records(matching: query, inZoneWith: nil)
     #expect(records.count == 1)
+    #expect(try await database.perform(query, inZoneWith: nil).map(\.recordID.recordName) == names)
     // A query without a zone searches them all.
     let sent = try QueryRecordsRequest(
       parsing: try #require(transport.requests.first?.body), context: serverContext)

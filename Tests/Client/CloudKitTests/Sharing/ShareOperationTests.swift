@@ -241,6 +241,24 @@ struct ShareOperationTests {
     }
     contacts.runToEnd()
     #expect(infos.current == ["_anna", "1 0 true", "true true"])
+
+    let byEmail = await withCheckedContinuation { continuation in
+      container.discoverUserInfo(withEmailAddress: "anna@example.com") { info, error in
+        continuation.resume(returning: error == nil ? info?.userRecordID?.recordName : nil)
+      }
+    }
+    let byID = await withCheckedContinuation { continuation in
+      container.discoverUserInfo(withUserRecordID: CKRecord.ID(recordName: "_nobody")) {
+        info, error in
+        continuation.resume(returning: info == nil && error == nil)
+      }
+    }
+    let everybody = await withCheckedContinuation { continuation in
+      container.discoverAllContactUserInfos { infos, error in
+        continuation.resume(returning: infos?.map { $0.userRecordID?.recordName })
+      }
+    }
+    #expect(byEmail == "_anna" && byID && everybody == ["_anna"])
   }
 
   @Test("The token for a web page is that of the program's user, whom the server accepts")
