@@ -51,7 +51,7 @@ struct ErrorTests {
     #expect(error.ancestorRecord === record)
     #expect(error.retryAfterSeconds == 2.5)
     #expect((error.partialErrorsByItemID?[record.recordID] as? CKError)?.code == .zoneNotFound)
-    #expect(error.errorUserInfo.count == 5)
+    #expect(error.userInfo.count == 5)
     #expect(CKError(.networkFailure).retryAfterSeconds == nil)
   }
 

@@ -32,10 +32,6 @@ public struct CKError: _BridgedStoredNSError, Sendable {
   public static var _nsErrorDomain: String { CKErrorDomain }
   /// The domain of all errors of this type, `CKErrorDomain`.
   public static var errorDomain: String { CKErrorDomain }
-
-  /// The description for people. It names the broken rule or the refused value, or repeats the
-  /// reason that the server sent.
-  public var localizedDescription: String { _nsError.localizedDescription }
 }
 
 extension CKError {

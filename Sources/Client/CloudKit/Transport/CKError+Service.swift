@@ -9,11 +9,11 @@ extension CKError {
   ///
   /// - Parameters:
   ///   - error: The error in the server's answer. Its reason becomes the description of the new
-  ///     error.
+  ///     error, and its server message.
   ///   - savedRecord: The record whose save failed. For a conflict, the new error has this record
   ///     under `ClientRecord`, and the record as it was fetched under `AncestorRecord`.
   init(_ error: ServiceError, savedRecord: CKRecord? = nil) {
-    var userInfo: [String: Any] = [:]
+    var userInfo: [String: Any] = [Self.serverErrorDescriptionKey: error.reason]
     if let retryAfter = error.retryAfter.flatMap({ Self.waitable($0) }) {
       userInfo[CKErrorRetryAfterKey] = NSNumber(value: retryAfter)
     }

@@ -35,6 +35,8 @@ struct ServiceErrorTests {
     let error = CKError(ServiceError(code, "the reason"))
     #expect(error.code == expected)
     #expect(error.localizedDescription == "the reason")
+    #expect(error.userInfo["ServerErrorDescription"] as? String == "the reason")
+    #expect("\(error)".hasSuffix(#" (\#(expected.rawValue)); server message = "the reason">"#))
     #expect(error.retryAfterSeconds == nil)
   }
 
