@@ -159,6 +159,25 @@ struct DoctorCommandTests {
     }
   }
 
+  @Test(
+    "before the first start, a directory that only the service manager may make is no problem",
+    .enabled(if: Program.canRun("petrel", through: Launcher.nobody), "no other user can be"))
+  func beforeFirstStart() async throws {
+    try await DoctorSetup.run { setup in
+      chmod(setup.folder, 0o755)
+      let none = setup.folder + "/none"
+      let report = try await setup.report("--offline", through: Launcher.nobody, data: none)
+      #expect(report.status == 0, "\(report.text)")
+      #expect(report.findings("problem") == [], "\(report.text)")
+      #expect(
+        report.findings("warning", in: "data directory").first?.hasPrefix(
+          "\(none) does not exist, so no server has started with it yet; this user cannot create it "
+            + "in \(setup.folder): Permission denied → start the server") == true, "\(report.text)")
+      #expect(
+        report.findings("ok", in: "store").first?.hasPrefix("there is no store yet") == true)
+    }
+  }
+
   @Test("files of the store that others may read are named, with what makes them private")
   func openFiles() async throws {
     try await DoctorSetup.run { setup in

@@ -63,9 +63,12 @@ struct DirectoryCheck: Sendable {
     guard let trouble = Self.writingTrouble(parent) else {
       return .ok("\(directory) does not exist yet; the first start creates it")
     }
-    return .problem(
-      "\(directory) does not exist and cannot be created in \(parent): \(trouble)",
-      "create it: install -d -m 700 -o petrel \(directory)")
+    // Before the first start this is as it should be under systemd, so it is no problem.
+    return .warning(
+      "\(directory) does not exist, so no server has started with it yet; this user cannot create "
+        + "it in \(parent): \(trouble)",
+      "start the server: the systemd unit creates it (StateDirectory); without systemd, "
+        + "run install -d -m 700 -o petrel \(directory)")
   }
 
   /// Returns a problem for each file of the store that the server could not open. Such a file may
