@@ -105,14 +105,14 @@ let layers: [[Target]] = [
         """
         DatabaseAPI Configuration Logging Explanation CConsoleFiles ChangeDispatch PushChannels
         StoreModel WebServices SchemaLanguage PredicateLanguage CloudKitModel HTTPService
-        OutboundHTTP Cryptography JSONCoding Spelling Settings
+        OutboundHTTP Cryptography JSONCoding Settings
         """),
       // What apps ask a server for: operations with who may call them, assets, the web courier, sign-in.
       module(
         "DatabaseAPI",
         """
         Configuration Logging OpenIDConnect PushChannels Storage StoreModel WebServices
-        CloudKitModel HTTPService OutboundHTTP Cryptography JSONCoding Settings
+        CloudKitModel HTTPService OutboundHTTP Cryptography JSONCoding Spelling Settings
         """),
       // What a server can be told before it starts.
       module(

@@ -9,6 +9,7 @@ import CloudKit
 //     OperationProbe block-tasks       blocks more tasks than there are threads for tasks
 //     OperationProbe query CURSORFILE  goes on with a query
 //     OperationProbe subscribe ID…     saves a query and a database subscription with each ID
+//     OperationProbe search TYPE TEXT  runs a query with a predicate
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 let container = CKContainer.default()
@@ -102,6 +103,15 @@ case "subscribe":
     }
   }
   say("subscribed")
+
+case "search":
+  let query = CKQuery(recordType: arguments[1], predicate: NSPredicate(format: arguments[2]))
+  do {
+    let page = try await container.privateCloudDatabase.records(matching: query)
+    say("found \(page.matchResults.count)")
+  } catch {
+    say("failed \(code(error))")
+  }
 
 default:
   stop("OperationProbe: what to do?")

@@ -111,6 +111,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     let response = try read { () throws(ServiceError) in
       try RecordsResponse(parsing: answer.body, context: context)
     }
+    for hint in response.hints { PetrelConfiguration.warn("a query found no records: \(hint)") }
     let marker = response.continuationMarker
     if let marker, let sent {
       nextCursor = Cursor(query: sent.query, zoneID: sent.zoneID, continuationMarker: marker)
@@ -144,6 +145,10 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
   }
 
   override func conclude(_ error: CKError?) {
+    // Apps ignore this error on a first run, and so also for a misspelt record type.
+    if let error, error.code == .unknownItem {
+      PetrelConfiguration.warn("a query failed: \(error.localizedDescription)")
+    }
     queryResultBlock?(error.map { .failure($0) } ?? .success(nextCursor))
     formerCompletionBlock?(nextCursor, error ?? itemErrors.partialFailure)
   }

@@ -37,6 +37,8 @@ public struct RecordsResponse: Sendable {
   public var records: [Result<Item, FailedItem>]
   /// The marker for the next page of `records/query`; nil when there are no more records.
   public var continuationMarker: String?
+  /// Sentences for the app's developer on why `records/query` found nothing.
+  public var hints: [String] = []
 
   /// The settings for writing the records. They are not part of the message.
   public var detail = RecordDetail()
@@ -59,6 +61,7 @@ extension RecordsResponse: Message {
   package init(_ reader: MessageReader) throws(ServiceError) {
     records = try [Result<Item, FailedItem>](reader.member("records"))
     continuationMarker = try reader.optionalString("continuationMarker")
+    hints = try reader.optionalStrings("hints") ?? []
   }
 
   /// Writes the answer. A record has the fields that ``itemDesiredKeys`` names for its index,
@@ -80,6 +83,7 @@ extension RecordsResponse: Message {
         }
       }
       writer.member("continuationMarker", ifPresent: continuationMarker)
+      writer.member("hints", ifPresent: hints.isEmpty ? nil : hints)
     }
   }
 
@@ -88,6 +92,9 @@ extension RecordsResponse: Message {
       "records": [Result<Item, FailedItem>].schema(in: scope),
       "continuationMarker?": JSONSchema.text.described(
         "Only from records/query, if there are more records. Send the same query again with it."),
+      "hints?": JSONSchema.list(.text).described(
+        "Petrel's own: which fields of a query without results the schema does not have. Only in development."
+      ),
     ]).named("RecordsResponse")
   }
 }

@@ -20,12 +20,20 @@ extension RecordsEndpoint {
   ///
   /// - Throws: `ACCESS_DENIED` if the caller may read no record of the type.
   ///   `AUTHENTICATION_REQUIRED` in its place if the caller is anonymous, and a signed-in user may
-  ///   read some records of the type.
+  ///   read some records of the type. `NOT_FOUND` if the schema does not have the type; in
+  ///   development, with the type that was perhaps meant.
   func page(
     matching query: RecordQuery, in contents: DatabaseContents, _ context: RequestContext
   ) async throws -> RecordPage {
     do {
       return try await contents.records.records(matching: query, in: contents.database)
+    } catch let failure as ItemFailure
+      where failure.field == "recordType" && failure.code == .notFound
+    {
+      let near = try await unknownNames(in: query.query, context).first?.near
+      throw ItemFailure(
+        .notFound, field: failure.field,
+        failure.reason + (near.map { "; did you mean '\($0)'?" } ?? ""))
     } catch let failure as ItemFailure where failure.code == .accessDenied {
       guard context.caller.userRecordName == nil else { throw failure }
       let type = query.query.recordType
@@ -36,6 +44,17 @@ extension RecordsEndpoint {
       }
       throw ServiceError.signInNeeded(for: "reading records of type '\(type)'")
     }
+  }
+
+  /// Returns the names in a query that the schema does not have, for an answer to the app's
+  /// developer; none in production, whose callers are others.
+  func unknownNames(
+    in query: Query, _ context: RequestContext
+  ) async throws -> [UnknownName] {
+    guard context.path.environment == .development else { return [] }
+    return try await schemas.schema(
+      of: context.path.container, in: context.path.environment
+    ).unknownNames(in: query)
   }
 
   /// Returns the error for reading a record without permission.

@@ -190,6 +190,11 @@ struct RecordsEndpoint: Sendable {
       continuationMarker: page.continuation)
     response.detail = RecordDetail(
       desiredKeys: request.desiredKeys, numbersAsStrings: request.numbersAsStrings)
+    if page.records.isEmpty, request.continuationMarker == nil {
+      response.hints = try await unknownNames(in: request.query, context).map {
+        "record type '\(request.query.recordType)' does not have the field \($0.advice)"
+      }
+    }
     return response
   }
 

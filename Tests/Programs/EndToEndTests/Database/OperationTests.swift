@@ -72,6 +72,44 @@ struct OperationTests {
     }
   }
 
+  @Test(
+    "A program is told on standard error which name it misspelt in a query, and the nearest one",
+    .enabled(if: Program.isBuilt("OperationProbe"), "the program OperationProbe is not built"))
+  func misspeltNames() async throws {
+    try await Cloud.run { cloud in
+      let note = CKRecord(recordType: "Note")
+      note["title"] = "Milk"
+      _ = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase.save(note)
+      func search(_ type: String, _ predicate: String) async throws -> String {
+        let program = try Program(
+          "OperationProbe", ["search", type, predicate],
+          environment: [
+            "PETREL_SERVER": await cloud.serverURL.absoluteString,
+            "PETREL_CONTAINER": Cloud.container, "PETREL_TOKEN": try await cloud.token(of: "anna"),
+            "PETREL_DEVICE": "anna-phone",
+          ], in: cloud.directory)
+        #expect(try await program.end() == 0)
+        return program.output
+      }
+      #expect(try await search("Note", "title == 'Milk'") == "found 1\n")
+      #expect(try await search("Note", "title == 'Tea'") == "found 0\n")
+      #expect(
+        try await search("Note", "titel == 'Milk'") == """
+          petrel: a query found no records: record type 'Note' does not have the field 'titel'; \
+          did you mean 'title'?
+          found 0
+
+          """)
+      #expect(
+        try await search("Nte", "title == 'Milk'") == """
+          petrel: a query failed: Did not find record type: Nte. It is not in the development schema \
+          of \(Cloud.container); the first save of such a record creates it; did you mean 'Note'?
+          failed unknownItem
+
+          """)
+    }
+  }
+
   // MARK: Queues
 
   @Test("Operations wait for others, for blocks, and for what a block adds")

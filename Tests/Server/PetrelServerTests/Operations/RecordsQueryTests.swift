@@ -53,6 +53,32 @@ struct RecordsQueryTests {
     }
   }
 
+  @Test(
+    "an answer without records hints at the names that the schema does not have, in development")
+  func hints() async throws {
+    try await withService { service in
+      try await Self.fill(service)
+      func filter(_ field: String, _ rank: Int) -> String {
+        #"{"comparator": "EQUALS", "fieldName": "\#(field)", "fieldValue": {"value": \#(rank)}}"#
+      }
+      let misspelt = try await Self.query(service, filters: filter("rnak", 2))
+      #expect(misspelt.status == 200)
+      #expect(
+        misspelt.json["hints"]?.array?.compactMap(\.string) == [
+          "record type 'Note' does not have the field 'rnak'; did you mean 'rank'?"
+        ], "\(misspelt.json)")
+      for known in [filter("rank", 2), filter("rank", 99_999), ""] {
+        let answer = try await Self.query(service, filters: known)
+        #expect(answer.status == 200 && answer.json["hints"] == nil, "\(answer.json)")
+      }
+      let type = try await service.post(
+        "public/records/query", #"{"query": {"recordType": "Noet"}}"#, as: service.alice)
+      #expect(type.status == 404)
+      #expect(
+        type.json["reason"]?.string?.hasSuffix("; did you mean 'Note'?") == true, "\(type.json)")
+    }
+  }
+
   @Test("a filter with a date out of range is BAD_REQUEST")
   func dateOutOfRange() async throws {
     try await withService { service in
