@@ -244,7 +244,7 @@ extension RecordStoreConformance {
         #expect(try await stage.bob.zones() == [])
         #expect(try await stage.bob.record("child", in: stage.zone.ofAlice) == nil)
         let failure = await itemFailure { try await stage.bob.accept(stage.link) }
-        #expect(failure == .notFound)
+        #expect(failure == .accessDenied)
         try await give(.none)
         #expect(try await stage.test.dispatchWithForwards().lines(of: stage.bob) == [])
         try await give(.readOnly)
