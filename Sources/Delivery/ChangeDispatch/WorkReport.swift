@@ -83,7 +83,7 @@ extension WorkReport {
   }
 
   /// Creates a line about the route of a delivery. The line begins with the fields for the
-  /// container, the kind of device and, for APNs, the environment.
+  /// container, the kind of device and, for APNs, the environment and the bundle ID.
   init(_ message: String, onRouteOf delivery: Delivery, _ fields: KeyValuePairs<String, Value>) {
     self.init(message, fields)
     var route: [Field] = [
@@ -93,6 +93,9 @@ extension WorkReport {
     if delivery.device.kind == .apns {
       let environment = delivery.device.apnsEnvironment.rawValue
       route.append(Field(name: "apnsEnvironment", value: .text(environment)))
+      if let bundleID = delivery.device.bundleID {
+        route.append(Field(name: "bundleID", value: .text(bundleID)))
+      }
     }
     self.fields = route + self.fields
   }

@@ -105,7 +105,7 @@ extension UnsentDeliveries {
     {
       return SilenceReason(
         .notSetUp,
-        "the configuration had no '\(channel.key(container: container))' when the notification was logged, so "
+        "the configuration had no \(channel.setting(for: device.bundleID, in: container)) when the notification was logged, so "
           + "nothing was queued for the \(channel.deviceName); add it on each server", device: token
       )
     }

@@ -64,7 +64,7 @@ package struct SimulatorFiles {
   ///   - topic: the app's bundle ID.
   package func settings(host: String, port: Int, topic: String) -> JSONValue {
     [
-      "topic": .string(topic), "teamID": .string(Self.teamID), "keyID": .string(Self.keyID),
+      "topics": [.string(topic)], "teamID": .string(Self.teamID), "keyID": .string(Self.keyID),
       "keyFile": .string(keyFile), "host": .string(host), "port": .int(Int64(port)),
       "authorityFile": .string(authorityFile),
     ]

@@ -10,7 +10,7 @@ struct APNsSettingsTests {
     _ environment: APNsEnvironment, _ change: (inout APNsSettings) -> Void = { _ in }
   ) throws -> APNsClient.Configuration {
     var apns = APNsSettings(
-      topic: "com.example.app", credential: .key(file: "k", keyID: "KEY1234567", teamID: "TEAM"))
+      topics: ["com.example.app"], credential: .key(file: "k", keyID: "KEY1234567", teamID: "TEAM"))
     change(&apns)
     let tokens = ProviderTokenSource(key: try ES256PrivateKey(), keyID: "KEY1234567", teamID: "T")
     return try apns.client(to: environment, .tokens(tokens))

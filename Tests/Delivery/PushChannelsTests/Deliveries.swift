@@ -49,7 +49,7 @@ final class Deliveries: Sendable {
         self.send(push, over: client, attempt: attempt + 1)
       case .retry: self.finish(push, .exhausted("\(result)"))
       case .delivered: self.finish(push, .delivered)
-      case .dropDeviceToken: self.finish(push, .dropped)
+      case .dropDeviceToken, .refuseDevice: self.finish(push, .dropped)
       case .suspend(_, let message): self.finish(push, .suspended(message))
       case .refreshProviderToken: self.finish(push, .suspended("\(result)"))
       case .fault(let message): self.finish(push, .fault(message))

@@ -27,7 +27,7 @@ struct PushChannelRegistryTests {
 
   @Test("a channel is set up by the key that it names, and by no other")
   func keys() {
-    let apns = APNsSettings(topic: "t", credential: .key(file: "k", keyID: "k", teamID: "t"))
+    let apns = APNsSettings(topics: ["t"], credential: .key(file: "k", keyID: "k", teamID: "t"))
     let cases: [(PushChannelSettings, DeviceToken.Kind, String)] = [
       (
         .init(server: .init { $0.webPush = .init(subject: "s") }, containers: [:]), .webPush,
@@ -41,11 +41,14 @@ struct PushChannelRegistryTests {
     ]
     for (settings, kind, key) in cases {
       for channel in PushChannelRegistry.all {
-        #expect(channel.reaches("iCloud.a", with: settings) == (channel.kind == kind))
+        #expect(
+          channel.reaches("iCloud.a", bundleID: nil, with: settings) == (channel.kind == kind))
       }
       #expect(PushChannelRegistry.channel(of: kind)?.key(container: "iCloud.a") == key)
     }
-    #expect(!APNsChannel.reaches("iCloud.b", with: cases[2].0))
+    #expect(!APNsChannel.reaches("iCloud.b", bundleID: nil, with: cases[2].0))
+    #expect(APNsChannel.reaches("iCloud.a", bundleID: "t", with: cases[2].0))
+    #expect(!APNsChannel.reaches("iCloud.a", bundleID: "t.mac", with: cases[2].0))
   }
 
   @Test("settings are equal when those of all channels are")

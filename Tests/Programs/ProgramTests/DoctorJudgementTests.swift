@@ -85,7 +85,7 @@ struct DoctorJudgementTests {
         "iCloud.a has 3 webhooks, but webhooks is not",
       ])
     let apns = APNsSettings(
-      topic: "t", credential: .key(file: "k", keyID: "k", teamID: "t"))
+      topics: ["t"], credential: .key(file: "k", keyID: "k", teamID: "t"))
     let channels = ChannelSettings { $0.apns = apns }
     configuration.containers = ["iCloud.a": .init(channels: channels), "iCloud.b": .init()]
     configuration.channels.webPush = .init(subject: "mailto:a@example.com")
@@ -95,6 +95,34 @@ struct DoctorJudgementTests {
     #expect(left[0].text.contains("iCloud.b") && left[0].advice?.contains(".apns") == true)
     configuration.containers["iCloud.b"] = .init(channels: channels)
     #expect(marks(DevicesCheck.judge(census, for: configuration)) == [.ok])
+  }
+
+  @Test(
+    "devices of an app that is no topic, and tokens that APNs refuses, are a warning that says why")
+  func topics() throws {
+    var configuration = ServerConfiguration(dataDirectory: "/d")
+    let apns = APNsSettings(
+      topics: ["app", "app.mac"], credential: .key(file: "k", keyID: "k", teamID: "t"))
+    configuration.containers = ["iCloud.a": .init(channels: ChannelSettings { $0.apns = apns })]
+    let census = DeviceCensus(groups: [
+      .init(kind: .apns, container: "iCloud.a", count: 4),
+      .init(kind: .apns, container: "iCloud.a", refusedTopic: "app", count: 2),
+      .init(kind: .apns, container: "iCloud.a", refusedTopic: "app.old", count: 2),
+      .init(kind: .apns, container: "iCloud.a", bundleID: "app.mac", count: 3),
+      .init(kind: .apns, container: "iCloud.a", bundleID: "app.watch", count: 1),
+    ])
+    let findings = DevicesCheck.judge(census, for: configuration)
+    #expect(marks(findings) == [.warning, .warning])
+    #expect(
+      findings.map(\.text) == [
+        "iCloud.a has 2 APNs devices whose tokens APNs refuses for the topic 'app' "
+          + "(DeviceTokenNotForTopic), because they belong to an app with another bundle ID: nothing is "
+          + "pushed to them",
+        "iCloud.a has 1 APNs device of the app 'app.watch', but it is not one of the topics of "
+          + "containers.iCloud.a.apns: notifications are logged but not pushed to them",
+      ])
+    #expect(
+      findings.allSatisfy { $0.advice?.contains("'topics' of containers.iCloud.a.apns") == true })
   }
 
   @Test("how long a server is taken for alive is told in seconds")

@@ -31,7 +31,7 @@ struct ConfigurationSourcesTests {
         "waitingPushes": 5
       },
       "containers": { "iCloud.com.example.app": {
-        "apns": { "topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
+        "apns": { "topics": ["a"], "teamID": "TEAM123456", "keyID": "KEY1234567",
           "keyFile": "key.p8" } } }
     }
     """
@@ -127,7 +127,7 @@ struct ConfigurationSourcesTests {
       #expect(description.contains(complaint), "\(description)")
     }
     let missing = #expect(throws: ConfigurationError.self) {
-      try Self.read(Self.text.replacing(#""topic": "a","#, with: ""))
+      try Self.read(Self.text.replacing(#""topics": ["a"],"#, with: ""))
     }
     #expect(missing?.description.contains(".json:9: containers: ") == true, "\(missing!)")
   }
@@ -135,7 +135,7 @@ struct ConfigurationSourcesTests {
   @Test("what is listed is what is in force, with its origin, and no secret")
   func listing() throws {
     let text = """
-      {"port": 9000, "containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c",
+      {"port": 9000, "containers": {"iCloud.a": {"apns": {"topics": ["a"], "certificateFile": "c",
         "proxy": "http://anna:hidden@proxy:3128"}}}}
       """
     let (configuration, sources, path) = try Self.read(text, ["PETREL_LOG_LEVEL": "debug"])

@@ -26,7 +26,7 @@ struct ServerConfigurationTests {
          "requestSeconds": 5,
          "requestRates": {"user": {"perSecond": 2.5}, "address": {"perSecond": 1, "burst": 5}}},
        "containers": {"iCloud.a": {"excludesOriginDevice": false,
-         "apns": {"topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
+         "apns": {"topics": ["a"], "teamID": "TEAM123456", "keyID": "KEY1234567",
                   "keyFile": "key.p8", "host": "localhost", "port": 2197,
                   "authorityFile": "/etc/ca.pem"}},
         "iCloud.b": {}, "iCloud.d": {"shares": {"appURL": "notes://share/{guid}"}},
@@ -69,7 +69,7 @@ struct ServerConfigurationTests {
     let container = try #require(configuration.containers["iCloud.a"])
     #expect(!container.excludesOriginDevice)
     let apns = try #require(container.channels.apns)
-    #expect(apns.topic == "a")
+    #expect(apns.topics == ["a"])
     #expect(apns.host == "localhost")
     #expect(apns.port == 2197)
     guard case .key(let keyFile, "KEY1234567", "TEAM123456") = apns.credential else {
@@ -128,34 +128,58 @@ struct ServerConfigurationTests {
       (#"{"port": 70000}"#, "'port' must be a whole number from 0 to 65535"),
       (#"{"address": 1}"#, "'address' must be a string, not a number"),
       (#"{"containers": {"a": {}}}"#, "container 'a' must begin with 'iCloud.'"),
-      (#"{"containers": {"iCloud.a": {"apns": {"teamID": "x"}}}}"#, "'topic' is missing"),
+      (#"{"containers": {"iCloud.a": {"apns": {"teamID": "x"}}}}"#, "'topics' is missing"),
       (
-        #"{"containers": {"iCloud.a": {"apns": {"topic": "a\r\nx-evil: 1", "certificateFile": "c"}}}}"#,
-        #"'topic' must be a bundle ID such as com.example.app, not "a\r\nx-evil: 1""#
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a\r\nx-evil: 1"], "certificateFile": "c"}}}}"#,
+        #"'topics' must be a list of bundle IDs such as com.example.app, not "a\r\nx-evil: 1""#
       ),
       (
-        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "host": "h\nx"}}}}"#,
+        #"{"containers": {"iCloud.a": {"apns": {"topics": "a", "certificateFile": "c"}}}}"#,
+        "apns: 'topics' must be a list of bundle IDs such as com.example.app, not a string"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topics": [], "certificateFile": "c"}}}}"#,
+        "apns: 'topics' must have at least one bundle ID"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a", "b", "a"], "certificateFile": "c"}}}}"#,
+        "apns: 'topics' has 'a' twice"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a"], "certificateFile": "c", "topicCredentials": {"b": {"certificateFile": "b"}}}}}}"#,
+        "apns: 'topicCredentials' has 'b', which is not one of 'topics'"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a", "b"], "topicCredentials": {"b": {"certificateFile": "b"}}}}}}"#,
+        "apns: 'keyFile' is missing (or"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a"], "certificateFile": "c", "topicCredentials": {"a": {"keyFile": "k"}}}}}}"#,
+        "apns: topicCredentials: a: 'keyID' is missing"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a"], "certificateFile": "c", "host": "h\nx"}}}}"#,
         #"'host' must be a host's name or address, not "h\nx""#
       ),
-      (#"{"containers": {"iCloud.a": {"apns": {"topic": "a"}}}}"#, "'keyFile' is missing (or"),
+      (#"{"containers": {"iCloud.a": {"apns": {"topics": ["a"]}}}}"#, "'keyFile' is missing (or"),
       (
-        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "keyFile": "k", "keyID": "i"}}}}"#,
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a"], "keyFile": "k", "keyID": "i"}}}}"#,
         "apns: 'teamID' is missing"
       ),
       (
-        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateKeyFile": "k"}}}}"#,
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a"], "certificateKeyFile": "k"}}}}"#,
         "'certificateKeyFile' needs 'certificateFile' beside it"
       ),
       (
-        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "keyID": "i", "certificateFile": "c"}}}}"#,
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a"], "keyID": "i", "certificateFile": "c"}}}}"#,
         "'keyID' and 'certificateFile' exclude each other"
       ),
       (
-        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "proxy": "socks5://p"}}}}"#,
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a"], "certificateFile": "c", "proxy": "socks5://p"}}}}"#,
         "'proxy': a proxy must be a URL such as http://proxy.example.com:3128: it must begin with http://"
       ),
       (
-        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "maximumConnections": 0}}}}"#,
+        #"{"containers": {"iCloud.a": {"apns": {"topics": ["a"], "certificateFile": "c", "maximumConnections": 0}}}}"#,
         "'maximumConnections' must be a whole number from 1 to 100"
       ),
       (#"{"containers": {"iCloud.a": {"apns": 1}}}"#, "'apns' must be an object, not a number"),
@@ -212,9 +236,9 @@ struct ServerConfigurationTests {
     let configuration = try Self.read(
       """
       {"containers": {
-        "iCloud.a": {"apns": {"topic": "a", "certificateFile": "/a.pem", "maximumConnections": 7,
+        "iCloud.a": {"apns": {"topics": ["a"], "certificateFile": "/a.pem", "maximumConnections": 7,
           "proxy": "http://anna:s%20t@proxy.example.com:3128"}},
-        "iCloud.b": {"apns": {"topic": "b", "certificateFile": "/b.pem",
+        "iCloud.b": {"apns": {"topics": ["b"], "certificateFile": "/b.pem",
           "certificateKeyFile": "/b.key"}}}}
       """)
     let first = try #require(configuration.containers["iCloud.a"]?.channels.apns)
@@ -224,6 +248,30 @@ struct ServerConfigurationTests {
     #expect(
       configuration.containers["iCloud.b"]?.channels.apns?.credential
         == .certificate(file: "/b.pem", keyFile: "/b.key"))
+  }
+
+  @Test("each topic of a container has the container's key, or a key or certificate of its own")
+  func readsTopics() throws {
+    let configuration = try Self.read(
+      """
+      {"containers": {
+        "iCloud.a": {"apns": {"topics": ["a", "a.mac", "a.watch"], "keyFile": "/a.p8",
+          "keyID": "KEY1234567", "teamID": "TEAM123456",
+          "topicCredentials": {"a.watch": {"certificateFile": "/w.pem"}}}},
+        "iCloud.b": {"apns": {"topics": ["b"],
+          "topicCredentials": {"b": {"certificateFile": "/b.pem", "certificateKeyFile": "/b.key"}}}}}}
+      """)
+    let apns = try #require(configuration.containers["iCloud.a"]?.channels.apns)
+    let key = APNsSettings.Credential.key(file: "/a.p8", keyID: "KEY1234567", teamID: "TEAM123456")
+    #expect(apns.topics == ["a", "a.mac", "a.watch"])
+    #expect(apns.credential(of: "a") == key && apns.credential(of: "a.mac") == key)
+    #expect(apns.credential(of: "a.watch") == .certificate(file: "/w.pem", keyFile: "/w.pem"))
+    #expect(apns.topic(ofBundle: nil) == "a")
+    #expect(apns.topic(ofBundle: "a.mac") == "a.mac")
+    #expect(apns.topic(ofBundle: "a.tv") == nil)
+    let own = try #require(configuration.containers["iCloud.b"]?.channels.apns)
+    #expect(own.credential == nil)
+    #expect(own.credential(of: "b") == .certificate(file: "/b.pem", keyFile: "/b.key"))
   }
 
   @Test("keys and certificates that cannot be used are told with container, file and rule")
@@ -267,14 +315,14 @@ struct ServerConfigurationTests {
     ]
     for (credential, complaint) in mistakes {
       let error = #expect(throws: ConfigurationError.self) {
-        try APNsAuthentication(credential, container: "iCloud.a")
+        try APNsAuthentication(credential, at: ["containers", "iCloud.a", "apns"])
       }
       let description = error?.description ?? ""
       #expect(description.contains(complaint), "\(description)")
       #expect(description.hasPrefix("containers: iCloud.a: apns: "), "\(description)")
     }
     _ = try APNsAuthentication(
-      .certificate(file: path + "/c.pem", keyFile: path + "/k.pem"), container: "iCloud.a")
+      .certificate(file: path + "/c.pem", keyFile: path + "/k.pem"), at: ["containers"])
   }
 
   @Test("an issuer with a key file is asked as Apple wants it")

@@ -8,7 +8,7 @@ struct SettingTests {
   /// The members that some objects require.
   private static let needed: [([String], JSONValue)] = [
     (["webPush", "subject"], "mailto:ops@example.com"), (["webhooks"], [:]),
-    (["containers", "iCloud.a", "apns"], ["topic": "a", "certificateFile": "c"]),
+    (["containers", "iCloud.a", "apns"], ["topics": ["a"], "certificateFile": "c"]),
     (["containers", "iCloud.a", "strings", "folder"], "strings"),
     (
       ["limits", "requestRates"],
@@ -81,7 +81,7 @@ struct SettingTests {
   func containers() throws {
     var sources = ConfigurationSources(directory: "/")
     sources.set(["containers", "iCloud.a", "apns"], to: [:], by: .flag("x"))
-    sources.set(["containers", "iCloud.a", "apns", "topic"], to: "a", by: .flag("x"))
+    sources.set(["containers", "iCloud.a", "apns", "topics"], to: ["a"], by: .flag("x"))
     sources.set(["containers", "iCloud.a", "apns", "certificateFile"], to: "c", by: .flag("x"))
     var configuration = ServerConfiguration(dataDirectory: "/")
     try sources.apply(to: &configuration)

@@ -14,7 +14,7 @@ extension CKContainer {
   ///
   /// If another token was set before, the server sends this device no more pushes for the user of that token. The
   /// method starts the request for it and does not wait. An app that signs a user in registers the device again, by
-  /// ``registerForRemoteNotifications(deviceToken:apnsEnvironment:)``. An app that has to know that the
+  /// ``registerForRemoteNotifications(deviceToken:apnsEnvironment:bundleID:)``. An app that has to know that the
   /// registration has ended calls ``unregisterForRemoteNotifications()`` before.
   ///
   /// ```swift

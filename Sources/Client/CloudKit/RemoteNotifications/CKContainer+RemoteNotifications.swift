@@ -17,12 +17,15 @@ extension CKContainer {
   ///     `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)` gets.
   ///   - apnsEnvironment: The environment of APNs for which the app is signed. Nil means the
   ///     container's environment.
+  ///   - bundleID: The bundle ID of the app that got the token, which must be one of the server's topics for
+  ///     the container. Nil means the first of these topics.
   ///   - completionHandler: Called on a background queue, with an error if the registration failed.
   public func registerForRemoteNotifications(
     deviceToken: Data, apnsEnvironment: PetrelConfiguration.Environment? = nil,
+    bundleID: String? = Bundle.main.bundleIdentifier,
     completionHandler: @escaping ((any Error)?) -> Void
   ) {
-    startRegistering(deviceToken, apnsEnvironment) { completionHandler($0.error) }
+    startRegistering(deviceToken, apnsEnvironment, bundleID) { completionHandler($0.error) }
   }
 
   /// Registers this device's APNs token with the server, which then sends pushes to the device.
@@ -34,11 +37,16 @@ extension CKContainer {
   ///     `application(_:didRegisterForRemoteNotificationsWithDeviceToken:)` gets.
   ///   - apnsEnvironment: The environment of APNs for which the app is signed. Nil means the
   ///     container's environment.
+  ///   - bundleID: The bundle ID of the app that got the token, which must be one of the server's topics for
+  ///     the container. Nil means the first of these topics.
   /// - Throws: A `CKError`; `invalidArguments` if the token is empty.
   public func registerForRemoteNotifications(
-    deviceToken: Data, apnsEnvironment: PetrelConfiguration.Environment? = nil
+    deviceToken: Data, apnsEnvironment: PetrelConfiguration.Environment? = nil,
+    bundleID: String? = Bundle.main.bundleIdentifier
   ) async throws {
-    try await CKOperation.result { self.startRegistering(deviceToken, apnsEnvironment, $0) }
+    try await CKOperation.result {
+      self.startRegistering(deviceToken, apnsEnvironment, bundleID, $0)
+    }
   }
 
   /// Ends the registrations of this device for the signed-in user: the server sends it no more pushes for
@@ -83,11 +91,12 @@ extension CKContainer {
   @discardableResult
   private func startRegistering(
     _ deviceToken: Data, _ apnsEnvironment: PetrelConfiguration.Environment?,
-    _ completion: @escaping (Result<Void, any Error>) -> Void
+    _ bundleID: String?, _ completion: @escaping (Result<Void, any Error>) -> Void
   ) -> CKOperation {
     let operation = RegisterTokenOperation()
     operation.deviceToken = deviceToken
     operation.apnsEnvironment = apnsEnvironment
+    operation.bundleID = bundleID
     operation.completion = completion
     return run(operation)
   }
@@ -99,6 +108,8 @@ final class RegisterTokenOperation: CKOperation, @unchecked Sendable {
   var deviceToken = Data()
   /// The environment of APNs; nil means the container's environment.
   var apnsEnvironment: PetrelConfiguration.Environment?
+  /// The bundle ID of the app that got the token; nil means the first topic of the container.
+  var bundleID: String?
   /// The block that the operation calls once with the result.
   var completion: ((Result<Void, any Error>) -> Void)?
 
@@ -108,7 +119,7 @@ final class RegisterTokenOperation: CKOperation, @unchecked Sendable {
     }
     let text = deviceToken.map { String(format: "%02x", $0) }.joined()
     return .tokens(
-      "register", token: text, apnsEnvironment: apnsEnvironment,
+      "register", token: text, apnsEnvironment: apnsEnvironment, bundleID: bundleID,
       configuration: try client.get().configuration)
   }
 

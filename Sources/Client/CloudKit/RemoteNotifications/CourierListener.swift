@@ -168,14 +168,15 @@ extension ServiceCall {
   ///   - verb: `create` or `register`.
   ///   - token: The token to register; nil for `create`.
   ///   - apnsEnvironment: The environment of APNs; nil means the environment of the configuration.
+  ///   - bundleID: The bundle ID of the app that the token belongs to; nil for none.
   static func tokens(
     _ verb: String, token: String?, apnsEnvironment: PetrelConfiguration.Environment? = nil,
-    configuration: PetrelConfiguration
+    bundleID: String? = nil, configuration: PetrelConfiguration
   ) -> ServiceCall {
     let environment = apnsEnvironment ?? configuration.environment
     let request = TokenRequest(
       apnsEnvironment: environment == .production ? .production : .development, apnsToken: token,
-      clientID: configuration.deviceID)
+      bundleID: bundleID, clientID: configuration.deviceID)
     return ServiceCall(operation: "tokens/\(verb)", scope: nil, body: request.body)
   }
 }

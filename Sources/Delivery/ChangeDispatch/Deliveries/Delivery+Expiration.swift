@@ -20,6 +20,16 @@ extension Delivery {
 }
 
 extension DeviceToken {
+  /// Returns the reason for which a push to a refused device is abandoned.
+  func refusalText(_ report: PushRoute.Report) -> String {
+    guard let topic = report.topic else { return report.text }
+    let app =
+      bundleID == nil ? "named no bundle ID, and this is the container's first topic" : "named it"
+    return "\(report.text): the device token belongs to another app than the topic '\(topic)' (the "
+      + "registration \(app)); the registration is kept, and gets pushes again when the app registers with "
+      + "its own bundle ID, which must be one of the topics of 'containers.\(container).apns'"
+  }
+
   /// The text for the reason why the server has no route to the device.
   var lackOfRoute: String {
     guard let channel = PushChannelRegistry.channel(of: kind) else {

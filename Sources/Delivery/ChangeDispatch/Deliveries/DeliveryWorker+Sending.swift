@@ -75,12 +75,18 @@ extension DeliveryWorker {
         state.times.savedToAccepted.record(now.seconds - saved.seconds)
         return state.hasWaiting
       }
-      finish(delivery, .delivered(superseding: waits ? delivery.mergeKey : nil))
+      finish(
+        delivery, .delivered(superseding: waits ? delivery.mergeKey : nil),
+        device: delivery.device.refusal == nil ? nil : .accepted)
     case .dropDeviceToken(let invalidSince):
       finish(
         delivery,
         .abandoned(reason: "the push service does not know the device token: \(report.text)"),
-        dropTokenRegisteredBefore: invalidSince ?? now)
+        device: .gone(registeredBefore: invalidSince ?? now))
+    case .refuseDevice:
+      finish(
+        delivery, .abandoned(reason: delivery.device.refusalText(report)),
+        device: report.reach == .notSent ? nil : .refused(topic: report.topic))
     case .retry(let seconds, _):
       finish(
         delivery,
@@ -133,7 +139,10 @@ extension DeliveryWorker {
       guard let rests else { break }
       let seconds = Self.unansweredRest.delay(attempt: rests, random: random())
       rest(delivery, until: now.advanced(bySeconds: seconds), report.text, for: .silence)
-    case .delivered, .dropDeviceToken, .retry, .fault:
+    case .refuseDevice where report.reach == .notSent:
+      // Nothing was sent, so the report says nothing about the route.
+      break
+    case .delivered, .dropDeviceToken, .refuseDevice, .retry, .fault:
       succeed(delivery)
     }
   }
@@ -173,17 +182,14 @@ extension DeliveryWorker {
   /// Adds the outcome of a delivery to the outcomes that the recorder writes to the store.
   ///
   /// - Parameters:
-  ///   - dropTokenRegisteredBefore: If set, the store deletes the device's token if it was last
-  ///     registered
-  ///     before this time.
+  ///   - device: What the answer says of the device; `nil` if its registration stays as it is.
   ///   - hasExpired: Whether the delivery was abandoned because it expired, for the metrics.
   func finish(
     _ delivery: Delivery, _ outcome: DeliveryUpdate.State,
-    dropTokenRegisteredBefore: Timestamp? = nil, hasExpired: Bool = false
+    device: DeliveryUpdate.DeviceVerdict? = nil, hasExpired: Bool = false
   ) {
     let update = DeliveryUpdate(
-      id: delivery.id, state: outcome, timestamp: clock(),
-      dropTokenRegisteredBefore: dropTokenRegisteredBefore)
+      id: delivery.id, state: outcome, timestamp: clock(), device: device)
     let written = state.withLock {
       $0.add(.init(delivery: delivery, update: update, hasExpired: hasExpired))
     }

@@ -11,8 +11,8 @@ extension APNsChannel {
   /// the whole check, so that the finding gives the reason for a failure.
   private static let patience = Duration.seconds(4)
 
-  /// One target of a probe: a host of APNs, with the containers and environments that send to the
-  /// host with the same settings.
+  /// One target of a probe: a host of APNs and a topic, with the containers and environments that send
+  /// to the host with the same settings.
   private struct Way: Sendable {
     /// The identifiers of the containers, in ascending order.
     var containers: [String]
@@ -20,9 +20,15 @@ extension APNsChannel {
     var environments: [APNsEnvironment]
     /// The settings that all these containers have.
     var settings: APNsSettings
+    /// One of the settings' topics.
+    var topic: String
 
-    /// The containers, as text for a finding.
-    var name: String { containers.joined(separator: ", ") }
+    /// The containers, the topic if they have several, and the environment if it is one, as text for a
+    /// finding.
+    var name: String {
+      containers.joined(separator: ", ") + (settings.topics.count > 1 ? ", topic \(topic)" : "")
+        + (environments.count == 1 ? " (\(environments[0].rawValue))" : "")
+    }
   }
 
   /// Sends one probe (``APNsProbe``) for each ``Way``, all at the same time, and returns a finding
@@ -62,9 +68,9 @@ extension APNsChannel {
 
   /// Returns the targets of the probes.
   ///
-  /// Containers with the same settings share a target. A configured host serves both environments,
-  /// so it is one target. Without a configured host, each environment has a target: its host at
-  /// Apple.
+  /// Each topic has targets of its own. Containers with the same settings share a target. A configured
+  /// host serves both environments, so it is one target. Without a configured host, each environment has
+  /// a target: its host at Apple.
   private static func ways(of containers: Configuration) -> [Way] {
     let grouped = Dictionary(grouping: containers.keys.sorted()) { containers[$0] }
     return grouped.compactMap { settings, names in
@@ -72,11 +78,12 @@ extension APNsChannel {
     }
     .sorted { $0.0[0] < $1.0[0] }
     .flatMap { names, settings in
-      settings.host == nil
-        ? APNsEnvironment.allCases.map {
-          Way(containers: names, environments: [$0], settings: settings)
-        }
-        : [Way(containers: names, environments: APNsEnvironment.allCases, settings: settings)]
+      settings.topics.flatMap { topic in
+        (settings.host == nil
+          ? APNsEnvironment.allCases.map { [$0] } : [APNsEnvironment.allCases]).map {
+            Way(containers: names, environments: $0, settings: settings, topic: topic)
+          }
+      }
     }
   }
 
@@ -88,16 +95,16 @@ extension APNsChannel {
     // `fileChecks(of:)` reports files that are not usable.
     guard
       var client = try? way.settings.client(
-        to: way.environments.first ?? .production, container: way.containers.first ?? "")
+        to: way.environments.first ?? .production, topic: way.topic,
+        container: way.containers.first ?? "")
     else { return nil }
     client.connectTimeout = patience
     client.answerTimeout = patience
     let place = "\(client.host):\(client.port)"
-    let name =
-      way.environments.count == 1 ? "\(way.name) (\(way.environments[0].rawValue))" : way.name
+    let name = way.name
     do {
       let answer = try await APNsProbe.ask(
-        client, topic: way.settings.topic, loop: loop, at: .now)
+        client, topic: way.topic, loop: loop, at: .now)
       date(answer.date, place)
       return judge(answer, of: name, at: place)
     } catch {

@@ -5,20 +5,24 @@ import Settings
 
 /// The check of `petrel doctor` that reads the credential files, without a connection.
 extension APNsChannel {
-  /// Returns the findings for the credential of each container.
+  /// Returns the findings for the credentials of each container.
   package static func findings(in configuration: Configuration, at now: Timestamp) -> [Finding] {
     configuration.sorted { $0.key < $1.key }.flatMap { container, apns in
-      credential(of: apns, container: container, at: now)
+      apns.credentials.flatMap { credential in
+        let topics = apns.topics.filter { apns.credential(of: $0) == credential }
+        return findings(of: credential, for: topics, container: container, at: now)
+      }
     }
   }
 
-  /// Returns the findings for one container. A key gives one finding: the key can be used. A
-  /// certificate gives a finding with the end of its validity, and another one if the certificate
-  /// is for a topic that is not the configured one.
-  private static func credential(
-    of apns: APNsSettings, container: String, at now: Timestamp
+  /// Returns the findings for one credential of a container. A key gives one finding: the key can be
+  /// used. A certificate gives a finding with the end of its validity, and another one if the certificate
+  /// is not for each of the topics.
+  private static func findings(
+    of credential: APNsSettings.Credential, for topics: [String], container: String,
+    at now: Timestamp
   ) -> [Finding] {
-    switch apns.credential {
+    switch credential {
     case .key(let file, let keyID, _):
       // `fileChecks(of:)` reports a key that cannot be used.
       guard let text = text(of: file), (try? ES256PrivateKey(pem: text)) != nil else { return [] }
@@ -31,11 +35,13 @@ extension APNsChannel {
       var findings = [
         Finding.validity(of: first, "\(container): the certificate", at: now, renewal: apple)
       ]
-      if let topic = topic(ofCertificate: first.commonName), topic != apns.topic {
-        findings.append(
-          .problem(
-            "\(container): the certificate is for '\(topic)', but the topic is '\(apns.topic)'",
-            "configure this app's certificate, or the certificate's bundle ID as the topic"))
+      if let topic = topic(ofCertificate: first.commonName) {
+        for other in topics where other != topic {
+          findings.append(
+            .problem(
+              "\(container): the certificate is for '\(topic)', but the topic is '\(other)'",
+              "configure this app's certificate, or the certificate's bundle ID as the topic"))
+        }
       }
       return findings
     }

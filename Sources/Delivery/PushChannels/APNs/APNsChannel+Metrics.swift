@@ -2,9 +2,9 @@ import Measuring
 
 /// The metrics of the channel, in the Prometheus text format.
 extension APNsChannel {
-  /// The figures of one ``Connection``: the client of a container and an APNs environment.
+  /// The figures of one ``Connection``: the client of a container, a topic and an APNs environment.
   struct Figures {
-    /// The labels of each sample: `container` and `environment`.
+    /// The labels of each sample: `container`, `topic` and `environment`.
     var labels: [(name: String, value: String)]
     /// The metrics of the client.
     var client: APNsClient.Metrics
@@ -39,15 +39,18 @@ extension APNsChannel {
       "petrel_apns_in_flight", "Pushes that were sent and have no answer yet.", each(\.inFlight))
   }
 
-  /// The figures of all clients, in the order of containers and environments.
+  /// The figures of all clients, in the order of containers, topics and environments.
   private var figures: [Figures] {
     connections.sorted {
-      ($0.key.container, $0.key.environment.rawValue)
-        < ($1.key.container, $1.key.environment.rawValue)
+      ($0.key.container, $0.key.topic, $0.key.environment.rawValue)
+        < ($1.key.container, $1.key.topic, $1.key.environment.rawValue)
     }
     .map { name, connection in
       Figures(
-        labels: [("container", name.container), ("environment", name.environment.rawValue)],
+        labels: [
+          ("container", name.container), ("topic", name.topic),
+          ("environment", name.environment.rawValue),
+        ],
         client: connection.client.metrics, answers: connection.answers.counts)
     }
   }

@@ -4,7 +4,7 @@ import Measuring
 import Settings
 import StoreModel
 
-/// The channel to Apple's devices: a client of APNs for each container and APNs environment.
+/// The channel to Apple's devices: a client of APNs for each container, topic and APNs environment.
 ///
 /// All clients run on one thread, the channel's event loop.
 package final class APNsChannel: PushChannel {
@@ -15,6 +15,8 @@ package final class APNsChannel: PushChannel {
   struct Name: Hashable {
     /// The identifier of the container.
     var container: String
+    /// The topic: the bundle ID of an app.
+    var topic: String
     /// The APNs environment of the devices.
     var environment: APNsEnvironment
   }
@@ -43,6 +45,8 @@ package final class APNsChannel: PushChannel {
 
   /// The event loop of all clients.
   package let loop: EventLoop
+  /// The settings of the containers, which say the topic of a device.
+  private let configuration: Configuration
   /// The clients with their counters and routes. A client connects when it gets its first push.
   let connections: [Name: Connection]
 
@@ -59,25 +63,32 @@ package final class APNsChannel: PushChannel {
     } catch {
       throw ConfigurationError("pushes cannot be sent: \(error)")
     }
+    self.configuration = configuration
     var connections: [Name: Connection] = [:]
     // APNs limits how often a key makes tokens, so containers with the same key share its tokens.
     var authentications: [APNsSettings.Credential: APNsAuthentication] = [:]
     for (container, settings) in configuration {
-      let authentication: APNsAuthentication
-      if let known = authentications[settings.credential] {
-        authentication = known
-      } else {
-        authentication = try APNsAuthentication(settings.credential, container: container)
-        authentications[settings.credential] = authentication
-      }
-      for environment in APNsEnvironment.allCases {
-        do {
-          connections[Name(container: container, environment: environment)] = Self.connection(
-            APNsClient(
-              try settings.client(to: environment, authentication), loop: loop, clock: clock),
-            topic: settings.topic)
-        } catch {
-          throw ConfigurationError("pushes cannot be sent: \(error)")
+      for topic in settings.topics {
+        let credential = try settings.requiredCredential(of: topic, container: container)
+        let authentication: APNsAuthentication
+        if let known = authentications[credential] {
+          authentication = known
+        } else {
+          authentication = try APNsAuthentication(
+            credential,
+            at: ["containers", container, "apns"] + settings.credentialPath(of: topic))
+          authentications[credential] = authentication
+        }
+        for environment in APNsEnvironment.allCases {
+          do {
+            connections[Name(container: container, topic: topic, environment: environment)] =
+              Self.connection(
+                APNsClient(
+                  try settings.client(to: environment, authentication), loop: loop, clock: clock),
+                topic: topic)
+          } catch {
+            throw ConfigurationError("pushes cannot be sent: \(error)")
+          }
         }
       }
     }
@@ -96,9 +107,18 @@ package final class APNsChannel: PushChannel {
     return Connection(client: client, answers: answers, route: route)
   }
 
-  /// Returns the route to a device; `nil` if the device's container has no settings for APNs.
+  /// Returns the route to a device; `nil` if the device's container has no settings for APNs, or if the
+  /// app that the device names is not one of its topics.
+  ///
+  /// If APNs has refused the device for this topic, the route sends nothing until the device is registered
+  /// again or its topic changes.
   package func route(to device: DeviceToken) -> PushRoute? {
-    connections[Name(container: device.container, environment: device.apnsEnvironment)]?.route
+    guard let topic = configuration[device.container]?.topic(ofBundle: device.bundleID) else {
+      return nil
+    }
+    if device.refusal?.topic == topic { return PushRoute(refusedFor: topic) }
+    return connections[
+      Name(container: device.container, topic: topic, environment: device.apnsEnvironment)]?.route
   }
 
   /// Closes all clients one after the other, then stops the event loop. All completions have been

@@ -85,7 +85,7 @@ public struct APNsProbe: Sendable {
   public var verdict: Verdict {
     let rule = DeliveryRule.rule(status: status, reason: reason)
     switch rule.action {
-    case .accept, .dropDeviceToken: return .accepted
+    case .accept, .dropDeviceToken, .refuseDevice: return .accepted
     case .blameSender:
       return reason == "PayloadEmpty"
         ? .accepted : .refused(advice: "report this as a fault of Petrel")

@@ -3,15 +3,17 @@ import Settings
 import StoreModel
 
 extension APNsSettings {
-  /// Reads the credential and returns the configuration of a client for the devices of one APNs
-  /// environment.
+  /// Reads the credential of a topic and returns the configuration of a client for the topic's devices in
+  /// one APNs environment.
   ///
-  /// - Throws: `ConfigurationError` if the credential's files or the proxy's URL are not usable.
-  ///   The error names the container.
+  /// - Throws: `ConfigurationError` if the topic has no credential, or if the credential's files or the
+  ///   proxy's URL are not usable. The error names the container.
   public func client(
-    to environment: APNsEnvironment, container: String
+    to environment: APNsEnvironment, topic: String, container: String
   ) throws(ConfigurationError) -> APNsClient.Configuration {
-    let authentication = try APNsAuthentication(credential, container: container)
+    let authentication = try APNsAuthentication(
+      requiredCredential(of: topic, container: container),
+      at: ["containers", container, "apns"] + credentialPath(of: topic))
     do throws(HTTP2Error) {
       return try client(to: environment, authentication)
     } catch {

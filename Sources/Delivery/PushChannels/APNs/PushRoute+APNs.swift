@@ -29,12 +29,24 @@ extension PushRoute {
           completion(
             Report(
               outcome: DeliveryOutcome.of(result, attempt: attempt),
-              text: "\(result)", reach: result.reach, payload: payload.bytes))
+              text: "\(result)", reach: result.reach, payload: payload.bytes, topic: topic))
         }
       }
       sendOnce(
         PushPayload(delivery.notification, badge: delivery.badge, reader: .apns),
         isPrunedForAPNs: false)
+    }
+  }
+
+  /// Creates the route to a device whose token APNs has refused for the topic. The route sends nothing and
+  /// reports the refusal again, so that each push has its reason.
+  init(refusedFor topic: String) {
+    self.init { delivery, _, completion in
+      completion(
+        Report(
+          outcome: .refuseDevice,
+          text: "APNs answered 400 DeviceTokenNotForTopic to an earlier push",
+          reach: .notSent, payload: [], topic: topic))
     }
   }
 }

@@ -51,8 +51,11 @@ package protocol PushChannel: AnyObject, Sendable {
     askingWith configuration: Configuration,
     noting date: @escaping @Sendable (String?, String) -> Void
   ) async -> [Finding]
-  /// Whether the channel reaches the devices of a container.
-  static func reaches(_ container: String, with configuration: Configuration) -> Bool
+  /// Whether the configuration names a way to the devices of a container that registered with this bundle
+  /// ID, or without one.
+  static func reaches(
+    _ container: String, bundleID: String?, with configuration: Configuration
+  ) -> Bool
   /// Returns the greatest number of devices of the channel that a user, or a server-to-server key,
   /// may register. `nil` if the channel sets no limit.
   static func deviceLimit(of configuration: Configuration) -> Int?
@@ -95,7 +98,9 @@ extension PushChannel {
     noting date: @escaping @Sendable (String?, String) -> Void
   ) async -> [Finding] { [] }
   /// Returns true: the channel serves all containers.
-  package static func reaches(_ container: String, with configuration: Configuration) -> Bool {
+  package static func reaches(
+    _ container: String, bundleID: String?, with configuration: Configuration
+  ) -> Bool {
     true
   }
   /// Returns `nil`: the channel sets no limit.
@@ -111,12 +116,22 @@ extension PushChannel {
   /// Returns a text with the reason why a device has no route, so that nothing can be sent to it.
   package static func lackOfRoute(to device: DeviceToken) -> String {
     "nothing can be sent to the \(deviceName): the configuration has no "
-      + "'\(key(container: device.container))'"
+      + setting(for: device.bundleID, in: device.container)
   }
 
-  /// Whether the settings set up the channel for the devices of a container.
-  package static func reaches(_ container: String, with settings: PushChannelSettings) -> Bool {
-    configuration(of: settings).map { reaches(container, with: $0) } ?? false
+  /// Returns the name of the setting that leads to the devices of a container, as a part of a sentence.
+  ///
+  /// - Parameter bundleID: the bundle ID that the devices' registrations name; `nil` for none.
+  package static func setting(for bundleID: String?, in container: String) -> String {
+    "'\(key(container: container))'" + (bundleID.map { " with the topic '\($0)'" } ?? "")
+  }
+
+  /// Whether the settings name a way to the devices of a container that registered with this bundle ID, or
+  /// without one.
+  package static func reaches(
+    _ container: String, bundleID: String?, with settings: PushChannelSettings
+  ) -> Bool {
+    configuration(of: settings).map { reaches(container, bundleID: bundleID, with: $0) } ?? false
   }
 
   /// Returns the findings in the configuration; an empty list if the settings do not set up the

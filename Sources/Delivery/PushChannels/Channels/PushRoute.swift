@@ -1,7 +1,7 @@
 import StoreModel
 
 /// The path of pushes to the devices that one client of a channel serves, such as the devices of
-/// one container in one APNs environment.
+/// one app in one container and APNs environment.
 public struct PushRoute: Sendable {
   /// The result of an attempt.
   public struct Report: Sendable {
@@ -25,13 +25,18 @@ public struct PushRoute: Sendable {
     /// The payload that was sent, as UTF-8 JSON. The server logs the payload if the outcome is
     /// ``DeliveryOutcome/fault(message:)``.
     public var payload: [UInt8]
+    /// The topic that the push named to APNs; nil for the other channels.
+    public var topic: String?
 
     /// Creates a report.
-    public init(outcome: DeliveryOutcome, text: String, reach: Reach, payload: [UInt8]) {
+    public init(
+      outcome: DeliveryOutcome, text: String, reach: Reach, payload: [UInt8], topic: String? = nil
+    ) {
       self.outcome = outcome
       self.text = text
       self.reach = reach
       self.payload = payload
+      self.topic = topic
     }
   }
 

@@ -18,6 +18,8 @@ extension DeliveryOutcome {
       return .delivered
     case .dropDeviceToken:
       return .dropDeviceToken(invalidSince: timestamp)
+    case .refuseDevice:
+      return .refuseDevice
     case .retry(let policy, let scope):
       return .retry(after: attempt.delay(by: policy, for: scope, retryAfter: retryAfter), scope)
     case .refreshProviderToken:

@@ -29,6 +29,9 @@ public enum DeliveryOutcome: Sendable, Hashable {
   /// `invalidSince` is the time at which APNs last found the token invalid; `nil` if the answer has
   /// no time.
   case dropDeviceToken(invalidSince: Timestamp?)
+  /// The service refuses the device for good, but its registration may be right for another topic. Do not
+  /// send the push again, and keep the registration with a note of the refusal.
+  case refuseDevice
   /// Send the push again, with the same identifier, after this many seconds, unless the push
   /// expires before.
   case retry(after: Double, RetryScope)

@@ -7,8 +7,10 @@ struct DeliveryRule: Sendable {
   enum Action: Sendable, Hashable {
     /// The push is delivered.
     case accept
-    /// The device token is not valid, or not for this topic.
+    /// The device token is not valid.
     case dropDeviceToken
+    /// The device token belongs to another app than the topic.
+    case refuseDevice
     /// Send the push again after a delay.
     case retry(RetryPolicy, DeliveryOutcome.RetryScope)
     /// Make a new provider token and send the push again.
@@ -44,7 +46,7 @@ struct DeliveryRule: Sendable {
     DeliveryRule(400, "BadMessageId", .blameSender),
     DeliveryRule(400, "BadPriority", .blameSender),
     DeliveryRule(400, "BadTopic", .suspend(.topic, advice: checkTopic)),
-    DeliveryRule(400, "DeviceTokenNotForTopic", .dropDeviceToken),
+    DeliveryRule(400, "DeviceTokenNotForTopic", .refuseDevice),
     DeliveryRule(400, "DuplicateHeaders", .blameSender),
     DeliveryRule(400, "IdleTimeout", .retry(.reconnect, .push)),
     DeliveryRule(400, "InvalidPushType", .blameSender),
@@ -111,7 +113,7 @@ struct DeliveryRule: Sendable {
 
   /// The advice for a topic that APNs does not accept.
   private static let checkTopic =
-    "the topic is not the bundle ID of an app of the team; check the container's 'topic'"
+    "the topic is not the bundle ID of an app of the team; check the container's 'topics'"
   /// The advice for a provider token that APNs does not accept.
   private static let checkKey =
     "the provider token was refused; check the key file, the key ID and the team ID, and that the "

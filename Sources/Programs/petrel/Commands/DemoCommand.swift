@@ -43,7 +43,7 @@ enum DemoCommand: Command {
       var apns = try JSONValue(parsing: line)["listening"]?.object
     else { throw UsageError("the APNs simulator did not start") }
     Output.line("the APNs simulator listens on port \(apns["port"]?.int ?? 0)")
-    apns["topic"] = "org.example.EarthquakeAlerts"
+    apns["topics"] = ["org.example.EarthquakeAlerts"]
     let configuration: JSONValue = [
       "containers": .object([container: ["apns": .object(apns)]])
     ]

@@ -8,7 +8,8 @@ import JSONCoding
 /// or a device's own APNs token.
 ///
 /// ```
-/// { "apnsEnvironment": "production", "apnsToken": "9f3c…", "clientId": "phone-1" }
+/// { "apnsEnvironment": "production", "apnsToken": "9f3c…", "bundleID": "com.example.app",
+///   "clientId": "phone-1" }
 /// ```
 public struct TokenRequest: Sendable, Hashable {
   /// The APNs environment of a token.
@@ -22,14 +23,21 @@ public struct TokenRequest: Sendable, Hashable {
   public var apnsEnvironment: Environment?
   /// The token to register; nil for `tokens/create`.
   public var apnsToken: String?
+  /// The bundle ID of the app that a device's own APNs token belongs to, which is Petrel's addition; nil for
+  /// the first topic of the container.
+  public var bundleID: String?
   /// The name of the client's device, by which the server recognizes the device's own changes. When
   /// it is nil, the server uses the query parameter `clientId`.
   public var clientID: String?
 
   /// Creates a request.
-  public init(apnsEnvironment: Environment?, apnsToken: String? = nil, clientID: String? = nil) {
+  public init(
+    apnsEnvironment: Environment?, apnsToken: String? = nil, bundleID: String? = nil,
+    clientID: String? = nil
+  ) {
     self.apnsEnvironment = apnsEnvironment
     self.apnsToken = apnsToken
+    self.bundleID = bundleID
     self.clientID = clientID
   }
 }
@@ -53,6 +61,12 @@ extension TokenRequest: Message, MessageObject {
       """
       Required by tokens/register. A device's own token has 16 to 256 bytes, in hexadecimal digits or \
       base64.
+      """)
+    try coder.optional(
+      "bundleID", &bundleID,
+      """
+      Petrel's own, only with a device's own token: the app that the token belongs to, one of the topics of \
+      the container. The default is the first one.
       """)
     try coder.optional(
       "clientId", &clientID, "The ID of the device. The default is `clientId` of the query.")

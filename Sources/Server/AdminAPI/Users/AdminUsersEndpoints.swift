@@ -57,6 +57,9 @@ struct AdminUsersEndpoints: AdminEndpoints {
       ContainerPlace(container: $0.device.container, environment: $0.device.environment)
     }
     named.member("apnsEnvironment") { $0.device.apnsEnvironment }
+    named.optional("bundleID") { $0.device.bundleID }
+    named.optional("refused") { $0.device.refusal?.since }
+    named.optional("refusedTopic") { $0.device.refusal?.topic }
     named.member("user") { $0.device.userRecordName }
     named.optional("userName") { $0.userName }
     named.optional("deviceID") { $0.device.deviceID }

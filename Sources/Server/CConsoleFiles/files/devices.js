@@ -21,7 +21,8 @@ export function devices(main) {
     results.replaceChildren(pagedList({
       caption: 'Devices',
       columns: [
-        { title: 'Kind', cell: (device) => [badge(device.kind, 'accent'), device.kind === 'apns' ? badge(device.apnsEnvironment) : null] },
+        { title: 'Kind', cell: (device) => [badge(device.kind, 'accent'), device.kind === 'apns' ? badge(device.apnsEnvironment) : null, device.refused ? badge('refused', 'bad') : null] },
+        { title: 'App', class: 'clip', cell: (device) => [device.bundleID, device.refusedTopic ? h('div', {}, `APNs refuses the token for the topic ${device.refusedTopic}`) : null] },
         { title: 'User', cell: (device) => device.userName ?? h('code', {}, device.user) },
         { title: 'Container', cell: (device) => `${device.container}, ${device.environment}` },
         { title: 'Token', class: 'clip', cell: (device) => h('code', {}, device.token) },

@@ -16,7 +16,7 @@ import StoreModel
 /// ```json
 /// { "address": "0.0.0.0", "port": 8080, "publicURL": "https://cloud.example.com",
 ///   "containers": { "iCloud.com.example.app": { "excludesOriginDevice": true,
-///     "apns": { "topic": "com.example.app", "teamID": "ABCDE12345", "keyID": "KEY1234567",
+///     "apns": { "topics": ["com.example.app"], "teamID": "ABCDE12345", "keyID": "KEY1234567",
 ///               "keyFile": "AuthKey_KEY1234567.p8" } } } }
 /// ```
 public struct ServerConfiguration: Sendable, Hashable {

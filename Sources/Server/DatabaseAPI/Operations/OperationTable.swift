@@ -49,7 +49,9 @@ package struct OperationTable: Sendable {
         + ChangesEndpoint(databases: databases, links: links).operations
         + SubscriptionsEndpoint(store: store.subscriptions, databases: databases).operations
         + TokensEndpoint(
-          store: store.devices, limits: configuration.limits, publicURL: publicURL
+          store: store.devices, limits: configuration.limits,
+          topics: configuration.containers.compactMapValues { $0.channels.apns?.topics },
+          publicURL: publicURL
         ).operations
         + NotificationsEndpoint(store: store.notificationLog).operations
         + WebPushEndpoint(store: store.devices, offer: offer).operations

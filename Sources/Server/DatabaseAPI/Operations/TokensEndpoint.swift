@@ -2,6 +2,7 @@ import CloudKitModel
 import Configuration
 import Cryptography
 import Foundation
+import PushChannels
 import StoreModel
 import WebServices
 
@@ -17,6 +18,8 @@ struct TokensEndpoint: Sendable {
   let store: any DeviceStore
   /// The limits of the configuration, such as the number of devices of a user.
   let limits: ServerConfiguration.Limits
+  /// The bundle IDs to which the server pushes, by container. A container without a way to APNs is missing.
+  let topics: [String: [String]]
   /// The URL at which clients reach the server.
   let publicURL: @Sendable () -> String
 
@@ -32,7 +35,8 @@ struct TokensEndpoint: Sendable {
         .init(
           "Tokens", "Bind a token to the caller",
           """
-          A token of tokens/create, or a device's own APNs token. A token of tokens/create may be registered \
+          A token of tokens/create, or a device's own APNs token. An app of which the server knows \
+          several bundle IDs names its own in bundleID. A token of tokens/create may be registered \
           for at most \(ServiceLimits.containersPerCourierToken) containers and environments.
           """, answer: "The token.")),
       Operation(
@@ -66,6 +70,7 @@ struct TokensEndpoint: Sendable {
     guard let environment = request.apnsEnvironment else {
       throw ServiceError(.badRequest, "'apnsEnvironment' is missing")
     }
+    try Self.refuseBundleID(of: request)
     let text = Data(SecureRandom.bytes(count: 32)).base64EncodedString()
     let token = DeviceToken(
       kind: .courier, token: CourierToken.name(of: text),
@@ -83,8 +88,8 @@ struct TokensEndpoint: Sendable {
   /// The token is a web courier token that ``create(_:_:)`` made, in this container or another, or
   /// a device's own APNs token.
   ///
-  /// - Throws: `BAD_REQUEST` for a missing, expired or malformed token, and at the limit of
-  ///   `ServiceLimits.containersPerCourierToken`; `QUOTA_EXCEEDED` if the user has as many tokens
+  /// - Throws: `BAD_REQUEST` for a missing, expired or malformed token, for a bundle ID that is not one of
+  ///   the container's topics, and at the limit of `ServiceLimits.containersPerCourierToken`; `QUOTA_EXCEEDED` if the user has as many tokens
   ///   as the configuration allows.
   private func register(
     _ request: TokenRequest, _ context: RequestContext
@@ -96,6 +101,7 @@ struct TokensEndpoint: Sendable {
     var token: DeviceToken
     let known = try await CourierToken.registrations(ofReader: text, in: store)
     if !known.isEmpty {
+      try Self.refuseBundleID(of: request)
       guard let made = known.first(where: { $0.expires.map { $0 > context.now } ?? true }) else {
         throw ServiceError(
           .badRequest,
@@ -110,7 +116,8 @@ struct TokensEndpoint: Sendable {
         environment: context.path.environment,
         apnsEnvironment: request.apnsEnvironment.map(Self.apnsEnvironment)
           ?? Self.apnsEnvironment(of: context.path.environment),
-        userRecordName: user, deviceID: nil,
+        bundleID: try bundleID(of: request, in: context.path.container), userRecordName: user,
+        deviceID: nil,
         registered: context.now)
     }
     token.deviceID = request.clientID ?? context.deviceID ?? token.deviceID
@@ -212,6 +219,41 @@ struct TokensEndpoint: Sendable {
       apnsEnvironment: token.apnsEnvironment == .production ? .production : .development,
       apnsToken: name,
       webcourierURL: courierURL)
+  }
+
+  /// Returns the bundle ID that a request names for a device's own token; nil if it names none.
+  ///
+  /// A container without a way to APNs has no topics. Any bundle ID is stored there, and counts when the
+  /// container gets a way to APNs.
+  ///
+  /// - Throws: `BAD_REQUEST` if the text is no bundle ID, or not one of the container's topics.
+  private func bundleID(
+    of request: TokenRequest, in container: String
+  ) throws(ServiceError) -> String? {
+    guard let bundleID = request.bundleID else { return nil }
+    let shown = "'\(bundleID.prefix(80))'"
+    guard APNsSettings.isBundleID(bundleID) else {
+      throw ServiceError(
+        .badRequest,
+        "bundleID: \(shown) is not a bundle ID such as com.example.app, of 1 to 255 ASCII characters"
+      )
+    }
+    guard let topics = topics[container], !topics.contains(bundleID) else { return bundleID }
+    throw ServiceError(
+      .badRequest,
+      "bundleID: \(shown) is not one of the topics of the container '\(container)': "
+        + topics.joined(separator: ", ") + "; an operator can add it to 'topics' of "
+        + APNsChannel.key(container: container))
+  }
+
+  /// Checks that a request about a web courier token names no bundle ID.
+  ///
+  /// - Throws: `BAD_REQUEST` if it names one.
+  private static func refuseBundleID(of request: TokenRequest) throws(ServiceError) {
+    guard request.bundleID != nil else { return }
+    throw ServiceError(
+      .badRequest,
+      "bundleID: belongs to a device's own APNs token; a token of the web courier has none")
   }
 
   /// Returns the APNs environment that a request names.

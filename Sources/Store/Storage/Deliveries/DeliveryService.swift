@@ -56,8 +56,8 @@ struct DeliveryService: DeliveryQueue {
   /// Writes the outcomes of deliveries in one transaction. A distributed store runs one transaction
   /// for each database.
   ///
-  /// After that, the method deletes the devices that the push services no longer know, each in a
-  /// transaction of its own.
+  /// After that, the method carries out the services' verdicts on devices, each in a transaction of its
+  /// own.
   ///
   /// - Returns: the number of older waiting deliveries that were merged into delivered ones.
   @discardableResult
@@ -67,28 +67,28 @@ struct DeliveryService: DeliveryQueue {
       let deliveries = DeliveryTable(transaction: transaction)
       return try updates.reduce(0) { try $0 + deliveries.apply($1) }
     }
-    // If a crash prevents the deletion of a device, the service refuses the device's next push, and
-    // the device is deleted then.
+    // If a crash prevents a verdict, the service's answer to the device's next push repeats it.
     for update in updates {
-      guard let moment = update.dropTokenRegisteredBefore else { continue }
-      try await dropDevice(of: update.id, registeredBefore: moment, at: update.timestamp)
+      guard let verdict = update.device else { continue }
+      try await carryOut(verdict, onDeviceOf: update.id, at: update.timestamp)
     }
     return counts.reduce(0, +)
   }
 
-  /// Deletes the device of a delivery, and abandons the waiting deliveries to this device.
-  ///
-  /// - Parameters:
-  ///   - moment: a device whose last registration is at this time or later is not deleted. It is
-  ///     the time since which the token is invalid, or the time of the push service's answer.
-  ///   - now: the time of the deletion.
-  private func dropDevice(
-    of id: Delivery.ID, registeredBefore moment: Timestamp, at now: Timestamp
+  /// Changes or deletes the registration of a delivery's device. If the method deletes it, it abandons the
+  /// waiting deliveries to the device.
+  private func carryOut(
+    _ verdict: DeliveryUpdate.DeviceVerdict, onDeviceOf id: Delivery.ID, at now: Timestamp
   ) async throws {
     try await transactions.writeDevices { transaction, orders in
       guard let device = try DeliveryTable(transaction: transaction).device(of: id) else { return }
-      try DeviceTable(transaction: transaction).drop(
-        device, registeredBefore: moment, at: now, ordering: &orders)
+      let devices = DeviceTable(transaction: transaction)
+      switch verdict {
+      case .gone(let moment):
+        try devices.drop(device, registeredBefore: moment, at: now, ordering: &orders)
+      case .refused(let topic): try devices.noteRefusal(of: device, topic: topic, at: now)
+      case .accepted: try devices.forgetRefusal(of: device)
+      }
     }
   }
 

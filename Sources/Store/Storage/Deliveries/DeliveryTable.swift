@@ -4,8 +4,8 @@ import StoreModel
 
 /// The deliveries of notifications to devices.
 ///
-/// A claim selects deliveries of one route: a kind of device, a container and an APNs environment
-/// (``PushRouteTable``). So a service that does not answer delays only its own routes.
+/// A claim selects deliveries of one route: a kind of device, a container, an APNs environment and a
+/// bundle ID (``PushRouteTable``). So a service that does not answer delays only its own routes.
 ///
 /// While a process has leased a delivery, `due` is the end of the lease and `leased_by` is the
 /// number of the process. Deliveries of one database to one device that have the same `merge_key`

@@ -4,20 +4,21 @@ import StoreModel
 
 /// The routes of deliveries, with a number for each.
 ///
-/// A route is a kind of device, a container and an APNs environment. The table stays small, because
-/// there are few of each. Its rows are never deleted.
+/// A route is a kind of device, a container, an APNs environment and a bundle ID. The table stays small,
+/// because there are few of each. Its rows are never deleted.
 struct PushRouteTable {
   let transaction: StoreTransaction
 
   private var connection: any SQLConnection { transaction.connection }
 
-  /// The table of routes. `apns_environment` has a value for devices of all kinds, because the
-  /// column is part of a unique key.
+  /// The table of routes. `apns_environment` and `bundle_id` have a value for devices of all kinds,
+  /// because the columns are part of a unique key. `bundle_id` is empty if the registrations name none.
   static let definition = [
     """
     CREATE TABLE push_routes (
       route BIGINT PRIMARY KEY, kind TEXT NOT NULL, container TEXT NOT NULL,
-      apns_environment TEXT NOT NULL, UNIQUE (kind, container, apns_environment))
+      apns_environment TEXT NOT NULL, bundle_id TEXT NOT NULL,
+      UNIQUE (kind, container, apns_environment, bundle_id))
     """
   ]
 
@@ -32,10 +33,12 @@ struct PushRouteTable {
     if let known = transaction.catalog.routes[route] { return known }
     let names: [SQLValue] = [
       .text(route.kind.rawValue), .text(route.container), .text(route.apnsEnvironment.rawValue),
+      .text(route.bundleID ?? ""),
     ]
     let found = try connection.first(
       """
-      SELECT route FROM push_routes WHERE kind = $1 AND container = $2 AND apns_environment = $3
+      SELECT route FROM push_routes
+      WHERE kind = $1 AND container = $2 AND apns_environment = $3 AND bundle_id = $4
       """, names
     ) { DeliveryRoute.ID(rawValue: $0.integer(0)) }
     let number =
@@ -44,7 +47,8 @@ struct PushRouteTable {
     if found == nil {
       try connection.run(
         """
-        INSERT INTO push_routes (kind, container, apns_environment, route) VALUES ($1, $2, $3, $4)
+        INSERT INTO push_routes (kind, container, apns_environment, bundle_id, route)
+        VALUES ($1, $2, $3, $4, $5)
         """, names + [.integer(number.rawValue)])
     }
     transaction.catalog.routes[route] = number
@@ -57,13 +61,14 @@ struct PushRouteTable {
   func routes() throws -> [DeliveryRoute.ID: DeliveryRoute] {
     var routes: [DeliveryRoute.ID: DeliveryRoute] = [:]
     try connection.query(
-      "SELECT route, kind, container, apns_environment FROM push_routes", []
+      "SELECT route, kind, container, apns_environment, bundle_id FROM push_routes", []
     ) { row in
       guard let kind = DeviceToken.Kind(rawValue: row.text(1)),
         let environment = APNsEnvironment(rawValue: row.text(3))
       else { throw StoreError(.corrupt, "route \(row.integer(0)) has unknown attributes") }
       routes[DeliveryRoute.ID(rawValue: row.integer(0))] = DeliveryRoute(
-        kind: kind, container: row.text(2), apnsEnvironment: environment)
+        kind: kind, container: row.text(2), apnsEnvironment: environment,
+        bundleID: row.text(4).isEmpty ? nil : row.text(4))
     }
     return routes
   }

@@ -3,26 +3,35 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The numbers of a store's devices, grouped by kind and container. A server needs a *channel* for
+/// The numbers of a store's devices, grouped by kind, container and app. A server needs a *channel* for
 /// each group: the configuration of the push service.
 ///
 /// `petrel doctor` compares the groups with the server's configuration, because devices of a group
 /// without a channel get no pushes. Counting only reads, so a server may use the store meanwhile.
 public struct DeviceCensus: Sendable, Hashable {
-  /// The devices of one kind that are registered for one container.
+  /// The devices of one kind that are registered for one container, under one bundle ID.
   public struct Group: Sendable, Hashable {
     /// The kind of the devices.
     public var kind: DeviceToken.Kind
     /// The identifier of the container whose notifications the devices get.
     public var container: String
+    /// The bundle ID that the registrations name: see `DeviceToken.bundleID`.
+    public var bundleID: String?
+    /// The topic for which APNs refused the tokens since they were registered; nil if APNs did not.
+    public var refusedTopic: String?
     /// The number of devices whose registration has not expired. The counts of one kind add up to
     /// at most ``DeviceCensus/limit``.
     public var count: Int
 
     /// Creates a group.
-    public init(kind: DeviceToken.Kind, container: String, count: Int) {
+    public init(
+      kind: DeviceToken.Kind, container: String, bundleID: String? = nil,
+      refusedTopic: String? = nil, count: Int
+    ) {
       self.kind = kind
       self.container = container
+      self.bundleID = bundleID
+      self.refusedTopic = refusedTopic
       self.count = count
     }
   }
@@ -32,7 +41,7 @@ public struct DeviceCensus: Sendable, Hashable {
   /// If a kind has more devices, its counts are too low, and some containers may be missing.
   public static let limit = 100_000
 
-  /// The groups, in the order of the cases of `DeviceToken.Kind`, then of containers. Readers of
+  /// The groups, in the order of the cases of `DeviceToken.Kind`, then of containers and bundle IDs. Readers of
   /// the web courier are in no group.
   public var groups: [Group]
 
@@ -61,11 +70,7 @@ public struct DeviceCensus: Sendable, Hashable {
       let table = DeviceTable(transaction: transaction)
       let pushed = DeviceToken.Kind.allCases.filter(\.isPushed)
       return DeviceCensus(
-        groups: try pushed.flatMap { kind in
-          try table.counts(of: kind, now: now, limit: limit).map {
-            Group(kind: kind, container: $0.container, count: $0.count)
-          }
-        })
+        groups: try pushed.flatMap { try table.counts(of: $0, now: now, limit: limit) })
     }
   }
 }

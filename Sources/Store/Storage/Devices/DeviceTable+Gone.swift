@@ -26,15 +26,15 @@ extension DeviceTable {
     try connection.run(
       """
       INSERT INTO gone_devices
-        (user_record_name, kind, token, container, environment, apns_environment, device_id,
-         first_registered, gone, reason)
-      SELECT user_record_name, kind, token, container, environment, apns_environment, device_id,
-        first_registered, CASE WHEN expires < \(gone) THEN expires ELSE \(gone) END,
+        (user_record_name, kind, token, container, environment, apns_environment, bundle_id,
+         device_id, first_registered, gone, reason)
+      SELECT user_record_name, kind, token, container, environment, apns_environment, bundle_id,
+        device_id, first_registered, CASE WHEN expires < \(gone) THEN expires ELSE \(gone) END,
         CASE WHEN expires < \(gone) THEN 'it expired' ELSE \(why) END
       FROM device_tokens WHERE \(condition) AND kind <> 'courier'
       ON CONFLICT (user_record_name, kind, token, container, environment, first_registered)
-      DO UPDATE SET apns_environment = excluded.apns_environment, device_id = excluded.device_id,
-        gone = excluded.gone, reason = excluded.reason
+      DO UPDATE SET apns_environment = excluded.apns_environment,
+        bundle_id = excluded.bundle_id, device_id = excluded.device_id, gone = excluded.gone, reason = excluded.reason
       """, arguments + [.integer(timestamp.milliseconds), .text(reason)])
   }
 
@@ -79,10 +79,11 @@ extension DeviceTable {
     try connection.rows(
       """
       SELECT kind, token, apns_environment, device_id, first_registered AS began, expires AS ended,
-        NULL AS reason
+        NULL AS reason, bundle_id
       FROM device_tokens WHERE user_record_name = $1 AND container = $2 AND environment = $3
       UNION ALL
-      SELECT kind, token, apns_environment, device_id, first_registered, gone, reason
+      SELECT kind, token, apns_environment, device_id, first_registered, gone, reason,
+        bundle_id
       FROM gone_devices WHERE user_record_name = $1 AND container = $2 AND environment = $3
       ORDER BY kind, token, began
       """,
@@ -167,7 +168,8 @@ extension DevicePeriod {
     else { throw StoreError(.corrupt, "the device '\(row.text(1))' has unknown attributes") }
     self.init(
       kind: kind, token: row.text(1), apnsEnvironment: apnsEnvironment,
-      deviceID: row.optionalText(3), began: Timestamp(milliseconds: row.integer(4)),
+      bundleID: row.optionalText(7), deviceID: row.optionalText(3),
+      began: Timestamp(milliseconds: row.integer(4)),
       ended: row.optionalInteger(5).map { Timestamp(milliseconds: $0) },
       reason: row.optionalText(6))
   }

@@ -12,7 +12,7 @@ extension DeviceTable {
   ///   on.
   ///
   /// The method records the former registration in `gone_devices` if that registration had expired,
-  /// or if the user, client ID or APNs environment changes. Registrations of the token in other containers
+  /// or if the user, client ID, bundle ID or APNs environment changes. Registrations of the token in other containers
   /// stay.
   ///
   /// - Parameter orders: the method appends the changes of the device's waiting deliveries or
@@ -31,22 +31,23 @@ extension DeviceTable {
     if known != nil, beginsPeriod {
       try rememberGone(
         where: DeviceName.condition, token.name.arguments, at: token.registered,
-        because: "it was registered for another user or client ID")
+        because: "it was registered for another user, client ID or bundle ID")
     }
     if token.kind.isPushed { try giveNumber(to: NumberedToken(token.name)) }
     try connection.run(
       """
       INSERT INTO device_tokens (kind, token, container, environment, apns_environment,
         user_record_name, device_id, first_registered, registered, expires, endpoint_url,
-        endpoint_secrets, sign_in, badge)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $13, 0)
+        endpoint_secrets, sign_in, bundle_id, badge)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $13, $14, 0)
       ON CONFLICT (kind, token, container, environment) DO UPDATE SET
         apns_environment = excluded.apns_environment,
         user_record_name = excluded.user_record_name, device_id = excluded.device_id,
         first_registered = COALESCE($12, device_tokens.first_registered),
         registered = excluded.registered, expires = excluded.expires,
         endpoint_url = excluded.endpoint_url, endpoint_secrets = excluded.endpoint_secrets,
-        sign_in = excluded.sign_in
+        sign_in = excluded.sign_in, bundle_id = excluded.bundle_id, refused = NULL,
+        refused_topic = NULL
       """,
       [
         .text(token.kind.rawValue), .text(token.token), .text(token.container),
@@ -55,7 +56,7 @@ extension DeviceTable {
         .integer(token.registered.milliseconds), SQLValue(token.expires?.milliseconds),
         SQLValue(token.endpoint?.url), token.endpoint.map { .bytes($0.secrets) } ?? .null,
         beginsPeriod ? .integer(token.registered.milliseconds) : .null,
-        token.signIn.map { .bytes($0) } ?? .null,
+        token.signIn.map { .bytes($0) } ?? .null, SQLValue(token.bundleID),
       ])
     guard startsAnew else {
       if token.kind.isPushed {
@@ -198,6 +199,25 @@ extension DeviceTable {
       ordering: &orders)
   }
 
+  /// Notes that the push service refused a device. The time of an earlier refusal stays, so that it is
+  /// known since when the service refuses the device.
+  ///
+  /// - Parameter topic: the topic for which APNs refused the token; nil for the other kinds.
+  func noteRefusal(of name: DeviceName, topic: String?, at timestamp: Timestamp) throws {
+    try connection.run(
+      """
+      UPDATE device_tokens SET refused = COALESCE(refused, $5), refused_topic = $6
+      WHERE \(DeviceName.condition)
+      """, name.arguments + [.integer(timestamp.milliseconds), SQLValue(topic)])
+  }
+
+  /// Deletes the note that the push service refused a device.
+  func forgetRefusal(of name: DeviceName) throws {
+    try connection.run(
+      "UPDATE device_tokens SET refused = NULL, refused_topic = NULL WHERE "
+        + DeviceName.condition, name.arguments)
+  }
+
   /// Deletes devices and courier readers whose registration has expired. The devices are recorded
   /// as former devices.
   ///
@@ -228,11 +248,11 @@ extension DeviceToken {
     DeliveryOrder(device: name, userRecordName: userRecordName, action: action)
   }
 
-  /// Returns whether `next` continues this registration: the user, client ID and APNs environment are the
-  /// same, and this registration had not expired.
+  /// Returns whether `next` continues this registration: the user, client ID, bundle ID and APNs environment
+  /// are the same, and this registration had not expired.
   fileprivate func isInSamePeriod(as next: DeviceToken) -> Bool {
     userRecordName == next.userRecordName && deviceID == next.deviceID
-      && apnsEnvironment == next.apnsEnvironment
+      && apnsEnvironment == next.apnsEnvironment && bundleID == next.bundleID
       && expires.map { $0 > next.registered } ?? true
   }
 }

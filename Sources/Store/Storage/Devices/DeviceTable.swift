@@ -12,7 +12,7 @@ import StoreModel
 ///
 /// `registered` is the time of the last registration. `first_registered` is the start of the
 /// present period: the time since which the registration has had the same user, container,
-/// environments and client ID, without expiring.
+/// environments, bundle ID and client ID, without expiring.
 ///
 /// The index by user includes `kind` and `token`, so a user's devices come from it in order.
 /// Otherwise an engine may scan all devices to avoid sorting.
@@ -29,8 +29,9 @@ struct DeviceTable {
   /// A row of `device_tokens` is a present registration. Its key is a ``DeviceName``, so in a container a
   /// token belongs to one user at a time. `expires` is null for APNs tokens. `endpoint_url` and
   /// `endpoint_secrets` are null except for browsers and webhooks. `sign_in` names the sign-in of the
-  /// request that registered the device (``WebAuthToken/signIn``), or is null. A row of `gone_devices` is a
-  /// former period, from `first_registered` to `gone`. All times are in milliseconds since 1970.
+  /// request that registered the device (``WebAuthToken/signIn``), or is null. `bundle_id` is null if the
+  /// registration names no app. `refused` is null unless the push service refused the device since the last
+  /// registration (``DeviceToken/Refusal``). A row of `gone_devices` is a former period, from `first_registered` to `gone`. All times are in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE device_tokens (
@@ -38,7 +39,8 @@ struct DeviceTable {
       environment TEXT NOT NULL, apns_environment TEXT NOT NULL, user_record_name TEXT NOT NULL,
       device_id TEXT, first_registered BIGINT NOT NULL, registered BIGINT NOT NULL,
       expires BIGINT, badge BIGINT NOT NULL,
-      endpoint_url TEXT, endpoint_secrets BYTEA, sign_in BYTEA, 
+      endpoint_url TEXT, endpoint_secrets BYTEA, sign_in BYTEA, bundle_id TEXT,
+      refused BIGINT, refused_topic TEXT,
       PRIMARY KEY (kind, token, container, environment))
     """,
     """
@@ -54,7 +56,8 @@ struct DeviceTable {
     CREATE TABLE gone_devices (
       user_record_name TEXT NOT NULL, kind TEXT NOT NULL, token TEXT NOT NULL,
       container TEXT NOT NULL, environment TEXT NOT NULL, apns_environment TEXT NOT NULL,
-      device_id TEXT, first_registered BIGINT NOT NULL, gone BIGINT NOT NULL, reason TEXT NOT NULL,
+      bundle_id TEXT, device_id TEXT, first_registered BIGINT NOT NULL, gone BIGINT NOT NULL,
+      reason TEXT NOT NULL,
       PRIMARY KEY (user_record_name, kind, token, container, environment, first_registered))
     """,
     "CREATE INDEX gone_devices_by_time ON gone_devices (gone)",
@@ -163,22 +166,28 @@ struct DeviceTable {
     ) { try visit(try DeviceToken(row: $0), $0.optionalInteger(DeviceToken.columnCount)) }
   }
 
-  /// Returns the number of devices of a kind in each container, in the order of containers.
+  /// Returns the numbers of devices of a kind in each container, in the order of containers. Devices that
+  /// name different apps, or that APNs refused for different topics, are different groups.
   ///
   /// - Parameters:
   ///   - now: devices that have expired by this time do not count.
   ///   - limit: the most devices counted in all containers together.
   func counts(
     of kind: DeviceToken.Kind, now: Timestamp, limit: Int
-  ) throws -> [(container: String, count: Int)] {
+  ) throws -> [DeviceCensus.Group] {
     try connection.rows(
       """
-      SELECT container, COUNT(*) FROM (
-        SELECT container FROM device_tokens
+      SELECT container, bundle_id, refused_topic, COUNT(*) FROM (
+        SELECT container, bundle_id, refused_topic FROM device_tokens
         WHERE kind = $1 AND (expires IS NULL OR expires > $2) LIMIT $3) AS devices
-      GROUP BY container ORDER BY container
+      GROUP BY container, bundle_id, refused_topic
+      ORDER BY container, COALESCE(bundle_id, ''), COALESCE(refused_topic, '')
       """, [.text(kind.rawValue), .integer(now.milliseconds), .integer(Int64(limit))]
-    ) { (container: $0.text(0), count: Int($0.integer(1))) }
+    ) {
+      DeviceCensus.Group(
+        kind: kind, container: $0.text(0), bundleID: $0.optionalText(1),
+        refusedTopic: $0.optionalText(2), count: Int($0.integer(3)))
+    }
   }
 
   // MARK: Readers of the web courier

@@ -8,10 +8,11 @@ extension DeviceToken {
     device_tokens.kind, device_tokens.token, device_tokens.container, \
     device_tokens.environment, device_tokens.apns_environment, device_tokens.user_record_name, \
     device_tokens.device_id, device_tokens.registered, device_tokens.expires, \
-    device_tokens.endpoint_url, device_tokens.endpoint_secrets, device_tokens.sign_in
+    device_tokens.endpoint_url, device_tokens.endpoint_secrets, device_tokens.sign_in, \
+    device_tokens.bundle_id, device_tokens.refused, device_tokens.refused_topic
     """
   /// The number of ``columns``: the index of the first column after them.
-  static let columnCount: Int32 = 12
+  static let columnCount: Int32 = 15
 
   /// Reads a device from a row that begins with ``columns``.
   ///
@@ -24,11 +25,15 @@ extension DeviceToken {
     else { throw StoreError(.corrupt, "the device token '\(row.text(1))' has unknown attributes") }
     self.init(
       kind: kind, token: row.text(1), container: row.text(2), environment: environment,
-      apnsEnvironment: apnsEnvironment, userRecordName: row.text(5),
+      apnsEnvironment: apnsEnvironment, bundleID: row.optionalText(12),
+      userRecordName: row.text(5),
       deviceID: row.optionalText(6), signIn: row.isNull(11) ? nil : row.bytes(11),
       registered: Timestamp(milliseconds: row.integer(7)),
       expires: row.optionalInteger(8).map { Timestamp(milliseconds: $0) },
-      endpoint: row.optionalText(9).map { WebEndpoint(url: $0, secrets: row.bytes(10)) })
+      endpoint: row.optionalText(9).map { WebEndpoint(url: $0, secrets: row.bytes(10)) },
+      refusal: row.optionalInteger(13).map {
+        Refusal(since: Timestamp(milliseconds: $0), topic: row.optionalText(14))
+      })
   }
 
   /// Returns whether this device made the change. A device gets no push for its own change. The

@@ -16,7 +16,7 @@ package enum Schema {
   /// stores with earlier schema versions; such a store is refused.
   package static let migrations = [
     Migration(
-      version: 44,
+      version: 45,
       statements: [
         CounterTable.definition, DatabaseTable.definition, ContainerTable.definition,
         SubscriberDatabaseTable.definition,

@@ -1,7 +1,7 @@
 import CloudKitModel
 
 /// A period during which a device was registered for one user without a break. The container, the
-/// environments and the client's name for the device stay the same in a period.
+/// environments, the bundle ID and the client's name for the device stay the same in a period.
 public struct DevicePeriod: Sendable, Hashable {
   /// The kind of the device.
   public var kind: DeviceToken.Kind
@@ -10,6 +10,8 @@ public struct DevicePeriod: Sendable, Hashable {
   /// The APNs environment of the registration. Only for an APNs token does the value have a
   /// meaning.
   public var apnsEnvironment: APNsEnvironment
+  /// The bundle ID that the registration named: see ``DeviceToken/bundleID``.
+  public var bundleID: String?
   /// The client's name for its device; nil if the client sent none.
   public var deviceID: String?
   /// The time of the first registration in the period.
@@ -22,12 +24,13 @@ public struct DevicePeriod: Sendable, Hashable {
 
   /// Creates a period from a present registration or the row of a former one.
   package init(
-    kind: DeviceToken.Kind, token: String, apnsEnvironment: APNsEnvironment, deviceID: String?,
-    began: Timestamp, ended: Timestamp?, reason: String?
+    kind: DeviceToken.Kind, token: String, apnsEnvironment: APNsEnvironment, bundleID: String?,
+    deviceID: String?, began: Timestamp, ended: Timestamp?, reason: String?
   ) {
     self.kind = kind
     self.token = token
     self.apnsEnvironment = apnsEnvironment
+    self.bundleID = bundleID
     self.deviceID = deviceID
     self.began = began
     self.ended = ended

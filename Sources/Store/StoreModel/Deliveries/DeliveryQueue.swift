@@ -43,8 +43,8 @@ public protocol DeliveryQueue: Sendable {
   /// Ends the leases of all processes that are not registered servers, except those of `holder`.
   /// Their deliveries become due at `timestamp`.
   func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws
-  /// Writes the outcomes of deliveries, and deletes the devices that
-  /// ``DeliveryUpdate/dropTokenRegisteredBefore`` names. A final outcome is never replaced.
+  /// Writes the outcomes of deliveries, and carries out their verdicts on devices
+  /// (``DeliveryUpdate/device``). A final outcome is never replaced.
   ///
   /// - Returns: the number of older waiting deliveries that were merged into delivered ones.
   @discardableResult

@@ -1,5 +1,5 @@
-/// A route of notifications to devices: a container, a kind of device and an APNs environment. The
-/// delivery worker serves each route independently. So a service that does not answer delays only
+/// A route of notifications to devices: a container, a kind of device, an APNs environment and an app.
+/// The delivery worker serves each route independently. So a service that does not answer delays only
 /// its own routes.
 public struct DeliveryRoute: Sendable, Hashable {
   /// The number of a route in the store.
@@ -20,17 +20,24 @@ public struct DeliveryRoute: Sendable, Hashable {
   /// The APNs environment. Only for the kind ``DeviceToken/Kind/apns`` does the value have a
   /// meaning.
   public var apnsEnvironment: APNsEnvironment
+  /// The bundle ID that the devices' registrations name; nil for devices that name none.
+  public var bundleID: String?
 
   /// Describes a route from its parts.
-  public init(kind: DeviceToken.Kind, container: String, apnsEnvironment: APNsEnvironment) {
+  public init(
+    kind: DeviceToken.Kind, container: String, apnsEnvironment: APNsEnvironment,
+    bundleID: String? = nil
+  ) {
     self.kind = kind
     self.container = container
     self.apnsEnvironment = apnsEnvironment
+    self.bundleID = bundleID
   }
 
   /// Describes the route to a device.
   public init(to device: DeviceToken) {
     self.init(
-      kind: device.kind, container: device.container, apnsEnvironment: device.apnsEnvironment)
+      kind: device.kind, container: device.container, apnsEnvironment: device.apnsEnvironment,
+      bundleID: device.bundleID)
   }
 }

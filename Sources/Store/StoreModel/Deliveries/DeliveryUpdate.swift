@@ -24,24 +24,34 @@ public struct DeliveryUpdate: Sendable, Hashable {
     case postponed(until: Timestamp, reason: String)
   }
 
+  /// The meaning of the push service's answer for the device.
+  public enum DeviceVerdict: Sendable, Hashable {
+    /// The token is not valid. The store deletes the registration, unless it was renewed at this
+    /// time or later.
+    case gone(registeredBefore: Timestamp)
+    /// The service refuses the device, for APNs with this topic. The store keeps the registration and
+    /// notes the refusal (``DeviceToken/Refusal``).
+    case refused(topic: String?)
+    /// The service accepts the device again. The store deletes the note of earlier refusals.
+    case accepted
+  }
+
   /// The delivery.
   public var id: Delivery.ID
   /// The new state.
   public var state: State
   /// The time of the outcome.
   public var timestamp: Timestamp
-  /// A time if the push service reports that the device's token is no longer valid; otherwise nil.
-  /// The store then deletes the token, unless the token was registered again at this time or later.
-  public var dropTokenRegisteredBefore: Timestamp?
+  /// The meaning of the answer for the device; nil if the device's registration stays as it is.
+  public var device: DeviceVerdict?
 
   /// Creates an outcome for a delivery.
   public init(
-    id: Delivery.ID, state: State, timestamp: Timestamp,
-    dropTokenRegisteredBefore: Timestamp? = nil
+    id: Delivery.ID, state: State, timestamp: Timestamp, device: DeviceVerdict? = nil
   ) {
     self.id = id
     self.state = state
     self.timestamp = timestamp
-    self.dropTokenRegisteredBefore = dropTokenRegisteredBefore
+    self.device = device
   }
 }

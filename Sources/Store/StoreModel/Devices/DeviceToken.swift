@@ -34,6 +34,20 @@ public struct DeviceToken: Sendable, Hashable {
     public var mergesDeliveries: Bool { self != .webhook }
   }
 
+  /// The note that the push service refused the device since its last registration.
+  public struct Refusal: Sendable, Hashable {
+    /// The time of the first refusal in a row.
+    public var since: Timestamp
+    /// The topic for which APNs refused the token; nil for the other kinds.
+    public var topic: String?
+
+    /// Creates a note.
+    public init(since: Timestamp, topic: String? = nil) {
+      self.since = since
+      self.topic = topic
+    }
+  }
+
   /// The contents of a token.
   private struct Content: Sendable, Hashable {
     var kind: Kind
@@ -41,12 +55,14 @@ public struct DeviceToken: Sendable, Hashable {
     var container: String
     var environment: ContainerEnvironment
     var apnsEnvironment: APNsEnvironment
+    var bundleID: String?
     var userRecordName: String
     var deviceID: String?
     var signIn: [UInt8]?
     var registered: Timestamp
     var expires: Timestamp?
     var endpoint: WebEndpoint?
+    var refusal: Refusal?
   }
 
   /// The memory that copies of a token share. It never changes.
@@ -74,6 +90,9 @@ public struct DeviceToken: Sendable, Hashable {
   /// The APNs environment of an APNs token, or of the courier reader's registration. Browsers and
   /// webhooks have `.production`.
   public var apnsEnvironment: APNsEnvironment { box.content.apnsEnvironment }
+  /// The bundle ID of the app that registered an APNs token: the topic of its pushes. Nil if the
+  /// registration names none; the pushes then have the first topic of the container.
+  public var bundleID: String? { box.content.bundleID }
   /// The owner's user record name.
   public var userRecordName: String {
     get { box.content.userRecordName }
@@ -101,19 +120,23 @@ public struct DeviceToken: Sendable, Hashable {
   public var expires: Timestamp? { box.content.expires }
   /// The URL and secrets of a browser or a webhook; nil for the other kinds.
   public var endpoint: WebEndpoint? { box.content.endpoint }
+  /// The note that the push service refused the device; nil after a registration, and after a push
+  /// that the service accepted.
+  public var refusal: Refusal? { box.content.refusal }
 
   /// Creates a token with its contents. Texts are not checked.
   public init(
     kind: Kind, token: String, container: String, environment: ContainerEnvironment,
-    apnsEnvironment: APNsEnvironment, userRecordName: String, deviceID: String?,
-    signIn: [UInt8]? = nil, registered: Timestamp, expires: Timestamp? = nil,
-    endpoint: WebEndpoint? = nil
+    apnsEnvironment: APNsEnvironment, bundleID: String? = nil, userRecordName: String,
+    deviceID: String?, signIn: [UInt8]? = nil, registered: Timestamp, expires: Timestamp? = nil,
+    endpoint: WebEndpoint? = nil, refusal: Refusal? = nil
   ) {
     box = Box(
       Content(
         kind: kind, token: token, container: container, environment: environment,
-        apnsEnvironment: apnsEnvironment, userRecordName: userRecordName, deviceID: deviceID,
-        signIn: signIn, registered: registered, expires: expires, endpoint: endpoint))
+        apnsEnvironment: apnsEnvironment, bundleID: bundleID, userRecordName: userRecordName,
+        deviceID: deviceID, signIn: signIn, registered: registered, expires: expires,
+        endpoint: endpoint, refusal: refusal))
   }
 
   /// Replaces the shared contents by a changed copy. Other values that share the old contents stay

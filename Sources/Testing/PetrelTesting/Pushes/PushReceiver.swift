@@ -35,7 +35,7 @@ struct PushReceiver: Sendable {
   func route(
     log: PushLog, faults: PushFaults, clock: @escaping @Sendable () -> Timestamp
   ) -> PushRoute {
-    PushRoute(topic: Self.topic(of: device.container)) { push, completion in
+    PushRoute(topic: device.bundleID ?? Self.topic(of: device.container)) { push, completion in
       let fault = faults.plan.withLock { $0.take(for: .init(user: user, device: name)) }
       if let fault {
         completion(APNsResult(fault, at: clock()))

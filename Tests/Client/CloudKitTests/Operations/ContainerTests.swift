@@ -56,6 +56,18 @@ struct ContainerTests {
         == TokenRequest(apnsEnvironment: .production, apnsToken: "00abff", clientID: "device"))
   }
 
+  @Test("A device token is registered for the app that names its bundle ID, and else for none")
+  func bundleID() async throws {
+    let transport = ScriptedTransport { _, _ in .ok(Data("{}".utf8)) }
+    let container = CKContainer.scripted(transport)
+    try await container.registerForRemoteNotifications(
+      deviceToken: Data([1]), bundleID: "com.example.app.mac")
+    try await container.registerForRemoteNotifications(deviceToken: Data([1]), bundleID: nil)
+    try await container.registerForRemoteNotifications(deviceToken: Data([1]))
+    let requests = try transport.requests.map { try TokenRequest(parsing: #require($0.body)) }
+    #expect(requests.map(\.bundleID) == ["com.example.app.mac", nil, Bundle.main.bundleIdentifier])
+  }
+
   @Test("A device is unregistered by its name, for the user of the request")
   func unregistering() async throws {
     let transport = ScriptedTransport { _, _ in .ok(Data("{}".utf8)) }

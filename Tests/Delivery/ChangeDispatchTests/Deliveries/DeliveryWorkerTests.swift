@@ -223,6 +223,35 @@ struct DeliveryWorkerTests {
     }
   }
 
+  @Test("a token of another app than the topic stays registered, and the reason says what to do")
+  func tokenOfAnotherApp() async throws {
+    try await withWorld { world in
+      let clock = TestClock()
+      try await world.register(World.deviceToken)
+      let route = ScriptedRoute { _, _ in .answer(400, "DeviceTokenNotForTopic") }
+      let outcomes = Box<[DeliveryUpdate.State]>([])
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route) {
+        $0.trace = { _, outcome in outcomes.value.withLock { $0.append(outcome) } }
+      }
+      try await world.owe(1, registers: false, worker: running.worker)
+      try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
+      await running.worker.stop()
+      let devices = try await world.store.devices.registrations(
+        ofToken: World.deviceToken, kind: .apns)
+      #expect(
+        devices.map(\.refusal) == [.init(since: World.start, topic: "com.example.app")])
+      #expect(try await world.owed().isEmpty)
+      let reason = outcomes.value.withLock(\.self).compactMap { outcome in
+        if case .abandoned(let reason) = outcome { reason } else { nil }
+      }.first
+      #expect(
+        reason?.contains(
+          "DeviceTokenNotForTopic: the device token belongs to another app than the topic 'com.example.app'"
+        )
+          == true, "\(reason ?? "")")
+    }
+  }
+
   @Test("a fault of the push itself is reported and not repeated")
   func fault() async throws {
     try await withWorld { world in

@@ -11,6 +11,7 @@ struct DeliveryOutcomeTests {
     switch outcome {
     case .delivered: "delivered"
     case .dropDeviceToken: "drop"
+    case .refuseDevice: "refuse"
     case .retry(let delay, let scope): "retry \(scope) after \(delay)"
     case .refreshProviderToken: "refresh"
     case .suspend(let scope, _): "suspend \(scope)"
@@ -28,7 +29,7 @@ struct DeliveryOutcomeTests {
       (400, "BadMessageId", "fault"),
       (400, "BadPriority", "fault"),
       (400, "BadTopic", "suspend topic"),
-      (400, "DeviceTokenNotForTopic", "drop"),
+      (400, "DeviceTokenNotForTopic", "refuse"),
       (400, "DuplicateHeaders", "fault"),
       (400, "IdleTimeout", "retry push after 0.05"),
       (400, "InvalidPushType", "fault"),

@@ -24,7 +24,7 @@ extension Cloud {
     apns change: @Sendable (inout [String: JSONValue]) -> Void = { _ in }
   ) throws {
     var apns: [String: JSONValue] = [
-      "topic": .string(Self.topic), "teamID": .string(Self.teamID), "keyID": .string(Self.keyID),
+      "topics": [.string(Self.topic)], "teamID": .string(Self.teamID), "keyID": .string(Self.keyID),
       "keyFile": .string(directory + "/AuthKey.p8"), "host": "127.0.0.1",
       "port": .int(Int64(simulator.port)), "authorityFile": .string(directory + "/authority.pem"),
     ]

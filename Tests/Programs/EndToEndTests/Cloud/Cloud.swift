@@ -43,9 +43,9 @@ actor Cloud {
   /// Runs `body` with a cloud of its own and takes the cloud down afterwards.
   static func run(
     settings: ServerConfiguration.Container = ServerConfiguration.Container(),
-    _ body: (Cloud) async throws -> Void
+    topics: [String] = [topic], _ body: (Cloud) async throws -> Void
   ) async throws {
-    let cloud = try await Cloud(settings: settings)
+    let cloud = try await Cloud(settings: settings, topics: topics)
     do {
       try await body(cloud)
     } catch {
@@ -55,7 +55,7 @@ actor Cloud {
     await cloud.end()
   }
 
-  private init(settings: ServerConfiguration.Container) async throws {
+  private init(settings: ServerConfiguration.Container, topics: [String]) async throws {
     directory =
       FileManager.default.temporaryDirectory
       .appendingPathComponent("petrel-end-to-end-\(UUID().uuidString)").path
@@ -71,7 +71,7 @@ actor Cloud {
     try providerKey.pem.write(toFile: keyFile, atomically: true, encoding: .utf8)
     var container = settings
     container.channels.apns = APNsSettings(
-      topic: Self.topic,
+      topics: topics,
       credential: .key(file: keyFile, keyID: Self.keyID, teamID: Self.teamID),
       host: "127.0.0.1", port: simulator.port, authorityFile: directory + "/authority.pem")
     self.container = container

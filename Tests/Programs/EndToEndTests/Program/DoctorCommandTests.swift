@@ -64,7 +64,7 @@ struct DoctorCommandTests {
       {
         "prot": 1,
         "limits": {"waitingPushes": "many"},
-        "containers": {"\(DoctorSetup.container)": {"apns": {"topic": "a.b"}}}
+        "containers": {"\(DoctorSetup.container)": {"apns": {"topics": ["a.b"]}}}
       }
       """.write(toFile: setup.data + "/server.json", atomically: true, encoding: .utf8)
       let report = try await setup.report(environment: ["PETREL_LOGLEVLE": "debug"])

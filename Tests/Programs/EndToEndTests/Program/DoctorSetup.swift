@@ -50,7 +50,7 @@ struct DoctorSetup: Sendable {
     }
   ) throws {
     var apns = simulator.settings
-    apns["topic"] = "org.example.Doctor"
+    apns["topics"] = ["org.example.Doctor"]
     var all: [String: JSONValue] = ["port": 0]
     change(&apns, &all)
     all["containers"] = .object([Self.container: ["apns": .object(apns)]])

@@ -91,7 +91,7 @@ struct ServeCommandTests {
         "prot": 1,
         "limits": {"waitingPushes": "many"},
         "containers": {"iCloud.a": {"apns":
-          {"topic": "a.b", "teamID": "T", "keyID": "K", "keyFile": "none.p8"},
+          {"topics": ["a.b"], "teamID": "T", "keyID": "K", "keyFile": "none.p8"},
           "strings": {"folder": "none"}}},
         "webPush": {"subject": "mailto:a@example.com",
           "keyFile": "none.pem"}

@@ -28,7 +28,7 @@ struct APNsAccessTests {
     let settings = simulator.settings
     try await cloud.configureProgram { apns in
       apns = settings
-      apns["topic"] = .string(Cloud.topic)
+      apns["topics"] = [.string(Cloud.topic)]
       for key in ["teamID", "keyID", "keyFile"] { apns[key] = nil }
       apns["certificateFile"] = "aps.pem"
     }

@@ -207,7 +207,9 @@ struct LimitsTests {
 }
 
 /// Runs `body` with a server whose pushes to APNs all wait: nobody listens where they go.
-func withServiceOfUnreachableAPNs(_ body: (Service) async throws -> Void) async throws {
+func withServiceOfUnreachableAPNs(
+  topics: [String] = ["com.example.app"], _ body: (Service) async throws -> Void
+) async throws {
   let folder = NSTemporaryDirectory() + "petrel-apns-" + UUID().uuidString
   try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -216,7 +218,7 @@ func withServiceOfUnreachableAPNs(_ body: (Service) async throws -> Void) async 
   settings.containers[Service.container] = .init(
     channels: ChannelSettings {
       $0.apns = APNsSettings(
-        topic: "com.example.app",
+        topics: topics,
         credential: .key(file: folder + "/key.p8", keyID: "KEY1234567", teamID: "TEAM123456"),
         host: "127.0.0.1", port: 1)
     })

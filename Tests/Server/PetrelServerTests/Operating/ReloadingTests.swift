@@ -43,7 +43,7 @@ struct ReloadingTests {
     try await withKeys { folder in
       var settings = ServiceSettings()
       let apns = APNsSettings(
-        topic: "a", credential: .key(file: folder + "/key.p8", keyID: "K", teamID: "T"),
+        topics: ["a"], credential: .key(file: folder + "/key.p8", keyID: "K", teamID: "T"),
         host: "127.0.0.1", port: 1)
       settings.containers = [Service.container: .init(channels: ChannelSettings { $0.apns = apns })]
       try await withService(settings) { service in

@@ -79,6 +79,62 @@ struct TokensTests {
     }
   }
 
+  @Test("an app names its bundle ID, which is one of the topics of the container")
+  func bundleIDs() async throws {
+    let topics = ["com.example.app", "com.example.app.mac"]
+    try await withServiceOfUnreachableAPNs(topics: topics) { service in
+      func register(_ bundleID: String, token: String = Self.hex) async throws -> Answer {
+        try await service.post(
+          "tokens/register", #"{"apnsToken": "\#(token)", "bundleID": "\#(bundleID)"}"#,
+          as: service.alice)
+      }
+      func stored() async throws -> [String?] {
+        try await service.store.devices.deviceTokens(of: service.alice.recordName)
+          .filter { $0.kind == .apns }.map(\.bundleID)
+      }
+      #expect(try await register("com.example.app.mac").status == 200)
+      #expect(try await stored() == ["com.example.app.mac"])
+      let unknown = try await register("com.example.app.tv")
+      #expect(unknown.status == 400 && unknown.json["serverErrorCode"] == "BAD_REQUEST")
+      #expect(
+        unknown.json["reason"]?.string
+          == "bundleID: 'com.example.app.tv' is not one of the topics of the container "
+          + "'\(Service.container)': com.example.app, com.example.app.mac; an operator can add it to "
+          + "'topics' of containers.\(Service.container).apns")
+      let malformed = try await register("my app")
+      #expect(
+        malformed.json["reason"]?.string
+          == "bundleID: 'my app' is not a bundle ID such as com.example.app, of 1 to 255 ASCII characters"
+      )
+      #expect(try await stored() == ["com.example.app.mac"])
+      _ = try await Self.register(service, Self.hex, as: service.alice)
+      #expect(try await stored() == [nil])
+
+      let courier = try await service.post(
+        "tokens/create", #"{"apnsEnvironment": "development", "bundleID": "com.example.app"}"#,
+        as: service.alice)
+      let rule =
+        "bundleID: belongs to a device's own APNs token; a token of the web courier has none"
+      #expect(courier.status == 400 && courier.json["reason"]?.string == rule)
+      let made = try await service.post(
+        "tokens/create", #"{"apnsEnvironment": "development"}"#, as: service.alice)
+      let reader = try #require(made.json["apnsToken"]?.string)
+      #expect(try await register("com.example.app", token: reader).json["reason"]?.string == rule)
+    }
+  }
+
+  @Test("a container without a way to APNs takes any bundle ID, for the day when it gets one")
+  func bundleIDWithoutAPNs() async throws {
+    try await withService { service in
+      let answer = try await service.post(
+        "tokens/register", #"{"apnsToken": "\#(Self.hex)", "bundleID": "com.example.app.tv"}"#,
+        as: service.alice)
+      #expect(answer.status == 200)
+      let tokens = try await service.store.devices.deviceTokens(of: service.alice.recordName)
+      #expect(tokens.map(\.bundleID) == ["com.example.app.tv"])
+    }
+  }
+
   @Test("base64 of 32 bytes is the same token as their hexadecimal digits")
   func registersBase64() async throws {
     try await withService { service in

@@ -217,12 +217,13 @@ struct TestStore {
 
   func register(
     _ token: String, kind: DeviceToken.Kind = .apns, user: String = alice, device: String? = nil,
-    at seconds: Int64 = 0, expires: Int64? = nil, in container: String = container
+    at seconds: Int64 = 0, expires: Int64? = nil, in container: String = container,
+    bundleID: String? = nil
   ) async throws {
     try await store.devices.saveDeviceToken(
       DeviceToken(
         kind: kind, token: token, container: container, environment: .development,
-        apnsEnvironment: .development, userRecordName: user, deviceID: device,
+        apnsEnvironment: .development, bundleID: bundleID, userRecordName: user, deviceID: device,
         registered: Self.time(seconds), expires: expires.map { Self.time($0) }))
   }
 }

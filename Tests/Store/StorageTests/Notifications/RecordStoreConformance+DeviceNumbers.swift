@@ -97,6 +97,74 @@ extension RecordStoreConformance {
     }
 
     @Test(
+      "what waits goes over to the app that the device names anew, on a route of its own",
+      arguments: engines)
+    func apps(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        _ = try await test.subscribe(noteSubscription("s"))
+        try await test.register("aa", at: 0)
+        try await test.register("bb", at: 0, bundleID: "app.mac")
+        try await test.save("n", by: TestStore.bob)
+        let sent = try await test.dispatch()
+        #expect(sent.deliveries.map(\.device.bundleID) == [nil, "app.mac"])
+        #expect(Set(sent.deliveries.map(\.route)).count == 2)
+        let routes = try await test.store.deliveries.deliveryRoutes()
+        #expect(sent.deliveries.map { routes[$0.route]?.bundleID } == [nil, "app.mac"])
+        try await test.register("aa", at: 1, bundleID: "app.mac")
+        let due = try await test.store.deliveries.dueDeliveries(at: TestStore.time(1), limit: 9)
+        #expect(due.map(\.device.bundleID) == ["app.mac", "app.mac"])
+        #expect(Set(due.map(\.route)) == [sent.deliveries[1].route])
+        let periods = try await test.store.changeHistory.devicePeriods(
+          of: Recipient(
+            userRecordName: TestStore.alice, container: TestStore.container,
+            environment: .development))
+        #expect(periods.map(\.bundleID) == [nil, "app.mac", "app.mac"])
+        #expect(
+          periods.map(\.reason) == [
+            "it was registered for another user, client ID or bundle ID", nil, nil,
+          ])
+      }
+    }
+
+    @Test(
+      "a refused device stays, with the time of the first refusal, until it is accepted or registered again",
+      arguments: engines)
+    func refusals(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        _ = try await test.subscribe(noteSubscription("s"))
+        try await test.register("aa", at: 0)
+        for name in ["m", "n"] { try await test.save(name, by: TestStore.bob) }
+        let owed = try await test.dispatch().deliveries
+        try #require(owed.count == 2)
+        func judge(
+          _ verdict: DeliveryUpdate.DeviceVerdict, at seconds: Int64
+        ) async throws -> DeviceToken.Refusal? {
+          try await test.store.deliveries.updateDeliveries([
+            DeliveryUpdate(
+              id: owed[0].id, state: .abandoned(reason: "400"), timestamp: TestStore.time(seconds),
+              device: verdict)
+          ])
+          let devices = try await test.store.devices.registrations(ofToken: "aa", kind: .apns)
+          try #require(devices.count == 1)
+          return devices[0].refusal
+        }
+        let first = DeviceToken.Refusal(since: TestStore.time(2), topic: "app")
+        #expect(try await judge(.refused(topic: "app"), at: 2) == first)
+        #expect(try await judge(.refused(topic: "app"), at: 3) == first)
+        let due = try await test.store.deliveries.dueDeliveries(at: TestStore.time(4), limit: 9)
+        #expect(due.map(\.id) == [owed[1].id])
+        #expect(due.map(\.device.refusal) == [first])
+        #expect(try await judge(.accepted, at: 4) == nil)
+        #expect(
+          try await judge(.refused(topic: nil), at: 5)
+            == DeviceToken.Refusal(since: TestStore.time(5)))
+        try await test.register("aa", at: 6)
+        let again = try await test.store.devices.registrations(ofToken: "aa", kind: .apns)
+        #expect(again.map(\.refusal) == [nil])
+      }
+    }
+
+    @Test(
       "what waits for a device that goes is given up for good, and the history names its token",
       arguments: engines)
     func goneDevice(_ engine: StoreEngine) async throws {

@@ -296,7 +296,8 @@ extension RecordStoreConformance {
           try await store.deliveries.updateDeliveries([
             DeliveryUpdate(
               id: delivery.id, state: .abandoned(reason: "Unregistered"),
-              timestamp: TestStore.time(12), dropTokenRegisteredBefore: TestStore.time(seconds))
+              timestamp: TestStore.time(12),
+              device: .gone(registeredBefore: TestStore.time(seconds)))
           ])
         }
         try await drop(owed[0], before: 10)

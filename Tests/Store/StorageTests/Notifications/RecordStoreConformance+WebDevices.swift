@@ -55,7 +55,7 @@ extension RecordStoreConformance {
         try await test.store.deliveries.updateDeliveries([
           DeliveryUpdate(
             id: first.id, state: .abandoned(reason: "410"), timestamp: TestStore.time(2),
-            dropTokenRegisteredBefore: TestStore.time(2))
+            device: .gone(registeredBefore: TestStore.time(2)))
         ])
         #expect(try await test.store.devices.deviceTokens(of: TestStore.alice) == [webhook])
         let left = try await test.store.deliveries.dueDeliveries(at: TestStore.time(2), limit: 10)

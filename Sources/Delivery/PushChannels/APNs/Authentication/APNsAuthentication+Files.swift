@@ -6,12 +6,13 @@ import Settings
 extension APNsAuthentication {
   /// Reads the files of a key or a certificate.
   ///
-  /// - Throws: `ConfigurationError` if a file is not usable. The error names the container and the
-  ///   file.
+  /// - Parameter path: The keys of the configuration that lead to the credential's object.
+  /// - Throws: `ConfigurationError` if a file is not usable. The error names the place in the
+  ///   configuration and the file.
   package init(
-    _ credential: APNsSettings.Credential, container: String
+    _ credential: APNsSettings.Credential, at path: [String]
   ) throws(ConfigurationError) {
-    let place = "containers: \(container): apns:"
+    let place = path.joined(separator: ": ") + ":"
     switch credential {
     case .key(let file, let keyID, let teamID):
       let text = try Self.text(of: file, "\(place) keyFile")

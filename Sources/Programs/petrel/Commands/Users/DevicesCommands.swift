@@ -19,9 +19,10 @@ enum DevicesListCommand: Command {
   /// The columns of the table.
   static let columns: [Table.Column] = [
     .init("KIND", "kind"), .init("TOKEN", "token", width: 64), .init("CONTAINER", "container"),
-    .init("ENVIRONMENT", "environment"),
+    .init("ENVIRONMENT", "environment"), .init("APP", "bundleID"),
     .init("USER") { $0["userName"]?.string ?? $0["user"]?.string ?? "" },
     .init("REGISTERED") { $0["registered"]?.timeText ?? "" },
+    .init("REFUSED") { $0["refused"]?.timeText ?? "" },
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
