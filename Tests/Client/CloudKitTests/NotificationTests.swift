@@ -151,24 +151,20 @@ struct NotificationTests {
     #expect(CKNotification(fromRemoteNotificationDictionary: payload) == nil)
   }
 
-  @Test("A payload that was cut down to its ID means that something changed")
-  func bare() throws {
-    let payload = try payload(#"{ "ck": { "ce": 2, "cid": "c", "nid": "n", "p": 1 } }"#)
+  @Test(
+    "A payload with nothing but its IDs has type 0 and no class of a kind, as on Apple's systems",
+    arguments: [false, true])
+  func bare(isPruned: Bool) throws {
+    let payload = try payload(
+      #"{ "ck": { "ce": 2, "cid": "c", "nid": "n"\#(isPruned ? #", "p": 1"# : "") } }"#)
     let notification = try #require(CKNotification(fromRemoteNotificationDictionary: payload))
-    #expect(notification.isPruned)
-    #expect(notification.notificationID?.identifier == "n")
-    #expect(notification.subscriptionID == nil)
-    #expect(notification is CKDatabaseNotification)
-  }
-
-  @Test("A payload with nothing but its IDs, as iCloud was seen to send, means the same")
-  func nothingButIDs() throws {
-    let payload = try payload(#"{ "ck": { "ce": 2, "cid": "c", "nid": "n" } }"#)
-    let notification = try #require(CKNotification(fromRemoteNotificationDictionary: payload))
-    #expect(!notification.isPruned)
+    #expect(type(of: notification) == CKNotification.self)
+    #expect(notification.notificationType.rawValue == 0)
+    #expect(notification.isPruned == isPruned)
     #expect(notification.notificationID?.identifier == "n")
     #expect(notification.containerIdentifier == "c")
-    #expect(notification is CKDatabaseNotification)
+    #expect(notification.subscriptionID == nil)
+    #expect(CKDatabaseNotification(fromRemoteNotificationDictionary: payload) == nil)
   }
 
   @Test("A subscription ID beside the part of the kind is none, as on Apple's systems")

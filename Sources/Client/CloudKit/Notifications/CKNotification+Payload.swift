@@ -9,8 +9,10 @@ public protocol CKNotificationConstructible {}
 extension CKNotificationConstructible where Self: CKNotification {
   /// Creates the notification of a push payload.
   ///
-  /// The result is an object of the subclass for the payload, such as ``CKQueryNotification``. The initializer returns
-  /// `nil` when the payload is not CloudKit's. It also returns `nil` when a program calls it on a subclass to which the
+  /// The result is an object of the subclass for the payload, such as ``CKQueryNotification``. iCloud was seen to send
+  /// payloads with nothing but the IDs of the notification and the container. The result is then a ``CKNotification``
+  /// whose type has the number 0, as on Apple's systems; treat it as a hint that something changed. The initializer
+  /// returns `nil` when the payload is not CloudKit's. It also returns `nil` when a program calls it on a subclass to which the
   /// payload does not belong.
   ///
   /// - Parameter notificationDictionary: the payload as the app received it.
@@ -49,9 +51,12 @@ extension CKNotification {
         Contents(ck: ck, kind: zone, aps: aps), recordZoneID: zoneID(zone, ck: ck),
         databaseScope: databaseScope(zone))
     }
-    let database = ck.object("met")
-    return CKDatabaseNotification(
-      Contents(ck: ck, kind: database, aps: aps), databaseScope: databaseScope(database))
+    if let database = ck.object("met") {
+      return CKDatabaseNotification(
+        Contents(ck: ck, kind: database, aps: aps), databaseScope: databaseScope(database))
+    }
+    return CKNotification(
+      Contents(ck: ck, kind: nil, aps: aps), type: NotificationType(number: 0))
   }
 
   /// Returns the zone whose change a payload of a zone or database subscription reports; `nil` for other
@@ -64,8 +69,8 @@ extension CKNotification {
   }
 
   /// Returns the scope of the database, from the object `qry`, `fet` or `met`.
-  private static func databaseScope(_ kind: PayloadObject?) -> CKDatabase.Scope {
-    kind?.integer("dbs").flatMap { DatabaseScope(payloadNumber: $0) }
+  private static func databaseScope(_ kind: PayloadObject) -> CKDatabase.Scope {
+    kind.integer("dbs").flatMap { DatabaseScope(payloadNumber: $0) }
       .map { CKDatabase.Scope($0) } ?? .undisclosed
   }
 
