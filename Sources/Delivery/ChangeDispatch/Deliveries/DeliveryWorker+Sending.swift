@@ -83,9 +83,13 @@ extension DeliveryWorker {
         delivery,
         .abandoned(reason: "the push service does not know the device token: \(report.text)"),
         device: .gone(registeredBefore: invalidSince ?? now))
-    case .refuseDevice:
+    case .refuseDevice(let seconds):
+      let reason = delivery.device.refusalText(report)
       finish(
-        delivery, .abandoned(reason: delivery.device.refusalText(report)),
+        delivery,
+        seconds.map {
+          DeliveryUpdate.State.retry(at: now.advanced(bySeconds: $0), reason: reason, wasSent: true)
+        } ?? .abandoned(reason: reason),
         device: report.reach == .notSent ? nil : .refused(topic: report.topic))
     case .retry(let seconds, _):
       finish(
@@ -126,7 +130,7 @@ extension DeliveryWorker {
       rest(delivery, until: now.advanced(bySeconds: configuration.suspensionDelay), message)
     case .retry(let seconds, .route):
       rest(delivery, until: now.advanced(bySeconds: seconds), report.text)
-    case .retry(let seconds, .device):
+    case .retry(let seconds, .device), .refuseDevice(let seconds?):
       let end = now.advanced(bySeconds: seconds)
       state.withLock { $0.pacing.hold(delivery.device.token, until: end, at: now) }
       succeed(delivery)

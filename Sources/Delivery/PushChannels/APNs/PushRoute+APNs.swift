@@ -44,7 +44,7 @@ extension PushRoute {
     self.init { delivery, _, completion in
       completion(
         Report(
-          outcome: .refuseDevice,
+          outcome: .refuseDevice(retryAfter: nil),
           text: "APNs answered 400 DeviceTokenNotForTopic to an earlier push",
           reach: .notSent, payload: [], topic: topic))
     }

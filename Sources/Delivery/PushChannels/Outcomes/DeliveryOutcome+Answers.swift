@@ -19,7 +19,7 @@ extension DeliveryOutcome {
     case .dropDeviceToken:
       return .dropDeviceToken(invalidSince: timestamp)
     case .refuseDevice:
-      return .refuseDevice
+      return .refuseDevice(retryAfter: nil)
     case .retry(let policy, let scope):
       return .retry(after: attempt.delay(by: policy, for: scope, retryAfter: retryAfter), scope)
     case .refreshProviderToken:

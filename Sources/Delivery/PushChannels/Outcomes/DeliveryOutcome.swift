@@ -29,9 +29,10 @@ public enum DeliveryOutcome: Sendable, Hashable {
   /// `invalidSince` is the time at which APNs last found the token invalid; `nil` if the answer has
   /// no time.
   case dropDeviceToken(invalidSince: Timestamp?)
-  /// The service refuses the device for good, but its registration may be right for another topic. Do not
-  /// send the push again, and keep the registration with a note of the refusal.
-  case refuseDevice
+  /// The service refuses this sender's pushes to the device, although the device may exist. Keep the
+  /// registration with a note of the refusal. Send the push again after this many seconds; never if they
+  /// are `nil`.
+  case refuseDevice(retryAfter: Double?)
   /// Send the push again, with the same identifier, after this many seconds, unless the push
   /// expires before.
   case retry(after: Double, RetryScope)

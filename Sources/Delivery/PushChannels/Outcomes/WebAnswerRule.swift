@@ -15,6 +15,10 @@ struct WebAnswerRule: Sendable {
     /// Send the message again after a delay (``RetryPolicy/service``), and give the administrator
     /// the advice.
     case retryUntilMended(advice: String)
+    /// The service refuses this server's messages to the device. Note the refusal, send the message again
+    /// after a delay (``RetryPolicy/service``), and give the administrator the advice. A refusal on another
+    /// day removes the device (``secondRefusalAge``).
+    case refuse(advice: String)
     /// Do not send the message again: the peer will never accept it. The text gives the reason.
     case giveUp(why: String)
   }
@@ -42,7 +46,7 @@ struct WebAnswerRule: Sendable {
     WebAnswerRule(300...399, .giveUp(why: "the server does not follow redirects")),
     WebAnswerRule(400, .giveUp(why: "this server's messages should never cause it")),
     WebAnswerRule(401, .retryUntilMended(advice: checkKey)),
-    WebAnswerRule(403, .retryUntilMended(advice: checkKey)),
+    WebAnswerRule(403, .refuse(advice: checkKey)),
     WebAnswerRule(404, .drop),
     WebAnswerRule(408, .retry(.service)),
     WebAnswerRule(410, .drop),
@@ -62,6 +66,10 @@ struct WebAnswerRule: Sendable {
     WebAnswerRule(429, .retry(.device)),
     WebAnswerRule(400...599, .retry(.service)),
   ]
+
+  /// The seconds after the first of several refusals in a row from which another refusal removes the device:
+  /// a day. An operator has that long to correct a key or a clock before registrations are lost.
+  static let secondRefusalAge = 86_400.0
 
   /// Returns the action for a status. A status without a rule means that the peer has trouble, so
   /// the message is sent again.

@@ -10,14 +10,17 @@ extension WebDeliveryResult {
   ///   - rules: The rules for the answer's status.
   ///   - attempt: The number of earlier attempts to send the message.
   ///   - random: A number in 0 ..< 1 for the random part of the delay.
-  ///   - now: The time, for a `Retry-After` field with a date.
+  ///   - refusedSince: The time of the first refusal of the device; `nil` if it was accepted since.
+  ///   - now: The time, for a `Retry-After` field with a date, and for the age of the refusal.
   init(
     _ result: Result<OutboundAnswer, OutboundError>, of peer: String, by rules: [WebAnswerRule],
-    attempt: Int, random: Double, now: Timestamp
+    attempt: Int, random: Double, refusedSince: Timestamp? = nil, now: Timestamp
   ) {
     switch result {
     case .success(let answer):
-      self.init(answer, of: peer, by: rules, attempt: attempt, random: random, now: now)
+      self.init(
+        answer, of: peer, by: rules, attempt: attempt, random: random, refusedSince: refusedSince,
+        now: now)
     case .failure(let error):
       let policy: RetryPolicy =
         switch error.code {
@@ -33,20 +36,30 @@ extension WebDeliveryResult {
   /// of the body.
   private init(
     _ answer: OutboundAnswer, of peer: String, by rules: [WebAnswerRule], attempt: Int,
-    random: Double, now: Timestamp
+    random: Double, refusedSince: Timestamp?, now: Timestamp
   ) {
     var detail = "\(peer) answered \(answer.status)"
     if answer.status >= 300, let words = Self.words(answer.body) { detail += " '\(words)'" }
-    func retry(_ policy: RetryPolicy) -> DeliveryOutcome {
+    func delay(_ policy: RetryPolicy) -> Double {
       let asked = answer.headers["retry-after"].flatMap { RetryAfter.seconds($0, at: now) }
-      return .retry(
-        after: policy.delay(attempt: attempt, random: random, retryAfter: asked), .device)
+      return policy.delay(attempt: attempt, random: random, retryAfter: asked)
     }
     switch WebAnswerRule.action(for: answer.status, by: rules) {
     case .accept: self.init(.delivered, detail)
     case .drop: self.init(.dropDeviceToken(invalidSince: nil), detail)
-    case .retry(let policy): self.init(retry(policy), detail)
-    case .retryUntilMended(let advice): self.init(retry(.service), detail + ": " + advice)
+    case .retry(let policy): self.init(.retry(after: delay(policy), .device), detail)
+    case .retryUntilMended(let advice):
+      self.init(.retry(after: delay(.service), .device), detail + ": " + advice)
+    case .refuse(let advice):
+      if let refusedSince,
+        now.seconds - refusedSince.seconds >= WebAnswerRule.secondRefusalAge
+      {
+        self.init(
+          .dropDeviceToken(invalidSince: nil),
+          detail + ", as it has answered to all messages since " + refusedSince.iso8601)
+      } else {
+        self.init(.refuseDevice(retryAfter: delay(.service)), detail + ": " + advice)
+      }
     case .giveUp(let why):
       detail += ": " + why
       self.init(.fault(message: detail), detail)

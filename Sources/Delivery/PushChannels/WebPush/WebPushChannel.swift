@@ -65,7 +65,10 @@ package final class WebPushChannel: PushChannel {
       return completion(.unusable(delivery, "the browser's subscription: \(error)"))
     }
     let send = { @Sendable (sender: WebPushSender) in
-      sender.send(message, attempt: attempt.previous, random: attempt.random) {
+      sender.send(
+        message, attempt: attempt.previous, random: attempt.random,
+        refusedSince: delivery.device.refusal?.since
+      ) {
         completion(PushRoute.Report($0, payload: message.payload))
       }
     }

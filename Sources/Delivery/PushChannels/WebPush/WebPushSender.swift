@@ -41,8 +41,10 @@ public final class WebPushSender: Sendable {
   /// - Parameters:
   ///   - attempt: The number of earlier attempts to send the message.
   ///   - random: A number in 0 ..< 1 for the random part of delays.
+  ///   - refusedSince: The time of the first refusal of the browser by its push service; `nil` if the
+  ///     service has accepted a message since.
   public func send(
-    _ message: WebPushMessage, attempt: Int, random: Double,
+    _ message: WebPushMessage, attempt: Int, random: Double, refusedSince: Timestamp? = nil,
     completion: @escaping @Sendable (WebDeliveryResult) -> Void
   ) {
     let now = clock()
@@ -63,7 +65,7 @@ public final class WebPushSender: Sendable {
       completion(
         WebDeliveryResult(
           result, of: peer, by: WebAnswerRule.webPush, attempt: attempt, random: random,
-          now: clock()))
+          refusedSince: refusedSince, now: clock()))
     }
   }
 }

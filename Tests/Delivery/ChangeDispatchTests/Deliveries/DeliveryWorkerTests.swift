@@ -252,6 +252,29 @@ struct DeliveryWorkerTests {
     }
   }
 
+  @Test("a device that is accepted after a refusal has no note of it any more")
+  func acceptedAgain() async throws {
+    try await withWorld { world in
+      try await world.register(World.deviceToken)
+      let first = ScriptedRoute { _, _ in .answer(400, "DeviceTokenNotForTopic") }
+      let refusing = RunningWorker(world.store.deliveries, clock: TestClock(), route: first)
+      try await world.owe(1, registers: false, worker: refusing.worker)
+      try await eventually("it must be given up") { refusing.worker.metrics.abandoned == 1 }
+      await refusing.worker.stop()
+      func refusal() async throws -> DeviceToken.Refusal? {
+        try await world.store.devices.registrations(ofToken: World.deviceToken, kind: .apns)
+          .first?.refusal
+      }
+      try #require(try await refusal() != nil)
+      let second = ScriptedRoute { _, _ in .accepted }
+      let accepting = RunningWorker(world.store.deliveries, clock: TestClock(), route: second)
+      try await world.owe(1, registers: false, worker: accepting.worker)
+      try await eventually("it must be accepted") { accepting.worker.metrics.delivered == 1 }
+      await accepting.worker.stop()
+      #expect(try await refusal() == nil)
+    }
+  }
+
   @Test("a fault of the push itself is reported and not repeated")
   func fault() async throws {
     try await withWorld { world in

@@ -45,10 +45,13 @@ struct WebPushSenderTests {
   }
 
   private func send(
-    _ message: WebPushMessage, with sender: WebPushSender, attempt: Int = 0
+    _ message: WebPushMessage, with sender: WebPushSender, attempt: Int = 0,
+    refusedSince: Timestamp? = nil
   ) async -> WebDeliveryResult {
     await withCheckedContinuation { continuation in
-      sender.send(message, attempt: attempt, random: 0) { continuation.resume(returning: $0) }
+      sender.send(message, attempt: attempt, random: 0, refusedSince: refusedSince) {
+        continuation.resume(returning: $0)
+      }
     }
   }
 
@@ -142,6 +145,7 @@ struct WebPushSenderTests {
     case delivered
     case dropped
     case retried(after: Double)
+    case refused(after: Double)
     case givenUp
   }
 
@@ -151,7 +155,8 @@ struct WebPushSenderTests {
       (200, nil, .delivered), (201, nil, .delivered), (202, nil, .delivered),
       (204, nil, .delivered),
       (301, nil, .givenUp), (307, nil, .givenUp),
-      (400, nil, .givenUp), (401, nil, .retried(after: 0.5)), (403, nil, .retried(after: 0.5)),
+      (400, nil, .givenUp), (401, nil, .retried(after: 0.5)), (403, nil, .refused(after: 0.5)),
+      (403, "40", .refused(after: 40)),
       (404, nil, .dropped), (405, nil, .givenUp), (408, nil, .retried(after: 0.5)),
       (410, nil, .dropped), (413, nil, .givenUp), (425, nil, .retried(after: 0.5)),
       (429, nil, .retried(after: 7.5)), (429, "40", .retried(after: 40)),
@@ -172,6 +177,8 @@ struct WebPushSenderTests {
       case .delivered: #expect(result.outcome == .delivered)
       case .dropped: #expect(result.outcome == .dropDeviceToken(invalidSince: nil))
       case .retried(let seconds): #expect(result.outcome == .retry(after: seconds, .device))
+      case .refused(let seconds):
+        #expect(result.outcome == .refuseDevice(retryAfter: seconds))
       case .givenUp:
         guard case .fault = result.outcome else {
           Issue.record("\(result)")
@@ -181,6 +188,23 @@ struct WebPushSenderTests {
       #expect(result.detail.contains("answered \(status)"))
       #expect(!result.detail.contains("\u{1b}"))
       if status == 403 { #expect(result.detail.contains("VAPID")) }
+    }
+  }
+
+  @Test("a refusal a day after the first one removes the browser, and an earlier one does not")
+  func secondRefusal() async throws {
+    try await withService { service, browser, sender in
+      service.script(Array(repeating: .init(403), count: 2), for: browser)
+      for (age, outcome) in [
+        (86_000.0, DeliveryOutcome.refuseDevice(retryAfter: 0.5)),
+        (86_401.0, .dropDeviceToken(invalidSince: nil)),
+      ] {
+        let result = await send(
+          try message(Fixture.notification(), to: browser), with: sender,
+          refusedSince: Timestamp.now.advanced(bySeconds: -age))
+        #expect(result.outcome == outcome, "\(result)")
+        #expect(result.detail.contains("answered 403"))
+      }
     }
   }
 

@@ -88,6 +88,24 @@ struct WebPushChannelsTests {
     }
   }
 
+  @Test("a refused browser is noted, and forgotten after a refusal on another day")
+  func refused() async throws {
+    try await withPushService { service, push in
+      let refused = try push.subscribe()
+      try await service.register(refused)
+      try await subscribe(service)
+      push.script(Array(repeating: .init(403), count: 1_000), for: refused)
+      try await save("A", at: service)
+      try await eventually("the refusal is noted") {
+        try await devices(service).first?.refusal != nil
+      }
+      #expect(try await devices(service).count == 1)
+      service.clock.advance(bySeconds: 86_400)
+      try await save("B", at: service)
+      try await eventually("the browser is forgotten") { try await devices(service).isEmpty }
+    }
+  }
+
   @Test("what a push service could not take is sent again, and the same")
   func retried() async throws {
     try await withPushService { service, push in
