@@ -76,7 +76,8 @@ package final class APNsChannel: PushChannel {
         } else {
           authentication = try APNsAuthentication(
             credential,
-            at: ["containers", container, "apns"] + settings.credentialPath(of: topic))
+            at: ["containers", container, "apns"] + settings.credentialPath(of: topic),
+            keepingTokensIn: secrets)
           authentications[credential] = authentication
         }
         for environment in APNsEnvironment.allCases {
@@ -99,9 +100,11 @@ package final class APNsChannel: PushChannel {
   private static func connection(_ client: APNsClient, topic: String) -> Connection {
     let answers = APNsAnswerTally()
     let route = PushRoute(topic: topic) { push, completion in
-      client.send(push) { result in
-        answers.note(result)
-        completion(result)
+      client.configuration.authentication.ready {
+        client.send(push) { result in
+          answers.note(result)
+          completion(result)
+        }
       }
     }
     return Connection(client: client, answers: answers, route: route)

@@ -16,4 +16,16 @@ struct SecretService: SecretStore {
       try SecretTable(transaction: $0).secret(named: name, proposing: proposed)
     }
   }
+
+  /// Returns the secret with this name; nil if there is none.
+  func secret(named name: String) async throws -> [UInt8]? {
+    try await transactions.read { try SecretTable(transaction: $0).secret(named: name) }
+  }
+
+  /// Stores a secret under a name, in place of the one before.
+  func replaceSecret(named name: String, by value: [UInt8]) async throws {
+    try await transactions.write(locking: .reference) {
+      try SecretTable(transaction: $0).replaceSecret(named: name, by: value)
+    }
+  }
 }

@@ -2,8 +2,8 @@ import Cryptography
 import SQLEngine
 import StoreModel
 
-/// The secrets and other values that all servers of the store share, by name. A stored value never
-/// changes.
+/// The secrets and other values that all servers of the store share, by name. Only provider tokens are
+/// replaced, whose names begin with `apns-token-`. Other values never change.
 ///
 /// | name | value |
 /// | --- | --- |
@@ -26,9 +26,23 @@ struct SecretTable {
     try connection.run(
       "INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
       [.text(name), .bytes(proposed)])
-    return try connection.first(
-      "SELECT value FROM secrets WHERE name = $1", [.text(name)]
-    ) { $0.bytes(0) } ?? proposed
+    return try secret(named: name) ?? proposed
+  }
+
+  /// Returns the secret with this name; nil if there is none.
+  func secret(named name: String) throws -> [UInt8]? {
+    try connection.first("SELECT value FROM secrets WHERE name = $1", [.text(name)]) {
+      $0.bytes(0)
+    }
+  }
+
+  /// Stores a secret under a name, in place of the one before.
+  func replaceSecret(named name: String, by value: [UInt8]) throws {
+    try connection.run(
+      """
+      INSERT INTO secrets (name, value) VALUES ($1, $2)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value
+      """, [.text(name), .bytes(value)])
   }
 }
 

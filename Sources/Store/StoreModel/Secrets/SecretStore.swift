@@ -6,4 +6,8 @@ public protocol SecretStore: Sendable {
   /// Returns the secret with this name. If there is none yet, the method stores `proposed` under
   /// the name and returns it.
   func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8]
+  /// Returns the secret with this name that ``replaceSecret(named:by:)`` stored last; nil if there is none.
+  func secret(named name: String) async throws -> [UInt8]?
+  /// Stores a secret under a name, in place of the one before.
+  func replaceSecret(named name: String, by value: [UInt8]) async throws
 }

@@ -42,6 +42,32 @@ struct ProviderTokenTests {
     #expect(key.publicKey.isValid(signature: signature, for: "\(parts[0]).\(parts[1])".utf8))
   }
 
+  @Test("A later process continues with the token and with the wait of the process before")
+  func restored() throws {
+    var first = issuer()
+    let token = try first.token(at: start)
+    var second = issuer()
+    second.restore(first.state)
+    #expect(try second.token(at: minutes(1)) == token)
+    #expect(try second.token(at: minutes(49.9)) == token)
+    #expect(second.tokenCount == 0)
+    #expect(try second.token(at: minutes(50)) != token)
+
+    first.complained(at: minutes(45))
+    var third = issuer()
+    third.restore(first.state)
+    #expect(try third.token(at: minutes(59.9)) == token)
+    #expect(try third.token(at: minutes(60)) == nil)
+    #expect(try third.token(at: minutes(65)) != nil)
+
+    var fourth = issuer()
+    fourth.restore(Array("nothing".utf8))
+    #expect(try fourth.token(at: minutes(1)) != nil)
+    let own = try fourth.token(at: minutes(1))
+    fourth.restore(first.state)
+    #expect(try fourth.token(at: minutes(1)) == own)
+  }
+
   @Test("A token serves for 50 minutes and is then replaced")
   func renewal() throws {
     var issuer = issuer()

@@ -3,6 +3,22 @@ import CloudKit
 import Testing
 
 struct PushHeaderTests {
+  @Test("A server that starts again goes on with its provider token, as APNs wants few of them")
+  func providerToken() async throws {
+    try await Cloud.run { cloud in
+      let phone = try await cloud.registeredContainer(of: "anna", device: "phone")
+      try await phone.privateCloudDatabase.subscribe(where: .all, info: .init(alertBody: "New"))
+      let laptop = try await cloud.container(of: "anna", device: "laptop").privateCloudDatabase
+      try await laptop.add("Item", "A")
+      let first = try await cloud.pushes()[0].headers["authorization"]
+      await cloud.stopServer()
+      try await cloud.startServer()
+      try await laptop.add("Item", "B")
+      let second = try await cloud.pushes(2)[1].headers["authorization"]
+      #expect(first != nil && second == first)
+    }
+  }
+
   @Test(
     "A collapse ID stays in its field, as it is or as its hash, and the push arrives",
     arguments: [

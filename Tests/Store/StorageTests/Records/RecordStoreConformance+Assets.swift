@@ -307,13 +307,19 @@ extension RecordStoreConformance {
       }
     }
 
-    @Test("a secret is made once", arguments: engines)
+    @Test("a secret is made once, unless it is replaced", arguments: engines)
     func secrets(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let first = try await test.store.secrets.secret(named: "a", proposing: [1, 2])
         let second = try await test.store.secrets.secret(named: "a", proposing: [3])
         let other = try await test.store.secrets.secret(named: "b", proposing: [3])
         #expect([first, second, other] == [[1, 2], [1, 2], [3]])
+        #expect(try await test.store.secrets.secret(named: "a") == [1, 2])
+        #expect(try await test.store.secrets.secret(named: "c") == nil)
+        for value: [UInt8] in [[4], [5, 6]] {
+          try await test.store.secrets.replaceSecret(named: "c", by: value)
+          #expect(try await test.store.secrets.secret(named: "c") == value)
+        }
       }
     }
   }

@@ -2,15 +2,19 @@ import Cryptography
 import Foundation
 import HTTP2Transport
 import Settings
+import StoreModel
 
 extension APNsAuthentication {
   /// Reads the files of a key or a certificate.
   ///
-  /// - Parameter path: The keys of the configuration that lead to the credential's object.
+  /// - Parameters:
+  ///   - path: The keys of the configuration that lead to the credential's object.
+  ///   - store: The store that keeps provider tokens; `nil` for none.
   /// - Throws: `ConfigurationError` if a file is not usable. The error names the place in the
   ///   configuration and the file.
   package init(
-    _ credential: APNsSettings.Credential, at path: [String]
+    _ credential: APNsSettings.Credential, at path: [String],
+    keepingTokensIn store: (any SecretStore)? = nil
   ) throws(ConfigurationError) {
     let place = path.joined(separator: ": ") + ":"
     switch credential {
@@ -18,7 +22,13 @@ extension APNsAuthentication {
       let text = try Self.text(of: file, "\(place) keyFile")
       do {
         let key = try ES256PrivateKey(pem: text)
-        self = .tokens(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID))
+        let identity = SHA256.hash("\(teamID) \(keyID) \(text)".utf8)
+        self = .tokens(
+          ProviderTokenSource(
+            key: key, keyID: keyID, teamID: teamID,
+            keepingIn: store.map {
+              .init(store: $0, name: "apns-token-" + Base64URL.encode(identity))
+            }))
       } catch {
         throw ConfigurationError("\(place) keyFile \(file) does not contain a usable key: \(error)")
       }

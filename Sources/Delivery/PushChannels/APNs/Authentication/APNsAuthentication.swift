@@ -9,4 +9,13 @@ public enum APNsAuthentication: Sendable {
   /// A certificate that Apple issued for one app. The client shows it in the TLS handshake, and
   /// pushes carry no provider token.
   case certificate(TLSIdentity)
+
+  /// Runs `body` when the client can prove its identity: at once, except for the first provider token of a
+  /// process, which may be in the store.
+  func ready(_ body: @escaping @Sendable () -> Void) {
+    switch self {
+    case .tokens(let source): source.restored(body)
+    case .certificate: body()
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Cryptography
+import Foundation
 import JSONCoding
 
 /// The maker of the provider tokens of one key. A provider token is a signed text with which a
@@ -36,6 +37,8 @@ struct ProviderTokenIssuer: Sendable {
   private var current: Issue?
   /// The time of the last report of too many tokens; `nil` if the wait is over.
   private var complaint: Timestamp?
+  /// The number of tokens that the issuer has made.
+  private(set) var tokenCount = 0
 
   /// A token with the time of its creation.
   private struct Issue {
@@ -65,6 +68,7 @@ struct ProviderTokenIssuer: Sendable {
     guard mayMakeToken(at: now) else { return age < Self.greatestAge ? current?.text : nil }
     let text = try makeToken(at: now)
     current = Issue(text: text, time: now)
+    tokenCount += 1
     return text
   }
 
@@ -82,6 +86,31 @@ struct ProviderTokenIssuer: Sendable {
   /// Handles APNs' report that the key's tokens change too often.
   mutating func complained(at now: Timestamp) {
     complaint = now
+  }
+
+  /// The state that a later process continues with, as JSON: the present token with its time, and the time
+  /// of the last report of too many tokens.
+  var state: [UInt8] {
+    var writer = JSONWriter()
+    writer.object { writer in
+      if let current {
+        writer.member("token", current.text)
+        writer.member("made", current.time.milliseconds)
+      }
+      if let complaint { writer.member("complained", complaint.milliseconds) }
+    }
+    return writer.bytes
+  }
+
+  /// Continues with the ``state`` of an earlier process. The method changes nothing if the issuer has made a
+  /// token already, or if the bytes are no state.
+  mutating func restore(_ state: [UInt8]) {
+    // Without a state, the issuer makes a new token, as in a new store.
+    guard current == nil, let state = try? JSONValue(parsing: Data(state)) else { return }
+    if let text = state["token"]?.string, let made = state["made"]?.int {
+      current = Issue(text: text, time: Timestamp(milliseconds: made))
+    }
+    complaint = state["complained"]?.int.map { Timestamp(milliseconds: $0) }
   }
 
   /// Returns whether a new token may be made: 20 minutes must have passed since the last report of

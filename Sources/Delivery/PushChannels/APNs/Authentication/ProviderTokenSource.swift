@@ -1,5 +1,6 @@
 import CloudKitModel
 import Cryptography
+import StoreModel
 import Synchronization
 
 /// The source of the provider tokens of one key. A provider token is a signed text with which a
@@ -13,11 +14,27 @@ import Synchronization
 ///   or more.
 /// - No token is made for 20 minutes after APNs answered `TooManyProviderTokenUpdates`.
 ///
+/// With a store, the source keeps its token there, and continues with the token of an earlier process: a
+/// restart or a reload of the configuration makes no new token. Servers on one store share their tokens in
+/// this way.
+///
 /// A lock protects the issuer, so any thread may use the source. (Apple, *Establishing a
 /// token-based connection to APNs*.)
 public final class ProviderTokenSource: Sendable {
+  /// The place of a token in a store.
+  struct Place: Sendable {
+    /// The store.
+    var store: any SecretStore
+    /// The name of the token in the store. It differs between keys, even if their IDs are the same.
+    var name: String
+  }
+
   /// The issuer, under the lock.
   private let issuer: Mutex<ProviderTokenIssuer>
+  /// The place of the token in the store; `nil` for a source whose token ends with the process.
+  private let place: Place?
+  /// Whether the store was asked for an earlier token.
+  private let isRestored: Mutex<Bool>
 
   /// Creates a source. The source makes the first token when a push needs one.
   ///
@@ -25,8 +42,36 @@ public final class ProviderTokenSource: Sendable {
   ///   - key: The team's key, from its `.p8` file.
   ///   - keyID: The key's ID, ten characters.
   ///   - teamID: The team's ID, ten characters.
-  public init(key: ES256PrivateKey, keyID: String, teamID: String) {
+  public convenience init(key: ES256PrivateKey, keyID: String, teamID: String) {
+    self.init(key: key, keyID: keyID, teamID: teamID, keepingIn: nil)
+  }
+
+  /// Creates a source that keeps its token in a store. Call ``restored(_:)`` before each use.
+  init(key: ES256PrivateKey, keyID: String, teamID: String, keepingIn place: Place?) {
     issuer = Mutex(ProviderTokenIssuer(key: key, keyID: keyID, teamID: teamID))
+    self.place = place
+    isRestored = Mutex(place == nil)
+  }
+
+  /// Runs `body` when the source has asked the store for the token of an earlier process: at once, or on
+  /// another thread after the first calls.
+  func restored(_ body: @escaping @Sendable () -> Void) {
+    guard let place, !isRestored.withLock({ $0 }) else { return body() }
+    Task {
+      // If the store does not answer, the source makes a new token.
+      if let state = try? await place.store.secret(named: place.name) {
+        issuer.withLock { $0.restore(state) }
+      }
+      isRestored.withLock { $0 = true }
+      body()
+    }
+  }
+
+  /// Stores the issuer's state.
+  private func keep(_ state: [UInt8]) {
+    guard let place else { return }
+    // If the store does not keep the token, the next process makes a new one.
+    Task { try? await place.store.replaceSecret(named: place.name, by: state) }
   }
 
   /// Returns the token for a request. `nil` if APNs reported too many tokens in the last 20
@@ -34,7 +79,13 @@ public final class ProviderTokenSource: Sendable {
   ///
   /// - Throws: `CryptographyError` if the signature fails.
   func token(at now: Timestamp) throws(CryptographyError) -> String? {
-    try issuer.withLock { issuer throws(CryptographyError) in try issuer.token(at: now) }
+    let (token, state) = try issuer.withLock { issuer throws(CryptographyError) in
+      let before = issuer.tokenCount
+      let token = try issuer.token(at: now)
+      return (token, issuer.tokenCount == before ? nil : issuer.state)
+    }
+    if let state { keep(state) }
+    return token
   }
 
   /// Handles a token that APNs reported as expired.
@@ -46,6 +97,10 @@ public final class ProviderTokenSource: Sendable {
 
   /// Handles APNs' report that the key's tokens change too often.
   func complained(at now: Timestamp) {
-    issuer.withLock { $0.complained(at: now) }
+    keep(
+      issuer.withLock { issuer in
+        issuer.complained(at: now)
+        return issuer.state
+      })
   }
 }
