@@ -300,7 +300,7 @@ let testing: [[Target]] = [
       tests(
         "ChangeDispatchTests",
         """
-        ChangeDispatch PushChannels Storage SQLEngine StoreModel CloudKitModel PropertyTesting
+        ChangeDispatch Matching PushChannels Storage SQLEngine StoreModel CloudKitModel PropertyTesting
         Waiting PostgreSQLTesting ProtocolModels
         """),
       tests(

@@ -1,4 +1,4 @@
-/// What the matching of some changes cost, and which subscribers it left out.
+/// The cost of matching some changes, and the subscribers that the matching leaves out.
 ///
 /// Matching by points and bounds costs little. The cost of a *program*, the part of a predicate that
 /// is checked for one change after the other, is counted: a word of the program is 1, and a filter

@@ -126,16 +126,9 @@ struct DeferredDispatchTable {
     guard end.wholeThrough.subtractingReportingOverflow(position.through).partialValue > most else {
       return nil
     }
-    return try connection.first(
-      """
-      SELECT sequence FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3
-      ORDER BY sequence DESC LIMIT 1 OFFSET $4
-      """,
-      [
-        .integer(part.database.rawValue), .integer(position.wholeThrough),
-        .integer(end.wholeThrough), .integer(Int64(most)),
-      ]
-    ) { $0.integer(0) }
+    return try OutboxTable(transaction: transaction).number(
+      ofChangeBeforeNewest: most, of: part.database, after: position.wholeThrough,
+      through: end.wholeThrough)
   }
 
   // MARK: Writing

@@ -192,6 +192,25 @@ struct OutboxTable {
     ) { Int($0.integer(0)) }
   }
 
+  /// Returns the number of the change of a range of numbers that has `newest` changes of the range
+  /// after it; nil if there is none.
+  ///
+  /// - Complexity: O(`newest`).
+  func number(
+    ofChangeBeforeNewest newest: Int, of database: DatabaseID, after sequence: Int64,
+    through last: Int64
+  ) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT sequence FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3
+      ORDER BY sequence DESC LIMIT 1 OFFSET $4
+      """,
+      [
+        .integer(database.rawValue), .integer(sequence), .integer(last), .integer(Int64(newest)),
+      ]
+    ) { $0.integer(0) }
+  }
+
   /// Returns whether a database has undispatched changes, or changes that are deferred for a
   /// subscriber.
   func hasWork(in database: DatabaseID) throws -> Bool {
