@@ -88,10 +88,12 @@ struct OwnerTable: Sendable {
   func firstSubscriber(
     of list: OwnerList, in runs: borrowing Runs<Int32>, notIn excluded: SubscriberSet
   ) -> UInt32? {
-    for slot in [list.first, list.second] where slot >= 0 {
-      let subscriber = owners[Int(slot)].subscriber
-      if !excluded.contains(subscriber) { return subscriber }
-    }
+    if list.first < 0 { return nil }
+    let subscriber = owners[Int(list.first)].subscriber
+    if !excluded.contains(subscriber) { return subscriber }
+    if list.second < 0 { return nil }
+    let second = owners[Int(list.second)].subscriber
+    if !excluded.contains(second) { return second }
     for place in list.rest {
       let subscriber = owners[Int(runs.elements[place])].subscriber
       if !excluded.contains(subscriber) { return subscriber }
