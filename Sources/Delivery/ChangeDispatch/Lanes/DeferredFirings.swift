@@ -60,7 +60,8 @@ struct DeferredFirings {
   mutating func match(using group: inout MatchGroup) -> Bool {
     var (costs, firings) = (MatchingCosts(), 0)
     while !unmatched.isEmpty, costs.total < Self.costOfStep, firings < Self.firingsOfStep {
-      let next = unmatched.suffix(MatchGroup.size)
+      // A slice would share the memory of the array, so that the removal would copy all of it.
+      let next = Array(unmatched.suffix(MatchGroup.size))
       unmatched.removeLast(next.count)
       var slots = [[Int32]](repeating: [], count: next.count)
       if newer < entryLimit || !once.isEmpty

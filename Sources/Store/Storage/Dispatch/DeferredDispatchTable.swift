@@ -112,45 +112,49 @@ struct DeferredDispatchTable {
       entryLimit: entryLimit)
   }
 
-  /// Returns the number of the newest change that has `most` changes after it and waits for the
-  /// subscriber; nil if at most `most` changes wait.
+  /// The oldest of the changes that wait for a subscriber, when there are too many.
+  struct Overdue {
+    /// The position before them.
+    var position: DispatchPosition
+    /// The number of the last of them.
+    var last: Int64
+    var count: Int
+  }
+
+  /// Returns the changes that wait for the subscriber and have at least `most` newer ones after them;
+  /// nil if there are none.
   ///
-  /// - Complexity: O(`most`) if the numbers rose by more than `most`; O(1) otherwise.
-  func lastOverdue(
+  /// - Complexity: O(`most` + *n*) for *n* such changes if the numbers rose by more than `most`; O(1)
+  ///   otherwise.
+  func overdue(
     of subscriber: String, in part: DatabasePart, keeping most: Int
-  ) throws -> Int64? {
+  ) throws -> Overdue? {
+    let outbox = OutboxTable(transaction: transaction)
     guard let position = try position(of: subscriber, in: part.database),
-      let end = try DispatchTable(transaction: transaction).position(of: part)
+      let end = try DispatchTable(transaction: transaction).position(of: part),
+      // The numbers of changes rise by at least 1.
+      end.wholeThrough.subtractingReportingOverflow(position.through).partialValue > most,
+      let last = try outbox.number(
+        ofChangeBeforeNewest: most, of: part.database, after: position.wholeThrough,
+        through: end.wholeThrough)
     else { return nil }
-    // The numbers of changes rise by at least 1.
-    guard end.wholeThrough.subtractingReportingOverflow(position.through).partialValue > most else {
-      return nil
-    }
-    return try OutboxTable(transaction: transaction).number(
-      ofChangeBeforeNewest: most, of: part.database, after: position.wholeThrough,
-      through: end.wholeThrough)
+    let count = try outbox.count(of: part.database, from: position, through: last)
+    return Overdue(position: position, last: last, count: count ?? 0)
   }
 
   // MARK: Writing
 
-  /// Moves the position of a subscriber for whom more than `most` changes wait past the oldest of
-  /// them. In the subscriber's log their firings leave the same trace as entries that were trimmed.
-  ///
-  /// - Returns: the number of these changes.
-  func giveUp(
-    changesOf subscriber: String, in part: DatabasePart, keeping most: Int
-  ) throws -> Int {
-    guard let position = try position(of: subscriber, in: part.database),
-      let last = try lastOverdue(of: subscriber, in: part, keeping: most)
-    else { return 0 }
-    let count = try OutboxTable(transaction: transaction).count(
-      of: part.database, from: position, through: last)
+  /// Moves the position of a subscriber past changes that are given up. In the subscriber's log their
+  /// firings leave the same trace as entries that were trimmed. The method does nothing if the
+  /// position was moved meanwhile.
+  func giveUp(_ overdue: Overdue, of subscriber: String, in part: DatabasePart) throws {
+    guard try position(of: subscriber, in: part.database) == overdue.position else { return }
     try write(
-      DispatchPosition(through: last, changes: 0, settled: nil), of: subscriber, in: part.database)
+      DispatchPosition(through: overdue.last, changes: 0, settled: nil), of: subscriber,
+      in: part.database)
     var supply = try NumberSupply(of: part.database, count: 1, from: transaction)
     try NotificationLogTable(transaction: transaction).noteTrimmed(
       through: try supply.take(from: transaction), of: subscriber, in: part.database)
-    return count ?? 0
   }
 
   /// Defers the firings of a subscriber for all changes after a number. A subscriber who is deferred

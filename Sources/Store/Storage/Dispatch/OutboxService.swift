@@ -66,24 +66,21 @@ struct OutboxService: OutboxStore {
       try DeferredDispatchTable(transaction: $0)
         .work(of: subscriber, in: part, limit: limit, keeping: entryLimit)
     }
-    let (isBehind, found) = try await transactions.read { transaction in
-      let isBehind =
-        try DeferredDispatchTable(transaction: transaction)
-        .lastOverdue(of: subscriber, in: part, keeping: most) != nil
-      return (isBehind, isBehind ? nil : try find(transaction))
+    let overdue = try await transactions.read {
+      try DeferredDispatchTable(transaction: $0).overdue(of: subscriber, in: part, keeping: most)
     }
-    if isBehind {
-      return try await transactions.write(
+    if let overdue {
+      try await transactions.write(
         locking: .database(part.database), rows: 1, isDispatch: true
       ) { transaction in
-        let givenUp = try DeferredDispatchTable(transaction: transaction)
-          .giveUp(changesOf: subscriber, in: part, keeping: most)
-        var work = try find(transaction)
-        work?.givenUp = givenUp
-        return work
+        try DeferredDispatchTable(transaction: transaction).giveUp(
+          overdue, of: subscriber, in: part)
       }
     }
-    if let found { return found }
+    if var work = try await transactions.read(find) {
+      work.givenUp = overdue?.count ?? 0
+      return work
+    }
     try await transactions.write(locking: .database(part.database)) { transaction in
       // A change that is partly dispatched to the others is deferred, too, but not among the work yet.
       let position = try DispatchTable(transaction: transaction).position(of: part)
