@@ -5,11 +5,21 @@ public import CCloudKitEnumerations
 
 /// An enumeration of C of which every number is a value.
 ///
-/// The text of a value is the name of its case, as for enumerations of Swift. Swift on Linux would
-/// print the name of the type in C alone.
-protocol OpenEnumeration: RawRepresentable where RawValue: BinaryInteger {}
+/// The enumerations do not conform to `CustomStringConvertible`, because Apple's do not: apps add
+/// the conformance with texts of their own.
+package protocol OpenEnumeration: RawRepresentable, CustomReflectable
+where RawValue: BinaryInteger {
+  /// The name of the case. For a value without a name, it has the number, such as
+  /// `CKErrorCode(rawValue: 99)`.
+  var caseName: String { get }
+}
 
 extension OpenEnumeration {
+  /// The number of the value. Swift on Linux would print the name of the type in C alone.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["rawValue": rawValue], displayStyle: .struct)
+  }
+
   /// Makes the value of a number, which may be one without a name.
   init(number: RawValue) {
     // The initializer never returns nil: it only changes the type of the number.
@@ -17,8 +27,6 @@ extension OpenEnumeration {
   }
 
   /// Returns the name of a value, from the names of consecutive raw values that begin with `first`.
-  ///
-  /// The text of a value without a name has its number, such as `CKErrorCode(rawValue: 99)`.
   fileprivate func name(from first: Int, _ names: [String?]) -> String {
     if let number = Int(exactly: rawValue), number >= first, number - first < names.count,
       let name = names[number - first]
@@ -29,9 +37,15 @@ extension OpenEnumeration {
   }
 }
 
-extension CKErrorCode: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension DefaultStringInterpolation {
+  /// Writes the name of the case. The texts of this module use it.
+  mutating func appendInterpolation<Enumeration: OpenEnumeration>(_ value: Enumeration) {
+    appendInterpolation(value.caseName)
+  }
+}
+
+extension CKErrorCode: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(
       from: 1,
       [
@@ -49,9 +63,8 @@ extension CKErrorCode: OpenEnumeration, @retroactive CustomStringConvertible {
   }
 }
 
-extension CKAccountStatus: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKAccountStatus: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(
       from: 0,
       [
@@ -60,65 +73,56 @@ extension CKAccountStatus: OpenEnumeration, @retroactive CustomStringConvertible
   }
 }
 
-extension CKApplicationPermissionStatus: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKApplicationPermissionStatus: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["initialState", "couldNotComplete", "denied", "granted"])
   }
 }
 
-extension CKDatabaseScope: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKDatabaseScope: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["unknown", "public", "private", "shared"])
   }
 }
 
-extension CKSubscriptionType: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKSubscriptionType: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 1, ["query", "recordZone", "database"])
   }
 }
 
-extension CKNotificationType: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKNotificationType: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 1, ["query", "recordZone", "readNotification", "database"])
   }
 }
 
-extension CKQueryNotificationReason: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKQueryNotificationReason: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["unknown", "recordCreated", "recordUpdated", "recordDeleted"])
   }
 }
 
-extension CKReferenceAction: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKReferenceAction: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["none", "deleteSelf"])
   }
 }
 
-extension CKRecordZoneEncryptionScope: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKRecordZoneEncryptionScope: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["perRecord", "perZone"])
   }
 }
 
-extension CKRecordSavePolicy: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKRecordSavePolicy: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["ifServerRecordUnchanged", "changedKeys", "allKeys"])
   }
 }
 
-extension CKOperationGroupTransferSize: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKOperationGroupTransferSize: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(
       from: 0,
       [
@@ -128,38 +132,32 @@ extension CKOperationGroupTransferSize: OpenEnumeration, @retroactive CustomStri
   }
 }
 
-extension CKShareParticipantAcceptanceStatus: OpenEnumeration, @retroactive CustomStringConvertible
-{
-  /// The name of the case.
-  public var description: String {
+extension CKShareParticipantAcceptanceStatus: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["unknown", "pending", "accepted", "removed"])
   }
 }
 
-extension CKShareParticipantPermission: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKShareParticipantPermission: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["unknown", "none", "readOnly", "readWrite"])
   }
 }
 
-extension CKShareParticipantRole: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKShareParticipantRole: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["unknown", "owner", "administrator", "privateUser", "publicUser"])
   }
 }
 
-extension CKShareParticipantType: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKShareParticipantType: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["unknown", "owner", nil, "privateUser", "publicUser"])
   }
 }
 
-extension CKSyncEngineEventType: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKSyncEngineEventType: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(
       from: 0,
       [
@@ -171,41 +169,32 @@ extension CKSyncEngineEventType: OpenEnumeration, @retroactive CustomStringConve
   }
 }
 
-extension CKSyncEngineAccountChangeType: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKSyncEngineAccountChangeType: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["signIn", "signOut", "switchAccounts"])
   }
 }
 
-extension CKSyncEngineZoneDeletionReason: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKSyncEngineZoneDeletionReason: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["deleted", "purged", "encryptedDataReset"])
   }
 }
 
-extension CKSyncEngineSyncReason: OpenEnumeration, @retroactive CustomStringConvertible {
-  /// The name of the case.
-  public var description: String {
+extension CKSyncEngineSyncReason: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["scheduled", "manual"])
   }
 }
 
-extension CKSyncEnginePendingRecordZoneChangeType: OpenEnumeration,
-  @retroactive CustomStringConvertible
-{
-  /// The name of the case.
-  public var description: String {
+extension CKSyncEnginePendingRecordZoneChangeType: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["saveRecord", "deleteRecord"])
   }
 }
 
-extension CKSyncEnginePendingDatabaseChangeType: OpenEnumeration,
-  @retroactive CustomStringConvertible
-{
-  /// The name of the case.
-  public var description: String {
+extension CKSyncEnginePendingDatabaseChangeType: OpenEnumeration, @retroactive CustomReflectable {
+  package var caseName: String {
     name(from: 0, ["saveZone", "deleteZone"])
   }
 }

@@ -153,7 +153,7 @@ struct ErrorTests {
 
   @Test("The raw values are Apple's, without gaps from 1 to 37")
   func rawValues() {
-    let names = Set((1...37).compactMap { CKError.Code(rawValue: $0).map { "\($0)" } })
+    let names = Set((1...37).compactMap { CKError.Code(rawValue: $0)?.caseName })
     #expect(names.count == 37 && names.allSatisfy { !$0.contains("rawValue") })
     #expect(CKError.Code.invalidArguments.rawValue == 12)
     #expect(CKError.Code.serverRejectedRequest.rawValue == 15)

@@ -406,7 +406,7 @@ struct NotificationTests {
       #expect(notification?.description == description)
     }
     let scopes: [CKDatabase.Scope] = [.public, .private, .shared]
-    #expect(scopes.map { "\($0)" } == ["public", "private", "shared"])
+    #expect(scopes.map { $0.caseName } == ["public", "private", "shared"])
   }
 
   @Test("Raw values are Apple's")

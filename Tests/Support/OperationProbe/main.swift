@@ -15,7 +15,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 let container = CKContainer.default()
 
 func code(_ error: any Error) -> String {
-  (error as? CKError).map { "\($0.code)" } ?? "\(error)"
+  (error as? CKError)?.code.caseName ?? "\(error)"
 }
 
 func stop(_ text: String) -> Never {

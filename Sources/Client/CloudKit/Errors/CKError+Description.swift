@@ -76,7 +76,7 @@ extension CKError: CustomStringConvertible {
 extension CKError.Code {
   /// The name of the case in words, such as `Unknown Item`; the number for a value without a name.
   fileprivate var words: String {
-    let name = description
+    let name = caseName
     guard name.allSatisfy(\.isLetter) else { return "\(rawValue)" }
     return name.prefix(1).uppercased()
       + name.dropFirst().reduce(into: "") { words, letter in

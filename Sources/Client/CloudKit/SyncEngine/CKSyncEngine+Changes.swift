@@ -51,7 +51,7 @@ extension CKSyncEngine.Event {
     public var description: String {
       "SentDatabaseChanges(savedZones: \(savedZones.map(\.zoneID)), "
         + "failedZoneSaves: \(failedZoneSaves), deletedZoneIDs: \(deletedZoneIDs), "
-        + "failedZoneDeletes: \(failedZoneDeletes.mapValues(\.code)))"
+        + "failedZoneDeletes: \(CKError.codes(of: failedZoneDeletes)))"
     }
   }
 
@@ -79,7 +79,14 @@ extension CKSyncEngine.Event {
     public var description: String {
       "SentRecordZoneChanges(savedRecords: \(savedRecords.map(\.recordID)), "
         + "failedRecordSaves: \(failedRecordSaves), deletedRecordIDs: \(deletedRecordIDs), "
-        + "failedRecordDeletes: \(failedRecordDeletes.mapValues(\.code)))"
+        + "failedRecordDeletes: \(CKError.codes(of: failedRecordDeletes)))"
     }
+  }
+}
+
+extension CKError {
+  /// Returns the names of the codes by item, as a text.
+  fileprivate static func codes(of errors: [some Hashable: CKError]) -> String {
+    "[\(errors.map { "\($0): \($1.code)" }.joined(separator: ", "))]"
   }
 }

@@ -54,7 +54,7 @@ struct ChangeOperationTests {
   @available(*, deprecated)
   private func calls(_ operation: CKFetchRecordZoneChangesOperation) -> [String] {
     let calls = Guarded<[String]>([])
-    func text(_ error: (any Error)?) -> String { (error as? CKError).map { "\($0.code)" } ?? "-" }
+    func text(_ error: (any Error)?) -> String { (error as? CKError)?.code.caseName ?? "-" }
     operation.recordWasChangedBlock = {
       calls.append("changed \($0.recordName) \($1.error == nil)")
     }

@@ -72,7 +72,7 @@ struct PredicateTrial {
         return .accepted(found: nil)
       }
     } catch let error as CKError {
-      return .refused(code: "\(error.code)", rule: Self.rule(error, of: predicate))
+      return .refused(code: error.code.caseName, rule: Self.rule(error, of: predicate))
     }
   }
 

@@ -28,7 +28,7 @@ extension ReceivedPush {
       case .recordCreated: "created"
       case .recordUpdated: "updated"
       case .recordDeleted: "deleted"
-      @unknown default: "\(query.queryNotificationReason)"
+      @unknown default: query.queryNotificationReason.caseName
       }
     return "\(verb) \(query.recordID?.recordName ?? "?")"
   }
