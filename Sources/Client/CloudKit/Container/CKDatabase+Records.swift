@@ -107,7 +107,8 @@ extension CKDatabase {
   ///
   /// - Parameters:
   ///   - recordsToSave: the records to save. At most 400 saves and deletions together are allowed;
-  ///     more of them fail with `limitExceeded`.
+  ///     more of them fail with `limitExceeded`. A record may be saved or deleted once; otherwise
+  ///     the call fails with `invalidArguments`.
   ///   - recordIDsToDelete: the IDs of the records to delete.
   ///   - savePolicy: the rule for a record that has changed on the server since the client fetched
   ///     it.
@@ -138,7 +139,8 @@ extension CKDatabase {
   ///
   /// - Parameters:
   ///   - recordsToSave: the records to save. At most 400 saves and deletions together are allowed;
-  ///     more of them fail with `limitExceeded`.
+  ///     more of them fail with `limitExceeded`. A record may be saved or deleted once; otherwise
+  ///     the call fails with `invalidArguments`.
   ///   - recordIDsToDelete: the IDs of the records to delete.
   ///   - savePolicy: the rule for a record that has changed on the server since the client fetched
   ///     it.

@@ -6,6 +6,9 @@ internal import WebServices
 /// The server accepts at most 400 saves and deletions together in one operation. A larger operation
 /// fails with `limitExceeded`; split it into several.
 ///
+/// A record may stand in the operation once. An operation that saves or deletes a record twice, or
+/// saves and deletes it, fails with `invalidArguments` before it sends anything.
+///
 /// An error of a single record goes to the block of that record. If an atomic change of a custom zone
 /// failed, the result of the operation is `partialFailure` with the errors by record ID; otherwise it
 /// is success, and only the deprecated ``modifyRecordsCompletionBlock`` gets the errors together.
@@ -120,6 +123,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   private var failedZones: Set<CKRecordZone.ID> = []
 
   override func firstCall() throws(CKError) -> ServiceCall? {
+    try checkRecordsDiffer()
     var saves: [AssetUpload.Save] = []
     var refused: [(CKRecord, CKError)] = []
     failedZones = []
@@ -141,6 +145,35 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
     self.upload = upload
     return try upload.proceed()
+  }
+
+  /// Checks that no record stands twice in the operation. Public code looks for the beginnings of the
+  /// texts, which are those of Apple's framework.
+  ///
+  /// - Throws: `invalidArguments` with the first record that does.
+  private func checkRecordsDiffer() throws(CKError) {
+    var saved: Set<CKRecord.ID> = []
+    for recordID in (recordsToSave ?? []).map(\.recordID) {
+      guard saved.insert(recordID).inserted else {
+        throw CKError(
+          .invalidArguments,
+          "You can't save the same record twice: recordsToSave has several records with the ID "
+            + "'\(recordID.model)'")
+      }
+    }
+    var deleted: Set<CKRecord.ID> = []
+    for recordID in recordIDsToDelete ?? [] {
+      guard !saved.contains(recordID) else {
+        throw CKError(
+          .invalidArguments,
+          "You can't save and delete the same record ('\(recordID.model)') in a single operation")
+      }
+      guard deleted.insert(recordID).inserted else {
+        throw CKError(
+          .invalidArguments,
+          "You can't delete the same record ('\(recordID.model)') twice in a single operation")
+      }
+    }
   }
 
   /// Fails the records that cannot be sent. If ``isAtomic`` is set, the other saves and deletions

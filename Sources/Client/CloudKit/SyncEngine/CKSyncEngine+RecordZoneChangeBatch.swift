@@ -3,6 +3,9 @@ internal import CloudKitModel
 extension CKSyncEngine {
   /// The changes of records that an engine sends in one request.
   ///
+  /// A record may stand in the batch once; otherwise all changes of the batch fail with
+  /// `invalidArguments`.
+  ///
   /// ```swift
   /// let changes = syncEngine.state.pendingRecordZoneChanges.filter(context.options.scope.contains)
   /// return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { recordID in

@@ -93,6 +93,25 @@ struct SyncEngineSendingTests {
     #expect(tablet.titles.isEmpty)
   }
 
+  @Test("a batch in which a record stands twice is not sent at all")
+  func repeatedRecords() async throws {
+    try await phone.engine.sendChanges()
+    let recordID = phone.id("a")
+    let record = CKRecord(recordType: "Note", recordID: recordID)
+    for (records, recordIDs) in [([record, record], []), ([record], [recordID])] {
+      phone.batch.withLock {
+        $0 = { _, _ in .init(recordsToSave: records, recordIDsToDelete: recordIDs) }
+      }
+      phone.clear()
+      let error = await syncError { try await phone.engine.sendChanges() }
+      #expect(error?.code == .invalidArguments)
+      #expect(sent(phone).flatMap(\.failedRecordSaves).count == records.count)
+      #expect(sent(phone).flatMap(\.failedRecordDeletes).count == recordIDs.count)
+    }
+    try await tablet.engine.fetchChanges()
+    #expect(tablet.titles.isEmpty)
+  }
+
   @Test("a scope limits what is sent, and the rest stays pending")
   func scopes() async throws {
     phone.edit(["a": "1", "b": "2"])
