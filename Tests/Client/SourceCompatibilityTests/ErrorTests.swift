@@ -26,6 +26,56 @@ struct ErrorTests {
     #expect(wrapped.code == .zoneNotFound)
   }
 
+  /// The cast of `catch`, `as?` and `switch`, which the compiler takes for certain if it sees the types.
+  private func cast<Target>(_ value: Any, to type: Target.Type) -> Target? { value as? Target }
+
+  @Test("Errors are NSErrors by each cast")
+  func foundationErrors() throws {
+    func fail() throws { throw CKError(.zoneNotFound, userInfo: ["a": 1]) }
+    func code() -> Int? {
+      do {
+        try fail()
+        return nil
+      } catch let error as NSError {
+        return error.userInfo["a"] as? Int == 1 ? error.code : nil
+      }
+    }
+    #expect(code() == 26)
+    let error: any Error = CKError(.zoneNotFound)
+    #expect(cast(error, to: NSError.self)?.domain == CKErrorDomain)
+    if let error = error as NSError?, error.code == CKError.Code.zoneNotFound.rawValue {
+      #expect(error.localizedDescription == "\((error as any Error).localizedDescription)")
+    } else {
+      Issue.record("not cast")
+    }
+    let recordID = CKRecord.ID(recordName: "a")
+    let partial = CKError(
+      .partialFailure,
+      userInfo: [
+        CKPartialErrorsByItemIDKey: [recordID: CKError(.unknownItem)] as [AnyHashable: any Error]
+      ])
+    let items = (partial as NSError).userInfo[CKPartialErrorsByItemIDKey] as? [CKRecord.ID: NSError]
+    #expect(items?[recordID]?.code == 11)
+  }
+
+  @Test("An NSError of CloudKit's domain is an error of CloudKit, another one is not")
+  func errorsOfTheDomain() {
+    func caught(_ error: NSError) -> CKError.Code? {
+      do {
+        throw error
+      } catch let error as CKError {
+        return error.code
+      } catch {
+        return nil
+      }
+    }
+    let error = NSError(domain: CKErrorDomain, code: 23, userInfo: [CKErrorRetryAfterKey: 2])
+    #expect(caught(error) == .zoneBusy)
+    #expect(cast(error, to: CKError.self)?.retryAfterSeconds == 2)
+    #expect(caught(NSError(domain: "other", code: 23)) == nil)
+    #expect(caught(URLError(.timedOut) as NSError) == nil)
+  }
+
   @Test("What an error tells besides its code")
   func members() {
     let record = CKRecord(recordType: "Note")

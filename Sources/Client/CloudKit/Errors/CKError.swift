@@ -4,9 +4,6 @@
 /// do { … } catch CKError.unknownItem { … }
 /// if let error = error as? CKError, let seconds = error.retryAfterSeconds { … }
 /// ```
-///
-/// - Note: On Linux, `as? CKError` succeeds only for an error that was created as a `CKError`. The
-///   cast fails for an `NSError` that other code created with the domain `CKErrorDomain`.
 public struct CKError: _BridgedStoredNSError, Sendable {
   /// The wrapped error, with the code and the `userInfo`.
   public let _nsError: NSError
