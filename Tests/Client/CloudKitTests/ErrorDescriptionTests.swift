@@ -1,5 +1,6 @@
-import CloudKit
 import Testing
+
+@testable import CloudKit
 
 struct ErrorDescriptionTests {
   @Test("An error prints its code, the code's number and its reason")
@@ -12,6 +13,13 @@ struct ErrorDescriptionTests {
     #expect(
       "\(CKError(.requestRateLimited, userInfo: [CKErrorRetryAfterKey: 2.5]))"
         == #"<CKError: "Request Rate Limited" (7); Retry after 2.5 seconds>"#)
+  }
+
+  @Test("An error of the client has its description under Apple's key too")
+  func describesClientErrors() {
+    let error = CKError(.operationCancelled, "the operation was cancelled")
+    #expect(error.userInfo["CKErrorDescription"] as? String == error.localizedDescription)
+    #expect((error as NSError).userInfo["CKErrorDescription"] as? String != nil)
   }
 
   @Test("A partial failure prints the error of each item, but not those of the rest of a batch")

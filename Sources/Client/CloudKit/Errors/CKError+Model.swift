@@ -1,14 +1,15 @@
 package import CloudKitModel
 
 extension CKError {
-  /// Creates an error with a description for people.
+  /// Creates an error with a description for people. The `userInfo` also has the description under
+  /// `CKErrorDescription`, where public code reads it.
   ///
   /// - Parameters:
   ///   - reason: the `localizedDescription`. A description in `userInfo` takes precedence.
   ///   - userInfo: the other values of the error, by their keys.
   package init(_ code: Code, _ reason: String, userInfo: [String: Any] = [:]) {
-    self.init(
-      code, userInfo: userInfo.merging([NSLocalizedDescriptionKey: reason]) { old, _ in old })
+    let texts = [NSLocalizedDescriptionKey: reason, "CKErrorDescription": reason]
+    self.init(code, userInfo: userInfo.merging(texts) { old, _ in old })
   }
 
   /// Creates the error for a broken rule of the data model, with the description of `error`.

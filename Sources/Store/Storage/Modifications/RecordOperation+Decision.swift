@@ -39,7 +39,8 @@ extension RecordOperation {
     case .create:
       if let current {
         throw ItemFailure(
-          .exists, "record '\(recordID)' exists already; update it instead", serverRecord: current)
+          .exists, "record to insert already exists: '\(recordID)'; update it instead",
+          serverRecord: current)
       }
       return .save(try created(in: modification))
     case .update, .replace:
@@ -73,10 +74,12 @@ extension RecordOperation {
   private func checkTag(of current: Record) throws(ItemFailure) {
     guard recordChangeTag != current.recordChangeTag else { return }
     let given = recordChangeTag.map { "has the change tag '\($0)'" } ?? "has no change tag"
+    // Public code looks for "oplock", iCloud's word for the check of change tags.
+    let work = kind == .delete ? "deleting" : "updating"
     throw ItemFailure(
       .conflict, field: "recordChangeTag",
-      "the \(kind.rawValue) of record '\(recordID)' \(given), but the record has "
-        + "'\(current.recordChangeTag ?? "")'; fetch it and apply the change again",
+      "client oplock error \(work) record '\(recordID)': the \(kind.rawValue) \(given), but the record "
+        + "has '\(current.recordChangeTag ?? "")'; fetch it and apply the change again",
       serverRecord: current)
   }
 

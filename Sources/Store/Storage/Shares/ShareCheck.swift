@@ -211,8 +211,8 @@ struct ShareCheck {
     guard tag != stored.recordChangeTag else { return }
     throw ItemFailure(
       .conflict, field: "forRecord",
-      "share '\(share.recordID)' names the change tag '\(tag)' of its root record "
-        + "'\(root.recordName)', but the record has '\(stored.recordChangeTag ?? "")'; fetch it again",
+      "client oplock error: share '\(share.recordID)' names the change tag '\(tag)' of its root "
+        + "record '\(root.recordName)', but the record has '\(stored.recordChangeTag ?? "")'; fetch it again",
       serverRecord: stored)
   }
 

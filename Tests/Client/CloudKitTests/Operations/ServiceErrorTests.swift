@@ -36,6 +36,7 @@ struct ServiceErrorTests {
     #expect(error.code == expected)
     #expect(error.localizedDescription == "the reason")
     #expect(error.userInfo["ServerErrorDescription"] as? String == "the reason")
+    #expect(error.errorUserInfo["CKErrorDescription"] as? String == "the reason")
     #expect("\(error)".hasSuffix(#" (\#(expected.rawValue)); server message = "the reason">"#))
     #expect(error.retryAfterSeconds == nil)
   }

@@ -22,6 +22,7 @@ struct ErrorTests {
       stale["n"] = 3
       let failure = await #expect(throws: CKError.self) { try await phone.save(stale) }
       #expect(failure?.code == .serverRecordChanged)
+      #expect((failure?.userInfo["CKErrorDescription"] as? String)?.contains("oplock") == true)
       #expect(failure?.clientRecord?["n"] as? Int == 3)
       #expect(failure?.serverRecord?["n"] as? Int == 2)
       #expect(failure?.ancestorRecord?["n"] as? Int == 1)
@@ -38,6 +39,8 @@ struct ErrorTests {
       try await phone.add("Item", "A", ["n": 1])
       let failure = await #expect(throws: CKError.self) { try await phone.add("Item", "A") }
       #expect(failure?.code == .serverRecordChanged)
+      let text = failure?.userInfo["CKErrorDescription"] as? String
+      #expect(text?.contains("record to insert already exists") == true)
       #expect(failure?.serverRecord?["n"] as? Int == 1)
     }
   }

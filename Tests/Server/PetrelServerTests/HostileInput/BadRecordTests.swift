@@ -131,14 +131,14 @@ struct BadRecordTests {
       reason: ["record 'bad'", "the limit is 1000000"]),
     Case(
       title: "a record that exists", operation: Service.operation("create", "old", zone: "Z"),
-      code: "EXISTS", reason: ["record 'old in Z' exists already"]),
+      code: "EXISTS", reason: ["record to insert already exists: 'old in Z'"]),
     Case(
       title: "a stale change tag",
       operation: Service.operation("update", "old", tag: "zz", zone: "Z"), code: "CONFLICT",
-      reason: ["update of record 'old in Z' has the change tag 'zz'"]),
+      reason: ["client oplock error updating record 'old in Z'", "the change tag 'zz'"]),
     Case(
       title: "no change tag", operation: Service.operation("delete", "old", zone: "Z"),
-      code: "CONFLICT", reason: ["delete of record 'old in Z' has no change tag"]),
+      code: "CONFLICT", reason: ["error deleting record 'old in Z'", "has no change tag"]),
     Case(
       title: "an update of nothing",
       operation: Service.operation("update", "none", tag: "1", zone: "Z"), code: "NOT_FOUND",

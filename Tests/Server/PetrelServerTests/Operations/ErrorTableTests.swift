@@ -101,6 +101,7 @@ struct ErrorTableTests {
         "409 CONFLICT", "used for another file")
       _ = try await service.modify(Service.operation("create", "a"))
       let item = try await service.modify(Service.operation("update", "a", tag: "0"))
+      check(item[0], "CONFLICT", "client oplock error updating record")
       check(item[0], "CONFLICT", "has the change tag '0'")
       #expect(item[0]["serverRecord"]?.name == "a")
     }
@@ -111,7 +112,7 @@ struct ErrorTableTests {
     try await withService { service in
       _ = try await service.modify(Service.operation("create", "a"))
       let item = try await service.modify(Service.operation("create", "a"))
-      check(item[0], "EXISTS", "exists already")
+      check(item[0], "EXISTS", "record to insert already exists")
     }
   }
 
