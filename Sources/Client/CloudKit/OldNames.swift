@@ -31,6 +31,10 @@ public let CKRecordParentKey = CKRecord.SystemFieldKey.parent
 @available(*, deprecated, renamed: "CKRecord.SystemFieldKey.share")
 public let CKRecordShareKey = CKRecord.SystemFieldKey.share
 
+/// The value of ``CKQueryOperation/maximumResults`` under its name before Swift 3.
+@available(*, deprecated, renamed: "CKQueryOperation.maximumResults")
+public let CKQueryOperationMaximumResults = CKQueryOperation.maximumResults
+
 /// The name of ``CKFetchRecordZoneChangesConfiguration`` before iOS 12.
 @available(*, deprecated, renamed: "CKFetchRecordZoneChangesOperation.ZoneConfiguration")
 public typealias CKFetchRecordZoneChangesOptions = CKFetchRecordZoneChangesConfiguration

@@ -36,6 +36,13 @@ struct OldNameTests {
     let fetch = CKFetchRecordZoneChangesOperation(
       recordZoneIDs: [zoneID], optionsByRecordZoneID: [zoneID: changes])
     #expect(fetch.configurationsByRecordZoneID?[zoneID]?.resultsLimit == 3)
+    #expect(CKQueryOperationMaximumResults == CKQueryOperation.maximumResults)
+    #expect(!fetch.usesBackgroundSession)
+    fetch.qualityOfService = .background
+    #expect(fetch.usesBackgroundSession)
+    fetch.usesBackgroundSession = false
+    #expect(!fetch.usesBackgroundSession)
+    fetch.activityStart()
     fetch.optionsByRecordZoneID = nil
     #expect(fetch.configurationsByRecordZoneID == nil)
     let whole = CKFetchRecordZoneChangesOperation(

@@ -47,6 +47,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     var isResumed = false
     var configuration = CKOperationConfiguration()
     var group: CKOperationGroup?
+    var usesBackgroundSession: Bool?
     /// The container that the operation was added to; nil if it was not.
     var container: CKContainer?
   }
@@ -337,4 +338,19 @@ extension CKOperation {
     get { configuration.timeoutIntervalForResource }
     set { configuration.timeoutIntervalForResource = newValue }
   }
+
+  /// Whether the operation may run in a background session of the system; unless set, true for the
+  /// quality of service `.background`. Linux has no such sessions, so the property has no effect.
+  @available(*, deprecated, message: "Use the configuration's qualityOfService")
+  public var usesBackgroundSession: Bool {
+    get {
+      settings.withLock { $0.usesBackgroundSession } ?? (qualityOfService == .background)
+    }
+    set { settings.withLock { $0.usesBackgroundSession = newValue } }
+  }
+
+  /// Returns the number of the system's activity of the operation: 0, because Linux has no activities.
+  @available(*, deprecated, message: "Linux has no activities of the system")
+  @discardableResult
+  public func activityStart() -> UInt64 { 0 }
 }
