@@ -41,6 +41,18 @@ extension NSPredicate {
     predicate(PredicateNode(filters), filters: filters)
   }
 
+  /// Returns whether a server finds the same records with the other predicate, by the same filters.
+  /// `n BETWEEN {1, 3}` and `n >= 1 AND n <= 3` are an example.
+  func isEquivalent(to other: NSPredicate) -> Bool {
+    if canonicalFormat == other.canonicalFormat { return true }
+    do {
+      return try filters(now: nil) == other.filters(now: nil)
+    } catch {
+      // A predicate that no server accepts has its format alone.
+      return false
+    }
+  }
+
   /// The canonical format of a predicate of any kind.
   package var canonicalFormat: String { PredicatePrinter.text(node) }
 }

@@ -42,6 +42,9 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   /// The type of the records, never nil. The property is optional as in Apple's module.
   public let recordType: CKRecord.RecordType?
   /// The condition on the record's values.
+  ///
+  /// The predicate of a fetched subscription has the form of the server's filters, such as
+  /// `n >= 1 AND n <= 3` for `n BETWEEN {1, 3}`.
   public let predicate: NSPredicate
   /// The events on which the subscription fires, and whether it fires only once.
   public let querySubscriptionOptions: Options
@@ -144,12 +147,13 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     CKQuerySubscription(copyOf: self)
   }
 
-  /// Whether the two have the same properties. Predicates are the same if their formats are.
+  /// Whether the two have the same properties. Predicates are the same if a server evaluates them in
+  /// the same way: the server returns another form of some predicates.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKQuerySubscription, super.isEqual(other) else { return false }
     return recordType == other.recordType && zoneID == other.zoneID
       && querySubscriptionOptions == other.querySubscriptionOptions
-      && predicate.canonicalFormat == other.predicate.canonicalFormat
+      && predicate.isEquivalent(to: other.predicate)
   }
 
   open override var description: String {
