@@ -16,6 +16,7 @@ enum ArchivedClasses {
     "CKLocationSortDescriptor": CKLocationSortDescriptor.self,
     "CKNotificationID": CKNotificationID.self,
     "CKNotificationInfo": CKNotificationInfo.self,
+    "CKOperationConfiguration": ArchivedOperationConfiguration.self,
     "CKOperationGroup": CKOperationGroup.self,
     "CKQuery": CKQuery.self,
     "CKQueryCursor": CKQueryCursor.self,

@@ -26,7 +26,8 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
 
   /// The settings of the group's operations where their own configuration sets none.
   ///
-  /// The setter copies the value; nil resets all settings. An archive does not contain them.
+  /// The setter copies the value; nil resets all settings. An archive has those that were set; of a
+  /// container it has the identifier.
   open var defaultConfiguration: CKOperation.Configuration! {
     get { stored.withLock { $0.configuration } }
     set {
@@ -61,11 +62,14 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// Makes a group from an archive. The archive does not contain the default configuration.
+  /// Makes a group from an archive.
   public required init(coder: NSCoder) {
     operationGroupID =
       coder.decodeOptionalString(forKey: "operationGroupID") ?? UUID().uuidString
     super.init()
+    let configuration = coder.decodeOptional(
+      ArchivedOperationConfiguration.self, forKey: "defaultConfiguration")
+    defaultConfiguration = configuration.map { CKOperationConfiguration($0.values) }
     name = coder.decodeOptionalString(forKey: "name")
     quantity = coder.decodeInteger(forKey: "quantity")
     expectedSendSize =
@@ -77,6 +81,8 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
   open func encode(with coder: NSCoder) {
     coder.useArchivedClassNames()
     coder.encodeOptional(operationGroupID, forKey: "operationGroupID")
+    coder.encode(
+      ArchivedOperationConfiguration(defaultConfiguration.values), forKey: "defaultConfiguration")
     coder.encodeOptional(name, forKey: "name")
     coder.encode(quantity, forKey: "quantity")
     coder.encode(expectedSendSize.rawValue, forKey: "expectedSendSize")

@@ -129,6 +129,12 @@ struct OperationConfigurationTests {
     group.name = "upload"
     group.quantity = 3
     group.expectedSendSize = .megabytes
+    group.defaultConfiguration.container = CKContainer(identifier: "iCloud.com.example.app")
+    group.defaultConfiguration.qualityOfService = .utility
+    group.defaultConfiguration.allowsCellularAccess = false
+    group.defaultConfiguration.isLongLived = true
+    group.defaultConfiguration.timeoutIntervalForRequest = 7
+    group.defaultConfiguration.timeoutIntervalForResource = -1
     let data = try NSKeyedArchiver.archivedData(withRootObject: group, requiringSecureCoding: true)
     let copy = try #require(
       try NSKeyedUnarchiver.unarchivedObject(ofClass: CKOperationGroup.self, from: data))
@@ -137,5 +143,21 @@ struct OperationConfigurationTests {
     #expect(copy.quantity == 3)
     #expect(copy.expectedSendSize == .megabytes)
     #expect(copy.expectedReceiveSize == .unknown)
+    let values = copy.defaultConfiguration.values
+    #expect(values.container?.containerIdentifier == "iCloud.com.example.app")
+    #expect(values.qualityOfService == .utility && values.allowsCellularAccess == false)
+    #expect(values.isLongLived == true)
+    #expect(values.timeoutIntervalForRequest == 7 && values.timeoutIntervalForResource == -1)
+  }
+
+  @Test("A setting that was not set is not set in an archived group either")
+  func archivingDefaults() throws {
+    let data = try NSKeyedArchiver.archivedData(
+      withRootObject: CKOperationGroup(), requiringSecureCoding: true)
+    let copy = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKOperationGroup.self, from: data)
+    let values = try #require(copy?.defaultConfiguration.values)
+    #expect(values.container == nil && values.qualityOfService == nil)
+    #expect(values.allowsCellularAccess == nil && values.isLongLived == nil)
+    #expect(values.timeoutIntervalForRequest == nil && values.timeoutIntervalForResource == nil)
   }
 }
