@@ -130,13 +130,14 @@ struct DeliveryService: DeliveryQueue {
     }
     // A read transaction loads the contents: the writing threads have less to do.
     let (deliveries, lost) = try await transactions.read { [claimed] in
-      try DeliveryTable(transaction: $0).deliveries(claimed.taken)
+      try DeliveryTable(transaction: $0).deliveries(claimed.taken, at: timestamp)
     }
     if !lost.isEmpty {
       try await updateDeliveries(
         lost.map {
           DeliveryUpdate(
-            id: $0, state: .abandoned(reason: "its device token or its log entry is gone"),
+            id: $0,
+            state: .abandoned(reason: "its registration has ended, or its log entry is gone"),
             timestamp: timestamp)
         })
     }

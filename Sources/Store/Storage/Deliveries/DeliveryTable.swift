@@ -64,10 +64,10 @@ struct DeliveryTable {
   /// The method runs one statement for each delivery.
   ///
   /// - Returns: `found`: the deliveries; `lost`: the IDs of deliveries that cannot be sent, because
-  ///   the device or the log entry was deleted, or because the device has another user or container
-  ///   by now.
+  ///   the device or the log entry was deleted, or because the registration has expired, with or
+  ///   without its sign-in, or has another user by now.
   func deliveries(
-    _ ids: [Delivery.ID]
+    _ ids: [Delivery.ID], at timestamp: Timestamp
   ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
     var found: [Delivery] = []
     found.reserveCapacity(ids.count)
@@ -76,7 +76,11 @@ struct DeliveryTable {
       let row = try connection.first(
         """
         \(DeliveryRow.selection) WHERE deliveries.database_id = $1 AND deliveries.number = $2
-        """, [.integer(id.database.rawValue), .integer(id.number)], DeliveryRow.init)
+          AND \(DeviceTable.isValid(at: "$3"))
+        """,
+        [
+          .integer(id.database.rawValue), .integer(id.number), .integer(timestamp.milliseconds),
+        ], DeliveryRow.init)
       if let delivery = try row?.delivery(in: transaction) {
         found.append(delivery)
       } else {

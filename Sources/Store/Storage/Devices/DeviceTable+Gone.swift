@@ -8,7 +8,7 @@ extension DeviceTable {
   /// Copies registrations of devices into `gone_devices`, before the caller deletes or changes
   /// them. The copies later explain why a device got no push.
   ///
-  /// If a registration has expired, its copy has the time of the expiry and the reason "it
+  /// If a registration or its sign-in has expired, the copy has the time of the expiry and the reason "it
   /// expired". Readers of the web courier are not copied, because they are created and deleted
   /// often.
   ///
@@ -29,8 +29,9 @@ extension DeviceTable {
         (user_record_name, kind, token, container, environment, apns_environment, bundle_id,
          device_id, first_registered, gone, reason)
       SELECT user_record_name, kind, token, container, environment, apns_environment, bundle_id,
-        device_id, first_registered, CASE WHEN expires < \(gone) THEN expires ELSE \(gone) END,
-        CASE WHEN expires < \(gone) THEN 'it expired' ELSE \(why) END
+        device_id, first_registered,
+        CASE WHEN \(Self.ending) < \(gone) THEN \(Self.ending) ELSE \(gone) END,
+        CASE WHEN \(Self.ending) < \(gone) THEN 'it expired' ELSE \(why) END
       FROM device_tokens WHERE \(condition) AND kind <> 'courier'
       ON CONFLICT (user_record_name, kind, token, container, environment, first_registered)
       DO UPDATE SET apns_environment = excluded.apns_environment,
@@ -71,14 +72,15 @@ extension DeviceTable {
   /// Returns the periods during which a recipient had devices, in the order of kinds, tokens and
   /// starts.
   ///
-  /// The period of a registered device has no reason, and ends when the registration expires; nil
-  /// if it never expires. The period of a former device has the time and the reason of its end.
+  /// The period of a registered device has no reason, and ends when the registration or its sign-in
+  /// expires; nil if neither does. The period of a former device has the time and the reason of its end.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if a stored kind or APNs environment is unknown.
   func periods(of recipient: Recipient) throws -> [DevicePeriod] {
     try connection.rows(
       """
-      SELECT kind, token, apns_environment, device_id, first_registered AS began, expires AS ended,
+      SELECT kind, token, apns_environment, device_id, first_registered AS began,
+        \(Self.ending) AS ended,
         NULL AS reason, bundle_id
       FROM device_tokens WHERE user_record_name = $1 AND container = $2 AND environment = $3
       UNION ALL

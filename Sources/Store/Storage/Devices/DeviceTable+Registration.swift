@@ -218,8 +218,16 @@ extension DeviceTable {
         + DeviceName.condition, name.arguments)
   }
 
-  /// Deletes devices and courier readers whose registration has expired. The devices are recorded
-  /// as former devices.
+  /// The SQL condition for registrations that have ended by themselves at the time `$1`. The first part
+  /// keeps the statement from computing the end of each registration.
+  private static let hasEnded = """
+    (expires <= $1 OR sign_in IN (
+      SELECT COALESCE(session_id, hash) FROM web_auth_tokens WHERE web_auth_tokens.expires <= $1))
+    AND \(ending) <= $1
+    """
+
+  /// Deletes devices and courier readers whose registration, or the sign-in that made it, has expired. The
+  /// devices are recorded as former devices.
   ///
   /// Waiting deliveries to expired devices stay, until a claim finds that the device is gone and
   /// abandons them.
@@ -231,14 +239,14 @@ extension DeviceTable {
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
       """
-      DELETE FROM device_tokens WHERE kind = 'courier' AND expires <= $1
+      DELETE FROM device_tokens WHERE kind = 'courier' AND \(Self.hasEnded)
       RETURNING \(DeviceToken.columns)
       """, [.integer(now)], DeviceToken.init(row:))
     orders += readers.map { $0.order(.forgetReading) }
     try rememberGone(
-      where: "expires <= $1", [.integer(now)], at: Timestamp(milliseconds: now),
+      where: Self.hasEnded, [.integer(now)], at: Timestamp(milliseconds: now),
       because: "it expired")
-    try connection.run("DELETE FROM device_tokens WHERE expires <= $1", [.integer(now)])
+    try connection.run("DELETE FROM device_tokens WHERE \(Self.hasEnded)", [.integer(now)])
   }
 }
 

@@ -64,6 +64,26 @@ struct DeviceTable {
     "CREATE INDEX gone_devices_by_token ON gone_devices (token)",
   ]
 
+  // MARK: The end of a registration
+
+  /// The time at which a registration ends by itself, as an SQL expression: when it expires, or when the
+  /// last token of the sign-in that made it expires. The value is null if neither has such a time.
+  ///
+  /// Maintenance deletes the rows of ended registrations later.
+  static let ending = """
+    (SELECT MIN(ending) FROM (
+      SELECT device_tokens.expires AS ending
+      UNION ALL
+      SELECT MAX(expires) FROM web_auth_tokens WHERE hash = device_tokens.sign_in
+      UNION ALL
+      SELECT MAX(expires) FROM web_auth_tokens WHERE session_id = device_tokens.sign_in) AS endings)
+    """
+
+  /// Returns the SQL condition for registrations that have not ended by themselves at a time.
+  ///
+  /// - Parameter now: the SQL parameter with the time, such as `$4`.
+  static func isValid(at now: String) -> String { "COALESCE(\(ending) > \(now), TRUE)" }
+
   // MARK: Reading
 
   /// Returns a registered device; nil if there is no such device.
@@ -117,13 +137,13 @@ struct DeviceTable {
   }
 
   /// Returns the number of other devices of the same kind that the user of `device` has in the same
-  /// container and environment. Devices that had expired when `device` was registered do not count.
+  /// container and environment. Registrations that had ended when `device` was registered do not count.
   func othersCount(besides device: DeviceToken) throws -> Int {
     try connection.first(
       """
       SELECT COUNT(*) FROM device_tokens
       WHERE user_record_name = $1 AND kind = $2 AND token <> $3 AND container = $4
-        AND environment = $5 AND (expires IS NULL OR expires > $6)
+        AND environment = $5 AND \(Self.isValid(at: "$6"))
       """,
       [
         .text(device.userRecordName), .text(device.kind.rawValue), .text(device.token),
@@ -140,7 +160,7 @@ struct DeviceTable {
   /// user until this transaction ends (``keepingRows``).
   ///
   /// - Parameters:
-  ///   - now: devices that have expired by this time are left out.
+  ///   - now: devices whose registration has ended by this time are left out.
   ///   - visit: gets the device and the number of its token. The number is nil only if the store is
   ///     damaged.
   func visitTargets(
@@ -156,7 +176,7 @@ struct DeviceTable {
           AND device_numbers.environment = device_tokens.environment)
       FROM device_tokens
       WHERE user_record_name = $1 AND kind <> 'courier' AND container = $2 AND environment = $3
-        AND (expires IS NULL OR expires > $4)
+        AND \(Self.isValid(at: "$4"))
       ORDER BY token\(keepingRows)
       """,
       [
@@ -170,7 +190,7 @@ struct DeviceTable {
   /// name different apps, or that APNs refused for different topics, are different groups.
   ///
   /// - Parameters:
-  ///   - now: devices that have expired by this time do not count.
+  ///   - now: devices whose registration has ended by this time do not count.
   ///   - limit: the most devices counted in all containers together.
   func counts(
     of kind: DeviceToken.Kind, now: Timestamp, limit: Int
@@ -179,7 +199,7 @@ struct DeviceTable {
       """
       SELECT container, bundle_id, refused_topic, COUNT(*) FROM (
         SELECT container, bundle_id, refused_topic FROM device_tokens
-        WHERE kind = $1 AND (expires IS NULL OR expires > $2) LIMIT $3) AS devices
+        WHERE kind = $1 AND \(Self.isValid(at: "$2")) LIMIT $3) AS devices
       GROUP BY container, bundle_id, refused_topic
       ORDER BY container, COALESCE(bundle_id, ''), COALESCE(refused_topic, '')
       """, [.text(kind.rawValue), .integer(now.milliseconds), .integer(Int64(limit))]
@@ -194,7 +214,7 @@ struct DeviceTable {
 
   /// Returns the readers by which a user gets the notifications of a container.
   ///
-  /// - Parameter now: readers that have expired by this time are left out.
+  /// - Parameter now: readers whose registration has ended by this time are left out.
   func readers(
     of userRecordName: String, at address: DatabaseAddress, now: Timestamp
   ) throws -> [DeviceToken] {
@@ -202,7 +222,7 @@ struct DeviceTable {
       """
       SELECT \(DeviceToken.columns) FROM device_tokens
       WHERE user_record_name = $1 AND kind = 'courier' AND container = $2 AND environment = $3
-        AND (expires IS NULL OR expires > $4)
+        AND \(Self.isValid(at: "$4"))
       """,
       [
         .text(userRecordName), .text(address.container), .text(address.environment.rawValue),

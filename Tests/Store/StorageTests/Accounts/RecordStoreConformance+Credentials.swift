@@ -212,6 +212,63 @@ extension RecordStoreConformance {
     }
 
     @Test(
+      "A device whose sign-in has expired gets nothing, however long ago maintenance ran",
+      arguments: engines)
+    func devicesOfExpiredSignIns(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        func add(_ number: UInt8, session: UInt8? = nil, until: Int64) async throws {
+          try await store.accounts.addWebAuthToken(
+            WebAuthToken(
+              hash: [number], userRecordName: TestStore.alice, created: TestStore.time(0),
+              expires: TestStore.time(until),
+              session: session.map {
+                WebAuthToken.Session(
+                  id: [$0], container: TestStore.container, environment: .development,
+                  lifetime: 1800)
+              }))
+        }
+        try await add(1, until: 20)
+        try await add(2, session: 9, until: 20)
+        try await add(3, session: 9, until: 50)
+        try await add(4, session: 8, until: 20)
+        for (token, signIn) in [("aa", [1]), ("bb", [9]), ("cc", [8])] as [(String, [UInt8])] {
+          try await store.devices.saveDeviceToken(
+            DeviceToken(
+              kind: .apns, token: token, container: TestStore.container, environment: .development,
+              apnsEnvironment: .development, userRecordName: TestStore.alice, deviceID: token,
+              signIn: signIn, registered: TestStore.time(0)))
+        }
+        _ = try await test.subscribe(noteSubscription("s"))
+        func pushed(_ name: String, at seconds: Int64) async throws -> [String] {
+          try await test.save(name, device: "other")
+          return try await test.dispatch(at: seconds).deliveries.map(\.device.token)
+        }
+        #expect(try await pushed("early", at: 10) == ["aa", "bb", "cc"])
+        #expect(try await pushed("late", at: 30) == ["bb"])
+
+        // Of the deliveries that wait since before the end, only that of the valid sign-in is sent.
+        let route = try #require(try await store.deliveries.deliveryRoutes().keys.first)
+        let taken = try await store.deliveries.takeDeliveries(
+          on: route, dueAt: TestStore.time(31), limit: 10,
+          lease: DeliveryLease(holder: 1, until: TestStore.time(60)), mergingHarder: false)
+        #expect(Set(taken.deliveries.map(\.device.token)) == ["bb"])
+        #expect(taken.lostCount == 2)
+
+        let recipient = Recipient(
+          userRecordName: TestStore.alice, container: TestStore.container,
+          environment: .development)
+        for isTrimmed in [false, true] {
+          if isTrimmed { try await store.maintenance.trim(at: TestStore.time(40)) }
+          let periods = try await store.changeHistory.devicePeriods(of: recipient)
+          #expect(
+            periods.map(\.ended) == [20, 50, 20].map { TestStore.time($0) }, "\(isTrimmed)")
+        }
+        #expect(try await pushed("last", at: 60) == [])
+      }
+    }
+
+    @Test(
       "The first request with a token gives the session's older ones their grace",
       arguments: engines)
     func rotation(_ engine: StoreEngine) async throws {
