@@ -103,6 +103,33 @@ struct OwnerNamingTests {
     }
   }
 
+  @Test("The server reads the default name as the caller's, wherever a share names a user")
+  func usersOfShares() throws {
+    let users =
+      #"{"userRecordName":"__defaultOwner__","lookupInfo":{"userRecordName":"__defaultOwner__"}}"#
+    let request = """
+      {"operations":[{"operationType":"create","record":{"recordType":"cloudkit.share",
+        "recordName":"s","participants":[
+          {"type":"USER","permission":"READ_WRITE","userIdentity":\(users)}],
+        "requesters":[{"requesterInformation":\(users)}]}}]}
+      """
+    var asking = server
+    asking.namesCallerByDefault = true
+    for context in [server, asking] {
+      let read = try ModifyRecordsRequest(parsing: Data(request.utf8), context: context)
+      let share = try #require(try read.operations[0].get().shareContent)
+      let identity = try #require(share.participants?.first?.identity)
+      for user in [identity, try #require(share.requesters?.first)] {
+        #expect(user.userRecordName == "_me" && user.lookup?.userRecordName == "_me")
+      }
+      let name = context.namesCallerByDefault ? "__defaultOwner__" : "_me"
+      var writer = JSONWriter()
+      identity.write(to: &writer, context: context)
+      #expect(
+        writer.text == #"{"userRecordName":"\#(name)","lookupInfo":{"userRecordName":"\#(name)"}}"#)
+    }
+  }
+
   @Test("In its own database a client takes every owner for itself")
   func implied() throws {
     let body = #"{"records":[{"recordName":"r","zoneID":{"zoneName":"Z","ownerRecordName":"_x"}}]}"#

@@ -48,7 +48,9 @@ extension UserLookup: MessageObject {
   ) throws(Coder.Failure) {
     try coder.optional("emailAddress", &emailAddress)
     try coder.optional("phoneNumber", &phoneNumber)
-    try coder.optional("userRecordName", &userRecordName)
+    var user = userRecordName.map { UserName(name: $0) }
+    try coder.optional("userRecordName", &user)
+    userRecordName = user?.name
   }
 }
 

@@ -178,12 +178,17 @@ extension FindUsersRequest: Message, MessageObject {
 
     static var blank: Entry { Entry(lookup: UserLookup()) }
 
-    /// Passes the lookup to the coder. Reading an entry without any of the operation's members
-    /// fails with `BAD_REQUEST`.
+    /// Passes the members of the lookup to the coder. Reading an entry without any of the
+    /// operation's members fails with `BAD_REQUEST`.
+    ///
+    /// The record name stays as the request has it, because the answer repeats the lookup and
+    /// clients match the two.
     mutating func code<Coder: MessageCoder & ~Copyable>(
       _ coder: inout Coder
     ) throws(Coder.Failure) {
-      try lookup.code(&coder)
+      try coder.optional("emailAddress", &lookup.emailAddress)
+      try coder.optional("phoneNumber", &lookup.phoneNumber)
+      try coder.optional("userRecordName", &lookup.userRecordName)
       let lookup = lookup
       try coder.check(nil) { () throws(ModelError) in
         guard Kind.members.contains(where: lookup.has) else {
