@@ -130,6 +130,25 @@ struct OwnerNamingTests {
     }
   }
 
+  @Test(
+    "Answers about users have the caller's record name, also if the request asks for the default")
+  func answersAboutUsers() throws {
+    var context = server
+    context.namesCallerByDefault = true
+    let user = UserIdentity(userRecordName: "_me", lookup: UserLookup(userRecordName: "_me"))
+    let bodies = [
+      UserResponse(userRecordName: "_me", lookup: user.lookup).body(context: context),
+      CurrentUserResponse(userRecordName: "_me", firstName: nil, lastName: nil, emailAddress: nil)
+        .body(context: context),
+      UsersResponse(users: [user]).body(context: context),
+      LookedUpUsersResponse(users: [user]).body(context: context),
+    ]
+    for body in bodies {
+      let text = String(decoding: body, as: UTF8.self)
+      #expect(text.contains("_me") && !text.contains("__defaultOwner__"), "\(text)")
+    }
+  }
+
   @Test("In its own database a client takes every owner for itself")
   func implied() throws {
     let body = #"{"records":[{"recordName":"r","zoneID":{"zoneName":"Z","ownerRecordName":"_x"}}]}"#

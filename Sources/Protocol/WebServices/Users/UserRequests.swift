@@ -2,6 +2,20 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 
+/// An answer about users. It has their record names, also that of the caller, whatever the request asks
+/// (``MessageContext/namesCallerByDefault``): a client learns its user's record name from it.
+package protocol AnswerAboutUsers: Message, MessageObject {}
+
+extension AnswerAboutUsers {
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
+    var context = context
+    context.namesCallerByDefault = false
+    writer.beginObject()
+    writeMembers(to: &writer, context: context)
+    writer.endObject()
+  }
+}
+
 /// The answer of `users/caller`.
 ///
 /// In Apple's reference, the answer has the list `users` with one user. CloudKit JS and MistKit
@@ -24,7 +38,7 @@ public struct UserResponse: Sendable, Hashable {
   }
 }
 
-extension UserResponse: Message, MessageObject {
+extension UserResponse: AnswerAboutUsers {
   package static let blank = UserResponse(userRecordName: "")
 
   /// Passes to the coder the caller's members, and the list `users` with the same user. The list of
@@ -66,7 +80,7 @@ public struct CurrentUserResponse: Sendable, Hashable {
   }
 }
 
-extension CurrentUserResponse: Message, MessageObject {
+extension CurrentUserResponse: AnswerAboutUsers {
   package static let blank = CurrentUserResponse(
     userRecordName: "", firstName: nil, lastName: nil, emailAddress: nil)
 
@@ -211,7 +225,7 @@ public struct UsersResponse: Sendable, Hashable {
   }
 }
 
-extension UsersResponse: Message, MessageObject {
+extension UsersResponse: AnswerAboutUsers {
   package static let blank = UsersResponse(users: [])
 
   package mutating func code<Coder: MessageCoder & ~Copyable>(
@@ -236,7 +250,7 @@ public struct LookedUpUsersResponse: Sendable, Hashable {
   }
 }
 
-extension LookedUpUsersResponse: Message, MessageObject {
+extension LookedUpUsersResponse: AnswerAboutUsers {
   package static let blank = LookedUpUsersResponse(users: [])
 
   package mutating func code<Coder: MessageCoder & ~Copyable>(
