@@ -148,6 +148,18 @@ struct RecordRequestTests {
     #expect(Set(names).count == 2)
   }
 
+  @Test("An empty list is untyped without a type that is known")
+  func untypedLists() throws {
+    let body = """
+      {"operations":[{"operationType":"create","record":{"recordType":"Note","recordName":"n","fields":{
+        "a":{"value":[]}, "b":{"value":[],"type":"UNKNOWN_LIST"}, "c":{"value":[],"type":"INT64_LIST"},
+        "d":{"value":[1]}, "e":{"value":1}}}}]}
+      """
+    let request = try ModifyRecordsRequest(
+      parsing: Data(body.utf8), context: MessageContext(ownerNaming: .explicit))
+    #expect(try request.operations[0].get().untypedLists == ["a", "b"])
+  }
+
   @Test("A parent is set, removed or left alone")
   func parent() throws {
     func parent(_ member: String) throws -> Reference?? {

@@ -37,6 +37,8 @@ public struct RecordOperation: Sendable, Hashable {
   public var fields: RecordFields<RecordValue?>
   /// The names of the fields that are marked as encrypted.
   public var encryptedFields: Set<String> = []
+  /// The names of the fields to which the request gives an empty list without a type.
+  public var untypedLists: Set<String> = []
   /// The parent to set. `.some(nil)` removes the parent; nil leaves it as it is.
   public var parent: Reference??
   /// Whether the record gets a short GUID, and the answer names it. A later share of the record has

@@ -137,15 +137,19 @@ extension Record.Stamp {
 
 /// The reader of the `fields` of a record.
 enum FieldReading {
-  /// Returns the values by name, and the names of the fields that are marked as encrypted. A null
-  /// value becomes nil, which removes the field in an operation.
+  /// Returns the values by name, the names of the fields that are marked as encrypted, and the names of
+  /// those with an empty list without a type. A null value becomes nil, which removes the field in an
+  /// operation.
   ///
   /// - Throws: `BAD_REQUEST` for a value that cannot be read, and for a name with too many
   ///   combining marks.
   static func fields(
     of record: MessageReader
-  ) throws(ServiceError) -> (values: RecordFields<RecordValue?>, encrypted: Set<String>) {
-    guard let fields = try record.optional("fields") else { return ([:], []) }
+  ) throws(ServiceError) -> (
+    values: RecordFields<RecordValue?>, encrypted: Set<String>, untypedLists: Set<String>
+  ) {
+    guard let fields = try record.optional("fields") else { return ([:], [], []) }
+    var untypedLists: Set<String> = []
     guard fields.node.isObject else {
       throw fields.mistake("must be an object, not \(fields.node.kind)")
     }
@@ -159,12 +163,17 @@ enum FieldReading {
         return
       }
       let value = try RecordValue.read(field)
+      if case .list(_, let elements)? = value, elements.isEmpty,
+        try field.optionalString("type").flatMap(FieldType.init(name:)) == nil
+      {
+        untypedLists.insert(name)
+      }
       members.append((name, (value, try field.optionalBool("isEncrypted") ?? false)))
     }
     // Names with other bytes can be equal texts to Swift. The first of them counts, as everywhere in
     // messages.
     let read = RecordFields(firstOf: members)
     let encrypted = read.lazy.filter { $0.value.isEncrypted }.map { $0.key }
-    return (read.mapValues { $0.0 }, Set(encrypted))
+    return (read.mapValues { $0.0 }, Set(encrypted), untypedLists)
   }
 }

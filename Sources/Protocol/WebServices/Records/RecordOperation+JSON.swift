@@ -41,7 +41,7 @@ extension RecordOperation {
       kind: kind, recordID: recordID, recordType: recordType,
       recordChangeTag: try record.optionalString("recordChangeTag"))
     guard kind != .delete && kind != .forceDelete else { return }
-    (fields, encryptedFields) = try FieldReading.fields(of: record)
+    (fields, encryptedFields, untypedLists) = try FieldReading.fields(of: record)
     if let member = record.node.member("parent") {
       parent = member.isNull ? .some(nil) : .some(try Reference(try record.member("parent")))
     }

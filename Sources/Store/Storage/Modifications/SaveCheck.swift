@@ -40,10 +40,7 @@ struct SaveCheck {
     if type == nil || !newFields.isEmpty {
       try SchemaRequirements(transaction: transaction).requireSchema(
         of: record, hasType: type != nil, newFields: newFields.map(\.0), at: address)
-      // An administrator's import has the types of the fields from an export.
-      if !modification.isByAdministrator {
-        try Self.checkTypes(of: newFields.map(\.0), in: record)
-      }
+      try checkTypes(of: newFields.map(\.0), in: record)
       try RecordTypeTable(transaction: transaction).checkLimit(
         for: record, in: type, newFields: newFields.map(\.0), at: address)
     }
@@ -67,21 +64,31 @@ struct SaveCheck {
   }
 
   /// Refuses an empty list in a field that the schema does not have: it does not say which type the
-  /// elements will have. The type that a request gives does not count, because clients give an empty
-  /// list some type.
+  /// elements will have. The type that a request gives counts only if an administrator made the request,
+  /// whose import has the types of an export. Clients give an empty list some type.
   ///
   /// The failure's sentence begins as iCloud's, because apps look for these words.
   ///
   /// - Throws: ``ItemFailure/Code/invalid``.
-  private static func checkTypes(of newFields: [String], in record: Record) throws {
+  private func checkTypes(of newFields: [String], in record: Record) throws {
     for name in newFields {
-      guard case .list(_, let elements)? = record.fields[name], elements.isEmpty else { continue }
+      guard case .list(_, let elements)? = record.fields[name], elements.isEmpty,
+        !hasTypeOfAdministrator(name, in: record)
+      else { continue }
       throw ItemFailure(
         .invalid, field: name,
         "cannot use an empty list to initialize a new field (field '\(name)' in record type "
           + "'\(record.recordType)' should be more precise): record '\(record.recordID)' needs an "
           + "element in the list or no value, or a schema file that has the field")
     }
+  }
+
+  /// Whether an administrator's request gives the type of the empty list in a field.
+  private func hasTypeOfAdministrator(_ name: String, in record: Record) -> Bool {
+    modification.isByAdministrator
+      && modification.operations.contains {
+        $0.recordID == record.recordID && !$0.untypedLists.contains(name)
+      }
   }
 
   /// Converts the values of the named fields to the types in the schema.

@@ -213,6 +213,13 @@ extension RecordStoreConformance {
         // An administrator's import has the types of an export.
         let imported = try await test.save("i", ["floors": .list(of: .int64, [])])
         #expect(imported.fields["floors"] == .list(of: .int64, []))
+        var untyped = operation(.create, "u", ["halls": .list(of: .string, [])])
+        untyped.untypedLists = ["halls"]
+        #expect(try await test.modify([untyped])[0].failure?.field == "halls")
+        var known = operation(.create, "k", ["floors": .list(of: .string, [])])
+        known.untypedLists = ["floors"]
+        #expect(
+          try await test.modify([known])[0].record?.fields["floors"] == .list(of: .int64, []))
       }
     }
 
