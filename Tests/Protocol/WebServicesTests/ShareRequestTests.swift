@@ -87,6 +87,23 @@ struct ShareRequestTests {
       ])
   }
 
+  @Test("A share's root is in the zone of the share, whether the request names it or not")
+  func zoneOfRoot() throws {
+    func read(_ zone: String) throws -> ShareContent? {
+      let body = """
+        {"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"create","record":{
+          "recordType":"cloudkit.share","recordName":"s","forRecord":{"recordName":"r"\(zone)}}}]}
+        """
+      return try ModifyRecordsRequest(parsing: Data(body.utf8), context: context)
+        .operations[0].get().shareContent
+    }
+    #expect(try read("")?.root?.recordName == "r")
+    #expect(try read(#","zoneID":{"zoneName":"Notes"}"#)?.root?.recordName == "r")
+    let error = #expect(throws: FailedItem.self) { try read(#","zoneID":{"zoneName":"Other"}"#) }
+    #expect(error?.error.code == .badRequest)
+    #expect(error?.error.reason.contains("forRecord.zoneID: must be the zone of the share") == true)
+  }
+
   @Test("A participant has the protocol's names for what only the server sets")
   func participantNames() throws {
     let body = RecordsResponse(records: [.success(.record(share))]).body(context: context)

@@ -46,7 +46,13 @@ extension RecordOperation {
       parent = member.isNull ? .some(nil) : .some(try Reference(try record.member("parent")))
     }
     createsShortGUID = try record.optionalBool("createShortGUID") ?? false
-    if recordType == ShareContent.recordType { shareContent = try ShareContent(record) }
+    guard recordType == ShareContent.recordType else { return }
+    shareContent = try ShareContent(record)
+    if let zone = try record.optional("forRecord")?.optional("zoneID"),
+      try ZoneID(zone) != recordZone
+    {
+      throw zone.mistake("must be the zone of the share: a share and its root are in one zone")
+    }
   }
 
   /// Writes the operation.
