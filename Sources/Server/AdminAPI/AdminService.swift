@@ -5,6 +5,7 @@ import Explanation
 import Foundation
 import HTTPService
 import Logging
+import PushChannels
 import StoreModel
 import Synchronization
 import WebServices
@@ -117,8 +118,14 @@ package final class AdminService: Sendable {
       AdminPartitionEndpoints(servers: store.servers, databases: databases),
       AdminExplainEndpoints(
         store: ExplanationStore(store), accounts: store.accounts, adminAccess: store.adminAccess,
-        credentials: store.credentials, databases: databases, index: index, isBounded: gauges != nil
-      ),
+        credentials: store.credentials, databases: databases, index: index,
+        lackOfRoute: { device in
+          PushChannelRegistry.channel(of: device.kind)?.lackOfRoute(
+            to: device,
+            with: PushChannelSettings(
+              server: configuration.channels,
+              containers: [device.container: containers[device.container].channels]))
+        }, isBounded: gauges != nil),
       AdminPushesEndpoints(
         accounts: store.accounts, administration: store.administration, databases: databases,
         gauges: gauges, pushes: pushes, clock: clock),

@@ -46,6 +46,43 @@ extension Explainer {
     return reasons
   }
 
+  /// Returns the reason why nothing of a change was owed to the subscriber of a subscription that fires
+  /// once.
+  ///
+  /// The store keeps no trace of it. The reason is therefore made from the present registrations and the
+  /// present configuration.
+  func nothingOwed(to subscriber: String, of past: PastChange) async throws -> SilenceReason {
+    let address = try await store.databases.address(of: past.database)
+    let devices = try await store.devices.deviceTokens(of: subscriber).filter {
+      $0.container == address.container && $0.environment == address.environment
+    }
+    let obstacles = devices.map { device in
+      device.deviceID != nil && device.deviceID == past.change.deviceID
+        && subscriber == past.change.userRecordName
+        ? "a device of the subscriber made the change itself" : obstacle(to: device)
+    }
+    let cause =
+      if devices.isEmpty {
+        "the subscriber has no device, browser, webhook or web courier reader in this container and "
+          + "environment"
+      } else if obstacles.contains(nil) {
+        "the subscriber had no other device than the one that made the change, or too many waiting "
+          + "pushes, or waits because of very many notifications, or could not read the record then"
+      } else {
+        Set(obstacles.compactMap(\.self)).sorted().joined(separator: "; ")
+      }
+    return SilenceReason(.nothingOwed, "it fires once, and stays until it does: \(cause)")
+  }
+
+  /// Returns the reason why nothing can be sent to a device, as a part of a sentence; nil if none is known.
+  private func obstacle(to device: DeviceToken) -> String? {
+    if let lack = lackOfRoute(device) { return lack }
+    guard let topic = device.refusal?.topic else { return nil }
+    return
+      "APNs refuses a device of the subscriber for the topic '\(topic)'; it must be registered again, "
+      + "with its bundle ID"
+  }
+
   /// Returns the reason why a device got no delivery; nil if no reason is known.
   ///
   /// - Parameter periods: the periods in which the device was registered, the oldest first.

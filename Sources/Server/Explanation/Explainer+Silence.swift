@@ -186,11 +186,7 @@ extension Explainer {
     if reasons.isEmpty {
       reasons = [
         state.stored.subscription.firesOnce
-          ? SilenceReason(
-            .nothingOwed,
-            "it fires once, and stays until it does: the subscriber had no device or web courier reader "
-              + "besides the one that made the change, or too many waiting pushes, or waits because of "
-              + "very many notifications, or could not read the record then")
+          ? try await nothingOwed(to: state.stored.subscriber, of: past)
           : SilenceReason(
             .notLogged,
             "it should have fired: the notification is no longer in the log, or waits because the "

@@ -41,19 +41,30 @@ public struct Explainer: Sendable {
   public typealias Index =
     @Sendable (Change, DatabaseID) async throws -> (names: [SubscriptionName], count: Int)?
 
+  /// A function that returns the reason, as a part of a sentence, why the configuration has no way to a
+  /// device; nil if it has one.
+  public typealias RouteCheck = @Sendable (DeviceToken) -> String?
+
   /// The stores that the explainer reads.
   let store: ExplanationStore
   let limits: Limits
   let index: Index?
+  let lackOfRoute: RouteCheck
 
   /// Creates an explainer.
   ///
-  /// - Parameter index: makes a dry run of a change fast if there are many subscriptions. With nil,
-  ///   the explainer examines the subscriptions one by one.
-  public init(store: ExplanationStore, limits: Limits = Limits(), index: Index? = nil) {
+  /// - Parameters:
+  ///   - index: makes a dry run of a change fast if there are many subscriptions. With nil, the explainer
+  ///     examines the subscriptions one by one.
+  ///   - lackOfRoute: the check of the present configuration. The default knows a way to each device.
+  public init(
+    store: ExplanationStore, limits: Limits = Limits(), index: Index? = nil,
+    lackOfRoute: @escaping RouteCheck = { _ in nil }
+  ) {
     self.store = store
     self.limits = limits
     self.index = index
+    self.lackOfRoute = lackOfRoute
   }
 
   /// A restriction of an explanation to the subscriptions of a user, to those with an ID, or to

@@ -4,16 +4,18 @@ import StoreModel
 public struct ExplanationStore: Sendable {
   var changeHistory: any ChangeHistoryStore
   var databases: any DatabaseReading
+  var devices: any DeviceReading
   var outbox: any OutboxReading
   var records: any RecordReading
 
   /// Combines the parts.
   public init(
     changeHistory: any ChangeHistoryStore, databases: any DatabaseReading,
-    outbox: any OutboxReading, records: any RecordReading
+    devices: any DeviceReading, outbox: any OutboxReading, records: any RecordReading
   ) {
     self.changeHistory = changeHistory
     self.databases = databases
+    self.devices = devices
     self.outbox = outbox
     self.records = records
   }
@@ -21,7 +23,7 @@ public struct ExplanationStore: Sendable {
   /// Selects the parts from a complete store.
   public init(_ store: any Store) {
     self.init(
-      changeHistory: store.changeHistory, databases: store.databases, outbox: store.outbox,
-      records: store.records)
+      changeHistory: store.changeHistory, databases: store.databases,
+      devices: store.devices, outbox: store.outbox, records: store.records)
   }
 }

@@ -183,7 +183,8 @@ public final class DeliveryWorker: Sendable {
         capacities: state.schedules.mapValues { isReady ? $0.free : 0 },
         otherCapacity: isReady ? configuration.capacity : 0,
         unwritten: max(0, configuration.owedLimit - max(0, state.owed ?? 0)), backlogs: backlogs,
-        isSetUp: { [route] in route($0) != nil })
+        isSetUp: { [route] in route($0) != nil },
+        isRefused: { [route] in route($0)?.refusesDevice ?? false })
     }
   }
 

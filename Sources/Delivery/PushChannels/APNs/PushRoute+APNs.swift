@@ -48,6 +48,7 @@ extension PushRoute {
           text: "APNs answered 400 DeviceTokenNotForTopic to an earlier push",
           reach: .notSent, payload: [], topic: topic))
     }
+    refusesDevice = true
   }
 }
 

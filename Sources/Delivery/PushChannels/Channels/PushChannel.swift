@@ -119,6 +119,15 @@ extension PushChannel {
       + setting(for: device.bundleID, in: device.container)
   }
 
+  /// Returns the text of ``lackOfRoute(to:)`` if the settings name no way to a device; `nil` if they name
+  /// one.
+  package static func lackOfRoute(
+    to device: DeviceToken, with settings: PushChannelSettings
+  ) -> String? {
+    reaches(device.container, bundleID: device.bundleID, with: settings)
+      ? nil : lackOfRoute(to: device)
+  }
+
   /// Returns the name of the setting that leads to the devices of a container, as a part of a sentence.
   ///
   /// - Parameter bundleID: the bundle ID that the devices' registrations name; `nil` for none.

@@ -45,6 +45,9 @@ public struct PushRoute: Sendable {
   public var send:
     @Sendable (Delivery, DeliveryAttempt, @escaping @Sendable (Report) -> Void) -> Void
 
+  /// Whether the service has refused the device for good, so that the route sends nothing.
+  public var refusesDevice = false
+
   /// Creates a route that sends with a closure.
   public init(
     send:

@@ -30,6 +30,8 @@ struct AdminExplainEndpoints: AdminEndpoints {
   let databases: AdminDatabases
   /// The subscription index of the dispatcher; nil if this process dispatches nothing.
   let index: Explainer.Index?
+  /// The check of the present configuration for a way to a device.
+  let lackOfRoute: Explainer.RouteCheck
   /// Whether ``subscriptionsLookedAt`` and ``changesTried`` apply. They protect the other clients
   /// of a server. For a command that reads a store itself, the defaults of `Explainer.Limits`
   /// apply: at most 10,000 subscriptions for an explanation, and no limit for a dry run.
@@ -155,7 +157,8 @@ struct AdminExplainEndpoints: AdminEndpoints {
       limits.subscriptionsTried = Self.subscriptionsLookedAt
       limits.changesTried = Self.changesTried
     }
-    return Explainer(store: store, limits: limits, index: index)
+    return Explainer(
+      store: store, limits: limits, index: index, lackOfRoute: lackOfRoute)
   }
 
   /// Returns the argument `before`, a sequence number. Only changes with a smaller one are

@@ -249,7 +249,8 @@ struct DispatchCompletion {
   }
 
   /// Returns whether the notification of a change is owed to a device or a web courier reader other than
-  /// the origin. If not, the firing of a `firesOnce` subscription sends nothing, and the subscription stays.
+  /// the origin. A device that its push service has refused gets nothing, so it does not count. If nobody
+  /// is owed the notification, the firing of a `firesOnce` subscription sends nothing, and the subscription stays.
   ///
   /// - Parameter unsent: the reasons why some devices get no delivery.
   private func isOwed(
@@ -257,7 +258,9 @@ struct DispatchCompletion {
     _ unsent: UnsentDeliveries
   ) throws -> Bool {
     if unsent.isDisjoint(with: [.userLimit, .serverLimit]),
-      outcome.devices[target.devices].contains(where: { !$0.isOrigin(of: change) })
+      outcome.devices[target.devices].contains(where: {
+        !$0.isOrigin(of: change) && capacity?.isRefused($0) != true
+      })
     {
       return true
     }

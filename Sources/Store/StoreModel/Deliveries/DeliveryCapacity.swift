@@ -35,11 +35,17 @@ public struct DeliveryCapacity: Sendable {
   /// delivery to the device. The function must not block.
   public var isSetUp: @Sendable (DeviceToken) -> Bool
 
+  /// Returns whether the push service has refused a device for good, so that nothing is sent to it until it
+  /// is registered anew. Its deliveries are written, so that each has its reason. The function must not
+  /// block.
+  public var isRefused: @Sendable (DeviceToken) -> Bool
+
   /// Creates limits; the defaults permit any number of waiting deliveries and any device.
   public init(
     lease: DeliveryLease, capacities: [DeliveryRoute.ID: Int], otherCapacity: Int,
     unwritten: Int = .max, backlogs: UserBacklogs = UserBacklogs(limit: .max),
-    isSetUp: @escaping @Sendable (DeviceToken) -> Bool = { _ in true }
+    isSetUp: @escaping @Sendable (DeviceToken) -> Bool = { _ in true },
+    isRefused: @escaping @Sendable (DeviceToken) -> Bool = { _ in false }
   ) {
     self.lease = lease
     self.capacities = capacities
@@ -47,5 +53,6 @@ public struct DeliveryCapacity: Sendable {
     self.unwritten = unwritten
     self.backlogs = backlogs
     self.isSetUp = isSetUp
+    self.isRefused = isRefused
   }
 }

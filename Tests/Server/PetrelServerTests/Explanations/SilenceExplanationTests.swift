@@ -2,6 +2,7 @@ import CloudKitModel
 import Explanation
 import Foundation
 import JSONCoding
+import StoreModel
 import Testing
 import Waiting
 
@@ -63,6 +64,22 @@ struct SilenceExplanationTests {
       try await service.saveNote("A")
       _ = try await service.explain("A") { !$0.notifications.isEmpty }
       #expect(try await service.reasons(against: "once", for: "A").map(\.code) == [.nothingOwed])
+      let key = try await service.addAdminKey()
+      let query =
+        "container=\(Service.container)&environment=development&recordName=A&subscriber=alice"
+      func cause() async throws -> String {
+        let answer = try await service.adminGet(
+          "explain/record?\(query)&subscriptionID=once", key: key)
+        let silent = answer.json["changes"]?.array?.first?["silent"]?.array?.first
+        return silent?["reasons"]?.array?.first?["text"]?.string ?? "\(answer.json)"
+      }
+      #expect(try await cause().contains("has no device, browser, webhook or web courier reader"))
+      try await service.store.devices.saveDeviceToken(
+        DeviceToken(
+          kind: .apns, token: "aa", container: Service.container, environment: .development,
+          apnsEnvironment: .development, userRecordName: service.alice.recordName,
+          deviceID: "tablet", registered: .now))
+      #expect(try await cause().contains("the configuration has no 'containers."))
       _ = try await service.makeReader(as: service.alice)
       try await service.saveNote("B")
       _ = try await service.explain("B") { $0.notifications.count == 2 }

@@ -10,12 +10,13 @@ extension RecordStoreConformance {
 
     private func capacity(
       unwritten: Int = .max, _ backlogs: UserBacklogs = UserBacklogs(limit: .max),
-      isSetUp: @escaping @Sendable (DeviceToken) -> Bool = { _ in true }
+      isSetUp: @escaping @Sendable (DeviceToken) -> Bool = { _ in true },
+      isRefused: @escaping @Sendable (DeviceToken) -> Bool = { _ in false }
     ) -> DeliveryCapacity {
       DeliveryCapacity(
         lease: DeliveryLease(holder: 7, until: TestStore.time(100)), capacities: [:],
         otherCapacity: 0,
-        unwritten: unwritten, backlogs: backlogs, isSetUp: isSetUp)
+        unwritten: unwritten, backlogs: backlogs, isSetUp: isSetUp, isRefused: isRefused)
     }
 
     private func notify(
@@ -68,7 +69,10 @@ extension RecordStoreConformance {
         func logged(by device: String, limit: Int = 9) async throws -> [String] {
           try await test.save(UUID().uuidString, device: device)
           return try await notify(
-            test, [], capacity(UserBacklogs(limit: limit)) { $0.kind != .webPush }
+            test, [],
+            capacity(
+              UserBacklogs(limit: limit), isSetUp: { $0.kind != .webPush },
+              isRefused: { $0.token == "refused" })
           ).logged.map(\.notification.subscription.subscriptionID)
         }
         _ = try await test.subscribe(noteSubscription("s", options: options), hasReader: false)
@@ -77,7 +81,8 @@ extension RecordStoreConformance {
         try await test.register("old", kind: .courier, device: "tablet", expires: 1)
         try await test.register("bb", user: TestStore.bob)
         try await test.register("browser", kind: .webPush)
-        #expect(try await logged(by: "phone").isEmpty, "the only device made the change")
+        try await test.register("refused", device: "tv")
+        #expect(try await logged(by: "phone").isEmpty, "no other device can be sent to")
         try await test.register("cc", device: "watch")
         #expect(try await logged(by: "phone", limit: 0).isEmpty, "too many pushes wait")
         #expect(try await test.storedSubscriptions().count == 1)
