@@ -211,6 +211,17 @@ public struct JSONWriter: ~Copyable, Sendable {
     output.append(UInt8(ascii: "\""))
   }
 
+  /// Returns the number of bytes that a string has in the JSON that this type writes, without the quotes.
+  public static func size(of string: some StringProtocol) -> Int {
+    string.utf8.reduce(0) { size, byte in
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0x0A, 0x0D, 0x09: size + 2
+      case 0..<0x20: size + 6
+      default: size + 1
+      }
+    }
+  }
+
   /// Writes one byte of a string, escaped if JSON needs it.
   private mutating func appendEscaped(_ byte: UInt8) {
     switch byte {

@@ -68,7 +68,7 @@ public struct PushPayload: Sendable, Hashable {
   /// Creates the payload of a notification.
   ///
   /// A payload that is too large loses its parts in the order of ``PushPayloadPart/inPruningOrder``
-  /// until it fits. The kind, the subscription ID, the database, the container identifier and the
+  /// until it fits. If a part that goes later leaves room, the shortened texts get it back. The kind, the subscription ID, the database, the container identifier and the
   /// notification ID always stay. These parts fit if `Subscription.validate(in:)` accepts the subscription ID.
   ///
   /// - Parameters:
@@ -89,6 +89,7 @@ public struct PushPayload: Sendable, Hashable {
     var content = PushPayloadContent(notification, badge: badge, reader: reader, strings: strings)
     var bytes = content.json()
     if let limit = [reader.sizeLimit, sizeLimit].compactMap(\.self).min() {
+      let alert = content.alert
       for part in PushPayloadPart.inPruningOrder where bytes.count > limit {
         let whole = content
         // The first removal adds the mark `"p":1,`.
@@ -96,6 +97,17 @@ public struct PushPayload: Sendable, Hashable {
         part.remove(&content, bytes.count + mark - limit)
         if content == whole { continue }
         content.prunedParts.append(part)
+        bytes = content.json()
+      }
+      for part in content.prunedParts.dropLast().reversed() {
+        guard let text = part.shortenedText, content.alert[keyPath: text].text != nil else {
+          continue
+        }
+        content.alert[keyPath: text] = alert[keyPath: text]
+        content.alert[keyPath: text].shorten(by: content.json().count - limit)
+        if content.alert[keyPath: text] == alert[keyPath: text] {
+          content.prunedParts.removeAll { $0 == part }
+        }
         bytes = content.json()
       }
     }

@@ -38,11 +38,8 @@ struct PushPayloadAlertText: Equatable {
     self.text = strings?.text(forKey: key, arguments: arguments ?? [])
   }
 
-  /// Cuts characters off the end of a plain text, so that the payload gets smaller by this number of
-  /// bytes at least. `ServiceLimits.pushStringLength` characters stay in any case.
-  ///
-  /// JSON needs at least the bytes of a character, and more for some, so the text may get shorter than it
-  /// must.
+  /// Cuts the fewest characters off the end of a plain text that make the payload smaller by this number
+  /// of bytes. `ServiceLimits.pushStringLength` characters stay in any case.
   mutating func shorten(by count: Int) {
     guard key == nil, let text else { return }
     var end = text.endIndex
@@ -52,7 +49,7 @@ struct PushPayloadAlertText: Equatable {
     var left = count
     while left > 0, end > least {
       let next = text.index(before: end)
-      left -= text[next..<end].utf8.count
+      left -= JSONWriter.size(of: text[next..<end])
       end = next
     }
     self.text = String(text[..<end])

@@ -5,19 +5,24 @@ public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
   /// Removes the part from the content of a payload. The second argument is the number of bytes that are
   /// too many; only a part that can be shortened needs it.
   let remove: @Sendable (inout PushPayloadContent, _ excess: Int) -> Void
+  /// The text of which the part is the end; `nil` for other parts.
+  let shortenedText: (WritableKeyPath<PushPayloadAlert, PushPayloadAlertText> & Sendable)?
 
   /// Creates a part that goes as a whole.
   init(_ description: String, remove: @escaping @Sendable (inout PushPayloadContent) -> Void) {
-    self.init(description) { content, _ in remove(&content) }
+    self.description = description
+    self.remove = { content, _ in remove(&content) }
+    shortenedText = nil
   }
 
-  /// Creates a part of which no more goes than must.
-  init(
+  /// Creates the end of a text, of which no more goes than must.
+  private init(
     _ description: String,
-    shorten: @escaping @Sendable (inout PushPayloadContent, _ excess: Int) -> Void
+    endOf text: WritableKeyPath<PushPayloadAlert, PushPayloadAlertText> & Sendable
   ) {
     self.description = description
-    remove = shorten
+    remove = { content, excess in content.alert[keyPath: text].shorten(by: excess) }
+    shortenedText = text
   }
 
   /// The values of desired keys that no payload can carry.
@@ -28,8 +33,8 @@ public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
   /// The parts in the order in which they are removed from a payload that is too large.
   ///
   /// The values of desired keys are removed first, as Apple's page of `CKNotification.isPruned`
-  /// says. Next are parts that an app can fetch, and then the sound and the texts. A long body of the
-  /// alert is shortened before the subtitle and the title go; what is left of it is near the end.
+  /// says. Next are parts that an app can fetch, and then the sound and the texts. The body, the subtitle
+  /// and the title are shortened before one of them goes; what is left of the body is near the end.
   ///
   /// The container identifier always stays: a published payload of iCloud's has it, and lacks all else.
   ///
@@ -50,7 +55,9 @@ public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
       $0.alert.action = nil
     },
     PushPayloadPart("category") { $0.category = nil },
-    PushPayloadPart("end of the body", shorten: { $0.alert.body.shorten(by: $1) }),
+    PushPayloadPart("end of the body", endOf: \.body),
+    PushPayloadPart("end of the subtitle", endOf: \.subtitle),
+    PushPayloadPart("end of the title", endOf: \.title),
     PushPayloadPart("subtitle") { $0.alert.subtitle = PushPayloadAlertText() },
     PushPayloadPart("title") { $0.alert.title = PushPayloadAlertText() },
     PushPayloadPart("localisation arguments") { $0.alert.body.arguments = nil },

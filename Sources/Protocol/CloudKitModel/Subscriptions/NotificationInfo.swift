@@ -70,6 +70,17 @@ public struct NotificationInfo: Sendable, Hashable {
       .union(subtitleLocalizationArgs ?? [])
   }
 
+  /// The texts that a push can have, by the names of their properties.
+  package static let texts:
+    [(name: String, text: WritableKeyPath<NotificationInfo, String?> & Sendable)] = [
+      ("alertBody", \.alertBody), ("alertLocalizationKey", \.alertLocalizationKey),
+      ("title", \.title), ("titleLocalizationKey", \.titleLocalizationKey),
+      ("subtitle", \.subtitle), ("subtitleLocalizationKey", \.subtitleLocalizationKey),
+      ("alertActionLocalizationKey", \.alertActionLocalizationKey),
+      ("alertLaunchImage", \.alertLaunchImage), ("soundName", \.soundName),
+      ("category", \.category),
+    ]
+
   /// Checks the number of desired keys, the lengths of the texts and of the collapse ID, and that each
   /// name is the name of a field.
   ///
@@ -85,15 +96,10 @@ public struct NotificationInfo: Sendable, Hashable {
         )
       }
     }
-    let texts = [
-      ("alertBody", alertBody), ("alertLocalizationKey", alertLocalizationKey), ("title", title),
-      ("titleLocalizationKey", titleLocalizationKey), ("subtitle", subtitle),
-      ("subtitleLocalizationKey", subtitleLocalizationKey),
-      ("alertActionLocalizationKey", alertActionLocalizationKey),
-      ("alertLaunchImage", alertLaunchImage), ("soundName", soundName), ("category", category),
-    ]
-    for (name, text) in texts {
-      guard let size = text?.utf8.count, size > ServiceLimits.pushPayloadSize else { continue }
+    for (name, text) in Self.texts {
+      guard let size = self[keyPath: text]?.utf8.count, size > ServiceLimits.pushPayloadSize else {
+        continue
+      }
       throw ModelError(
         .invalidSubscription, field: name,
         "\(name) has \(size) bytes; a push has at most \(ServiceLimits.pushPayloadSize) in all")

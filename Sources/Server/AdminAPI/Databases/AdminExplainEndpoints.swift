@@ -1,6 +1,7 @@
 import CloudKitModel
 import Explanation
 import Foundation
+import PushChannels
 import StoreModel
 import WebServices
 
@@ -135,14 +136,15 @@ struct AdminExplainEndpoints: AdminEndpoints {
     let arguments = request.arguments
     let (database, address) = try await databases.existing(arguments)
     let proposed: Subscription = try arguments.part(.subscription)
+    let subscriber = try await question(arguments).subscriber ?? address.owner ?? ""
     try arguments.check(.subscription) { () throws(ModelError) in
-      try proposed.validate(in: address.scope)
+      try proposed.validate(of: subscriber, in: address)
     }
     let subscription = try AdminSubscriptionsEndpoints.subscription(
-      proposed, withPredicateOf: arguments, in: address.scope)
+      proposed, withPredicateOf: arguments, of: subscriber, in: address)
     return try await named(
       try await explainer(arguments).dryRun(
-        subscription, of: question(arguments).subscriber ?? address.owner ?? "", in: database,
+        subscription, of: subscriber, in: database,
         before: before(arguments)))
   }
 

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 import PredicateLanguage
+import PushChannels
 import StoreModel
 import WebServices
 
@@ -109,7 +110,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       throw arguments.mistake(.subscription, "is not a subscription")
     }
     let address = try await databases.address(arguments)
-    let subscription = try Self.subscription(saved, withPredicateOf: arguments, in: address.scope)
+    let subscription = try Self.subscription(
+      saved, withPredicateOf: arguments, of: subscriber, in: address)
     // The first subscription in a database creates the database, as an app's request does.
     let outcome = try await apply(
       .save(subscription), of: subscriber,
@@ -123,10 +125,11 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
   /// Without this argument, the subscription is returned unchanged.
   ///
   /// - Throws: `BAD_REQUEST` if the predicate is invalid, or if there is a predicate and the
-  ///   subscription has no query. `ModelError` if the subscription breaks a rule for databases of
-  ///   `scope`.
+  ///   subscription has no query. `ModelError` if the subscription breaks a rule for the
+  ///   database.
   static func subscription(
-    _ subscription: Subscription, withPredicateOf arguments: AdminArguments, in scope: DatabaseScope
+    _ subscription: Subscription, withPredicateOf arguments: AdminArguments, of subscriber: String,
+    in address: DatabaseAddress
   ) throws -> Subscription {
     var subscription = subscription
     if let format = arguments.text(.predicate) {
@@ -137,7 +140,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       query.filters = filters
       subscription.kind = .query(query, zoneID: zoneID, options: options)
     }
-    try subscription.validate(in: scope)
+    try subscription.validate(of: subscriber, in: address)
     return subscription
   }
 

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PushChannels
 import StoreModel
 import WebServices
 
@@ -74,7 +75,7 @@ struct SubscriptionsEndpoint: Sendable {
   ) async throws -> SubscriptionsResponse {
     let user = try context.user()
     let address = try context.address()
-    let operations = request.operations.map { Self.validated($0, in: address.scope) }
+    let operations = request.operations.map { Self.validated($0, of: user, in: address) }
     let database = try await databases.database(for: context)
     let outcomes = try await store.modifySubscriptions(
       // An operation that failed already has its error as its answer.
@@ -108,15 +109,15 @@ struct SubscriptionsEndpoint: Sendable {
     return SubscriptionsResponse(subscriptions: context.reported(items))
   }
 
-  /// Checks the subscription of a save against the rules for databases of this scope. Deletions
-  /// need no check.
+  /// Checks the subscription of a save against the rules for this database. Deletions need no check.
   private static func validated(
-    _ operation: Result<SubscriptionOperation, FailedItem>, in scope: DatabaseScope
+    _ operation: Result<SubscriptionOperation, FailedItem>, of user: String,
+    in address: DatabaseAddress
   ) -> Result<SubscriptionOperation, FailedItem> {
     operation.flatMap { operation in
       guard case .save(let subscription) = operation else { return .success(operation) }
       do throws(ModelError) {
-        try subscription.validate(in: scope)
+        try subscription.validate(of: user, in: address)
         return .success(operation)
       } catch {
         return .failure(

@@ -65,7 +65,7 @@ struct PushPayloadPruningTests {
       let expected = order.filter { payload.prunedParts.contains($0) }
       #expect(payload.prunedParts == expected)
       // The parts that this notification has, up to the last that went.
-      let absent = ["end of the body", "body", "subscriber"]
+      let absent = ["end of the body", "end of the title", "body", "subscriber"]
       let present = order.filter { !absent.contains($0.description) }
       #expect(payload.prunedParts == Array(present.prefix(payload.prunedParts.count)), "\(size)")
       counts.insert(payload.prunedParts.count)
@@ -74,8 +74,9 @@ struct PushPayloadPruningTests {
     #expect(
       order.map(\.description) == [
         "values of desired keys", "record ID or zone ID", "reason", "sound", "launch image",
-        "action key", "category", "end of the body", "subtitle", "title",
-        "localisation arguments", "localisation key", "body", "badge", "subscriber",
+        "action key", "category", "end of the body", "end of the subtitle", "end of the title",
+        "subtitle", "title", "localisation arguments", "localisation key", "body", "badge",
+        "subscriber",
       ])
   }
 
@@ -95,7 +96,7 @@ struct PushPayloadPruningTests {
 
   @Test(
     "a long body is shortened by whole characters, and the title stays",
-    arguments: ["x", "é", "\u{1}", "👩‍👩‍👧‍👦"])
+    arguments: ["x", "é", "\u{1}", "\\", "\n", "👩‍👩‍👧‍👦"])
   func longBody(character: String) throws {
     let body = String(repeating: character, count: 4000)
     let info = NotificationFixture.info {
@@ -112,11 +113,93 @@ struct PushPayloadPruningTests {
     #expect(payload.kind == .alert && json["ck"]?["p"] == 1)
     #expect(json["ck"]?["cid"] != nil)
     #expect(payload.bytes.count <= 4096)
-    if character != "\u{1}" { #expect(payload.bytes.count > 4096 - character.utf8.count) }
+    // No more goes than must: one more character would be too much.
+    let size = JSONWriter.size(of: character)
+    #expect(
+      payload.bytes.count > 4096 - size && size == JSONValue.string(character).text.utf8.count - 2)
     #expect(
       payload.prunedParts.map(\.description) == [
         "record ID or zone ID", "reason", "end of the body",
       ])
+  }
+
+  @Test("a long title leaves the body 100 characters, and is shortened before it goes")
+  func longTitle() throws {
+    let info = NotificationFixture.info {
+      $0.title = String(repeating: "t", count: 4000)
+      $0.alertBody = String(repeating: "b", count: 4000)
+    }
+    let payload = PushPayload(NotificationFixture.query(info), badge: nil, reader: .apns)
+    let alert = try #require(try JSONValue(parsing: payload.text)["aps"]?["alert"])
+    #expect(alert["body"]?.string == String(repeating: "b", count: 100))
+    #expect(try #require(alert["title"]?.string).count > 3500)
+    #expect(payload.bytes.count == 4096)
+    #expect(
+      payload.prunedParts.map(\.description) == [
+        "record ID or zone ID", "reason", "end of the body", "end of the title",
+      ])
+  }
+
+  @Test(
+    "a shortened body gets back what a title leaves that goes as a whole", arguments: [500, 4000])
+  func bodyGrowsAgain(length: Int) throws {
+    let body = String(repeating: "b", count: length)
+    let info = NotificationFixture.info {
+      $0.titleLocalizationKey = String(repeating: "t", count: 3820)
+      $0.alertBody = body
+    }
+    let payload = PushPayload(NotificationFixture.query(info), badge: nil, reader: .apns)
+    let rest = try #require(try JSONValue(parsing: payload.text)["aps"]?["alert"]?.string)
+    #expect(payload.prunedParts.contains { $0.description == "title" })
+    if length == 500 {
+      #expect(rest == body && !payload.prunedParts.contains { $0.description == "end of the body" })
+    } else {
+      #expect(payload.bytes.count == 4096 && body.hasPrefix(rest))
+    }
+  }
+
+  @Test(
+    "a save refuses a text that is too long even by itself, and takes one that a push can hold",
+    arguments: ["title", "subtitle", "alertBody"])
+  func refusedAtSave(kind: String) throws {
+    let keys: [String: WritableKeyPath<NotificationInfo, String?>] = [
+      "title": \.titleLocalizationKey, "subtitle": \.subtitleLocalizationKey,
+      "alertBody": \.alertLocalizationKey,
+    ]
+    let key = try #require(keys[kind])
+    let text = try #require(NotificationInfo.texts.first { $0.name == kind }).text
+    func payload(_ info: NotificationInfo) throws -> PushPayload {
+      let notification = NotificationFixture.query(info)
+      try notification.subscription.validate(
+        of: NotificationFixture.user, in: notification.database)
+      return PushPayload(notification, badge: nil, reader: .apns)
+    }
+    var longest = 0
+    for length in stride(from: 3700, through: 4096, by: 1) {
+      let info = NotificationFixture.info {
+        $0[keyPath: key] = String(repeating: "k", count: length)
+      }
+      do {
+        let payload = try payload(info)
+        #expect(payload.kind == .alert, "\(length)")
+        longest = length
+      } catch let error as ModelError {
+        #expect(error.field?.hasSuffix("LocalizationKey") == true)
+        #expect(error.reason.contains("\(length) bytes"))
+      }
+    }
+    #expect((3800..<3950).contains(longest))
+    // Beside a short text of another part, what a save takes is still shown.
+    let info = NotificationFixture.info {
+      $0[keyPath: key] = String(repeating: "k", count: longest)
+      $0.soundName = "Purr"
+    }
+    #expect(try payload(info).kind == .alert)
+    // A plain text is shortened, so a save takes it.
+    let plain = NotificationFixture.info {
+      $0[keyPath: text] = String(repeating: "\\", count: 4000)
+    }
+    #expect(try payload(plain).kind == .alert)
   }
 
   @Test("the text of the action goes with its key")
