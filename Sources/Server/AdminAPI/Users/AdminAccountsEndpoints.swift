@@ -75,6 +75,9 @@ struct AdminAccountsEndpoints: AdminEndpoints {
     guard !name.hasPrefix("_") else {
       throw arguments.mistake(Self.name, "must not begin with '_', as user record names do")
     }
+    guard name.trimmingCharacters(in: .whitespacesAndNewlines) == name else {
+      throw arguments.mistake(Self.name, "must not begin or end with a space")
+    }
     let profile = try profile(arguments)
     let lifetime = Self.lifetime(arguments)
     // The password is hashed before the account is saved. If the hasher refuses because of too much

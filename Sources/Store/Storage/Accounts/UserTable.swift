@@ -146,15 +146,18 @@ struct UserTable {
     return try add(named: holder(of: name) == nil ? name : nil, profile: profile, at: timestamp)
   }
 
-  /// Returns the name of the account whose name differs from this one at most in case.
+  /// Returns the name of the account whose name differs from this one at most in case and white space.
   private func holder(of name: String) throws -> String? {
     try connection.first(
       "SELECT name FROM users WHERE folded_name = $1", [.text(Self.folded(name))]
     ) { $0.text(0) }
   }
 
+  /// Returns the name without differences of case, and without white space at its ends. The capital
+  /// letters of `ß` are `SS`, so names that differ in them are one name too.
   private static func folded(_ name: String) -> String {
-    name.precomposedStringWithCanonicalMapping.lowercased()
+    name.trimmingCharacters(in: .whitespacesAndNewlines).precomposedStringWithCanonicalMapping
+      .uppercased().lowercased()
   }
 
   /// Whether a statement finds a row for a value. The result is false if the value is nil.
@@ -167,7 +170,8 @@ struct UserTable {
   /// Call the method after the insertion of `user` added no row.
   private func conflict(of user: User) throws -> StoreError {
     if let other = try holder(of: user.name) {
-      let difference = other == user.name ? "" : ", and '\(user.name)' differs from it only in case"
+      let difference =
+        other == user.name ? "" : ", and '\(user.name)' differs from it only in case or spaces"
       return StoreError(
         .exists, "a user named '\(other)' already exists\(difference); choose another name")
     }

@@ -45,7 +45,7 @@ struct AccountCommandsTests {
         ),
         (
           "users add Anna", nil, 1,
-          "a user named 'anna' already exists, and 'Anna' differs from it only in case; choose another "
+          "a user named 'anna' already exists, and 'Anna' differs from it only in case or spaces; choose another "
             + "name (EXISTS)"
         ),
         ("users add _eva", nil, 1, "users add: 'name' must not begin with '_'"),

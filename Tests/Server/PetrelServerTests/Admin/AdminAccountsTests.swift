@@ -116,6 +116,7 @@ struct AdminAccountsTests {
     "what is wrong is told by its name, and nobody is made",
     arguments: [
       (["name": "_eva"], "'name' must not begin with '_'"),
+      (["name": "eva "], "'name' must not begin or end with a space"),
       (["name": "e\u{7}va"], "'name' contains a control character"),
       (
         ["name": .string(String(repeating: "é", count: 128))],

@@ -56,13 +56,18 @@ extension RecordStoreConformance {
       }
     }
 
-    @Test("no two users have names that differ only in case", arguments: engines)
+    @Test("no two users have names that differ only in case or spaces", arguments: engines)
     func namesInAnyCase(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let accounts = test.store.accounts
         _ = try await accounts.addUser(named: "ben", at: .now)
         _ = try await accounts.addUser(named: "Jürgen", at: .now)
-        for (name, other) in [("Ben", "ben"), ("BEN", "ben"), ("JÜRGEN", "Jürgen")] {
+        _ = try await accounts.addUser(named: "Straße", at: .now)
+        for (name, other) in [
+          ("Ben", "ben"), ("BEN", "ben"), ("JÜRGEN", "Jürgen"), ("ben ", "ben"),
+          ("STRASSE", "Straße"),
+          ("strasse", "Straße"),
+        ] {
           let error = await #expect(throws: StoreError.self) {
             try await accounts.addUser(named: name, at: .now)
           }
@@ -70,9 +75,9 @@ extension RecordStoreConformance {
           #expect(
             error?.reason
               == "a user named '\(other)' already exists, and '\(name)' differs from it only in "
-              + "case; choose another name")
+              + "case or spaces; choose another name")
         }
-        #expect(try await accounts.users().map(\.name) == ["Jürgen", "ben"])
+        #expect(try await accounts.users().map(\.name) == ["Jürgen", "Straße", "ben"])
         #expect(try await accounts.user(named: "Ben") == nil)
       }
     }
