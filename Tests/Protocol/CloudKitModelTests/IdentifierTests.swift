@@ -74,6 +74,12 @@ struct IdentifierTests {
     ] {
       #expect(name.hasSameBytes(as: composed))
     }
+    // A filter on the name compares names; other fields may have any text.
+    let lists = [decomposed, composed].map { RecordValue.list(of: .string, [.string($0)]) }
+    let name = FieldKey.system(.recordName)
+    #expect(Filter(name, .equals, .string(decomposed)).value == .string(composed))
+    #expect(Filter(name, .isIn, lists[0]).value == lists[1])
+    #expect(Filter(.field("title"), .equals, .string(decomposed)).value != .string(composed))
   }
 
   @Test("A zone without owner belongs to the database's own; the description leaves it out")

@@ -33,18 +33,30 @@ public struct Filter: Sendable, Hashable {
   /// The options for the comparison of strings. Searches for words ignore the options.
   public var options: Options
 
-  /// Creates a filter without checks; call ``validate()`` to check it.
+  /// Creates a filter without checks; call ``validate()`` to check it. Names of records that the filter
+  /// compares get the form of stored names, ``Swift/String/composed``.
   public init(
     _ key: FieldKey, _ comparator: Comparator, _ value: RecordValue?, distance: Double? = nil,
     options: Options = []
   ) {
     self.key = key
     self.comparator = comparator
-    self.value = value
+    self.value = key == .system(.recordName) ? value?.composingNames : value
     self.distance = distance
     self.options = options
   }
 
   /// The filter that no record passes. `FALSEPREDICATE` becomes this filter.
   public static let never = Filter(.system(.recordName), .isIn, .list(of: .string, []))
+}
+
+extension RecordValue {
+  /// The value with its texts as names of records. A text that is not stream-safe is no name, and stays.
+  fileprivate var composingNames: RecordValue {
+    switch self {
+    case .string(let name): name.isStreamSafe ? .string(name.composed) : self
+    case .list(let element, let values): .list(of: element, values.map(\.composingNames))
+    case .int64, .double, .timestamp, .preciseTimestamp, .bytes, .location, .reference, .asset: self
+    }
+  }
 }

@@ -105,6 +105,16 @@ struct RecordsQueryTests {
         "public/records/modify",
         #"{"operations": [\#(Service.operation("create", "cafe\u{301}"))]}"#, as: service.alice)
       #expect(again.outcomes == ["EXISTS"], "\(again.json)")
+      for (comparator, value) in [
+        ("EQUALS", #""cafe\u0301""#), ("IN", #"["cafe\u0301"]"#), ("BEGINS_WITH", #""cafe\u0301""#),
+        ("EQUALS", #"{"recordName": "cafe\u0301"}"#),
+      ] {
+        let answer = try await Self.query(
+          service,
+          filters: #"{"comparator": "\#(comparator)", "fieldName": "___recordID", "#
+            + #""fieldValue": {"value": \#(value)}}"#)
+        #expect(answer.json["records"]?.array?.count == 1, "\(comparator): \(answer.json)")
+      }
       let found = try await service.post(
         "public/records/lookup", #"{"records": ["\#("cafe\u{301}")", "\#(names[1])"]}"#,
         as: service.alice)
