@@ -27,10 +27,14 @@ struct AdminDatabases: Sendable {
 
   /// Returns the address of the selected database. The database need not exist.
   ///
-  /// - Throws: `BAD_REQUEST` if the container is invalid, or if `user` is missing or unknown for a
-  ///   private or shared database.
+  /// - Throws: `BAD_REQUEST` if the container is invalid, if `user` is missing or unknown for a
+  ///   private or shared database, or if there is a `user` without a `database`.
   func address(_ arguments: AdminArguments) async throws -> DatabaseAddress {
     let place = try arguments.place()
+    if arguments.text(.user) != nil, arguments.text(.database) == nil {
+      throw arguments.mistake(
+        .database, "is missing: a request with 'user' must say which database it means")
+    }
     let scope = arguments.text(.database).flatMap { DatabaseScope(pathComponent: $0) } ?? .public
     var owner: String?
     if scope != .public {

@@ -94,6 +94,18 @@ struct AdminDataTests {
     }
   }
 
+  @Test("A request with a user and without a database is refused, not answered from the public one")
+  func userWithoutDatabase() async throws {
+    try await withService { service in
+      let key = try await service.addAdminKey()
+      let answer = try await service.adminPost(
+        "records/query", body(["user": "alice", "recordType": "Note"]), key: key)
+      #expect(answer.status == 400)
+      #expect(
+        answer.json["reason"]?.string?.contains("'database' is missing") == true, "\(answer.json)")
+    }
+  }
+
   @Test("Records that the grants keep from others are open to who runs the server")
   func grants() async throws {
     try await withService { service in
