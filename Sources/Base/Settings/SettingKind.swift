@@ -92,7 +92,7 @@ package enum SettingKind: Sendable {
   package func allows(_ value: JSONValue) -> Bool {
     switch self {
     case .text, .secret, .file, .folder: value.string != nil
-    case .webURL: value.string.map(Self.isWebURL) ?? false
+    case .webURL: value.string.map { Self.rule(brokenByWebURL: $0) == nil } ?? false
     case .whole(let range, _): value.int.map(range.contains) ?? false
     case .number(let range, _): value.double.map(range.contains) ?? false
     case .positive(let most): value.double.map { $0 > 0 && $0 <= most } ?? false
@@ -107,27 +107,18 @@ package enum SettingKind: Sendable {
   /// `nil` when the value is allowed. The sentence begins with the key's name.
   package func complaint(about value: JSONValue) -> String? {
     if allows(value) { return nil }
+    if case .webURL = self, let text = value.string {
+      return Self.rule(brokenByWebURL: text).map { "\($0), not '\(text)'" }
+    }
     let wrong =
       switch (self, value) {
-      case (.choice, .string(let word)), (.webURL, .string(let word)): "'\(word)'"
+      case (.choice, .string(let word)): "'\(word)'"
       case (.whole, .int), (.whole, .double), (.number, _), (.positive, _): value.text
       case (.list(let kind), .array(let elements)):
         elements.first { !kind.allows($0) }?.text ?? value.kind
       default: value.kind
       }
     return "\(rule), not \(wrong)"
-  }
-
-  /// Whether a text is the URL of a web server: in visible ASCII, with the scheme `http` or `https`
-  /// and a host, and without a user, a query and a fragment.
-  private static func isWebURL(_ text: String) -> Bool {
-    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-      let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
-      let host = parts.encodedHost
-    else { return false }
-    return ["http", "https"].contains(scheme) && !host.isEmpty && parts.user == nil
-      && parts.password == nil && parts.query == nil && parts.fragment == nil
-      && (parts.port.map { (1...65_535).contains($0) } ?? true)
   }
 
   /// Converts the text of a variable or an option to a value; `nil` when the text cannot be of this

@@ -58,6 +58,8 @@ extension ConfigurationSources {
     to configuration: inout ServerConfiguration
   ) -> [ConfigurationError] {
     var mistakes: [ConfigurationError] = []
+    // The paths of the values that were removed. A later error about one of them says that it is missing.
+    var removed: Set<[String]> = []
     while mistakes.count < Self.limit {
       do throws(ConfigurationError) {
         var next = configuration
@@ -66,10 +68,13 @@ extension ConfigurationSources {
         return mistakes
       } catch {
         guard case .key(var path) = error.place else { return mistakes + [error] }
-        if mistakes.last?.description != error.description { mistakes.append(error) }
+        if mistakes.last?.description != error.description, !removed.contains(path) {
+          mistakes.append(error)
+        }
         while !path.isEmpty, value(at: path) == nil { path.removeLast() }
         guard !path.isEmpty else { return mistakes }
         remove(path)
+        removed.insert(path)
       }
     }
     return mistakes

@@ -209,8 +209,6 @@ struct ServerConfigurationTests {
     arguments: [
       "cloud.example.com", "ftp://cloud.example.com", "https://", "https:///x", "/petrel", "",
       "https://cloud example.com", " https://cloud.example.com", "localhost:8080",
-      "https://anna:secret@cloud.example.com", "https://cloud.example.com?a=b",
-      "https://cloud.example.com#a", "https://cloud.example.com:99999",
     ])
   func namesBadPublicURL(text: String) throws {
     let error = #expect(throws: ConfigurationError.self) {
@@ -222,9 +220,58 @@ struct ServerConfigurationTests {
   }
 
   @Test(
+    "a public URL with a host that breaks another rule is told that rule",
+    arguments: [
+      ("https://anna:secret@cloud.example.com", "must be a URL without a user name and a password"),
+      ("https://cloud.example.com?a=b", "must be a URL without a query and a fragment (? and #)"),
+      ("https://cloud.example.com/?q", "must be a URL without a query and a fragment (? and #)"),
+      ("https://cloud.example.com#a", "must be a URL without a query and a fragment (? and #)"),
+      ("https://cloud.example.com:99999", "must be a URL with a port from 1 to 65535"),
+      (
+        "https://m\u{FC}ller.de",
+        "must be in ASCII, with an international host name in its form xn--…"
+      ),
+      ("http://256.1.1.1", "must be a URL with the name or the address of a host"),
+      ("https://x..com", "must be a URL with the name or the address of a host"),
+      ("https://-x.com", "must be a URL with the name or the address of a host"),
+      (
+        "https://[::1",
+        "must be a URL with https:// or http:// and a host, such as https://cloud.example.com"
+      ),
+      ("https://x.com/%zz", "must be a URL with two hexadecimal digits after each %"),
+      ("https://x.com/%4", "must be a URL with two hexadecimal digits after each %"),
+    ])
+  func namesBrokenRule(text: String, rule: String) throws {
+    let error = #expect(throws: ConfigurationError.self) {
+      try Self.read(JSONValue.object(["publicURL": .string(text)]).text)
+    }
+    #expect(
+      error?.description.contains("'publicURL' \(rule), not '\(text)'") == true, "\(error as Any)")
+  }
+
+  @Test(
+    "a wrong value of a needed key is one mistake, not a missing key too",
+    arguments: [#"[]"#, #""a.b""#, #"["a", "a"]"#, #"["a b"]"#])
+  func oneMistake(topics: String) throws {
+    let text = """
+      {"containers": {"iCloud.a": {"apns": {"topics": \(topics), "certificateFile": "c"}}}, "port": -1}
+      """
+    let path = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(UUID().uuidString).json").path
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var sources = try ConfigurationSources(fileAt: path)
+    var configuration = ServerConfiguration(dataDirectory: "/data")
+    let mistakes = sources.applyWhatCan(to: &configuration).map(\.description)
+    #expect(
+      mistakes.count == 2 && mistakes.count(where: { $0.contains("'topics'") }) == 1, "\(mistakes)")
+  }
+
+  @Test(
     "a public URL may have a port and a path",
     arguments: [
-      "http://127.0.0.1:8080", "https://[::1]:8443", "HTTPS://cloud.example.com/petrel/",
+      "http://127.0.0.1:8080", "https://[::1]:8443", "https://xn--mller-kva.de/a%20b",
+      "http://cloud_1.example.com.", "HTTPS://cloud.example.com/petrel/",
     ])
   func readsPublicURL(text: String) throws {
     let read = try Self.read(JSONValue.object(["publicURL": .string(text)]).text)
