@@ -122,35 +122,51 @@ extension Explainer {
   }
 
   /// Returns the reason for a subscription that is not in the database: the other place where it
-  /// is, or that there is none. The method searches the public database and the subscriber's
-  /// private database of the same container, first in the same environment, then in the other one.
+  /// is, or that there is none.
   private func whereabouts(
     of name: SubscriptionName, besides database: DatabaseID
   ) async throws -> SilenceReason {
     let here = try await store.databases.address(of: database)
+    guard let there = try await place(of: name, besides: database) else {
+      return SilenceReason(
+        .unknownSubscription,
+        "\(name.subscriber) has no subscription '\(name.subscriptionID)' in this container")
+    }
+    guard there.environment == here.environment else {
+      return SilenceReason(
+        .otherEnvironment,
+        "the subscription is in the \(there.environment.rawValue) environment, and the change is in "
+          + here.environment.rawValue)
+    }
+    let (its, owner) = (there.scope, there.owner ?? "")
+    return SilenceReason(
+      .otherDatabase,
+      its == here.scope
+        ? "the subscription is in the \(its) database of \(owner), and the change is in that of "
+          + "\(here.owner ?? ""): nothing of it is shared with \(owner)"
+        : "the subscription is in the \(its) database, and the change is in the \(here.scope) one")
+  }
+
+  /// Returns the address of the other database that has a subscription; nil if none has it. The method
+  /// searches the public database and the subscriber's databases of the same container, first in
+  /// the same environment, then in the other one.
+  func place(
+    of name: SubscriptionName, besides database: DatabaseID
+  ) async throws -> DatabaseAddress? {
+    let here = try await store.databases.address(of: database)
     let elsewhere = ContainerEnvironment.allCases.filter { $0 != here.environment }
     for environment in [here.environment] + elsewhere {
-      for scope in [DatabaseScope.public, .private] {
+      for scope in [DatabaseScope.public, .private, .shared] {
         let there = DatabaseAddress(
           container: here.container, environment: environment, scope: scope,
-          owner: scope == .private ? name.subscriber : nil)
+          owner: scope == .public ? nil : name.subscriber)
         guard there != here, let other = try await store.databases.existingDatabase(at: there),
           try await store.changeHistory.subscriptionState(of: name, in: other) != nil
         else { continue }
-        return environment == here.environment
-          ? SilenceReason(
-            .otherDatabase,
-            "the subscription is in the \(scope) database, and the change is in the \(here.scope) one"
-          )
-          : SilenceReason(
-            .otherEnvironment,
-            "the subscription is in the \(environment.rawValue) environment, and the change is in "
-              + here.environment.rawValue)
+        return there
       }
     }
-    return SilenceReason(
-      .unknownSubscription,
-      "\(name.subscriber) has no subscription '\(name.subscriptionID)' in this container")
+    return nil
   }
 
   /// Returns the reasons why an existing subscription did not fire.

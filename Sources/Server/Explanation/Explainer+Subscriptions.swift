@@ -20,6 +20,7 @@ extension Explainer {
     {
       explanation.firings.append(try await explain(past))
     }
+    if state == nil { explanation.place = try await place(of: name, besides: database) }
     if let state {
       let run = try await dryRun(
         state.stored.subscription, of: name.subscriber, in: database, from: state.stored.version)

@@ -5,6 +5,9 @@ import StoreModel
 public struct SubscriptionExplanation: Sendable {
   /// The subscription's present content; nil if the subscription does not exist.
   public var subscription: Subscription?
+  /// The address of another database of the container that has the subscription; nil if it exists in this
+  /// one, or in none.
+  public var place: DatabaseAddress?
   /// The time of the subscription's last deletion; nil if the store has no record of a deletion.
   public var deleted: Timestamp?
   /// The latest notifications of the subscription, newest first.

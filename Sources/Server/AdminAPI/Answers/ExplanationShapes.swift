@@ -145,6 +145,8 @@ struct ExplainedSubscription: Sendable {
       }
     }
     explained.member("exists") { $0.explanation.subscription != nil }
+    explained.nullable("existsInDatabase") { $0.explanation.place?.scope.pathComponent }
+    explained.nullable("existsInEnvironment") { $0.explanation.place?.environment.rawValue }
     explained.nullable("deleted") { $0.explanation.deleted }
     explained.list("firings", of: NotificationExplanation.shape) { $0.explanation.firings }
     explained.object("tally", SubscriptionExplanation.Tally.shape) { $0.explanation.tally }

@@ -116,7 +116,10 @@ struct AdminExplainEndpoints: AdminEndpoints {
     guard !record.recordType.isEmpty else {
       throw arguments.mistake(.record, "has no recordType")
     }
-    try arguments.check(.record) { () throws(ModelError) in try record.recordID.validate() }
+    try arguments.check(.record) { () throws(ModelError) in
+      try record.recordID.validate()
+      try record.validate()
+    }
     let event: ProposedEvent = arguments.word(.event) ?? .create
     let last = try AdminContinuation.parts(arguments, count: 2).map {
       SubscriptionName(subscriber: $0[0], subscriptionID: $0[1])

@@ -92,6 +92,57 @@ struct ElsewhereExplanationTests {
     }
   }
 
+  @Test("the private databases of two users are told apart, and where a subscription is")
+  func otherUser() async throws {
+    try await withService { service in
+      let key = try await service.addAdminKey()
+      try await subscribe(toNotes("mine"), in: "private", at: service)
+      try await service.subscribe(toNotes("his"), in: "private", as: service.bob)
+      try await save("B", in: "private", at: service)
+      let place = "container=\(Service.container)&environment=development"
+      var text = ""
+      try await eventually("the change is dispatched") {
+        let answer = try await service.adminGet(
+          "explain/record?\(place)&database=private&user=alice&recordName=B&subscriber=bob"
+            + "&subscriptionID=his", key: key)
+        let change = answer.json["changes"]?.array?.first
+        let silent = change?["silent"]?.array?.first
+        text = silent?["reasons"]?.array?.first?["text"]?.string ?? "\(answer.json)"
+        return change?["steps"]?.array?.count == 2
+      }
+      let (alice, bob) = (service.alice.recordName, service.bob.recordName)
+      #expect(
+        text
+          == "the subscription is in the private database of \(bob), and the change is in that of "
+          + "\(alice): nothing of it is shared with \(bob)")
+
+      try await save("A", at: service)
+      let answer = try await service.adminGet(
+        "explain/subscription?\(place)&subscriptionID=mine&subscriber=alice", key: key)
+      #expect(answer.json["exists"] == false && answer.json["existsInDatabase"] == "private")
+      #expect(answer.json["existsInEnvironment"] == "development")
+    }
+  }
+
+  @Test("a dry run refuses a record that a save refuses")
+  func refusedRecord() async throws {
+    try await withService { service in
+      let key = try await service.addAdminKey()
+      try await subscribe(toNotes("notes"), at: service)
+      let answer = try await service.adminPost(
+        "explain/dry-run/record",
+        [
+          "container": .string(Service.container),
+          "record": [
+            "recordName": "n", "recordType": "Note",
+            "fields": ["due": ["value": 9_000_000_000_000_000, "type": "TIMESTAMP"]],
+          ],
+        ], key: key)
+      #expect(answer.status == 400)
+      #expect(answer.json["reason"]?.string?.contains("out of range") == true, "\(answer.json)")
+    }
+  }
+
   @Test("a subscription in development, and a record in production, and the reverse")
   func otherEnvironment() async throws {
     try await withService { service in

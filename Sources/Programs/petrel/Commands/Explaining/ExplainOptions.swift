@@ -34,6 +34,9 @@ enum ExplainOptions {
     _ answer: JSONValue, _ arguments: Arguments, lines: (ExplanationLines) -> [String]
   ) {
     if arguments.flag("json") { return Output.json(answer) }
-    for line in lines(ExplanationLines(answer)) { Output.line(line.printable) }
+    let isRestricted = ["subscriber", "subscription"].contains { arguments.string($0) != nil }
+    for line in lines(ExplanationLines(answer, isRestricted: isRestricted)) {
+      Output.line(line.printable)
+    }
   }
 }

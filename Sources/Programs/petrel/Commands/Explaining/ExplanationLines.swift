@@ -17,12 +17,17 @@ import JSONCoding
 struct ExplanationLines {
   /// The answer of the admin API.
   private let json: JSONValue
+  /// Whether the answer is about some subscriptions only, so that others may have fired.
+  private let isRestricted: Bool
   /// The names of users, by user record name.
   private let users: [String: JSONValue]
 
   /// Creates the lines for an answer of the admin API.
-  init(_ json: JSONValue) {
+  ///
+  /// - Parameter isRestricted: whether the request named a subscriber or a subscription.
+  init(_ json: JSONValue, isRestricted: Bool) {
     self.json = json
+    self.isRestricted = isRestricted
     users = json["users"]?.object ?? [:]
   }
 
@@ -45,7 +50,15 @@ struct ExplanationLines {
   var ofSubscription: [String] {
     var lines: [String] = []
     let exists = json["exists"]?.bool == true
-    if !exists { lines.append("the subscription does not exist") }
+    if let scope = json["existsInDatabase"]?.string {
+      let user = scope == "public" ? "" : " --user \(userName(json["subscriber"]?.string ?? ""))"
+      lines.append(
+        "the subscription is not in this database, but in the \(scope) one of \(text(json, "existsInEnvironment")); "
+          + "choose that with --environment \(text(json, "existsInEnvironment")) --database \(scope)\(user)"
+      )
+    } else if !exists {
+      lines.append("the subscription does not exist")
+    }
     if let deleted = json["deleted"] {
       lines.append("a subscription with this ID was deleted at \(deleted.timeText)")
     }
@@ -110,7 +123,12 @@ struct ExplanationLines {
       lines += self.lines(ofNotification: notification, from: start)
     }
     if change["moreNotifications"]?.bool == true { lines.append("  and more notifications") }
-    if notifications.isEmpty, matched != nil { lines.append("  nobody was notified") }
+    if notifications.isEmpty, matched != nil {
+      lines.append(
+        isRestricted
+          ? "  none of the subscriptions in question fired; others may have"
+          : "  nobody was notified")
+    }
     let silent = list(change, "silent")
     guard !silent.isEmpty else { return lines }
     lines.append("  did not fire:")
@@ -211,6 +229,11 @@ struct ExplanationLines {
   /// Returns a subscription's ID with its user.
   private func name(ofSubscription json: JSONValue) -> String {
     "\(text(json, "subscriptionID")) of \(name(ofUser: text(json, "subscriber")))"
+  }
+
+  /// Returns the account's name; the user record name if the user has no account.
+  private func userName(_ recordName: String) -> String {
+    users[recordName]?.string ?? recordName
   }
 
   /// Returns the account's name followed by the user record name in parentheses. Without an
