@@ -2,8 +2,8 @@ import CloudKitModel
 import Foundation
 
 extension Subscription {
-  /// Checks that the subscription may be saved in the database, and that a push can hold each text of its
-  /// notification info, if the push has no other text.
+  /// Checks that the subscription may be saved in the database. Checks also that a push can hold each text
+  /// of its notification info, if the push has no other text.
   ///
   /// A push loses parts until it fits (``PushPayloadPart/inPruningOrder``). A text that is too long even by
   /// itself would be lost in each push.

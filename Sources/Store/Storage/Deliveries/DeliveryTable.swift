@@ -63,9 +63,8 @@ struct DeliveryTable {
   ///
   /// The method runs one statement for each delivery.
   ///
-  /// - Returns: `found`: the deliveries; `lost`: the IDs of deliveries that cannot be sent, because
-  ///   the device or the log entry was deleted, or because the registration has expired, with or
-  ///   without its sign-in, or has another user by now.
+  /// - Returns: `found`: the deliveries; `lost`: the IDs of deliveries that cannot be sent. Their
+  ///   device or log entry was deleted, or the registration has ended or has another user by now.
   func deliveries(
     _ ids: [Delivery.ID], at timestamp: Timestamp
   ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
