@@ -274,9 +274,9 @@ struct ChangeFeedTests {
             CKRecord("Item", "a\((round * 7 + $0 * 13) % 40)", zone: zone)
           }
           for record in records { record["n"] = round }
+          let gone = CKRecord.ID(recordName: "a\((round * 11 + 5) % 40)", zoneID: zone)
           try await phone.modifyRecords(
-            saving: records,
-            deleting: [CKRecord.ID(recordName: "a\((round * 11 + 5) % 40)", zoneID: zone)],
+            saving: records.filter { $0.recordID != gone }, deleting: [gone],
             savePolicy: .allKeys, atomically: false)
         }
       }
