@@ -55,6 +55,8 @@ struct DispatchCompletion {
   /// The number in place of the newest firing of each user that is not logged
   /// (`MatchedChange.isSkipped`).
   private var skipped: [UserOfDatabase: Int64] = [:]
+  /// The users whose newest firing that is not logged has no number yet.
+  private var unnumbered: Set<UserOfDatabase> = []
   /// The numbers of the last changes that the transaction forwards to shared databases.
   private var forwarded: [ForwardKey: Int64] = [:]
 
@@ -96,6 +98,7 @@ struct DispatchCompletion {
     }
     for (user, progress) in deferredProgress {
       try progress.write(in: transaction)
+      try numberSkipped(of: user)
       if let number = skipped[user] {
         try NotificationLogTable(transaction: transaction)
           .noteTrimmed(through: number, of: user.userRecordName, in: user.database)
@@ -170,9 +173,12 @@ struct DispatchCompletion {
     if let target { targets[target.user] = target }
   }
 
-  /// Notes that firings of a deferred subscriber are not logged. They leave the same trace as entries
-  /// that were trimmed from the log: a number that no entry has.
-  private mutating func skip(for user: UserOfDatabase) throws {
+  /// Draws a number for firings of a deferred subscriber that are not logged, if there are any since
+  /// the last call. They leave the same trace as entries that were trimmed from the log: a number that
+  /// no entry has. All firings up to the next logged one share a number, since each number costs the
+  /// writer time.
+  private mutating func numberSkipped(of user: UserOfDatabase) throws {
+    guard unnumbered.remove(user) != nil else { return }
     skipped[user] = try nextNumber(of: user.database)
   }
 
@@ -189,7 +195,8 @@ struct DispatchCompletion {
       guard var progress = known else { return false }
       defer { deferredProgress[user] = progress }
       guard try progress.settle(matched) else { return false }
-      if matched.isSkipped { try skip(for: user) }
+      if matched.isSkipped { unnumbered.insert(user) }
+      if !matched.firings.isEmpty { try numberSkipped(of: user) }
       return true
     }
     var progress = try self.progress[part] ?? DispatchProgress(of: part, in: transaction)
