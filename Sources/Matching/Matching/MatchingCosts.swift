@@ -34,7 +34,7 @@ public struct MatchingCosts: Sendable {
     !excluded.isEmpty && excluded.contains(owner().subscriber)
   }
 
-  /// Adds a cost.
+  /// Adds the cost of one program.
   ///
   /// - Parameter payer: The subscriber; `nil` if the costs of each subscriber are not counted.
   @inline(__always)

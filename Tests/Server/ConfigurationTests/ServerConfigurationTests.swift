@@ -205,7 +205,7 @@ struct ServerConfigurationTests {
   }
 
   @Test(
-    "a public URL that clients cannot use is told",
+    "a public URL that clients cannot use is refused",
     arguments: [
       "cloud.example.com", "ftp://cloud.example.com", "https://", "https:///x", "/petrel", "",
       "https://cloud example.com", " https://cloud.example.com", "localhost:8080",
@@ -220,7 +220,7 @@ struct ServerConfigurationTests {
   }
 
   @Test(
-    "a public URL with a host that breaks another rule is told that rule",
+    "the error of a public URL has the rule that the host breaks",
     arguments: [
       ("https://anna:secret@cloud.example.com", "must be a URL without a user name and a password"),
       ("https://cloud.example.com?a=b", "must be a URL without a query and a fragment (? and #)"),

@@ -68,8 +68,8 @@ public struct PushPayload: Sendable, Hashable {
   /// Creates the payload of a notification.
   ///
   /// A payload that is too large loses its parts in the order of ``PushPayloadPart/inPruningOrder``
-  /// until it fits. If a part that goes later leaves room, the shortened texts get it back. The kind, the subscription ID, the database, the container identifier and the
-  /// notification ID always stay. These parts fit if `Subscription.validate(in:)` accepts the subscription ID.
+  /// until it fits. If a part that goes later frees space, the shortened texts get it back. The kind, the
+  /// subscription ID, the database, the container identifier and the notification ID always stay. These parts fit if `Subscription.validate(in:)` accepts the subscription ID.
   ///
   /// - Parameters:
   ///   - badge: The number to show if the subscription asks for a badge. It counts this

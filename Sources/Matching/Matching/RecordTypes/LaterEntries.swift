@@ -37,7 +37,7 @@ struct LaterEntries: Sendable {
     entries.removeLast(entries.count - count)
   }
 
-  /// Removes all entries.
+  /// Empties the lists for the next change, and keeps their memory.
   mutating func removeAll() {
     programs.removeAll(keepingCapacity: true)
     fired.removeAll(keepingCapacity: true)

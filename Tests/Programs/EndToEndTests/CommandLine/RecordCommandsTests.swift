@@ -87,7 +87,7 @@ struct RecordCommandsTests {
     }
   }
 
-  @Test("a misspelt record type or field is told with the nearest name", arguments: Way.allCases)
+  @Test("the error of a misspelt type or field has the nearest name", arguments: Way.allCases)
   func misspelt(_ way: Way) async throws {
     try await AdminShell.run(way) { shell in
       let nothing = try await shell.inContainer("records query --type Nte")

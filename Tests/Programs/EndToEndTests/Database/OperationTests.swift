@@ -73,7 +73,7 @@ struct OperationTests {
   }
 
   @Test(
-    "A program is told on standard error which name it misspelt in a query, and the nearest one",
+    "Standard error names what a query misspelt, and the nearest name",
     .enabled(if: Program.isBuilt("OperationProbe"), "the program OperationProbe is not built"))
   func misspeltNames() async throws {
     try await Cloud.run { cloud in

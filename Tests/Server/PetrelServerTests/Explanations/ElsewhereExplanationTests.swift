@@ -92,7 +92,7 @@ struct ElsewhereExplanationTests {
     }
   }
 
-  @Test("the private databases of two users are told apart, and where a subscription is")
+  @Test("the explanation says whose private database it means, and where a subscription is")
   func otherUser() async throws {
     try await withService { service in
       let key = try await service.addAdminKey()

@@ -52,7 +52,7 @@ struct SilenceExplanationTests {
     }
   }
 
-  @Test("a subscription that fires once, and that nobody would hear of, is told to stay")
+  @Test("a subscription that fires once stays when nobody would be notified, and it says why")
   func once() async throws {
     try await withService { service in
       try await service.subscribe(

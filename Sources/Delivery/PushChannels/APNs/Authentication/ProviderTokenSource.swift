@@ -23,7 +23,7 @@ import Synchronization
 public final class ProviderTokenSource: Sendable {
   /// The place of a token in a store.
   struct Place: Sendable {
-    /// The store.
+    /// The store that all servers of a cluster share.
     var store: any SecretStore
     /// The name of the token in the store. It differs between keys, even if their IDs are the same.
     var name: String
