@@ -88,13 +88,14 @@ package final class AdminService: Sendable {
       operations: OperationTable(
         store: store, configuration: configuration, links: links, publicURL: publicURL,
         webPushKey: nil))
+    let names = QueryNames(schemas: store.schemas)
     return [
       AdminPlacesEndpoints(
         administration: store.administration, zones: store.zones, databases: databases,
         configured: { containers.names }),
-      AdminRecordsEndpoints(
-        records: store.records, names: QueryNames(schemas: store.schemas), databases: databases),
-      AdminChangesEndpoints(store: store.changeFeeds, databases: databases, links: links),
+      AdminRecordsEndpoints(records: store.records, names: names, databases: databases),
+      AdminChangesEndpoints(
+        store: store.changeFeeds, names: names, databases: databases, links: links),
       AdminSchemaEndpoints(store: store.schemas),
       AdminSubscriptionsEndpoints(
         accounts: store.accounts, administration: store.administration,

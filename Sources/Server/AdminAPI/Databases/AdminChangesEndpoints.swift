@@ -12,6 +12,7 @@ struct AdminChangesEndpoints: AdminEndpoints {
   private static let pageSize = 2 << 20
 
   let store: any ChangeFeedStore
+  let names: QueryNames
   let databases: AdminDatabases
   let links: AssetLinks
 
@@ -40,7 +41,10 @@ struct AdminChangesEndpoints: AdminEndpoints {
       zoneID: zoneID, token: arguments.text(.syncToken), limit: arguments.limit,
       sizeLimit: Self.pageSize,
       caller: .administrator(userRecordName: request.identity.userRecordName))
-    query.recordTypes = arguments.text(.recordType).map { [$0] }
+    if let recordType = arguments.text(.recordType) {
+      try await names.check(Query(recordType: recordType), arguments)
+      query.recordTypes = [recordType]
+    }
     let page = try await store.recordChanges(matching: query, in: database)
     let response = RecordChangesResponse(
       zoneID: zoneID, changes: try await links.linked(page.changes, in: database),

@@ -103,6 +103,7 @@ struct RecordCommandsTests {
           ": --type is no record type of \(Cloud.container), development: 'Nte'; did you mean 'Note'?"
         ),
         ("records query --type Zebra", [], ": 'Zebra'; known are Note (BAD_REQUEST)"),
+        ("records export --type Nte", [], ": 'Nte'; did you mean 'Note'?"),
         (
           "records query --type Note", ["--predicate", "tilte == 'x'"],
           ": --predicate names a field that 'Note' does not have: 'tilte'; did you mean 'title'?"
