@@ -191,7 +191,8 @@ extension Dispatcher {
   /// whose firings are all logged is deferred no more, and these changes were matched without this
   /// subscriber.
   ///
-  /// While other changes wait, deferred firings get a quarter of the lane's time.
+  /// While other changes wait, deferred firings get a quarter of the lane's time. Their transactions
+  /// have a quarter of the usual size, because saves wait for the transaction in progress.
   private func continueDeferral(_ lane: inout Lane) async throws {
     guard let subscriber = lane.deferred.first, !handover.isStopped else { return }
     let began = ContinuousClock.now
@@ -224,7 +225,7 @@ extension Dispatcher {
     lane.retiring = []
     let changes = firings.fill(
       PendingTransaction(
-        retiring, limit: configuration.firingLimit, byteLimit: configuration.byteLimit),
+        retiring, limit: configuration.firingLimit / 4, byteLimit: configuration.byteLimit / 4),
       carriesLastValues: configuration.deletionsCarryLastValues(container),
       prepare: store.outbox.prepare)
     let left = Set(try await complete(changes))
