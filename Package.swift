@@ -318,7 +318,7 @@ let testing: [[Target]] = [
         "StorageTests",
         """
         PostgreSQLHosting StoreTools Storage SQLEngine StoreModel CloudKitModel Cryptography
-        CSQLite CPageChecksum PropertyTesting RepositoryFiles Waiting PostgreSQLTesting
+        CSQLite CPageChecksum PropertyTesting RepositoryFiles Waiting PostgreSQLTesting ProtocolModels
         """)
     ]),
   layer(

@@ -22,15 +22,16 @@ package struct SQLArguments {
   /// The number of arguments.
   @inlinable package var count: Int { arguments.count }
 
+  /// Removes the arguments after the first `count`, whose texts and bytes end at `memoryCount`.
+  package mutating func removeLast(toCount count: Int, memoryCount: Int) {
+    arguments.removeSubrange(count...)
+    memory.removeSubrange(memoryCount...)
+  }
+
   /// Removes all arguments and keeps the memory, to start the next row.
   @inlinable package mutating func removeAll() {
     arguments.removeAll(keepingCapacity: true)
     memory.removeAll(keepingCapacity: true)
-  }
-
-  /// Removes the first `count` arguments. A statement uses the first of the remaining ones.
-  @inlinable package mutating func removeFirst(_ count: Int) {
-    arguments.removeFirst(count)
   }
 
   /// Appends an integer.

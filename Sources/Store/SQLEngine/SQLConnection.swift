@@ -57,6 +57,22 @@ extension SQLRow {
   }
 }
 
+/// A query whose arguments are arrays: each has the values of one column of `rows`. Only engines that
+/// are shared (``SQLConnection/isShared``) have such queries; others find nothing.
+package struct RowQuery {
+  package var statement: String
+  /// The kinds of the columns.
+  package var kinds: [SQLTable.Kind] = []
+  /// The values, one row after the other.
+  package var rows = SQLArguments()
+
+  /// Creates a query without arguments.
+  package init(_ statement: String, _ kinds: [SQLTable.Kind] = []) {
+    self.statement = statement
+    self.kinds = kinds
+  }
+}
+
 /// A connection to an engine: the boundary between the store's statements and SQLite or PostgreSQL.
 ///
 /// A connection belongs to one thread. A connection prepares each statement once and keeps it, so
@@ -91,6 +107,12 @@ package protocol SQLConnection: AnyObject {
   func runLater(_ statement: String, _ arguments: [SQLValue]) throws
   /// Does the same as ``runLater(_:_:)-swift.method``, for statements that run for every record.
   func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws
+  /// Runs a statement for many rows of arguments, as ``runLater(_:_:)-swift.method`` does for one.
+  ///
+  /// - Parameter rows: the arguments of the rows, one row after the other.
+  func runLater(_ statement: RowStatement, rows: borrowing SQLArguments) throws
+  /// The gate that each statement passes; nil for none.
+  var gate: StatementGate? { get set }
   /// Runs a statement and visits its rows in order. The visitor must not run statements on the
   /// connection. An error that the visitor throws ends the query, and the call throws it.
   ///
@@ -98,6 +120,8 @@ package protocol SQLConnection: AnyObject {
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws
+  /// Runs a query with arrays and visits its rows in order.
+  func query(_ query: RowQuery, _ visit: (any SQLRow) throws -> Void) throws
   /// Connects again if the connection was lost. Call the method before statements outside of a
   /// transaction.
   func getReady() throws
@@ -111,14 +135,18 @@ package protocol SQLConnection: AnyObject {
   func noteInterruption()
   /// Whether a transaction is open. The engine may have ended it after a severe failure.
   var isInTransaction: Bool { get }
+  /// Whether a transaction is open in which statements can still succeed. In PostgreSQL a failed
+  /// statement ends this, until the transaction returns to a savepoint.
+  var canContinue: Bool { get }
   /// Whether other connections can write at the same time, as far as locks permit.
   var isShared: Bool { get }
   /// Starts a transaction that will write.
   func beginWriting() throws
-  /// Starts a transaction that will write, and runs statements in it in one round trip.
+  /// Starts a transaction that will write, and runs queries in it in the same round trip.
   ///
-  /// - Returns: the number that the last statement finds; nil if it finds none.
-  func beginWriting(with statements: [String]) throws -> Int64?
+  /// - Parameter visit: gets the index of a query and one of its rows.
+  func beginWriting(
+    with queries: [RowQuery], _ visit: (_ query: Int, any SQLRow) throws -> Void) throws
   /// Starts a transaction that reads one snapshot of the store.
   func beginReading() throws
   /// Starts a transaction with an exclusive lock on a table. The transaction's statements may take
@@ -234,6 +262,8 @@ extension SQLConnection {
     case .postgreSQL: "POSITION(\(parameter) IN \(column)) > 0"
     }
   }
+  /// Whether a transaction is open, for engines whose transactions outlive a failed statement.
+  package var canContinue: Bool { isInTransaction }
   /// False, for engines that let one connection write at a time.
   package var isShared: Bool { false }
   /// Runs the statement at once, for engines without a pipeline.
@@ -253,14 +283,12 @@ extension SQLConnection {
     try execute(definition)
   }
 
-  /// Starts a transaction that will write, and runs the statements one after the other.
-  package func beginWriting(with statements: [String]) throws -> Int64? {
-    try beginWriting()
-    guard let last = statements.last else { return nil }
-    for statement in statements.dropLast() { try execute(statement) }
-    return try first(last, []) { $0.integer(0) }
-  }
-
+  /// Starts a transaction that will write. An engine that is not shared has no queries with arrays.
+  package func beginWriting(
+    with queries: [RowQuery], _ visit: (_ query: Int, any SQLRow) throws -> Void
+  ) throws { try beginWriting() }
+  /// Finds nothing. An engine that is not shared has no queries with arrays.
+  package func query(_ query: RowQuery, _ visit: (any SQLRow) throws -> Void) throws {}
   /// Makes the transaction durable by `COMMIT`.
   package func commit() throws { try run("COMMIT", []) }
   /// Undoes the open transaction.

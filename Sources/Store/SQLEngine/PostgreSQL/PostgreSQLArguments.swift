@@ -14,6 +14,9 @@ struct PostgreSQLArguments {
     static let int2: Oid = 21
     static let int4: Oid = 23
     static let text: Oid = 25
+    static let byteaArray: Oid = 1001
+    static let textArray: Oid = 1009
+    static let int8Array: Oid = 1016
     /// PostgreSQL infers the type.
     static let unknown: Oid = 0
   }
@@ -50,15 +53,63 @@ struct PostgreSQLArguments {
   ///
   /// - Throws: ``StoreError/Code/unkeptText`` for a text with the character U+0000.
   mutating func set(_ arguments: borrowing SQLArguments) throws {
+    try set(arguments, from: 0, count: arguments.count)
+  }
+
+  /// Replaces the arguments by some of those of a statement that runs for every record.
+  mutating func set(_ arguments: borrowing SQLArguments, from first: Int, count: Int) throws {
     removeAll()
-    for argument in arguments.arguments {
-      switch argument {
+    for index in first..<first + count {
+      switch arguments.arguments[index] {
       case .null: appendNull()
       case .integer(let integer): append(integer)
       case .text(let range): try append(text: arguments.memory[range])
       case .bytes(let range): append(arguments.memory[range], ObjectID.bytea)
       }
     }
+  }
+
+  /// Replaces the arguments by arrays, of which each has the values of one column.
+  ///
+  /// - Parameters:
+  ///   - rows: the values, one row after the other.
+  ///   - kinds: the kinds of the columns.
+  ///   - range: the rows to take.
+  /// - Throws: ``StoreError/Code/unkeptText`` for a text with the character U+0000.
+  mutating func set(
+    columnsOf rows: borrowing SQLArguments, _ kinds: [SQLTable.Kind], _ range: Range<Int>
+  ) throws {
+    removeAll()
+    for (column, kind) in kinds.enumerated() {
+      let start = memory.count
+      let (array, element) = kind.objectIDs
+      // The number of dimensions, whether there may be nulls, the type, the size and the first index.
+      for number in [1, 1, Int32(bitPattern: element), Int32(range.count), 1] {
+        append(raw: number)
+      }
+      for row in range {
+        switch rows.arguments[row * kinds.count + column] {
+        case .null:
+          append(raw: Int32(-1))
+        case .integer(let integer):
+          append(raw: Int32(8))
+          append(raw: integer)
+        case .text(let text):
+          try check(rows.memory[text])
+          append(raw: Int32(text.count))
+          memory.append(contentsOf: rows.memory[text])
+        case .bytes(let bytes):
+          append(raw: Int32(bytes.count))
+          memory.append(contentsOf: rows.memory[bytes])
+        }
+      }
+      ranges.append(start..<memory.count)
+      types.append(array)
+    }
+  }
+
+  private mutating func append(raw number: some FixedWidthInteger) {
+    withUnsafeBytes(of: number.bigEndian) { memory.append(contentsOf: $0) }
   }
 
   /// Calls `body` with libpq's pointers for the first `count` arguments.
@@ -113,7 +164,7 @@ struct PostgreSQLArguments {
 
   private mutating func append(_ integer: Int64) {
     let start = memory.count
-    withUnsafeBytes(of: integer.bigEndian) { memory.append(contentsOf: $0) }
+    append(raw: integer)
     ranges.append(start..<memory.count)
     types.append(ObjectID.int8)
   }
@@ -121,13 +172,16 @@ struct PostgreSQLArguments {
   /// Appends a text, and refuses the character U+0000. PostgreSQL would also refuse it, but in the
   /// middle of a transaction and with a message for programmers.
   private mutating func append(text: some Collection<UInt8>) throws {
-    guard !text.contains(0) else {
-      throw StoreError(
-        .unkeptText,
-        "the text '\(String(decoding: text.prefix(80), as: UTF8.self).replacing("\0", with: "␀"))' "
-          + "has the character U+0000, which PostgreSQL cannot store")
-    }
+    try check(text)
     append(text, ObjectID.text)
+  }
+
+  private func check(_ text: some Collection<UInt8>) throws {
+    guard text.contains(0) else { return }
+    throw StoreError(
+      .unkeptText,
+      "the text '\(String(decoding: text.prefix(80), as: UTF8.self).replacing("\0", with: "␀"))' "
+        + "has the character U+0000, which PostgreSQL cannot store")
   }
 
   private mutating func append(_ bytes: some Collection<UInt8>, _ type: Oid) {
@@ -135,5 +189,16 @@ struct PostgreSQLArguments {
     memory.append(contentsOf: bytes)
     ranges.append(start..<memory.count)
     types.append(type)
+  }
+}
+
+extension SQLTable.Kind {
+  /// The IDs of the types of an array of such values, and of one value.
+  fileprivate var objectIDs: (array: Oid, element: Oid) {
+    switch self {
+    case .integer: (PostgreSQLArguments.ObjectID.int8Array, PostgreSQLArguments.ObjectID.int8)
+    case .text: (PostgreSQLArguments.ObjectID.textArray, PostgreSQLArguments.ObjectID.text)
+    case .bytes: (PostgreSQLArguments.ObjectID.byteaArray, PostgreSQLArguments.ObjectID.bytea)
+    }
   }
 }

@@ -7,22 +7,6 @@ import StoreModel
 // (`EXCLUSIVE`) waits for all transactions that hold row locks of the table. All locks end with
 // their transaction. A transaction ends when its session is lost or idle for too long.
 extension PostgreSQLConnection {
-  /// Begins a transaction and runs the statements that take its locks, in one round trip.
-  package func beginWriting(with statements: [String]) throws -> Int64? {
-    let script = (["BEGIN"] + statements).joined(separator: "; ")
-    return try begin { try lastInteger(of: script) }
-  }
-
-  /// Runs statements and returns the number that the last one finds; nil if it finds none.
-  private func lastInteger(of script: String) throws -> Int64? {
-    try settle()
-    let result = PQexec(handle, script)
-    defer { PQclear(result) }
-    try check(result, script)
-    guard PQntuples(result) > 0, let text = PQgetvalue(result, 0, 0) else { return nil }
-    return Int64(String(cString: text))
-  }
-
   /// Creates the table if it is missing, then begins a transaction with an `EXCLUSIVE` lock on it
   /// and without time limits.
   ///

@@ -15,7 +15,8 @@ extension PostgreSQLConnection {
   ///
   /// - 57014, a cancelled statement: `overloaded`, or `unreachable` for a late cancellation.
   /// - 25P03, 25006, classes 08 and 57, no SQLSTATE: `unreachable`.
-  /// - Class 40: `serializationFailure`.
+  /// - Class 40, and 22012, by which a statement says that what was read has changed:
+  ///   `serializationFailure`.
   /// - 53100: `full`. 58030: `diskFailed`. Other codes of classes 53 and 55: `overloaded`.
   /// - Class XX: `corrupt`. XX001 and XX002 are also recorded in ``damage``.
   /// - All others: `statementFailed`.
@@ -41,7 +42,8 @@ extension PostgreSQLConnection {
       isUnfit = true
       return StoreError(
         .unreachable, "\(address) does not accept writes: \(reason)", statement: statement)
-    case (_, "40"): return StoreError(.serializationFailure, reason, statement: statement)
+    case ("22012", _), (_, "40"):
+      return StoreError(.serializationFailure, reason, statement: statement)
     case ("53100", _): return StoreError(.full, reason, statement: statement)
     case ("58030", _): return StoreError(.diskFailed, reason, statement: statement)
     case (_, "53"), (_, "55"): return StoreError(.overloaded, reason, statement: statement)

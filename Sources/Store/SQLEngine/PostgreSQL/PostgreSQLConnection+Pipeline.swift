@@ -10,14 +10,84 @@ extension PostgreSQLConnection {
 
   /// Sends a statement that runs for every record, without waiting for its result.
   package func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws {
+    try pass(statement)
     try self.arguments.set(arguments)
     try sendLater(statement)
   }
 
   /// Sends a statement without waiting for its result.
   package func runLater(_ statement: String, _ arguments: [SQLValue]) throws {
+    try pass(statement)
     try self.arguments.set(arguments)
     try sendLater(statement)
+  }
+
+  /// The number of rows, and the size of their values, of one statement with arrays.
+  private static let (rowLimit, byteLimit) = (1_024, 4 << 20)
+
+  /// Sends a statement with an array of each column, without waiting for its result.
+  package func runLater(_ statement: RowStatement, rows: borrowing SQLArguments) throws {
+    let count = rows.count / statement.kinds.count
+    if let gate, gate.runsRowByRow {
+      try pass(statement.one)
+      for row in 0..<count {
+        try arguments.set(rows, from: row * statement.kinds.count, count: statement.kinds.count)
+        try sendLater(statement.one)
+      }
+      return
+    }
+    try pass(statement.all)
+    var next = 0
+    while next < count {
+      var end = min(count, next + Self.rowLimit)
+      // Rows of more than the average size can exceed the limit by little.
+      let bytes = rows.memory.count / count * (end - next)
+      if bytes > Self.byteLimit { end = next + max(1, (end - next) * Self.byteLimit / bytes) }
+      try arguments.set(columnsOf: rows, statement.kinds, next..<end)
+      try sendLater(statement.all)
+      next = end
+    }
+  }
+
+  /// Begins a transaction and runs queries in it, in one round trip.
+  package func beginWriting(
+    with queries: [RowQuery], _ visit: (_ query: Int, any SQLRow) throws -> Void
+  ) throws {
+    try begin {
+      // What is new to the session is prepared first, outside of the pipeline.
+      for query in queries where !isPrepared(query.statement) {
+        try set(query)
+        _ = try prepared(query.statement)
+      }
+      try sendAlone("BEGIN")
+      for query in queries {
+        try set(query)
+        try sendLater(query.statement)
+      }
+      try settle { statement, result in
+        guard statement > 0, PQntuples(result) > 0 else { return }
+        let row = PostgreSQLRow(columnsOf: result)
+        for index in 0..<PQntuples(result) {
+          row.stand(on: index, of: result)
+          try visit(statement - 1, row)
+        }
+      }
+    }
+  }
+
+  func set(_ query: RowQuery) throws {
+    try arguments.set(
+      columnsOf: query.rows, query.kinds,
+      0..<(query.kinds.isEmpty ? 0 : query.rows.count / query.kinds.count))
+  }
+
+  /// Sends a statement without arguments that is not prepared.
+  private func sendAlone(_ text: String) throws {
+    try beginPipeline(text)
+    guard PQsendQueryParams(handle, text, 0, nil, nil, nil, nil, 1) == 1 else {
+      throw failure(nil, text)
+    }
+    pipeline.append(text)
   }
 
   /// Prepares a statement if it is new, and sends it.
@@ -41,33 +111,34 @@ extension PostgreSQLConnection {
   /// Sends the commit after the statements in the pipeline, and waits for all of them. Returns the
   /// command tag of the commit: PostgreSQL's name for the executed command, such as `ROLLBACK`.
   func commitPipeline() throws -> String {
-    guard PQsendQueryParams(handle, "COMMIT", 0, nil, nil, nil, nil, 1) == 1 else {
-      throw failure(nil, "COMMIT")
-    }
-    pipeline.append("COMMIT")
+    try sendAlone("COMMIT")
     return try settle()
   }
 
   /// Waits until all statements in the pipeline are done, and leaves the pipeline mode. Returns the
   /// command tag of the last one, such as `COMMIT`; empty if there were none.
   ///
+  /// - Parameter visit: gets the index of a statement in the pipeline and its result.
   /// - Throws: the error of the first statement that failed. The statements after it were not
   ///   executed.
   @discardableResult
-  package func settle() throws -> String {
+  package func settle(
+    _ visit: (_ statement: Int, _ result: OpaquePointer) throws -> Void = { _, _ in }
+  ) throws -> String {
     guard !pipeline.isEmpty else { return "" }
     let statements = pipeline
     pipeline.removeAll(keepingCapacity: true)
     var failure: (any Error)?
     var last = ""
     if PQpipelineSync(handle) == 1 {
-      for statement in statements where PQstatus(handle) == CONNECTION_OK {
+      for (index, statement) in statements.enumerated() where PQstatus(handle) == CONNECTION_OK {
         while let result = PQgetResult(handle) {
           defer { PQclear(result) }
           guard PQresultStatus(result) != PGRES_PIPELINE_ABORTED else { continue }
           do {
             try check(result, statement)
             last = String(cString: PQcmdStatus(result))
+            if failure == nil { try visit(index, result) }
           } catch {
             failure = failure ?? error
           }

@@ -13,8 +13,22 @@ extension PostgreSQLConnection {
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
     try read?.check()
-    try settle()
+    try pass(statement)
     try self.arguments.set(arguments)
+    try query(statement, visit)
+  }
+
+  /// Runs a query with arrays and visits its rows while they arrive.
+  package func query(_ query: RowQuery, _ visit: (any SQLRow) throws -> Void) throws {
+    try read?.check()
+    try pass(query.statement)
+    try set(query)
+    try self.query(query.statement, visit)
+  }
+
+  /// Runs a query with ``arguments``.
+  private func query(_ statement: String, _ visit: (any SQLRow) throws -> Void) throws {
+    try settle()
     let prepared = try prepared(statement)
     let isSent = self.arguments.withPointers(first: prepared.argumentCount) {
       PQsendQueryPrepared(handle, prepared.name, $0, $1, $2, $3, 1)

@@ -26,6 +26,9 @@ package final class PostgreSQLConnection: SQLConnection {
     package var serving: PostgreSQLSession.Serving?
     /// The milliseconds after which the server ends an idle transaction; 0 for no limit.
     package var idleTimeout = 0
+    /// Whether the server plans each statement once. It would otherwise plan a statement with arrays
+    /// each time, because it knows the number of rows then.
+    package var plansOnce = false
 
     /// Creates settings. By default, the time limit is a minute for a statement and 10 seconds for
     /// a lock; an idle transaction has no limit.
@@ -63,6 +66,10 @@ package final class PostgreSQLConnection: SQLConnection {
   var isUnfit = false
   /// Whether ``close()`` was called.
   private var isClosed = false
+  /// The gate that each statement passes.
+  package var gate: StatementGate?
+  /// The traits of the statements that passed the gate, by their texts.
+  private var traits: [String: StatementTraits] = [:]
   /// The read under way, if it can be cancelled.
   package var read: ReadCancellation?
   /// The time of the last cancelled read on this connection; nil if no late cancellation is
@@ -160,7 +167,8 @@ package final class PostgreSQLConnection: SQLConnection {
       SET lock_timeout = \(settings.lockTimeout);
       SET idle_in_transaction_session_timeout = \(settings.idleTimeout);
       SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5;
-      SET tcp_keepalives_count = 3; SET tcp_user_timeout = 30000
+      SET tcp_keepalives_count = 3; SET tcp_user_timeout = 30000;
+      SET plan_cache_mode = \(settings.plansOnce ? "force_generic_plan" : "auto")
       """)
     if let formerSession { try formerSession.end(from: self) }
     formerSession = nil
@@ -177,6 +185,11 @@ package final class PostgreSQLConnection: SQLConnection {
     guard !isClosed else { return false }
     let status = PQtransactionStatus(handle)
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
+  }
+
+  /// Whether a transaction is open in which no statement has failed.
+  package var canContinue: Bool {
+    isInTransaction && PQtransactionStatus(handle) != PQTRANS_INERROR
   }
 
   /// True: other servers and programs may write at the same time.
@@ -264,6 +277,7 @@ package final class PostgreSQLConnection: SQLConnection {
   /// rows.
   @discardableResult
   package func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
+    try pass(statement)
     try self.arguments.set(arguments)
     return try run(statement)
   }
@@ -271,6 +285,7 @@ package final class PostgreSQLConnection: SQLConnection {
   /// Runs a prepared statement with the arguments of a record.
   @discardableResult
   package func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
+    try pass(statement)
     try self.arguments.set(arguments)
     return try run(statement)
   }
@@ -318,6 +333,15 @@ package final class PostgreSQLConnection: SQLConnection {
     guard let cancelled, read?.isCancelled != true else { return false }
     self.cancelled = nil
     return ContinuousClock.now - cancelled < .seconds(Self.latestCancellation)
+  }
+
+  /// Lets a statement pass the gate. This comes before its arguments are set, because other
+  /// statements may run first.
+  func pass(_ text: String) throws {
+    guard let gate else { return }
+    let known = traits[text] ?? StatementTraits(of: text, at: gate)
+    traits[text] = known
+    try gate.pass(known)
   }
 
   /// Returns whether the session has a prepared statement of this text.

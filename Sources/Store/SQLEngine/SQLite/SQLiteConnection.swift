@@ -177,6 +177,10 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
+  /// The gate that each statement passes. It is set before the first statement that names one of its
+  /// tables.
+  package var gate: StatementGate?
+
   /// The read under way, which ``query(_:_:_:)`` checks before each row.
   package var read: ReadCancellation?
 
@@ -256,6 +260,7 @@ package final class SQLiteConnection: SQLConnection {
   /// rows.
   @discardableResult
   package func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
+    try gate?.pass(self.statement(for: statement).traits)
     let prepared = try prepare(statement, arguments)
     defer { prepared.reset() }
     return try finish(prepared, statement)
@@ -266,12 +271,33 @@ package final class SQLiteConnection: SQLConnection {
   @discardableResult
   package func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
     let prepared = try self.statement(for: statement)
+    try gate?.pass(prepared.traits)
     // Bound arguments point into this memory. They are not read after the reset: the next run binds
     // every argument anew.
     return try arguments.memory.withUnsafeBytes { memory in
       defer { prepared.reset() }
       guard prepared.bind(arguments, in: memory) else { throw failure(statement) }
       return try finish(prepared, statement)
+    }
+  }
+
+  /// Runs a statement for several rows at a time, and for the last ones one by one.
+  package func runLater(_ statement: RowStatement, rows: borrowing SQLArguments) throws {
+    var next = 0
+    for (text, count) in [(statement.several, RowStatement.rowsTogether), (statement.one, 1)] {
+      let size = statement.kinds.count * count
+      guard let text, rows.count - next >= size else { continue }
+      let prepared = try self.statement(for: text)
+      try gate?.pass(prepared.traits)
+      try rows.memory.withUnsafeBytes { memory in
+        defer { prepared.reset() }
+        while rows.count - next >= size {
+          guard prepared.bind(rows, from: next, in: memory) else { throw failure(text) }
+          _ = try finish(prepared, text)
+          prepared.reset()
+          next += size
+        }
+      }
     }
   }
 
@@ -291,6 +317,7 @@ package final class SQLiteConnection: SQLConnection {
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
     try read?.check()
+    try gate?.pass(self.statement(for: statement).traits)
     let prepared = try prepare(statement, arguments)
     defer { prepared.reset() }
     // Once for all rows, since the conversion retains a reference.
@@ -356,7 +383,7 @@ package final class SQLiteConnection: SQLConnection {
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
     guard sqlite3_prepare_v3(handle, text, -1, flags, &pointer, nil) == SQLITE_OK, let pointer
     else { throw failure(text) }
-    return SQLiteStatement(pointer)
+    return SQLiteStatement(pointer, StatementTraits(of: text, at: gate))
   }
 
   /// Returns the error of the last call of SQLite, by its extended result code. Damage and failed

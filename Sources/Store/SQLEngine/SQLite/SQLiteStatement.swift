@@ -8,10 +8,13 @@ final class SQLiteStatement: SQLRow {
   /// For each of SQLite's parameters, the index of the argument, counted from 0. SQLite numbers
   /// parameters in the order of their first use in the text.
   private let argumentIndexes: [Int]
+  /// The traits that decide how the statement passes the gate.
+  let traits: StatementTraits
 
   /// Wraps a statement that was just prepared, and reads the names of its parameters.
-  init(_ pointer: OpaquePointer) {
+  init(_ pointer: OpaquePointer, _ traits: StatementTraits) {
     self.pointer = pointer
+    self.traits = traits
     argumentIndexes = (0..<sqlite3_bind_parameter_count(pointer)).map { parameter in
       let name = sqlite3_bind_parameter_name(pointer, parameter + 1).map { String(cString: $0) }
       return (name.flatMap { Int($0.dropFirst()) } ?? Int(parameter) + 1) - 1
@@ -48,9 +51,13 @@ final class SQLiteStatement: SQLRow {
   /// Binds the arguments without copies of texts and bytes. Step the statement only while `memory`,
   /// the arguments' memory, is valid.
   ///
+  /// - Parameter first: the index of the argument `$1`.
   /// - Returns: false if SQLite refuses an argument, or if one is missing.
-  func bind(_ arguments: borrowing SQLArguments, in memory: UnsafeRawBufferPointer) -> Bool {
-    for (parameter, argumentIndex) in argumentIndexes.enumerated() {
+  func bind(
+    _ arguments: borrowing SQLArguments, from first: Int = 0, in memory: UnsafeRawBufferPointer
+  ) -> Bool {
+    for (parameter, index) in argumentIndexes.enumerated() {
+      let argumentIndex = first + index
       guard argumentIndex < arguments.count else { return false }
       let position = Int32(parameter) + 1
       let result =

@@ -16,7 +16,9 @@ extension AccountService {
   /// Returns the token with this SHA-256 hash; nil if there is none. The token may have expired:
   /// the caller compares ``WebAuthToken/expires`` with its own time.
   func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken? {
-    try await transactions.read { try WebAuthTokenTable(transaction: $0).token(withHash: hash) }
+    try await transactions.readOne {
+      try WebAuthTokenTable(transaction: $0).token(withHash: hash)
+    }
   }
 
   /// Records a request with a session's token in one write, and adds the token that replaces it;

@@ -36,53 +36,99 @@ struct TombstoneTable {
     var version: Int64
   }
 
-  /// Deletes a record's tombstone, because the record is created again.
+  /// Decides that a record has no tombstone, because it is created again.
   ///
-  /// The method runs for each created record, and most zones have no tombstones. So the method
-  /// first looks for any tombstone of the zone. If there is none, the transaction stores this in
-  /// ``GatheredWrites/zonesWithoutTombstones``, and later calls run no statement.
+  /// Most zones have no tombstones. So the method first looks for any tombstone of the zone, once in
+  /// a transaction.
   func remove(
     recordNamed recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws {
-    let zone = Catalog.ZoneKey(database: database, number: zoneNumber)
-    if transaction.gathered.zonesWithoutTombstones.contains(zone) { return }
-    let hasTombstones = try connection.first(
-      "SELECT 1 FROM tombstones WHERE database_id = $1 AND zone_number = $2 LIMIT 1",
-      [.integer(database.rawValue), .integer(zoneNumber)]
-    ) { _ in true }
-    guard hasTombstones != nil else {
-      transaction.gathered.zonesWithoutTombstones.insert(zone)
-      return
+    let key = WriteSet.RecordKey(database: database, zone: zoneNumber, name: recordName)
+    if transaction.writes.tombstones[key] == nil {
+      let zone = Catalog.ZoneKey(database: database, number: zoneNumber)
+      if transaction.writes.zonesWithoutTombstones.contains(zone) { return }
+      let place: [SQLValue] = [.integer(database.rawValue), .integer(zoneNumber)]
+      let (hasAny, tombstone) = try transaction.besidesWriteSet {
+        let hasAny = try connection.first(
+          "SELECT 1 FROM tombstones WHERE database_id = $1 AND zone_number = $2 LIMIT 1", place
+        ) { _ in true }
+        guard hasAny != nil else { return (false, nil as WriteSet.Tombstone?) }
+        let tombstone = try connection.first(
+          """
+          SELECT type_number, version, deleted FROM tombstones
+          WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
+          """, place + [.text(recordName)]
+        ) {
+          WriteSet.Tombstone(
+            typeNumber: $0.integer(0), version: $0.integer(1),
+            deleted: Timestamp(milliseconds: $0.integer(2)))
+        }
+        return (true, tombstone)
+      }
+      guard hasAny else {
+        transaction.writes.zonesWithoutTombstones.insert(zone)
+        return
+      }
+      transaction.writes.tombstones.note(tombstone, for: key)
     }
-    try connection.run(
-      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
-      [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)])
+    guard transaction.writes.tombstones[key]?.row != nil else { return }
+    transaction.writes.tombstones.decide(nil, for: key)
   }
 
-  /// Adds a record's tombstone. If the record's type never existed in the container's environment,
-  /// the statement inserts no row. A type that an administrator removed still has its row, so its
-  /// records get tombstones.
+  /// Decides on a record's tombstone.
   ///
   /// - Parameters:
   ///   - version: the zone's version at the deletion.
   ///   - timestamp: the time of the deletion. The retention begins at this time.
   func add(
-    _ stored: StoredRecord, in database: DatabaseID, at address: DatabaseAddress, version: Int64,
-    timestamp: Timestamp
-  ) throws {
-    try connection.run(
-      """
-      INSERT INTO tombstones (database_id, zone_number, record_name, type_number, version,
-        deleted)
-      SELECT $1, $2, $3, type_number, $4, $5 FROM record_types
-      WHERE container = $6 AND environment = $7 AND name = $8
-      """,
-      [
-        .integer(database.rawValue), .integer(stored.zoneNumber),
-        .text(stored.record.recordID.recordName), .integer(version),
-        .integer(timestamp.milliseconds), .text(address.container),
-        .text(address.environment.rawValue), .text(stored.record.recordType),
-      ])
+    _ stored: StoredRecord, in database: DatabaseID, version: Int64, timestamp: Timestamp
+  ) {
+    let key = WriteSet.RecordKey(
+      database: database, zone: stored.zoneNumber, name: stored.record.recordID.recordName)
+    transaction.writes.tombstones.decide(
+      WriteSet.Tombstone(typeNumber: stored.typeNumber, version: version, deleted: timestamp),
+      for: key)
+  }
+
+  /// Writes the tombstones that were decided.
+  func writeDecided() throws {
+    let changes = transaction.writes.tombstones.takeChanges()
+    var (deletions, insertions) = (RowInsertion(Self.deletion), RowInsertion(Self.insertion))
+    for (key, stored, _) in changes where stored != nil {
+      try deletions.add(in: connection) {
+        $0.append(key.database.rawValue)
+        $0.append(key.zone)
+        $0.append(key.name)
+      }
+    }
+    try deletions.finish(in: connection)
+    for (key, _, tombstone) in changes {
+      guard let tombstone else { continue }
+      try insertions.add(in: connection) {
+        $0.append(key.database.rawValue)
+        $0.append(key.zone)
+        $0.append(key.name)
+        $0.append(tombstone.typeNumber)
+        $0.append(tombstone.version)
+        $0.append(tombstone.deleted.milliseconds)
+      }
+    }
+    try insertions.finish(in: connection)
+  }
+
+  private static let insertion = RowStatement(
+    inserting: """
+      tombstones (database_id, zone_number, record_name, type_number, version, deleted)
+      """, [.integer, .integer, .text, .integer, .integer, .integer])
+
+  private static let deletion = RowStatement(
+    "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
+    [.integer, .integer, .text]
+  ) {
+    """
+    DELETE FROM tombstones USING \($0)
+    WHERE database_id = c1 AND zone_number = c2 AND record_name = c3 COLLATE "C"
+    """
   }
 
   /// Returns the deletions between two versions, for a feed.

@@ -28,8 +28,20 @@ extension DispatchLeaseTable {
     guard let identity = transaction.context.identity, !transaction.outbox.isEmpty else { return }
     var parts: [DatabaseID: [DatabasePart]] = [:]
     let server = identity.current
-    for database in Set(transaction.outbox.map(\.database)).sorted() {
-      let own = try leasedParts(of: database, wakingUpFrom: server)
+    let databases = Set(transaction.outbox.map(\.database)).sorted()
+    var leases = transaction.reads.leases
+    let unread = databases.filter { leases[$0] == nil }
+    if transaction.context.isDistributed {
+      for database in unread { leases[database] = try self.leases(of: database) }
+    } else if !unread.isEmpty {
+      try connection.query(Self.leases(of: unread)) {
+        let lease = DispatchLease(row: $0)
+        leases[lease.part.database, default: []].append(lease)
+      }
+    }
+    for database in databases {
+      let own = try leasedParts(
+        of: database, with: leases[database] ?? [], wakingUpFrom: server)
       if own != [.whole(database)] { parts[database] = own }
     }
     if parts.isEmpty { return }
@@ -48,14 +60,14 @@ extension DispatchLeaseTable {
   ///
   /// - Parameters:
   ///   - database: the database, which has new changes in this transaction.
+  ///   - leases: its leases.
   ///   - server: this server's ID; nil for a process that is not registered.
   /// - Returns: the whole database, or some parts of a divided database; empty if other processes
   ///   dispatch its changes.
   private func leasedParts(
-    of database: DatabaseID, wakingUpFrom server: ServerID?
+    of database: DatabaseID, with leases: [DispatchLease], wakingUpFrom server: ServerID?
   ) throws -> [DatabasePart] {
     let id = SQLValue.integer(database.rawValue)
-    let leases = try leases(of: database)
     guard let first = leases.first else {
       try connection.run(
         "INSERT INTO dispatch_leases (database_id, holder, wake_up) VALUES ($1, $2, 0)",

@@ -49,16 +49,30 @@ struct DispatchLeaseTable {
       """, [.integer(database.rawValue)], DispatchLease.init(row:))
   }
 
+  /// Returns the query for the leases of some databases (``DispatchLease/init(row:)``).
+  static func leases(of databases: some Sequence<DatabaseID>) -> RowQuery {
+    var query = RowQuery(leasesOfSome, [.integer])
+    for database in databases { query.rows.append(database.rawValue) }
+    return query
+  }
+
+  private static let leasesOfSome = """
+    SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = ANY($1::bigint[])
+    ORDER BY database_id, part
+    """
+
   /// Returns the lease of a part; nil for a whole database without a row.
   ///
   /// - Throws: ``StoreError/Code/leaseLost`` if the database is now divided into another number of
   ///   parts.
   private func lease(of part: DatabasePart) throws -> DispatchLease? {
-    let lease = try connection.first(
-      """
-      SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = $1 AND part = $2
-      """, [.integer(part.database.rawValue), .integer(Int64(part.number))],
-      DispatchLease.init(row:))
+    let lease =
+      try transaction.reads.leases[part.database]?.first { $0.part.number == part.number }
+      ?? connection.first(
+        """
+        SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = $1 AND part = $2
+        """, [.integer(part.database.rawValue), .integer(Int64(part.number))],
+        DispatchLease.init(row:))
     let count = lease?.part.count ?? 1
     guard count == part.count else {
       throw StoreError(
@@ -207,7 +221,7 @@ struct DispatchLease {
   /// The pending division; nil if there is none.
   var repartition: Repartition?
 
-  fileprivate init(row: any SQLRow) {
+  init(row: any SQLRow) {
     part = DatabasePart(row: row)
     holder = row.integer(3)
     hasPendingWakeUp = row.integer(4) != 0

@@ -132,7 +132,6 @@ final class ServerChannel: Sendable {
 
 /// A job that sends a wake-up to all servers that are in ``ServerChannel``'s set when the job runs.
 private final class WakingUp: StoreJob {
-  let gathersWrites = false
   private let channel: ServerChannel
   /// The servers that a first run removed from the set. A repeated run sends them a wake-up again.
   private let taken = Mutex<Set<ServerID>>([])

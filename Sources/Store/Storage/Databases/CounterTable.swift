@@ -6,7 +6,7 @@ import StoreModel
 /// catalog version rises when a schema or a role changes, or when the deletion of a user begins.
 ///
 /// The numbers inside a database are not from these counters, but from the database's own sequence
-/// (``NumberSupply``).
+/// (``DatabaseTable/nextNumber(of:)``).
 struct CounterTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -113,6 +113,14 @@ extension CounterTable {
   /// outside of databases. Transactions that change users, devices, keys or schemas run it first.
   static let referenceLock =
     "SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE"
+
+  /// PostgreSQL's statement that fails with ``StoreError/Code/serializationFailure`` if the catalog
+  /// version is not the argument (``DatabaseTable/lockUnchanged``).
+  static let unchangedCatalog = RowStatement(onPostgreSQL: [.integer]) {
+    """
+    SELECT 1 / CASE WHEN value = c1 THEN 1 ELSE 0 END FROM counters, \($0) WHERE name = 'schema'
+    """
+  }
 
   /// The statement that reads the catalog version. A transaction sends it together with its first
   /// statements, so it needs no round trip of its own.

@@ -16,7 +16,7 @@ struct DatabaseTable {
   /// The columns of `databases`:
   ///
   /// - `owner` is empty for a public database.
-  /// - `last_number` is the last number drawn from the database's sequence (``NumberSupply``).
+  /// - `last_number` is the last number drawn from the database's sequence (``nextNumber(of:)``).
   /// - `subscription_version` rises with each change of subscriptions.
   /// - `stored_bytes` is the size in bytes of the database's records, and of the assets that its
   ///   records hold.
@@ -49,12 +49,33 @@ struct DatabaseTable {
   /// can read the table, but not write or lock its rows.
   static let lock = "LOCK TABLE databases IN EXCLUSIVE MODE"
 
-  /// Returns the statement that locks the rows of databases, in the order of their numbers. The
-  /// fixed order prevents deadlocks.
-  static func lock(of databases: [DatabaseID]) -> String {
-    let numbers = databases.map { "\($0.rawValue)" }.joined(separator: ",")
-    return "SELECT 1 FROM databases WHERE database_id IN (\(numbers))"
-      + " ORDER BY database_id FOR NO KEY UPDATE"
+  /// The query for the numbers of databases (``numbers(_:)``), with the database as the last column.
+  ///
+  /// - Parameter locking: whether the query locks the rows. It does so in the order of their numbers,
+  ///   which prevents deadlocks.
+  static func numbers(of databases: [DatabaseID], locking: Bool) -> RowQuery {
+    var query = RowQuery(locking ? lockedNumbers : numbers, [.integer])
+    for database in databases { query.rows.append(database.rawValue) }
+    return query
+  }
+
+  private static let numbers = """
+    SELECT last_number, subscription_version, stored_bytes, database_id FROM databases
+    WHERE database_id = ANY($1::bigint[])
+    """
+  private static let lockedNumbers = numbers + " ORDER BY database_id FOR NO KEY UPDATE"
+
+  /// PostgreSQL's statement that locks the rows of databases in the order of their numbers. It fails
+  /// with ``StoreError/Code/serializationFailure`` if a number or a subscription version has changed.
+  ///
+  /// A division by zero makes the statement fail, so that the statements after it in the same round
+  /// trip are not executed.
+  static let lockUnchanged = RowStatement(onPostgreSQL: [.integer, .integer, .integer]) {
+    """
+    SELECT 1 / CASE WHEN last_number = c2 AND subscription_version = c3 THEN 1 ELSE 0 END
+    FROM databases JOIN \($0) ON database_id = c1
+    ORDER BY database_id FOR NO KEY UPDATE OF databases
+    """
   }
 
   // MARK: Addresses
@@ -119,7 +140,7 @@ struct DatabaseTable {
   }
 
   /// Locks a database's row until the transaction ends. Until then, no other transaction can take
-  /// the lock of ``lock(of:)`` or ``lock``, of which every commit to the database takes one. Only
+  /// the lock of ``numbers(of:locking:)`` or ``lock``, of which every commit to the database takes one. Only
   /// for a shared store.
   func lock(_ database: DatabaseID) throws {
     try connection.query(
@@ -156,8 +177,7 @@ struct DatabaseTable {
       VALUES ($1, $2, $3, $4, $5, 0, 0, 0)
       """, place)
     transaction.hold(made: database)
-    var numbers = try NumberSupply(of: database, count: 1, from: transaction)
-    try ZoneTable(transaction: transaction).add(.default, in: database, numbers: &numbers)
+    try ZoneTable(transaction: transaction).add(.default, in: database)
     return database
   }
 
@@ -171,43 +191,16 @@ struct DatabaseTable {
 
   // MARK: Numbers and versions
 
-  /// Draws `count` numbers from a database's sequence.
-  ///
-  /// The row stays locked until the commit, so numbers rise from commit to commit.
-  ///
-  /// - Returns: `last` is the last of the drawn numbers. `subscriptionVersion` is the database's
-  ///   subscription version.
-  /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
-  ///   ``StoreError/Code/notFound`` if there is no such database.
-  func draw(
-    _ count: Int, from database: DatabaseID
-  ) throws -> (last: Int64, subscriptionVersion: Int64) {
-    try transaction.checkLock(of: database)
-    let result = try connection.first(
-      """
-      UPDATE databases SET last_number = last_number + $2 WHERE database_id = $1
-      RETURNING last_number, subscription_version
-      """,
-      [.integer(database.rawValue), .integer(Int64(count))]
-    ) { ($0.integer(0), $0.integer(1)) }
-    guard let result else {
-      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
-    }
-    return result
-  }
-
-  /// Returns the last number drawn from the database's sequence (``NumberSupply``); nil if there is
+  /// Returns the last number drawn from the database's sequence (``nextNumber(of:)``); nil if there is
   /// no such database.
   ///
-  /// It is possible that no row ever gets the last drawn numbers, because transactions draw numbers
-  /// in advance.
   func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
     try connection.first(
       "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
     ) { $0.integer(0) }
   }
 
-  /// Returns the last number drawn from the database's sequence (``NumberSupply``); nil if there is
+  /// Returns the last number drawn from the database's sequence (``nextNumber(of:)``); nil if there is
   /// no such database in this container and environment.
   func lastNumber(
     drawnIn database: DatabaseID, of container: String, in environment: ContainerEnvironment
@@ -267,7 +260,7 @@ struct DatabaseTable {
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
-    if database == .vacant { return (NumberSupply.first, 0) }
+    if database == .vacant { return (Self.firstNumber, 0) }
     let state = try connection.first(
       "SELECT last_number, trimmed_version FROM databases WHERE database_id = $1",
       [.integer(database.rawValue)]

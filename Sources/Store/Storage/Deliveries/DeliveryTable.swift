@@ -17,7 +17,7 @@ struct DeliveryTable {
 
   /// The table and its indexes.
   ///
-  /// `number` and `log_sequence` come from the database's sequence of numbers (``NumberSupply``).
+  /// `number` and `log_sequence` come from the database's sequence of numbers (``DatabaseTable/nextNumber(of:)``).
   /// `log_sequence` is the number of the log entry. The numbers of the entry's deliveries are
   /// greater, and below the number of the next entry.
   ///
@@ -49,13 +49,15 @@ struct DeliveryTable {
   /// The statements that write new deliveries. Each delivery has ten arguments
   /// (``NewDelivery/appendArguments(to:)``). The columns `attempts` and `state` of new deliveries
   /// are 0.
-  static let insertion = RowInsertion.Statements(
-    """
-    INSERT INTO deliveries
-      (database_id, number, log_sequence, device, badge, due, updated, route, leased_by, merge_key,
-        attempts, state)
-    """, argumentsEach: 10
-  ) { first in (first..<first + 10).map { "$\($0)" }.joined(separator: ", ") + ", 0, 0" }
+  static let insertion = RowStatement(
+    inserting: """
+      deliveries (database_id, number, log_sequence, device, badge, due, updated, route, leased_by,
+        merge_key, attempts, state)
+      """,
+    [
+      .integer, .integer, .integer, .integer, .integer, .integer, .integer, .integer, .integer,
+      .text,
+    ], constants: ["0", "0"])
 
   // MARK: Reading
 

@@ -164,27 +164,46 @@ struct DeviceTable {
   ///   - visit: gets the device and the number of its token. The number is nil only if the store is
   ///     damaged.
   func visitTargets(
-    of userRecordName: String, at address: DatabaseAddress, now: Timestamp,
+    of user: UserOfDatabase, at address: DatabaseAddress, now: Timestamp,
     _ visit: (DeviceToken, _ number: Int64?) throws -> Void
   ) throws {
+    if let known = transaction.reads.targets[user] {
+      for (device, number) in known { try visit(device, number) }
+      return
+    }
     try connection.query(
       """
-      SELECT \(DeviceToken.columns), (
-        SELECT device FROM device_numbers
-        WHERE device_numbers.token = device_tokens.token
-          AND device_numbers.container = device_tokens.container
-          AND device_numbers.environment = device_tokens.environment)
-      FROM device_tokens
+      SELECT \(Self.targetColumns) FROM device_tokens
       WHERE user_record_name = $1 AND kind <> 'courier' AND container = $2 AND environment = $3
         AND \(Self.isValid(at: "$4"))
       ORDER BY token\(keepingRows)
       """,
       [
-        .text(userRecordName), .text(address.container), .text(address.environment.rawValue),
-        .integer(now.milliseconds),
+        .text(user.userRecordName), .text(address.container),
+        .text(address.environment.rawValue), .integer(now.milliseconds),
       ]
     ) { try visit(try DeviceToken(row: $0), $0.optionalInteger(DeviceToken.columnCount)) }
   }
+
+  private static let targetColumns = """
+    \(DeviceToken.columns), (
+      SELECT device FROM device_numbers
+      WHERE device_numbers.token = device_tokens.token
+        AND device_numbers.container = device_tokens.container
+        AND device_numbers.environment = device_tokens.environment)
+    """
+
+  /// PostgreSQL's query for the devices of users: as ``visitTargets(of:at:now:_:)``, for several users.
+  ///
+  /// The arguments are the user, container and environment, a number by which the caller recognises
+  /// the user, and the time. The last column is that number.
+  static let targets = """
+    SELECT \(targetColumns), c4
+    FROM \(RowStatement.rows(of: [.text, .text, .text, .integer, .integer]))
+    JOIN device_tokens ON user_record_name = c1 COLLATE "C" AND kind <> 'courier'
+      AND container = c2 COLLATE "C" AND environment = c3 COLLATE "C" AND \(isValid(at: "c5"))
+    ORDER BY c4, device_tokens.token FOR KEY SHARE OF device_tokens
+    """
 
   /// Returns the numbers of devices of a kind in each container, in the order of containers. Devices that
   /// name different apps, or that APNs refused for different topics, are different groups.

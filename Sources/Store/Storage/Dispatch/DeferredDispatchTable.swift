@@ -152,9 +152,9 @@ struct DeferredDispatchTable {
     try write(
       DispatchPosition(through: overdue.last, changes: 0, settled: nil), of: subscriber,
       in: part.database)
-    var supply = try NumberSupply(of: part.database, count: 1, from: transaction)
     try NotificationLogTable(transaction: transaction).noteTrimmed(
-      through: try supply.take(from: transaction), of: subscriber, in: part.database)
+      through: try DatabaseTable(transaction: transaction).nextNumber(of: part.database),
+      of: subscriber, in: part.database)
   }
 
   /// Defers the firings of a subscriber for all changes after a number. A subscriber who is deferred

@@ -32,21 +32,11 @@ struct DispatchCompletion {
   /// The number of deliveries that may still be written, and the number that may still be leased to
   /// the caller. With nil, all deliveries are written and none is leased.
   var capacity: DeliveryCapacity?
-  /// The number supply of the database that was written to last; nil before the first write.
-  private var supply: NumberSupply?
-  /// The number supplies of the other databases.
-  private var supplies: [DatabaseID: NumberSupply] = [:]
   /// The devices of each user, read at the user's first firing in the transaction.
   private var targets: [UserOfDatabase: DispatchTarget] = [:]
   /// The subscription version that this transaction has given to deletions of `firesOnce`
   /// subscriptions, for each database with such a deletion.
   private var versions: [DatabaseID: Int64] = [:]
-  /// The rows of the notification log that are not inserted yet.
-  private var entries = RowInsertion(NotificationLogTable.insertion)
-  /// The rows of the log's index by subscriber that are not inserted yet.
-  private var filings = RowInsertion(NotificationIndexTable.insertion)
-  /// The rows of deliveries that are not inserted yet.
-  private var deliveries = RowInsertion(DeliveryTable.insertion)
   /// The dispatch progress of each part of a database, created at the part's first change. A
   /// database that is not divided is one part.
   private var progress: [DatabasePart: DispatchProgress] = [:]
@@ -90,9 +80,6 @@ struct DispatchCompletion {
     outcome.logged.reserveCapacity(firings)
     outcome.owed.reserveCapacity(firings)
     for (place, change) in changes.enumerated() { try complete(change, at: place) }
-    try entries.finish(in: transaction.connection)
-    try filings.finish(in: transaction.connection)
-    try deliveries.finish(in: transaction.connection)
     for part in progress.keys.sorted(by: { $0.database < $1.database }) {
       try progress[part]?.write(at: timestamp, in: transaction)
     }
@@ -155,8 +142,8 @@ struct DispatchCompletion {
       let row = NotificationIndexRow(
         of: entry.change, for: notification.subscriber, in: entry.database,
         sequence: try nextNumber(of: entry.database), logged: timestamp, bytes: content.count)
-      try log(row, content, unsent)
-      try file(
+      log(row, content, unsent)
+      file(
         row,
         amongMany: entry.deferral != nil
           || matched.firings.count >= NotificationIndexTable.firingsFiledAtOnce)
@@ -295,12 +282,10 @@ struct DispatchCompletion {
   }
 
   /// Adds an entry to the notification log.
-  private mutating func log(
+  private func log(
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries
-  ) throws {
-    try entries.add(in: transaction.connection) {
-      NotificationLogTable.append(row, content, unsent, to: &$0)
-    }
+  ) {
+    transaction.writes.log.add { NotificationLogTable.append(row, content, unsent, to: &$0) }
   }
 
   /// Adds an entry to the log's index by subscriber: at once, or later together with other entries.
@@ -310,11 +295,11 @@ struct DispatchCompletion {
   ///
   /// - Parameter amongMany: whether the change has at least
   ///   ``NotificationIndexTable/firingsFiledAtOnce`` firings.
-  private mutating func file(_ row: NotificationIndexRow, amongMany: Bool) throws {
+  private func file(_ row: NotificationIndexRow, amongMany: Bool) {
     guard transaction.tail == nil || amongMany else {
       return transaction.tailChange.added.append(row)
     }
-    try filings.add(in: transaction.connection) {
+    transaction.writes.logIndex.add {
       row.appendArguments(run: NotificationIndexTable.firstRun, to: &$0)
     }
   }
@@ -346,7 +331,7 @@ struct DispatchCompletion {
       database: database, number: number, logSequence: sequence, device: device, badge: badge,
       due: lease?.until ?? timestamp, updated: timestamp, route: route, holder: lease?.holder,
       mergeKey: kind.mergesDeliveries ? notification.mergeKey?.text : nil)
-    try deliveries.add(in: transaction.connection) { delivery.appendArguments(to: &$0) }
+    transaction.writes.deliveries.add { delivery.appendArguments(to: &$0) }
     guard capacity == nil || lease != nil else {
       outcome.waiting[route, default: 0] += 1
       return
@@ -384,7 +369,7 @@ struct DispatchCompletion {
     let first = outcome.devices.count
     var target = DispatchTarget(user: user)
     try DeviceTable(transaction: transaction).visitTargets(
-      of: user.userRecordName, at: address, now: timestamp
+      of: user, at: address, now: timestamp
     ) { device, number in
       guard capacity?.isSetUp(device) ?? true else { return target.passOver(device) }
       guard let number else {
@@ -402,17 +387,7 @@ struct DispatchCompletion {
     return target
   }
 
-  /// Returns the next number of the database's sequence, and marks it as used.
-  private mutating func nextNumber(of database: DatabaseID) throws -> Int64 {
-    var supply = try supply(of: database)
-    defer { self.supply = supply }
-    return try supply.take(from: transaction)
-  }
-
-  /// Returns the number supply of a database. A new supply draws 16 numbers at once.
-  private mutating func supply(of database: DatabaseID) throws -> NumberSupply {
-    if let supply, supply.database == database { return supply }
-    if let supply { supplies[supply.database] = supply }
-    return try supplies[database] ?? NumberSupply(of: database, count: 16, from: transaction)
+  private func nextNumber(of database: DatabaseID) throws -> Int64 {
+    try DatabaseTable(transaction: transaction).nextNumber(of: database)
   }
 }

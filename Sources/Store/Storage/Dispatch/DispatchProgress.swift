@@ -27,6 +27,8 @@ struct DispatchProgress {
   private var whole: DispatchPosition?
   /// The number of changes that the transaction dispatches, fully or partly.
   private var count = 0
+  /// The number of changes of the outbox after ``stored`` up to a number, if it was read in advance.
+  private let waiting: ReadSet.Waiting?
   /// The fully dispatched changes that are too large to be kept whole in the history.
   private var large: [OutboxEntry] = []
   /// The subscribers of the part whose firings are deferred (``DeferredDispatchTable``), with those of
@@ -44,7 +46,12 @@ struct DispatchProgress {
   init(of part: DatabasePart, in transaction: StoreTransaction) throws {
     self.part = part
     repartition = try DispatchLeaseTable(transaction: transaction).checkLease(of: part)
-    stored = try DispatchTable(transaction: transaction).position(of: part)
+    waiting = part.isWhole ? transaction.reads.waiting.removeValue(forKey: part.database) : nil
+    if let waiting {
+      stored = waiting.position
+    } else {
+      stored = try DispatchTable(transaction: transaction).position(of: part)
+    }
     position = stored ?? DispatchPosition(through: .min, changes: 0)
     deferred =
       stored?.hasDeferrals == true
@@ -94,8 +101,11 @@ struct DispatchProgress {
   ///   dispatched.
   func write(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     guard count > 0 else { return }
-    let between = try OutboxTable(transaction: transaction).count(
-      of: database, from: stored, through: position.through)
+    let between =
+      waiting?.through == position.through
+      ? waiting?.count
+      : try OutboxTable(transaction: transaction).count(
+        of: database, from: stored, through: position.through)
     guard between == count else { throw Self.outOfOrder(database) }
     for (subscriber, sequence) in begun {
       try DeferredDispatchTable(transaction: transaction)
@@ -143,9 +153,9 @@ struct DispatchProgress {
     // If the last change is only partly dispatched, the fully dispatched ones before it get a row
     // of their own, so that their time of dispatch stays.
     if let whole, position.settled != nil {
-      try dispatches.write(whole, of: database, at: timestamp)
+      dispatches.write(whole, of: database, at: timestamp)
     }
-    try dispatches.write(position, of: database, at: timestamp)
+    dispatches.write(position, of: database, at: timestamp)
     try drop(large, from: stored, to: position, in: transaction)
   }
 
@@ -158,7 +168,7 @@ struct DispatchProgress {
     guard let common = try PartDispatchTable(transaction: transaction).commonPosition(of: database),
       common.through > before?.through ?? .min
     else { return }
-    try dispatches.write(common, of: database, at: timestamp)
+    dispatches.write(common, of: database, at: timestamp)
     // This part was the last one behind, so this transaction has dispatched all changes between the
     // database's former and new position.
     let large = large.filter { $0.sequence <= common.through }

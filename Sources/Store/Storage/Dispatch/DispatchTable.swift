@@ -31,7 +31,7 @@ struct DispatchTable {
   ]
 
   /// The key of a row, by which a caller reads the table page by page.
-  struct Key: Sendable {
+  struct Key: Hashable, Sendable {
     var database: Int64
     /// The last change that the transaction dispatched, fully or partly.
     var through: Int64
@@ -62,6 +62,26 @@ struct DispatchTable {
       """, [.integer(database.rawValue)], DispatchPosition.init(row:))
   }
 
+  /// PostgreSQL's query for the positions of databases, and for the numbers of changes after them.
+  ///
+  /// The arguments are the numbers of databases, and those of the last changes to count. The columns
+  /// are the database, the number of changes, and those of ``DispatchPosition/init(row:from:)``, which
+  /// are null for a database without a position.
+  static let positions = """
+    SELECT c1, (
+        SELECT COUNT(*) FROM outbox WHERE outbox.database_id = c1 AND sequence <= c2
+          AND sequence > COALESCE(CASE WHEN settled_subscriber IS NULL THEN through
+            ELSE through - 1 END, -1)),
+      through, changes, settled_subscriber, settled_subscription, (
+        SELECT COUNT(*) FROM (
+          SELECT 1 FROM deferred_dispatches WHERE deferred_dispatches.database_id = c1 LIMIT 1)
+        AS deferred)
+    FROM \(RowStatement.rows(of: [.integer, .integer]))
+    LEFT JOIN LATERAL (
+      SELECT through, changes, settled_subscriber, settled_subscription FROM dispatches
+      WHERE dispatches.database_id = c1 ORDER BY through DESC LIMIT 1) AS last ON TRUE
+    """
+
   /// Returns the dispatch position of a part; nil if the part has no row. The part that is the
   /// whole database has its position in this table. Other parts have theirs in
   /// ``PartDispatchTable``.
@@ -70,24 +90,46 @@ struct DispatchTable {
     return try PartDispatchTable(transaction: transaction).position(of: part)
   }
 
-  /// Stores a database's dispatch position. The method replaces a row with the same last change.
-  func write(_ position: DispatchPosition, of database: DatabaseID, at timestamp: Timestamp) throws
-  {
-    try connection.run(
-      """
-      INSERT INTO dispatches
-        (database_id, through, changes, dispatched, settled_subscriber, settled_subscription)
-      VALUES ($1, $2, $3, $4, $5, $6)
+  /// A position that is to be written.
+  struct Row {
+    var position: DispatchPosition
+    var dispatched: Timestamp
+  }
+
+  /// Decides on a database's dispatch position, which replaces a row with the same last change.
+  func write(_ position: DispatchPosition, of database: DatabaseID, at timestamp: Timestamp) {
+    transaction.writes.dispatches.decide(
+      Row(position: position, dispatched: timestamp),
+      for: Key(database: database.rawValue, through: position.through))
+  }
+
+  /// Writes the positions that were decided.
+  func writeDecided() throws {
+    var rows = RowInsertion(Self.insertion)
+    for (key, _, row) in transaction.writes.dispatches.takeChanges() {
+      guard let row else { continue }
+      try rows.add(in: connection) {
+        $0.append(key.database)
+        $0.append(key.through)
+        $0.append(row.position.changes)
+        $0.append(row.dispatched.milliseconds)
+        $0.append(row.position.settled?.subscriber)
+        $0.append(row.position.settled?.subscriptionID)
+      }
+    }
+    try rows.finish(in: connection)
+  }
+
+  private static let insertion = RowStatement(
+    inserting: """
+      dispatches (database_id, through, changes, dispatched, settled_subscriber,
+        settled_subscription)
+      """, [.integer, .integer, .integer, .integer, .text, .text],
+    tail: """
       ON CONFLICT (database_id, through) DO UPDATE SET changes = excluded.changes,
         dispatched = excluded.dispatched, settled_subscriber = excluded.settled_subscriber,
         settled_subscription = excluded.settled_subscription
-      """,
-      [
-        .integer(database.rawValue), .integer(position.through), .integer(position.changes),
-        .integer(timestamp.milliseconds), SQLValue(position.settled?.subscriber),
-        SQLValue(position.settled?.subscriptionID),
-      ])
-  }
+      """)
 
   /// Returns the rows after `key`, in the order of their databases and last changes.
   ///
@@ -158,12 +200,17 @@ struct DispatchTable {
 }
 
 extension DispatchPosition {
-  /// Reads the first five columns of a row: `through`, `changes`, `settled_subscriber`,
+  /// Reads five columns of a row: `through`, `changes`, `settled_subscriber`,
   /// `settled_subscription`, and whether subscribers are deferred.
-  init(row: any SQLRow) {
-    self.init(through: row.integer(0), changes: row.integer(1))
-    hasDeferrals = row.integer(4) == 1
-    if let subscriber = row.optionalText(2), let subscriptionID = row.optionalText(3) {
+  init(row: any SQLRow) { self.init(row: row, from: 0) }
+
+  /// Reads the columns from the column `first` on.
+  init(row: any SQLRow, from first: Int32) {
+    self.init(through: row.integer(first), changes: row.integer(first + 1))
+    hasDeferrals = row.integer(first + 4) == 1
+    if let subscriber = row.optionalText(first + 2),
+      let subscriptionID = row.optionalText(first + 3)
+    {
       settled = SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
     }
   }

@@ -135,7 +135,7 @@ struct OutboxService: OutboxStore {
     let outcome = try await transactions.write(
       locking: .dispatch(of: changes),
       rows: changes.reduce(changes.count) { $0 + $1.notifications.elements.count },
-      isDispatch: true
+      isDispatch: true, needs: Self.needs(of: changes, at: timestamp)
     ) { transaction in
       var dispatch = DispatchCompletion(
         timestamp: timestamp, capacity: capacity, transaction: transaction)
@@ -145,5 +145,22 @@ struct OutboxService: OutboxStore {
     }
     notificationLog.growth.note(outcome.grown)
     return outcome.result(of: changes, timestamp: timestamp)
+  }
+
+  /// Returns what the dispatch of changes needs to know, by database.
+  private static func needs(
+    of changes: [PreparedChange], at timestamp: Timestamp
+  ) -> [ReadNeeds] {
+    var needs: [DatabaseID: ReadNeeds] = [:]
+    for change in changes {
+      let database = change.entry.database
+      var need = needs[database] ?? ReadNeeds(database: database, timestamp: timestamp)
+      if change.entry.part.isWhole, change.entry.deferral == nil, change.entry.forwarding == nil {
+        need.dispatchedThrough = change.entry.sequence
+      }
+      need.recipients.formUnion(change.notifications.elements.lazy.map(\.subscriber))
+      needs[database] = need
+    }
+    return Array(needs.values)
   }
 }

@@ -42,49 +42,58 @@ struct OutboxTable {
   /// - Parameters:
   ///   - change: evaluated only if somebody learns of the change.
   ///   - sequence: the change's number, drawn from `numbers`.
-  ///   - numbers: the number supply of the database.
+  ///   - database: the database, which the transaction has locked.
   ///   - audience: the participants of shares who learn of the change.
   func post(
-    _ change: @autoclosure () -> Change, sequence: Int64, numbers: NumberSupply,
+    _ change: @autoclosure () -> Change, sequence: Int64, in database: DatabaseID,
     audience: ShareAudience = ShareAudience()
   ) throws {
-    guard try !audience.isEmpty || listeners(numbers).isSubscribed else { return }
+    guard try !audience.isEmpty || listeners(in: database).isSubscribed else { return }
     let change = change()
     let content = content(of: change, audience, reserving: 384)
-    try connection.runLater(
-      """
-      INSERT INTO outbox (database_id, sequence, subscription_version, content)
-      VALUES ($1, $2, $3, $4)
-      """,
-      [
-        .integer(numbers.database.rawValue), .integer(sequence),
-        .integer(numbers.subscriptionVersion), .bytes(content),
-      ])
     var entry = OutboxEntry(
-      part: .whole(numbers.database), sequence: sequence,
-      subscriptionVersion: numbers.subscriptionVersion, change: change, audience: audience)
+      part: .whole(database), sequence: sequence,
+      subscriptionVersion: try DatabaseTable(transaction: transaction).subscriptionVersion(
+        lockedIn: database), change: change, audience: audience)
     note(content.count, of: &entry)
+    transaction.writes.outbox.append((entry, content))
     transaction.outbox.append(entry)
   }
 
-  /// Returns who may learn of changes in a database. The draw of the numbers has locked the
-  /// database's row, so no other transaction saves a subscription or a share before this one ends.
+  /// Writes the changes that were posted.
+  func writeDecided() throws {
+    let changes = transaction.writes.outbox
+    transaction.writes.outbox = []
+    var rows = RowInsertion(Self.insertion)
+    for (entry, content) in changes {
+      try rows.add(in: connection) {
+        $0.append(entry.database.rawValue)
+        $0.append(entry.sequence)
+        $0.append(entry.subscriptionVersion)
+        $0.append(bytes: content.span.bytes)
+      }
+    }
+    try rows.finish(in: connection)
+  }
+
+  private static let insertion = RowStatement(
+    inserting: "outbox (database_id, sequence, subscription_version, content)",
+    [.integer, .integer, .integer, .bytes])
+
+  /// Returns who may learn of changes in a database. The transaction has locked the database's row,
+  /// so no other transaction saves a subscription or a share before this one ends.
   ///
   /// The ``Catalog`` caches the answer for up to 50,000 databases. An answer is valid until the
   /// database's subscription version changes. The first save of a share raises that version too.
-  ///
-  /// - Parameter numbers: the numbers that the transaction has drawn from the database's sequence,
-  ///   with the database's subscription version.
-  func listeners(_ numbers: NumberSupply) throws -> Catalog.Listeners {
-    let database = numbers.database
-    if let known = transaction.catalog.listeners[database],
-      known.version == numbers.subscriptionVersion
-    {
+  func listeners(in database: DatabaseID) throws -> Catalog.Listeners {
+    let databases = DatabaseTable(transaction: transaction)
+    let version = try databases.subscriptionVersion(lockedIn: database)
+    if let known = transaction.catalog.listeners[database], known.version == version {
       return known
     }
-    let scope = try DatabaseTable(transaction: transaction).address(of: database).scope
+    let scope = try databases.address(of: database).scope
     let listeners = Catalog.Listeners(
-      version: numbers.subscriptionVersion,
+      version: version,
       isSubscribed: try SubscriptionTable(transaction: transaction).hasAny(in: database),
       hasShares: scope == .private
         ? try ShareTable(transaction: transaction).hasAny(in: database) : false)

@@ -21,6 +21,10 @@ final class JobQueue: @unchecked Sendable {
   private var idleThreads = 0
   private var isClosed = false
 
+  /// The seconds for which a thread leaves a few jobs to a thread at work, which then does them
+  /// together.
+  private static let patienceWithOthers = 0.005
+
   /// Creates an empty queue.
   ///
   /// - Parameters:
@@ -87,7 +91,18 @@ final class JobQueue: @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     schedule.finish(by: thread)
+    var patienceWithOthers: Date?
     while true {
+      if schedule.isEmpty {
+        patienceWithOthers = nil
+      } else if !isClosed, schedule.hasFew(besides: thread) {
+        let end = patienceWithOthers ?? Date(timeIntervalSinceNow: Self.patienceWithOthers)
+        patienceWithOthers = end
+        idleThreads += 1
+        let isWoken = condition.wait(until: end)
+        idleThreads -= 1
+        if isWoken { continue }
+      }
       let taken = schedule.take(most: most, by: thread)
       if !taken.isEmpty {
         // Another waiting thread may be able to begin some of the remaining jobs.

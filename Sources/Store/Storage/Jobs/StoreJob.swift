@@ -20,22 +20,17 @@ enum JobKind: Hashable, Sendable {
 ///    run.
 /// 3. The thread calls ``finish(_:)`` once.
 protocol StoreJob: AnyObject, Sendable {
-  /// Whether the job puts some of its writes into ``StoreTransaction/gathered``, from which they
-  /// are written later. Such a job must not read the rows that gathered writes change: those of the
-  /// value index, and the versions of zones.
-  ///
-  /// Before a job without this property, the writing thread writes all gathered writes.
-  var gathersWrites: Bool { get }
   /// About how many rows of callers the job writes, such as records or notifications. The default
   /// is 1.
   var rows: Int { get }
   /// Whether the job is the dispatcher's. The default is false.
   var isDispatch: Bool { get }
+  /// The data that the job needs. It reads by itself what is missing.
+  var needs: [ReadNeeds] { get }
   /// The locks that the job needs while it runs, on a store that several servers share. The default
   /// is ``WriteLocks/rows``: no locks besides those of the statements.
   var locks: WriteLocks { get }
-  /// Whether the writing thread runs the job outside of a transaction of the engine. The default is
-  /// false.
+  /// Whether the thread runs the job outside of a transaction of the engine. The default is false.
   var isOutsideTransactions: Bool { get }
   /// The object by which a read can be cancelled; nil for a job that is never cancelled. The
   /// default is nil.
@@ -58,6 +53,9 @@ protocol StoreJob: AnyObject, Sendable {
 extension StoreJob {
   var rows: Int { 1 }
   var isDispatch: Bool { false }
+  var needs: [ReadNeeds] { [] }
+  /// Whether the job decides by what it needs alone, as long as it runs no statement.
+  var decides: Bool { !needs.isEmpty && !isDispatch }
   /// The kind of the job: short, if it writes at most 32 rows.
   var kind: JobKind { rows <= 32 ? .short : isDispatch ? .dispatch : .bulk }
   var locks: WriteLocks { .rows }
@@ -72,9 +70,9 @@ extension StoreJob {
 /// If ``StoreTime/current`` is set in the caller's task, the job adds its time there.
 final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   // One thread at a time uses the object: the thread that runs and finishes the job.
-  let gathersWrites: Bool
   let rows: Int
   let isDispatch: Bool
+  let needs: [ReadNeeds]
   let locks: WriteLocks
   let isOutsideTransactions: Bool
   let cancellation: ReadCancellation?
@@ -95,7 +93,7 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   ///     the store.
   init(
     _ continuation: CheckedContinuation<Value, any Error>, locks: WriteLocks = .rows,
-    rows: Int = 1, isDispatch: Bool = false, gathersWrites: Bool = false,
+    rows: Int = 1, isDispatch: Bool = false, needs: [ReadNeeds] = [],
     isOutsideTransactions: Bool = false,
     cancellation: ReadCancellation? = nil,
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
@@ -104,7 +102,7 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
     self.locks = locks
     self.rows = rows
     self.isDispatch = isDispatch
-    self.gathersWrites = gathersWrites
+    self.needs = needs
     self.isOutsideTransactions = isOutsideTransactions
     self.cancellation = cancellation
     self.body = body

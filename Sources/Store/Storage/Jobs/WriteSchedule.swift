@@ -23,6 +23,9 @@ struct WriteSchedule {
   private let threads: Int
   /// Whether the jobs of one transaction concern one database.
   private let separatesDatabases: Bool
+  /// The jobs that a thread may take although the other threads then have none. What the jobs of a
+  /// transaction have in common, such as the commit, costs more than they gain by several threads.
+  private let leastShare: Int
   /// The waiting jobs by kind, oldest first.
   private var waiting: [JobKind: [any StoreJob]] = [:]
   /// The kinds in the order in which their turns come.
@@ -53,8 +56,10 @@ struct WriteSchedule {
   ///   - threads: the number of threads whose jobs take locks; a number below 1 counts as 1.
   ///   - separatesDatabases: whether the jobs of one transaction concern one database, as in a
   ///     distributed store.
-  init(threads: Int, separatesDatabases: Bool = false) {
+  ///   - leastShare: the jobs that a thread may take although the other threads then have none.
+  init(threads: Int, separatesDatabases: Bool = false, leastShare: Int = 16) {
     self.threads = max(1, threads)
+    self.leastShare = leastShare
     self.separatesDatabases = separatesDatabases
     inHand = Array(repeating: nil, count: self.threads)
   }
@@ -62,6 +67,12 @@ struct WriteSchedule {
   /// The number of waiting jobs.
   var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
   var isEmpty: Bool { waiting.values.allSatisfy(\.isEmpty) }
+
+  /// Whether so few jobs wait that another thread, which is at work, can soon do all of them.
+  func hasFew(besides thread: Int) -> Bool {
+    threads > 1 && count < leastShare
+      && inHand.indices.contains { $0 != thread && inHand[$0] != nil }
+  }
 
   /// Adds a job, and returns whether a waiting thread could begin the job now.
   mutating func add(_ job: any StoreJob) -> Bool {
@@ -80,7 +91,8 @@ struct WriteSchedule {
 
   /// Removes the jobs for a thread's next transaction from the schedule, and returns them.
   ///
-  /// A thread gets its share: the number of waiting jobs divided by the number of threads. Beyond
+  /// A thread gets its share: the number of waiting jobs divided by the number of threads, or
+  /// ``leastShare`` if that is more. Beyond
   /// its share, the thread also gets the jobs that the locks of its other jobs keep from other
   /// threads anyway. All jobs of one transaction have the same `WriteLocks.reach`, so jobs that
   /// need the reference lock are done together.
@@ -150,7 +162,7 @@ struct WriteSchedule {
     var jobs = waiting.updateValue([], forKey: kind) ?? []
     let budget = kind == .bulk && jobs.count < all ? Self.rowBudget : .max
     let locksMatter = threads > 1 || separatesDatabases
-    let share = locksMatter ? (all + threads - 1) / threads : most
+    let share = locksMatter ? max(leastShare, (all + threads - 1) / threads) : most
     var locks: WriteLocks?
     var rows = 0
     var taken: [any StoreJob] = []

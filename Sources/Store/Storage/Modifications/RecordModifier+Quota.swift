@@ -4,9 +4,8 @@ import StoreModel
 extension RecordModifier {
   /// Saves a record. A save that makes the database larger and larger than its quota is refused.
   ///
-  /// The size of a record and its assets is known only after they are written. If the database is
-  /// near its quota or the record has assets, they are therefore written under a savepoint. If they
-  /// are too large, the transaction is rolled back to the savepoint.
+  /// The size of a record and its assets is known only after they were decided. If they are too large,
+  /// this is dropped.
   ///
   /// A save that does not make the database larger is accepted even above the quota. A modification
   /// without a quota is not limited.
@@ -24,7 +23,7 @@ extension RecordModifier {
     guard try hasAssets || isNearQuota() else {
       return try write(record, named: named, over: current, in: zone)
     }
-    return try underSavepoint { modifier in
+    return try together { modifier in
       let before = try modifier.totalBytes()
       let saved = try modifier.write(record, named: named, over: current, in: zone)
       let after = try modifier.totalBytes()
@@ -77,8 +76,8 @@ extension RecordModifier {
   /// An upper bound, in bytes, of the stored size of a record without its assets: twice the size of
   /// the largest request.
   ///
-  /// While the database is at least this much below its quota, a record without assets is saved
-  /// without a savepoint.
+  /// While the database is at least this much below its quota, the size of a record without assets
+  /// does not matter.
   private static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
 }
 

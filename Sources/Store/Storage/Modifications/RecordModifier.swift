@@ -3,13 +3,11 @@ import StoreModel
 
 /// The execution of one request (`RecordModification`) in the writer's transaction.
 ///
-/// A failed operation leaves nothing written: it is checked before it writes, and a save that
-/// exceeds the quota is rolled back. Operations are grouped by zone; within a zone they run in
-/// their order.
+/// A failed operation leaves nothing decided: it is checked before, and a save that exceeds the quota
+/// is dropped. Operations are grouped by zone; within a zone they run in their order.
 ///
-/// In an atomic request, a failed operation in a custom zone undoes the other operations on that
-/// zone. If a savepoint was set, the transaction is rolled back to it. Otherwise
-/// ``SavepointNeeded`` is thrown.
+/// In an atomic request, a failed operation in a custom zone drops the other operations on that
+/// zone (``StoreTransaction/restore(_:)``).
 struct RecordModifier {
   /// The request.
   let modification: RecordModification
@@ -40,30 +38,29 @@ struct RecordModifier {
   /// The rules of the database's hierarchies.
   var hierarchy: HierarchyCheck { HierarchyCheck(database: database, transaction: transaction) }
 
-  /// Begins a modification, and reserves a number for each operation.
+  /// Begins a modification.
   ///
-  /// - Throws: the errors of ``RecordWriter/init(to:by:at:count:transaction:)``.
+  /// - Throws: the errors of ``RecordWriter/init(to:by:at:transaction:)``.
   init(_ prepared: PreparedModification, transaction: StoreTransaction) throws {
     modification = prepared.request
     creations = prepared.creations
     onlyZone = prepared.onlyZone
     writer = try RecordWriter(
       to: modification.database, by: modification.origin, at: modification.timestamp,
-      count: modification.operations.count, transaction: transaction)
+      transaction: transaction)
     outcomes = ModificationOutcomes(count: modification.operations.count)
   }
 
   /// Carries out the operations. A failed operation does not throw: its outcome has the failure.
   ///
   /// - Returns: an outcome for each operation, in the order of the request.
-  /// - Throws: ``SavepointNeeded`` if an atomic request fails after changes that cannot be undone
-  ///   alone, because no savepoint was set.
+  /// - Throws: ``SavepointNeeded`` if an atomic request fails after statements that have written.
   mutating func run() throws -> ModificationOutcomes {
     for batch in batches() {
       // A shared database has no zone of its own.
       let zoneNumber =
         address.scope == .shared
-        ? nil : try transaction.sharedZoneNumber(of: batch.zoneID, in: database)
+        ? nil : try ZoneTable(transaction: transaction).number(of: batch.zoneID, in: database)
       shared = nil
       if isByParticipant, let zoneNumber {
         shared = try sharedZone(batch.zoneID, number: zoneNumber)
@@ -75,7 +72,6 @@ struct RecordModifier {
       }
       try run(batch, zoneNumber: zoneNumber)
     }
-    writer.leaveNumbers()
     return outcomes
   }
 
@@ -131,24 +127,21 @@ struct RecordModifier {
   /// Carries out the operations on one zone. If they changed something, the zone gets the number of
   /// the latest change as its version before the commit.
   ///
-  /// - Throws: ``SavepointNeeded`` if an operation fails, the operations are atomic, and no
-  ///   savepoint was set.
+  /// - Throws: ``SavepointNeeded`` if an operation fails, the operations are atomic, and statements
+  ///   have written.
   private mutating func run(_ batch: Batch, zoneNumber: Int64) throws {
-    // A failed operation has written nothing, so a single operation needs no savepoint.
+    // A failed operation has decided nothing, so a single operation needs no mark.
     let isAtomic =
       modification.isAtomic && !batch.zoneID.isDefaultZone
       && (batch.indexes.count > 1 || batch.hasFailure)
-    let hasSavepoint = isAtomic && (!transaction.omitsSavepoints || batch.hasFailure)
-    let mark = writer.mark
-    if hasSavepoint { try transaction.connection.run("SAVEPOINT zone", []) }
+    let before = writer.latest
+    let mark = isAtomic ? try writer.mark("zone") : nil
     var zone = ZoneModification(
       zoneID: batch.zoneID, zoneNumber: zoneNumber, indexes: batch.indexes,
       hasFailure: batch.hasFailure)
     try perform(&zone)
-    if isAtomic, zone.hasFailure, batch.hasFailure || batch.indexes.contains(where: failed) {
-      guard hasSavepoint else { throw SavepointNeeded() }
-      try transaction.connection.run("ROLLBACK TO zone", [])
-      writer.restore(mark)
+    if let mark, zone.hasFailure, batch.hasFailure || batch.indexes.contains(where: failed) {
+      try writer.restore(mark)
       for index in batch.indexes where !failed(index) {
         let recordID = modification.operations[index].recordID
         let failure = ItemFailure(
@@ -156,15 +149,16 @@ struct RecordModifier {
           "record '\(recordID)' was not changed, because another item of the atomic request failed")
         outcomes.note(.failed(failure), at: index)
       }
+    } else if let mark {
+      try writer.release(mark)
     }
-    if hasSavepoint { try transaction.connection.run("RELEASE zone", []) }
     try raiseParents(of: batch, inZone: zoneNumber)
     if let token = modification.clientChangeToken, !batch.indexes.allSatisfy(failed) {
       try ClientChangeTokenTable(transaction: transaction).keep(
         token, of: modification.origin.userRecordName, zone: zoneNumber, in: database,
         at: modification.timestamp)
     }
-    if writer.latest > mark.latest { writer.noteChange(inZone: zoneNumber) }
+    if writer.latest > before { writer.noteChange(inZone: zoneNumber) }
   }
 
   /// Gives the parents of the saved records new change tags. A parent that the request itself saved
@@ -252,7 +246,7 @@ struct RecordModifier {
     _ pair: ZoneModification.Pair, current: inout Int, in zone: ZoneModification
   ) throws {
     do {
-      let (root, share) = try underSavepoint { modifier in
+      let (root, share) = try together { modifier in
         current = pair.root
         let root = try modifier.perform(at: pair.root, in: zone)
         current = pair.share
@@ -272,23 +266,21 @@ struct RecordModifier {
     }
   }
 
-  /// Runs `body` under a savepoint. If it throws, its writes are undone, and the error is thrown
-  /// again.
-  mutating func underSavepoint<Value>(
+  /// Runs `body`. If it throws, what it decided is dropped, and the error is thrown again.
+  ///
+  /// - Throws: ``SavepointNeeded`` if it throws and statements have written.
+  mutating func together<Value>(
     _ body: (inout RecordModifier) throws -> Value
   ) throws -> Value {
-    let mark = writer.mark
-    try transaction.connection.run("SAVEPOINT operation", [])
+    let mark = try writer.mark("operation")
     do {
       let value = try body(&self)
-      try transaction.connection.run("RELEASE operation", [])
+      try writer.release(mark)
       return value
     } catch {
       // Some errors end the transaction, with its savepoints.
       guard transaction.connection.isInTransaction else { throw error }
-      try transaction.connection.run("ROLLBACK TO operation", [])
-      try transaction.connection.run("RELEASE operation", [])
-      writer.restore(mark)
+      try writer.restore(mark)
       throw error
     }
   }
@@ -372,7 +364,3 @@ struct RecordModifier {
     outcomes.note(.saved(record), at: index)
   }
 }
-
-/// The error of an atomic request that fails in a transaction without savepoints. The writer rolls
-/// the transaction back, and repeats it with savepoints.
-struct SavepointNeeded: Error {}

@@ -51,11 +51,11 @@ package struct NotificationIndexTable {
     """,
   ]
 
-  /// The statements that insert rows. ``NotificationIndexRow/appendArguments(run:to:)`` appends
+  /// The statement that inserts rows. ``NotificationIndexRow/appendArguments(run:to:)`` appends
   /// their arguments.
-  static let insertion = RowInsertion.Statements(
-    "INSERT INTO notification_index (run, \(NotificationIndexRow.columns))", argumentsEach: 8
-  ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
+  static let insertion = RowStatement(
+    inserting: "notification_index (run, \(NotificationIndexRow.columns))",
+    [.integer, .text, .integer, .integer, .integer, .text, .bytes, .integer])
 
   // MARK: Reading
 

@@ -39,13 +39,13 @@ struct NotificationLogTable {
     """,
   ]
 
-  /// The statements that insert entries. Each entry has eight arguments (``append(_:_:_:to:)``).
-  static let insertion = RowInsertion.Statements(
-    """
-    INSERT INTO notification_log
-      (database_id, sequence, subscriber, origin_device, logged, content, notification_id, unsent)
-    """, argumentsEach: 8
-  ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
+  /// The statement that inserts entries. Each entry has eight arguments (``append(_:_:_:to:)``).
+  static let insertion = RowStatement(
+    inserting: """
+      notification_log (database_id, sequence, subscriber, origin_device, logged, content,
+        notification_id, unsent)
+      """,
+    [.integer, .integer, .text, .text, .integer, .bytes, .bytes, .integer])
 
   /// Appends the arguments of ``insertion`` for one entry.
   ///

@@ -80,11 +80,11 @@ struct NotificationMarkTable {
   /// Marks notifications as read. A notification that is already marked stays as it is.
   ///
   /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
-  ///   and other errors of ``DatabaseTable/draw(_:from:)``.
+  ///   and other errors of ``DatabaseTable/nextNumber(of:)``.
   func mark(
     _ notificationIDs: [UUID], of subscriber: String, in database: DatabaseID, at time: Timestamp
   ) throws {
-    var numbers = try NumberSupply(of: database, count: notificationIDs.count, from: transaction)
+    let databases = DatabaseTable(transaction: transaction)
     for notificationID in notificationIDs {
       // Another device may have marked the notification meanwhile.
       try connection.run(
@@ -96,7 +96,7 @@ struct NotificationMarkTable {
         """,
         [
           .integer(database.rawValue), .text(subscriber), .bytes(notificationID.storedBytes),
-          .integer(try numbers.take(from: transaction)), .integer(time.milliseconds),
+          .integer(try databases.nextNumber(of: database)), .integer(time.milliseconds),
         ])
     }
   }

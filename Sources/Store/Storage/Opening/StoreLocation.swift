@@ -93,6 +93,7 @@ extension StoreLocation {
       settings.statementTimeout = tuning.statementTimeoutMilliseconds
       settings.lockTimeout = tuning.busyTimeoutMilliseconds
       settings.serving = serves ? .together : nil
+      settings.plansOnce = locksRows
       settings.idleTimeout =
         locksRows ? tuning.idleTimeoutMilliseconds : tuning.statementTimeoutMilliseconds
       let connection = try PostgreSQLConnection(to: address, settings: settings)

@@ -97,12 +97,14 @@ struct StoreOpening {
   ///   - isReader: whether the connection only reads.
   ///   - locksRows: whether other connections may have to wait for the connection's transactions.
   func connect(isReader: Bool = false, locksRows: Bool = true) throws -> any SQLConnection {
-    try location.connect(
+    let connection = try location.connect(
       configuration.tuning, damage: damage, locksRows: locksRows,
       serves: !isReader && configuration.role == .server,
       // A server's own thread copies the log. A tool copies only a very large log, so as not to
       // disturb the server.
       checkpointPages: configuration.role == .tool ? configuration.tuning.logPages : nil)
+    connection.gate = StatementGate(tables: WriteSet.Table.allCases.map(\.name))
+    return connection
   }
 
   /// Opens the first connection, and prepares the store over it. The first writing thread uses the

@@ -25,7 +25,9 @@ struct RecordService: RecordReading, RecordWriting {
     let prepared = PreparedModification(modification, by: transactions.writer.schemas)
     let outcomes = try await transactions.write(
       locking: .database(modification.database), rows: modification.operations.count,
-      gathersWrites: true
+      needs: [
+        ReadNeeds(database: modification.database, records: modification.namedRecords)
+      ]
     ) { transaction in
       try RepeatableModification(prepared, transaction: transaction).run()
     }
@@ -77,5 +79,25 @@ struct RecordService: RecordReading, RecordWriting {
           )
         })
     }
+  }
+}
+
+extension RecordModification {
+  /// The records that the operations change or refer to by a reference that needs its target.
+  fileprivate var namedRecords: [RecordID] {
+    var records: [RecordID] = []
+    for operation in operations {
+      let zoneID = operation.recordID.zoneID
+      records.append(operation.recordID)
+      if case .some(.some(let parent)) = operation.parent {
+        records.append(RecordID(recordName: parent.recordName, zoneID: zoneID))
+      }
+      for value in operation.fields.values {
+        for reference in value?.references ?? [] where reference.action == .validate {
+          records.append(RecordID(recordName: reference.recordName, zoneID: zoneID))
+        }
+      }
+    }
+    return records
   }
 }

@@ -65,8 +65,8 @@ struct RecordTable {
       record.share = Reference(recordName: row.recordName)
     }
     return StoredRecord(
-      number: row.number, zoneNumber: row.zoneNumber, record: record,
-      contentSize: row.content.count)
+      number: row.number, zoneNumber: row.zoneNumber, record: record, typeNumber: row.typeNumber,
+      version: row.version, contentSize: row.content.count)
   }
 
   /// Returns the record with a number that an index contains.
@@ -110,14 +110,29 @@ struct RecordTable {
   func record(
     named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> StoredRecord? {
-    try connection.first(
-      Self.selectionByName,
-      [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
-      StoredRecord.Row.init
-    ).map { try record($0, in: database) }
+    try row(named: recordName, inZone: zoneNumber, of: database).map {
+      try record($0, in: database)
+    }
   }
 
-  /// Returns whether a zone has a record with this name. The method reads no content.
+  /// Returns the row of the record with this name; nil if there is none. A transaction that writes
+  /// reads each row once (``WriteSet``).
+  private func row(
+    named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
+  ) throws -> StoredRecord.Row? {
+    let key = WriteSet.RecordKey(database: database, zone: zoneNumber, name: recordName)
+    if let known = transaction.writes.records[key] { return known.row }
+    let row = try transaction.besidesWriteSet {
+      try connection.first(
+        Self.selectionByName,
+        [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
+        StoredRecord.Row.init)
+    }
+    if transaction.isWriting { transaction.writes.records.note(row, for: key) }
+    return row
+  }
+
+  /// Returns whether a zone has a record with this name.
   func contains(
     _ recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Bool {
@@ -128,12 +143,7 @@ struct RecordTable {
   func number(
     of recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Int64? {
-    try connection.first(
-      """
-      SELECT record_number FROM records
-      WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
-      """, [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)]
-    ) { $0.integer(0) }
+    try row(named: recordName, inZone: zoneNumber, of: database)?.number
   }
 
   /// Returns the number of a zone's records.
@@ -275,77 +285,110 @@ struct RecordTable {
 
   // MARK: Writing
 
-  /// Inserts a prepared record. The record's number is `version`.
+  /// Decides on a record that is created or changed. Its name, type and zone never change.
   ///
-  /// - Returns: false if the zone has a record with the same name; nothing is then inserted.
-  func insert(
-    _ creation: RecordCreation, version: Int64, inZone zoneNumber: Int64, of database: DatabaseID
-  ) throws -> Bool {
-    transaction.arguments.removeAll()
-    transaction.arguments.append(database.rawValue)
-    transaction.arguments.append(version)
-    transaction.arguments.append(zoneNumber)
-    transaction.arguments.append(creation.recordName)
-    transaction.arguments.append(creation.type.number)
-    transaction.arguments.append(version)
-    let content = creation.content
-    transaction.arguments.append(bytes: content.span.bytes)
-    return try connection.run(
-      """
-      INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
-        version, content)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
-      ON CONFLICT (database_id, zone_number, record_name) DO NOTHING
-      """, transaction.arguments) == 1
+  /// - Parameter current: the record before; nil for a new one.
+  func decide(_ row: StoredRecord.Row, over current: StoredRecord?, in database: DatabaseID) {
+    let key = key(of: row.recordName, row.zoneNumber, database)
+    note(current, for: key)
+    transaction.writes.records.decide(row, for: key)
   }
 
-  /// Inserts a record, whose name no record of the zone may have.
+  /// Decides on the deletion of a record.
   ///
-  /// - Parameters:
-  ///   - stored: the record with its number and zone.
-  ///   - typeNumber: the number of its record type.
-  ///   - content: the encoded content.
-  ///   - version: the number of the change that creates it.
-  func insert(
-    _ stored: StoredRecord, ofType typeNumber: Int64, content: [UInt8], version: Int64,
-    in database: DatabaseID
-  ) throws {
-    try connection.run(
-      """
-      INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
-        version, content)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
-      """,
-      [
-        .integer(database.rawValue), .integer(stored.number), .integer(stored.zoneNumber),
-        .text(stored.record.recordID.recordName), .integer(typeNumber), .integer(version),
-        .bytes(content),
-      ])
+  /// - Returns: false if the record is deleted already.
+  func remove(_ stored: StoredRecord, of database: DatabaseID) -> Bool {
+    let key = key(of: stored.record.recordID.recordName, stored.zoneNumber, database)
+    note(stored, for: key)
+    guard transaction.writes.records[key]?.row?.number == stored.number else { return false }
+    transaction.writes.records.decide(nil, for: key)
+    return true
   }
 
-  /// Replaces the content and the version of a stored record. Its name, type and zone never change.
-  func update(
-    _ stored: StoredRecord, content: [UInt8], version: Int64, in database: DatabaseID
-  ) throws {
-    try connection.run(
-      """
-      UPDATE records SET version = $3, content = $4
-      WHERE database_id = $1 AND record_number = $2
-      """,
-      [
-        .integer(database.rawValue), .integer(stored.number), .integer(version),
-        .bytes(content),
-      ])
+  /// Notes a record that a statement has found by another key than its name.
+  private func note(_ stored: StoredRecord?, for key: WriteSet.RecordKey) {
+    guard let stored, transaction.writes.records[key] == nil else { return }
+    transaction.writes.records.note(StoredRecord.Row(of: stored), for: key)
   }
 
-  /// Deletes a record's row.
-  ///
-  /// - Returns: false if there is none.
-  func remove(_ number: Int64, of database: DatabaseID) throws -> Bool {
-    try connection.run(
-      "DELETE FROM records WHERE database_id = $1 AND record_number = $2",
-      [.integer(database.rawValue), .integer(number)]) == 1
+  private func key(of name: String, _ zone: Int64, _ database: DatabaseID) -> WriteSet.RecordKey {
+    WriteSet.RecordKey(database: database, zone: zone, name: name)
   }
+
+  /// Writes the rows that were decided: deletions first, because a new record may have the name of a
+  /// deleted one.
+  func writeDecided() throws {
+    let changes = transaction.writes.records.takeChanges()
+    var (deletions, updates) = (RowInsertion(Self.deletion), RowInsertion(Self.update))
+    var insertions = RowInsertion(Self.insertion)
+    for (key, stored, row) in changes {
+      guard let stored, stored.number != row?.number else { continue }
+      try deletions.add(in: connection) {
+        $0.append(key.database.rawValue)
+        $0.append(stored.number)
+      }
+    }
+    try deletions.finish(in: connection)
+    for (key, stored, row) in changes {
+      guard let row else { continue }
+      if row.number == stored?.number {
+        try updates.add(in: connection) {
+          $0.append(key.database.rawValue)
+          $0.append(row.number)
+          $0.append(row.version)
+          $0.append(bytes: row.content.span.bytes)
+        }
+      } else {
+        try insertions.add(in: connection) {
+          $0.append(key.database.rawValue)
+          $0.append(row.number)
+          $0.append(row.zoneNumber)
+          $0.append(row.recordName)
+          $0.append(row.typeNumber)
+          $0.append(row.version)
+          $0.append(bytes: row.content.span.bytes)
+        }
+      }
+    }
+    try updates.finish(in: connection)
+    try insertions.finish(in: connection)
+  }
+
+  private static let insertion = RowStatement(
+    inserting: """
+      records (database_id, record_number, zone_number, record_name, type_number, version, content)
+      """, [.integer, .integer, .integer, .text, .integer, .integer, .bytes])
+
+  private static let update = RowStatement(
+    "UPDATE records SET version = $3, content = $4 WHERE database_id = $1 AND record_number = $2",
+    [.integer, .integer, .integer, .bytes]
+  ) {
+    """
+    UPDATE records SET version = c3, content = c4 FROM \($0)
+    WHERE database_id = c1 AND record_number = c2
+    """
+  }
+
+  private static let deletion = RowStatement(
+    "DELETE FROM records WHERE database_id = $1 AND record_number = $2", [.integer, .integer]
+  ) { "DELETE FROM records USING \($0) WHERE database_id = c1 AND record_number = c2" }
+
+  /// PostgreSQL's query for records by the names of their zones and their own, with the tombstones of
+  /// the names. A zone that does not exist gives no row.
+  static let wanted = """
+    SELECT c5, zones.zone_number, records.record_number, records.type_number, records.version,
+      records.content, tombstones.type_number, tombstones.version, tombstones.deleted
+    FROM \(RowStatement.rows(of: wantedKinds))
+    JOIN zones ON zones.database_id = c1 AND zones.zone_name = c2 COLLATE "C"
+      AND zones.owner_name = c3 COLLATE "C"
+    LEFT JOIN records ON records.database_id = c1 AND records.zone_number = zones.zone_number
+      AND records.record_name = c4 COLLATE "C"
+    LEFT JOIN tombstones ON tombstones.database_id = c1
+      AND tombstones.zone_number = zones.zone_number AND tombstones.record_name = c4 COLLATE "C"
+    """
+  /// The kinds of the arguments of ``wanted``: the database, the zone's name and owner, the record's
+  /// name, and a number by which the caller recognises the row.
+  static let wantedKinds: [SQLTable.Kind] = [.integer, .text, .text, .text, .integer]
 
   /// Deletes all records of a zone.
   func removeAll(inZone zoneNumber: Int64, of database: DatabaseID) throws {

@@ -15,19 +15,15 @@ struct RecordWriter {
   let origin: ChangeOrigin
   /// The time of the changes.
   let timestamp: Timestamp
-  /// The supply of numbers for versions and changes. The next writer for the database in the same
-  /// transaction uses the numbers that are left.
-  private(set) var numbers: NumberSupply
   /// The number of the latest change of this writer; 0 before the first.
   private(set) var latest: Int64 = 0
 
-  /// Creates a writer, and reserves numbers.
+  /// Creates a writer.
   ///
-  /// - Parameter count: the expected number of changes.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted, or was a short time
   ///   ago; ``StoreError/Code/notFound`` if there is no such database.
   init(
-    to database: DatabaseID, by origin: ChangeOrigin, at timestamp: Timestamp, count: Int = 0,
+    to database: DatabaseID, by origin: ChangeOrigin, at timestamp: Timestamp,
     transaction: StoreTransaction
   ) throws {
     try UserDeletionTable(transaction: transaction).refuseDeleted(origin.userRecordName)
@@ -36,30 +32,24 @@ struct RecordWriter {
     self.origin = origin
     self.timestamp = timestamp
     address = try DatabaseTable(transaction: transaction).address(of: database)
-    numbers = try transaction.numbers(of: database, count: count)
   }
 
   // MARK: Numbers
 
   /// Draws a number that is no version of a record, such as that of a link.
-  mutating func drawNumber() throws -> Int64 { try numbers.take(from: transaction) }
+  func drawNumber() throws -> Int64 {
+    try DatabaseTable(transaction: transaction).nextNumber(of: database)
+  }
 
   /// Draws the number of a change, which is the version of the changed record.
   private mutating func drawVersion() throws -> Int64 {
-    latest = try numbers.take(from: transaction)
+    latest = try drawNumber()
     return latest
   }
 
-  /// Sets the number of the latest change as the version of a zone. The commit writes it.
+  /// Sets the number of the latest change as the version of a zone.
   func noteChange(inZone zoneNumber: Int64) {
-    transaction.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] =
-      latest
-    leaveNumbers()
-  }
-
-  /// Leaves the unused numbers to the next writer of the transaction.
-  func leaveNumbers() {
-    transaction.gathered.numbers[database] = numbers
+    ZoneTable(transaction: transaction).raise(latest, of: zoneNumber, in: database)
   }
 
   // MARK: Writes
@@ -69,15 +59,18 @@ struct RecordWriter {
   /// - Returns: the version of the new record; nil if the zone has a record of this name. Nothing is
   ///   written then.
   mutating func insert(_ creation: RecordCreation, inZone zone: Int64) throws -> Int64? {
-    let version = try numbers.take(from: transaction)
-    let isMade = try RecordTable(transaction: transaction).insert(
-      creation, version: version, inZone: zone, of: database)
-    guard isMade else { return nil }
-    latest = version
+    let records = RecordTable(transaction: transaction)
+    guard try !records.contains(creation.recordName, inZone: zone, of: database) else { return nil }
+    let version = try drawVersion()
+    records.decide(
+      StoredRecord.Row(
+        number: version, zoneNumber: zone, recordName: creation.recordName,
+        typeNumber: creation.type.number, version: version, content: creation.content),
+      over: nil, in: database)
     try DatabaseTable(transaction: transaction).countBytes(creation.content.count, in: database)
     try TombstoneTable(transaction: transaction)
       .remove(recordNamed: creation.recordName, inZone: zone, of: database)
-    transaction.gathered.index.add(creation.entries, of: version, inZone: zone, of: database)
+    transaction.writes.index.add(creation.entries, of: version, inZone: zone, of: database)
     let tag = transaction.context.changeTags.tag(ofVersion: version, in: database)
     try post(
       .recordCreated, record: creation.record(taggedWith: tag), sequence: version,
@@ -100,9 +93,10 @@ struct RecordWriter {
     let version = try drawVersion()
     record.recordChangeTag = transaction.context.changeTags.tag(ofVersion: version, in: database)
     let stored = StoredRecord(
-      number: current?.number ?? version, zoneNumber: save.zoneNumber, record: record)
+      number: current?.number ?? version, zoneNumber: save.zoneNumber, record: record,
+      typeNumber: type.number, version: version)
     if current == nil { types.noteUse(of: type, in: database, at: address) }
-    try write(stored, type: type, version: version, over: current)
+    try write(stored, over: current)
     try write(save.hierarchyChange, of: stored, at: version)
     if let shareChange = save.shareChange {
       record.shareContent = try write(shareChange, of: stored, at: version)
@@ -164,9 +158,10 @@ struct RecordWriter {
     var stored = current
     change(&stored.record)
     let version = try drawVersion()
+    stored.version = version
     stored.record.recordChangeTag = transaction.context.changeTags.tag(
       ofVersion: version, in: database)
-    try write(stored, type: type, version: version, over: current)
+    try write(stored, over: current)
     if stored.record.isInHierarchy {
       try HierarchyTable(transaction: transaction).raise(version, of: stored.number, in: database)
     }
@@ -191,23 +186,19 @@ struct RecordWriter {
     // The shares that end, with the numbers of their deletions.
     var ended: [(share: Int64, version: Int64)] = []
     while let next = pending.popLast() {
-      let sequence = try numbers.take(from: transaction)
+      let sequence = try drawNumber()
       let audience = try audience(
         ofRecord: next.number, inZone: next.zoneNumber,
         departed: try departed(withDeletionOf: next))
       if next.record.isInHierarchy { try removePlace(of: next, at: sequence) }
-      guard try RecordTable(transaction: transaction).remove(next.number, of: database) else {
-        continue
-      }
+      guard RecordTable(transaction: transaction).remove(next, of: database) else { continue }
       latest = sequence
       try DatabaseTable(transaction: transaction).countBytes(-next.contentSize, in: database)
       try RecordIndexes(transaction: transaction).remove(next, from: database)
       let recordName = next.record.recordID.recordName
       deletion.names.append(recordName)
-      transaction.gathered.zonesWithoutTombstones.remove(
-        Catalog.ZoneKey(database: database, number: next.zoneNumber))
-      try TombstoneTable(transaction: transaction).add(
-        next, in: database, at: address, version: sequence, timestamp: timestamp)
+      TombstoneTable(transaction: transaction).add(
+        next, in: database, version: sequence, timestamp: timestamp)
       try post(.recordDeleted, record: next.record, sequence: sequence, audience: audience)
       pending += try RecordTable(transaction: transaction).holders(
         ofReferencesTo: recordName, inZone: next.zoneNumber, of: database
@@ -224,31 +215,27 @@ struct RecordWriter {
     return deletion
   }
 
-  /// Writes the row of a record, and adds the change in size to the bytes of the database. For a
-  /// new record, the method also removes the tombstone of its name.
+  /// Decides on the row of a record, and adds the change in size to the bytes of the database. A new
+  /// record has no tombstone.
   ///
   /// - Parameters:
-  ///   - stored: the record to write.
-  ///   - type: its record type.
-  ///   - version: the number of this change.
-  ///   - current: the stored record, whose row is replaced; nil to insert a row.
-  private func write(
-    _ stored: StoredRecord, type: RecordTypeEntry, version: Int64, over current: StoredRecord?
-  ) throws {
+  ///   - stored: the record with the version of this change.
+  ///   - current: the stored record, whose row is replaced; nil for a new record.
+  private func write(_ stored: StoredRecord, over current: StoredRecord?) throws {
     var encoder = RowEncoder(reserving: 256)
     encoder.encodeContent(of: stored.record)
     try DatabaseTable(transaction: transaction).countBytes(
       encoder.bytes.count - (current?.contentSize ?? 0), in: database)
-    let records = RecordTable(transaction: transaction)
-    if current != nil {
-      try records.update(stored, content: encoder.bytes, version: version, in: database)
-      return
-    }
     let recordName = stored.record.recordID.recordName
-    try records.insert(
-      stored, ofType: type.number, content: encoder.bytes, version: version, in: database)
-    try TombstoneTable(transaction: transaction)
-      .remove(recordNamed: recordName, inZone: stored.zoneNumber, of: database)
+    RecordTable(transaction: transaction).decide(
+      StoredRecord.Row(
+        number: stored.number, zoneNumber: stored.zoneNumber, recordName: recordName,
+        typeNumber: stored.typeNumber, version: stored.version, content: encoder.bytes),
+      over: current, in: database)
+    if current == nil {
+      try TombstoneTable(transaction: transaction)
+        .remove(recordNamed: recordName, inZone: stored.zoneNumber, of: database)
+    }
   }
 
   /// Writes a change to the outbox, the table from which the dispatcher reads changes. If nobody
@@ -265,40 +252,38 @@ struct RecordWriter {
     audience: ShareAudience
   ) throws {
     let outbox = OutboxTable(transaction: transaction)
-    guard try !audience.isEmpty || outbox.listeners(numbers).isSubscribed else { return }
+    guard try !audience.isEmpty || outbox.listeners(in: database).isSubscribed else { return }
     let record = record()
     try outbox.post(
       Change(
         event: event, zoneID: record.recordID.zoneID, record: record,
         notificationID: outbox.notificationID(ofChange: sequence, from: origin),
         timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID),
-      sequence: sequence, numbers: numbers, audience: audience)
+      sequence: sequence, in: database, audience: audience)
   }
 
-  // MARK: Savepoints
+  // MARK: Marks
 
-  /// The state of a writer just before a savepoint was set.
+  /// A state of a writer, to which it can return.
   struct Mark {
-    /// The state of the transaction.
-    fileprivate let written: StoreTransaction.Mark
-    /// The numbers that were drawn and not yet used.
-    fileprivate let numbers: NumberSupply
+    fileprivate let transaction: StoreTransaction.Mark
     /// The number of the latest change.
     let latest: Int64
   }
 
-  /// The present state. Take it before the savepoint is set.
-  var mark: Mark { Mark(written: transaction.mark, numbers: numbers, latest: latest) }
+  /// Returns the present state (``StoreTransaction/mark(_:)``).
+  func mark(_ name: String) throws -> Mark {
+    Mark(transaction: try transaction.mark(name), latest: latest)
+  }
 
-  /// Resets the writer and its transaction to a state. Call it after the rollback to the savepoint.
-  ///
-  /// The rollback also undoes the draws of numbers since the savepoint, so these numbers are drawn
-  /// again.
-  mutating func restore(_ mark: Mark) {
-    transaction.restore(mark.written)
-    numbers = mark.numbers
+  /// Returns to a state (``StoreTransaction/restore(_:)``).
+  mutating func restore(_ mark: Mark) throws {
+    try transaction.restore(mark.transaction)
     latest = mark.latest
   }
+
+  /// Ends a state, and keeps what came after it.
+  func release(_ mark: Mark) throws { try transaction.release(mark.transaction) }
 }
 
 /// The names of the records that a deletion deleted, and the roots that it changed.

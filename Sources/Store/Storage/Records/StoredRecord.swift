@@ -12,8 +12,11 @@ struct StoredRecord {
   var zoneNumber: Int64
   /// The record as clients see it, with its change tag.
   var record: Record
-  /// The size in bytes of the row's content, from which the record was decoded; 0 for a record that
-  /// is still to be written.
+  /// The number of the record's type.
+  var typeNumber: Int64
+  /// The number of the record's latest change.
+  var version: Int64
+  /// The size in bytes of the row's content; 0 for a record that is not encoded yet.
   var contentSize = 0
 
   /// The columns of ``Row``, in the order of its properties.
@@ -31,6 +34,27 @@ struct StoredRecord {
     var typeNumber: Int64
     var version: Int64
     var content: [UInt8]
+
+    /// Creates the row of a record.
+    init(
+      number: Int64, zoneNumber: Int64, recordName: String, typeNumber: Int64, version: Int64,
+      content: [UInt8]
+    ) {
+      self.number = number
+      self.zoneNumber = zoneNumber
+      self.recordName = recordName
+      self.typeNumber = typeNumber
+      self.version = version
+      self.content = content
+    }
+
+    /// Creates the row of a record that is to be replaced or deleted, without the content.
+    init(of stored: StoredRecord) {
+      self.init(
+        number: stored.number, zoneNumber: stored.zoneNumber,
+        recordName: stored.record.recordID.recordName, typeNumber: stored.typeNumber,
+        version: stored.version, content: [])
+    }
 
     /// Reads the columns of ``StoredRecord/columns``.
     init(_ row: any SQLRow) {

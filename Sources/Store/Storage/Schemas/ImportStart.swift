@@ -5,7 +5,7 @@ import StoreModel
 /// the records that were saved since.
 ///
 /// The checks read the records of a type in many small reads, and clients save records meanwhile. A
-/// save takes the versions of its records from its database's sequence (``NumberSupply``). So each
+/// save takes the versions of its records from its database's sequence (``DatabaseTable/nextNumber(of:)``). So each
 /// record that was saved after the start has a version above the last number that its database had
 /// drawn then.
 struct ImportStart: Sendable {

@@ -20,7 +20,7 @@ struct KeyColumn: Sendable {
   /// The count of 64-bit words in a block: the keys, and the words with their bits.
   private static let blockWords = blockSize + blockSize / 64
 
-  /// The last number that the database had drawn when the column had this state (``NumberSupply``).
+  /// The last number that the database had drawn when the column had this state (``DatabaseTable/nextNumber(of:)``).
   /// Each change of a record draws a number, so an older version shows that changes are missing.
   var version: Int64
   /// The blocks: block *n* is for the record numbers from 1,024 × *n* on. A block without keys is

@@ -4,7 +4,7 @@
 /// - Complexity: the memory is an eighth of a byte for each record of the database, if the listed
 ///   numbers are close together (``RecordNumberSet``).
 struct PostingList: Sendable {
-  /// The last number that the database had drawn when the list had this state (``NumberSupply``).
+  /// The last number that the database had drawn when the list had this state (``DatabaseTable/nextNumber(of:)``).
   /// Each change of a record draws a number, so an older version shows that changes are missing.
   var version: Int64
   /// The numbers of the records.

@@ -18,7 +18,7 @@ enum SearchCacheEntry: Sendable {
   /// A list: the records with one key.
   case list(PostingList)
 
-  /// The last number that the database had drawn when the entry had this state (``NumberSupply``).
+  /// The last number that the database had drawn when the entry had this state (``DatabaseTable/nextNumber(of:)``).
   var version: Int64 {
     switch self {
     case .column(let column): column.version

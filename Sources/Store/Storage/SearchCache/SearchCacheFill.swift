@@ -3,7 +3,6 @@ import Synchronization
 /// A job that reads a requested entry of the search cache from the value index. The thread that
 /// fills the cache runs the job.
 final class SearchCacheFill: StoreJob {
-  let gathersWrites = false
   private let name: SearchCacheEntry.Name
   private let cache: SearchCache
   /// The entry that ``run(in:)`` has read, for ``finish(_:)``; nil if it was too large.

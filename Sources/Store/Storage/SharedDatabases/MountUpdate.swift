@@ -47,26 +47,21 @@ struct MountUpdate {
     let zones = ZoneTable(transaction: transaction)
     let tombstones = ZoneTombstoneTable(transaction: transaction)
     let mounts = MountTable(transaction: transaction)
-    var numbers = try NumberSupply(
-      of: database, count: changed.count + ended.count, from: transaction)
+    let databases = DatabaseTable(transaction: transaction)
     for mount in ended {
       try mounts.remove(mount.number, of: database)
       try zones.remove(mount.number, in: database)
       try tombstones.remember(
         deletionOf: mount.zoneID, isPurge: false, in: database,
-        version: try numbers.take(from: transaction),
-        at: timestamp)
+        version: try databases.nextNumber(of: database), at: timestamp)
     }
     for (zone, version, mount) in changed {
       var number = mount?.number ?? 0
       if mount == nil {
         try tombstones.forgetDeletion(of: zone.zoneID, in: database)
-        number = try zones.add(zone.zoneID, in: database, numbers: &numbers).version
+        number = try zones.add(zone.zoneID, in: database).version
       } else {
-        try zones.raiseVersions([
-          Catalog.ZoneKey(database: database, number: number):
-            try numbers.take(from: transaction)
-        ])
+        zones.raise(try databases.nextNumber(of: database), of: number, in: database)
       }
       try mounts.save(
         MountTable.Mount(

@@ -26,8 +26,7 @@ extension RecordService {
     for part in parts {
       let modification = part.modification
       let found = try await transactions.write(
-        locking: .database(modification.database), rows: modification.operations.count,
-        gathersWrites: true
+        locking: .database(modification.database), rows: modification.operations.count
       ) { transaction in
         try RepeatableModification(PreparedModification(modification), transaction: transaction)
           .run()

@@ -16,7 +16,7 @@ extension RecordWriter {
     ofRecord number: Int64, inZone zone: Int64, topBefore: Int64? = nil, departed: [String] = []
   ) throws -> ShareAudience {
     guard address.scope == .private,
-      try OutboxTable(transaction: transaction).listeners(numbers).hasShares
+      try OutboxTable(transaction: transaction).listeners(in: database).hasShares
     else { return ShareAudience(departed: departed) }
     let shares = ShareTable(transaction: transaction)
     if let share = try shares.number(ofRoot: nil, inZone: zone, of: database) {

@@ -90,7 +90,7 @@ struct ShareAdministrationService: ShareAdministration {
     _ shareID: RecordID, in database: DatabaseID,
     _ body: @escaping @Sendable (ShareLookup.Found, ShareLookup) throws -> Void
   ) async throws {
-    try await transactions.write(locking: .database(database), gathersWrites: true) {
+    try await transactions.write(locking: .database(database)) {
       transaction in
       let lookup = ShareLookup(transaction: transaction)
       guard let found = try lookup.find(shareID, in: database) else {

@@ -39,7 +39,7 @@ struct ShareService: ShareStore {
     in environment: ContainerEnvironment, timestamp: Timestamp
   ) async throws {
     guard let name = transactions.context.tokens.shareLink(named: shortGUID) else { return }
-    try await transactions.write(locking: .database(name.database), gathersWrites: true) {
+    try await transactions.write(locking: .database(name.database)) {
       transaction in
       let search = ShareSearch(
         user: user, container: container, environment: environment, transaction: transaction)
@@ -64,7 +64,7 @@ struct ShareService: ShareStore {
     guard let name = transactions.context.tokens.shareLink(named: request.shortGUID) else {
       throw ShareSearch.unknown
     }
-    return try await transactions.write(locking: .database(name.database), gathersWrites: true) {
+    return try await transactions.write(locking: .database(name.database)) {
       transaction in
       let search = ShareSearch(
         user: origin.userRecordName, container: container, environment: environment,

@@ -6,6 +6,8 @@ import SQLEngine
 final class StoreConnection {
   /// The connection to SQLite or PostgreSQL.
   let engine: any SQLConnection
+  /// The gate that each statement passes.
+  let gate: StatementGate
   /// The constants of the store, which all connections share.
   let context: StoreContext
   /// The caches that outlive a transaction.
@@ -22,6 +24,10 @@ final class StoreConnection {
     over engine: any SQLConnection, _ context: StoreContext, caches: StoreCaches = StoreCaches()
   ) {
     self.engine = engine
+    // A tool opens its connection by itself.
+    gate = engine.gate ?? StatementGate(tables: WriteSet.Table.allCases.map(\.name))
+    engine.gate = gate
+    gate.runsRowByRow = context.isDistributed
     self.context = context
     self.caches = caches
   }

@@ -38,8 +38,8 @@ struct StoreReader {
     }
   }
 
-  /// Runs a job in a transaction. If the catalog version has changed, the transaction first clears
-  /// the cached schemas.
+  /// Runs a job in a transaction, or outside of one (``StoreJob/isOutsideTransactions``). If the catalog
+  /// version has changed, a transaction first clears the cached schemas.
   ///
   /// - Throws: `CancellationError` if the job was cancelled while it ran; otherwise the job's
   ///   error, after a rollback.
@@ -48,6 +48,13 @@ struct StoreReader {
     do {
       let transaction = StoreTransaction(
         over: connection, wholeRuns: connection.caches.tail?.wholeRuns)
+      guard !job.isOutsideTransactions else {
+        try engine.getReady()
+        try job.cancellation?.begin(on: engine)
+        try job.run(in: transaction)
+        job.cancellation?.end(on: engine)
+        return
+      }
       try engine.beginReading()
       try job.cancellation?.begin(on: engine)
       try CounterTable(transaction: transaction).followSchema()

@@ -37,9 +37,12 @@ final class StoreTransaction {
   let wholeRuns: Int?
   /// The transaction's locks; nil for a reading transaction, and on a store that is not shared.
   var locks: WriteLocks?
-  /// Whether atomic requests run without savepoints. An atomic request that fails then throws
-  /// ``SavepointNeeded``, and the writer repeats the transaction with savepoints.
-  let omitsSavepoints: Bool
+  /// The gate that statements pass: those that name a table of ``writes`` find what was decided.
+  let gate: StatementGate
+  /// Whether ``mark(_:)`` sets savepoints.
+  let setsSavepoints: Bool
+  /// Whether the transaction writes. Others keep no rows in ``writes``.
+  let isWriting: Bool
 
   /// The address that `DatabaseID.vacant` has during a read; nil outside of a read of a database
   /// that does not exist.
@@ -50,10 +53,10 @@ final class StoreTransaction {
   var outbox: [OutboxEntry] = []
   /// The servers to wake up after the commit.
   var serversToWake: Set<ServerID> = []
-  /// The bytes of records and assets that the transaction has added and removed so far.
-  var storedBytes = StoredBytes()
-  /// The writes of record modifications that remain to be written before the commit.
-  var gathered = GatheredWrites()
+  /// The data that the transaction has read in advance.
+  var reads = ReadSet()
+  /// The rows that the transaction has decided on and not written.
+  var writes = WriteSet()
   /// The record types of the records that the transaction has created, for the ``SchemaCache``.
   var usedTypes: [SchemaCache.Update] = []
   /// The transaction's changes to the tail of the notification log.
@@ -77,12 +80,14 @@ final class StoreTransaction {
     searchCache = connection.caches.searchCache
     fillSearchCache = connection.caches.fillSearchCache
     self.wholeRuns = wholeRuns
-    omitsSavepoints = false
+    gate = connection.gate
+    setsSavepoints = false
+    isWriting = false
   }
 
   /// Creates the object of a writing transaction. The engine's transaction has begun, and has these
   /// locks.
-  init(writingOver connection: StoreConnection, locks: WriteLocks, withoutSavepoints: Bool) {
+  init(writingOver connection: StoreConnection, locks: WriteLocks, withSavepoints: Bool) {
     self.connection = connection.engine
     context = connection.context
     catalog = connection.caches.catalog
@@ -91,7 +96,22 @@ final class StoreTransaction {
     fillSearchCache = nil
     wholeRuns = nil
     self.locks = connection.engine.isShared ? locks : nil
-    omitsSavepoints = withoutSavepoints
+    gate = connection.gate
+    setsSavepoints = withSavepoints
+    isWriting = true
+    gate.rows = StatementGate.Rows(
+      of: self, unwritten: { [unowned self] in writes.unwritten },
+      write: { [unowned self] in try write($0) },
+      forget: { [unowned self] tables in
+        writes.forget(tables)
+        reads.forget(tables)
+      })
+  }
+
+  deinit {
+    guard gate.rows?.owner == ObjectIdentifier(self) else { return }
+    gate.rows = nil
+    gate.beforeStatement = nil
   }
 
   /// Runs `body` as one transaction of the engine, in a job outside of transactions. If `body` or
@@ -110,34 +130,5 @@ final class StoreTransaction {
       connection.giveUpTransaction()
       throw error
     }
-  }
-
-  // MARK: Savepoints
-
-  /// The state when a savepoint was set.
-  struct Mark {
-    fileprivate var outboxCount: Int
-    fileprivate var storedBytes: StoredBytes
-    fileprivate var gathered: GatheredWrites.Mark
-    fileprivate var usedTypeCount: Int
-    fileprivate var loggedCount: Int
-  }
-
-  /// The present state, for ``restore(_:)`` after a rollback to a savepoint.
-  var mark: Mark {
-    Mark(
-      outboxCount: outbox.count, storedBytes: storedBytes, gathered: gathered.mark,
-      usedTypeCount: usedTypes.count, loggedCount: tailChange.added.count)
-  }
-
-  /// Removes the changes since a mark, after a rollback to the mark's savepoint. It also empties
-  /// the catalog, which may have rows that were rolled back.
-  func restore(_ mark: Mark) {
-    outbox.removeSubrange(mark.outboxCount...)
-    storedBytes = mark.storedBytes
-    gathered.restore(mark.gathered)
-    usedTypes.removeSubrange(mark.usedTypeCount...)
-    tailChange.added.removeSubrange(mark.loggedCount...)
-    catalog.empty()
   }
 }

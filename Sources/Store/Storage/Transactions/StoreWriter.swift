@@ -8,18 +8,16 @@ import StoreModel
 /// ``WriteSchedule`` coordinates the threads. ``WriteLocks`` coordinates the transactions of
 /// several processes.
 ///
-/// A failed job does not affect the others. To undo one job alone, the job needs a savepoint.
-/// Failures are rare, so a group of jobs first runs without savepoints. If a job fails, the
-/// transaction is rolled back and the group runs again, each job under its own savepoint. An atomic
-/// request needs a savepoint inside its job. Atomic requests fail more often, so
-/// ``SavepointPolicy`` decides when their savepoints are omitted. A transaction that conflicts with
-/// another process is repeated after growing pauses.
+/// A failed job does not affect the others. Its decisions are dropped (``WriteSet``), unless its
+/// statements have written. The transaction is then rolled back, and the group runs again, each job
+/// under a savepoint. A transaction that conflicts with another process is repeated after growing
+/// pauses.
 ///
 /// The life of a group of jobs:
 ///
 /// 1. The thread takes the jobs from ``queue``.
-/// 2. It begins a transaction with the union of the jobs' locks.
-/// 3. It runs each job, then writes what the jobs gathered.
+/// 2. It begins a transaction with the union of the jobs' locks, and reads what the jobs need.
+/// 3. It runs each job, then writes what the jobs decided.
 /// 4. It commits, and updates the caches.
 /// 5. It calls the commit handler, wakes other servers, and answers the callers.
 final class StoreWriter: @unchecked Sendable {
@@ -92,7 +90,9 @@ final class StoreWriter: @unchecked Sendable {
     /// The thread's number, counted from 0.
     let number: Int
     let connection: StoreConnection
-    var savepointPolicy = SavepointPolicy()
+    /// The number of next groups that lock their databases before they read. Another process has
+    /// changed what a group read without locks.
+    var groupsToLockFirst = 0
     /// Whether the connection was lost during a transaction that may have been committed or may
     /// still be running.
     var isInDoubt = false
@@ -143,6 +143,7 @@ final class StoreWriter: @unchecked Sendable {
   private func perform(_ jobs: [any StoreJob], on thread: WritingThread) {
     for job in jobs where job.isOutsideTransactions {
       do {
+        try thread.engine.getReady()
         try job.run(in: StoreTransaction(over: thread.connection))
         job.finish(nil)
       } catch {
@@ -179,7 +180,8 @@ final class StoreWriter: @unchecked Sendable {
   /// back. A failure is ignored, because the next call tries again.
   private func decide(on thread: WritingThread) {
     do {
-      _ = try begin(on: thread, locking: .rows, withoutSavepoints: false)
+      _ = try begin(
+        on: thread, locking: .rows, reading: [], locksLater: false, withSavepoints: false)
       try thread.engine.rollback()
     } catch {
       // The next call tries again.
@@ -195,15 +197,25 @@ final class StoreWriter: @unchecked Sendable {
     var pauses = Self.pauses[...]
     var locks = group[0].locks
     for job in group.dropFirst() { locks.formUnion(job.locks) }
+    var locksLater =
+      thread.groupsToLockFirst == 0 && locks.reach == .rows && locks.badgeOwners.isEmpty
+      && !thread.connection.context.isDistributed && group.allSatisfy(\.decides)
+    thread.groupsToLockFirst = max(0, thread.groupsToLockFirst - 1)
     while true {
       do {
-        return try tryCommitting(group, locking: locks, on: thread)
+        return try tryCommitting(group, locking: locks, later: locksLater, on: thread)
       } catch let needed as LocksNeeded {
         // Locks are only added, with one exception: a transaction of a distributed store locks one
         // database, so the needed database replaces the present one.
         if thread.connection.context.isDistributed { locks.leaveDatabases(for: needed.locks) }
         locks.formUnion(needed.locks)
+        locksLater = false
       } catch let error as StoreError where error.code == .serializationFailure {
+        if locksLater {
+          locksLater = false
+          thread.groupsToLockFirst = Self.caution
+          continue
+        }
         guard let pause = pauses.popFirst() else { throw error }
         // A random pause, so that two conflicting transactions do not collide again.
         usleep(UInt32.random(in: pause / 2...pause))
@@ -211,44 +223,51 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
+  /// The number of groups of a thread that lock first, after a group had to be repeated.
+  private static let caution = 64
   /// The longest pauses before the repetitions of a conflicting transaction, in microseconds.
   private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
 
-  /// Tries to commit a group's writes. If one of several jobs fails, or if an atomic request needs
-  /// its savepoint, it tries once more with savepoints.
+  /// Tries to commit a group's writes. If what a job did cannot be dropped alone, it tries once more
+  /// with savepoints.
   private func tryCommitting(
-    _ group: [any StoreJob], locking locks: WriteLocks, on thread: WritingThread
+    _ group: [any StoreJob], locking locks: WriteLocks, later: Bool, on thread: WritingThread
+  ) throws -> Commit {
+    do {
+      return try tryCommitting(
+        group, locking: locks, later: later, on: thread, withSavepoints: false)
+    } catch is SavepointNeeded {
+      return try tryCommitting(
+        group, locking: locks, later: false, on: thread, withSavepoints: true)
+    }
+  }
+
+  private func tryCommitting(
+    _ group: [any StoreJob], locking locks: WriteLocks, later: Bool, on thread: WritingThread,
+    withSavepoints: Bool
   ) throws -> Commit {
     var failures = [(any Error)?](repeating: nil, count: group.count)
-    var hasBegun = false
+    var hasRun = false
     do {
       let transaction = try self.transaction(
-        on: thread, locking: locks,
-        withoutSavepoints: thread.savepointPolicy.nextOmitsSavepoints()
+        on: thread, locking: locks, reading: group.flatMap(\.needs), locksLater: later,
+        withSavepoints: withSavepoints
       ) { transaction in
-        hasBegun = true
-        for job in group {
-          try prepare(transaction, for: job)
-          try job.run(in: transaction)
+        for (index, job) in group.enumerated() {
+          if transaction.writes.isFull { try transaction.write() }
+          failures[index] = try attempt(
+            job, in: transaction, on: thread, isAlone: group.count == 1)
         }
+        hasRun = true
       }
       return Commit(transaction: transaction, failures: failures)
     } catch {
-      if error is SavepointNeeded {
-        thread.savepointPolicy.wereNeeded()
-      } else if group.count == 1 || !hasBegun || concernsAll(error, on: thread) {
+      // A statement that was decided by one of the jobs failed, or the commit did.
+      guard hasRun, !withSavepoints, group.count > 1, !concernsAll(error, on: thread) else {
         throw error
       }
+      throw SavepointNeeded()
     }
-    let transaction = try self.transaction(
-      on: thread, locking: locks, withoutSavepoints: false
-    ) { transaction in
-      for (index, job) in group.enumerated() {
-        try prepare(transaction, for: job)
-        failures[index] = try attempt(job, in: transaction, on: thread)
-      }
-    }
-    return Commit(transaction: transaction, failures: failures)
   }
 
   /// Returns whether an error concerns the whole transaction, whichever job threw it. The group is
@@ -290,21 +309,20 @@ final class StoreWriter: @unchecked Sendable {
   /// Runs `body` in a transaction and commits its writes, or rolls the transaction back if
   /// something throws.
   ///
-  /// Before the commit it writes the rows that `body` has left in the transaction object: gathered
-  /// writes, sums of stored bytes, entries of the notification index that are due, and dispatch
-  /// leases.
+  /// Before the commit it writes what `body` has left in the transaction object: decided rows, entries
+  /// of the notification index that are due, and dispatch leases.
   private func transaction(
-    on thread: WritingThread, locking locks: WriteLocks, withoutSavepoints: Bool,
-    _ body: (StoreTransaction) throws -> Void
+    on thread: WritingThread, locking locks: WriteLocks, reading needs: [ReadNeeds],
+    locksLater: Bool, withSavepoints: Bool, _ body: (StoreTransaction) throws -> Void
   ) throws -> StoreTransaction {
     do {
       let transaction = try begin(
-        on: thread, locking: locks, withoutSavepoints: withoutSavepoints)
+        on: thread, locking: locks, reading: needs, locksLater: locksLater,
+        withSavepoints: withSavepoints)
       try body(transaction)
-      try transaction.writeGathered()
-      try DatabaseTable(transaction: transaction).writeStoredBytes()
       try NotificationIndexTable(transaction: transaction).fileWaiting()
       try DispatchLeaseTable(transaction: transaction).pointToChanges()
+      try transaction.write()
       try commit(over: thread.engine)
       schemas.add(transaction.usedTypes)
       thread.connection.caches.committed(transaction)
@@ -322,7 +340,8 @@ final class StoreWriter: @unchecked Sendable {
   /// - Throws: ``StoreError/Code/statementFailed`` if the locks name several databases of a
   ///   distributed store.
   private func begin(
-    on thread: WritingThread, locking locks: WriteLocks, withoutSavepoints: Bool
+    on thread: WritingThread, locking locks: WriteLocks, reading needs: [ReadNeeds],
+    locksLater: Bool, withSavepoints: Bool
   ) throws -> StoreTransaction {
     let connection = thread.connection
     guard !connection.context.isDistributed || locks.databases.count <= 1 else {
@@ -330,45 +349,47 @@ final class StoreWriter: @unchecked Sendable {
         .statementFailed,
         "a write changes \(locks.databases.count) databases, which may be on several nodes")
     }
-    let catalogVersion = try locks.beginWriting(on: connection.engine)
+    let transaction = StoreTransaction(
+      writingOver: connection, locks: locks, withSavepoints: withSavepoints)
+    try transaction.begin(reading: needs, locksLater: locksLater)
     if thread.isInDoubt {
       // The session of the lost connection has ended before the new connection began a transaction.
       // So the outcome of the lost transaction is settled now.
       thread.isInDoubt = false
       lock.withLock { doubtHandler }?()
     }
-    let transaction = StoreTransaction(
-      writingOver: connection, locks: locks, withoutSavepoints: withoutSavepoints)
-    try CounterTable(transaction: transaction).followSchema(foundAs: catalogVersion)
     return transaction
   }
 
-  /// Writes what earlier jobs gathered, if the next job may read these rows or if the limit is
-  /// reached. Call the method before the job's savepoint is set.
-  private func prepare(_ transaction: StoreTransaction, for job: any StoreJob) throws {
-    if !job.gathersWrites || transaction.gathered.isFull { try transaction.writeGathered() }
-  }
-
-  /// Runs one job under a savepoint, and rolls back to the savepoint if the job fails.
+  /// Runs one job. If the job fails, what it did is dropped.
   ///
+  /// - Parameter isAlone: whether the group has no other job. Its failure then ends the transaction.
   /// - Returns: the error of the failed job; nil if it succeeded.
-  /// - Throws: the job's error if the engine has rolled back the whole transaction, and with it the
-  ///   earlier jobs; also an error that concerns all jobs.
+  /// - Throws: ``SavepointNeeded`` if a failed job has written and has no savepoint. The job's error if
+  ///   it concerns all jobs, or if the engine has rolled back the whole transaction, and with it the
+  ///   earlier jobs.
   private func attempt(
-    _ job: any StoreJob, in transaction: StoreTransaction, on thread: WritingThread
+    _ job: any StoreJob, in transaction: StoreTransaction, on thread: WritingThread, isAlone: Bool
   ) throws -> (any Error)? {
-    let engine = thread.engine
-    let mark = transaction.mark
-    try engine.run("SAVEPOINT job", [])
+    if isAlone {
+      try job.run(in: transaction)
+      return nil
+    }
+    let mark = try transaction.mark("job")
     do {
       try job.run(in: transaction)
-      try engine.run("RELEASE job", [])
+      // With a savepoint, the failure of a decided row is that of the job.
+      if transaction.setsSavepoints { try transaction.write() }
+      try transaction.release(mark)
       return nil
     } catch {
-      guard engine.isInTransaction, !concernsAll(error, on: thread) else { throw error }
-      try engine.run("ROLLBACK TO job", [])
-      try engine.run("RELEASE job", [])
-      transaction.restore(mark)
+      if error is SavepointNeeded || concernsAll(error, on: thread) { throw error }
+      if transaction.setsSavepoints {
+        guard thread.engine.isInTransaction else { throw error }
+      } else if !thread.engine.canContinue {
+        throw SavepointNeeded()
+      }
+      try transaction.restore(mark)
       return error
     }
   }

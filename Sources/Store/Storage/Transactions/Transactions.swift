@@ -44,22 +44,21 @@ struct Transactions: Sendable {
   ///     is repeated with them.
   ///   - rows: about how many rows the write has (``StoreJob/rows``).
   ///   - isDispatch: whether the write is the dispatcher's.
-  ///   - gathersWrites: whether `body` leaves writes in ``StoreTransaction/gathered`` (see
-  ///     ``StoreJob/gathersWrites``).
+  ///   - needs: what `body` needs to know, which is read together with the needs of other writes.
   ///   - body: the write. It shares its transaction with other writes.
   /// - Throws: the error of `body`, whose writes are then rolled back;
   ///   ``StoreError/Code/overloaded`` if too many writes wait; ``StoreError/Code/outcomeUnknown``
   ///   if the commit may have succeeded.
   func write<Value: Sendable>(
     locking locks: WriteLocks = .everything, rows: Int = 1, isDispatch: Bool = false,
-    gathersWrites: Bool = false,
+    needs: [ReadNeeds] = [],
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       writer.queue.add(
         ContinuationJob(
           continuation, locks: locks, rows: rows, isDispatch: isDispatch,
-          gathersWrites: gathersWrites, body))
+          needs: needs, body))
     }
   }
 
@@ -85,21 +84,34 @@ struct Transactions: Sendable {
     return try await perform(body)
   }
 
+  /// Runs `body`, which has one statement, on a reading thread outside of a transaction. The schema
+  /// may be older than that of the store, so the statement must not depend on it.
+  func readOne<Value: Sendable>(
+    _ body: @escaping @Sendable (StoreTransaction) throws -> Value
+  ) async throws -> Value {
+    try await perform(isOutsideTransactions: true, body)
+  }
+
   /// Runs a read on a reading thread; see ``read(_:)``.
   private func perform<Value: Sendable>(
+    isOutsideTransactions: Bool = false,
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
     // A read on the writer's thread is not cancelled, because it shares a transaction with other
     // jobs.
     guard AbandonableReads.areOn, reads !== writer.queue else {
       return try await withCheckedThrowingContinuation { continuation in
-        reads.add(ContinuationJob(continuation, body))
+        reads.add(
+          ContinuationJob(continuation, isOutsideTransactions: isOutsideTransactions, body))
       }
     }
     let cancellation = ReadCancellation()
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        reads.add(ContinuationJob(continuation, cancellation: cancellation, body))
+        reads.add(
+          ContinuationJob(
+            continuation, isOutsideTransactions: isOutsideTransactions,
+            cancellation: cancellation, body))
       }
     } onCancel: {
       cancellation.cancel()

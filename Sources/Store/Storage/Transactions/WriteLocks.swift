@@ -135,32 +135,64 @@ extension WriteLocks {
   }
 }
 
-extension WriteLocks {
-  /// Begins a transaction that takes these locks before it reads anything. So the transaction reads
-  /// everything that earlier holders of the locks committed.
+extension StoreTransaction {
+  /// Begins the engine's transaction, and reads what its jobs need.
   ///
   /// On PostgreSQL one round trip begins the transaction, takes the reference lock and the locks of
-  /// databases, and reads the catalog version. The locks of badges need another round trip.
+  /// databases, and reads the catalog version and what the jobs need. So the transaction reads
+  /// everything that earlier holders of the locks committed. The locks of badges need another round
+  /// trip.
   ///
-  /// - Returns: on PostgreSQL, the catalog version, which the same round trip reads; nil on SQLite.
-  func beginWriting(on connection: any SQLConnection) throws -> Int64? {
-    guard connection.isShared else {
+  /// - Parameters:
+  ///   - needs: what the jobs need to know.
+  ///   - locksLater: whether the databases are locked only before the first further statement
+  ///     (``lockUnchanged()``). All that the jobs know until then was read here.
+  func begin(reading needs: [ReadNeeds], locksLater: Bool) throws {
+    guard let locks else {
       try connection.beginWriting()
-      return nil
+      return try CounterTable(transaction: self).followSchema()
     }
-    var statements: [String] = []
-    if reach >= .reference {
-      statements.append(CounterTable.referenceLock)
+    var version: Int64?
+    var queries = BeginningQueries(of: self, locking: locks, locksLater: locksLater)
+    if !context.isDistributed {
+      queries.addCatalogVersion { version = $0 }
+      queries.add(needs)
     }
-    if reach == .everything {
-      statements.append(DatabaseTable.lock)
-    } else if !databases.isEmpty {
-      statements.append(DatabaseTable.lock(of: databases))
+    try queries.run()
+    // A distributed store finds the node of a row by an argument, and does not read in advance.
+    if context.isDistributed, locks.reach != .everything {
+      for database in locks.databases { try DatabaseTable(transaction: self).lock(database) }
     }
-    statements.append(CounterTable.catalogVersion)
-    let version = try connection.beginWriting(with: statements)
-    if !badgeOwners.isEmpty { try DeviceTable.lockBadges(of: badgeOwners, over: connection) }
-    return version
+    if !locks.badgeOwners.isEmpty {
+      try DeviceTable.lockBadges(of: locks.badgeOwners, over: connection)
+    }
+    try CounterTable(transaction: self).followSchema(foundAs: version)
+    if locksLater { gate.beforeStatement = { [unowned self] in try lockUnchanged() } }
+  }
+
+  /// Locks the databases, and checks that they and the catalog are what the transaction has read.
+  ///
+  /// A commit raises the number of a database or its subscription version if it changes what the
+  /// transaction read: records, zones, tombstones, who listens. A later statement may throw the error,
+  /// at the latest the commit.
+  ///
+  /// - Throws: ``StoreError/Code/serializationFailure``. The writer then repeats the transaction, and
+  ///   locks first.
+  private func lockUnchanged() throws {
+    var (rows, version) = (RowInsertion(DatabaseTable.lockUnchanged), SQLArguments())
+    for database in locks?.databases ?? [] {
+      guard let read = writes.databases[database]?.stored else { continue }
+      rows.add {
+        $0.append(database.rawValue)
+        $0.append(read.last)
+        $0.append(read.subscriptionVersion)
+      }
+    }
+    version.append(catalog.version)
+    try besidesWriteSet {
+      try rows.finish(in: connection)
+      try connection.runLater(CounterTable.unchangedCatalog, rows: version)
+    }
   }
 }
 

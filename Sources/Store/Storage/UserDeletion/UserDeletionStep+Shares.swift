@@ -17,13 +17,13 @@ extension UserDeletionStep {
       }
       return true
     }
-    var numbers = try NumberSupply(of: database, count: 1, from: transaction)
     let change = Change(
       event: .zoneDeleted,
       zoneID: try ZoneTable(transaction: transaction).id(of: zone, in: database), record: nil,
       notificationID: transaction.context.makeUUID(), timestamp: timestamp)
     try outbox.post(
-      change, sequence: try numbers.take(from: transaction), numbers: numbers,
+      change, sequence: try DatabaseTable(transaction: transaction).nextNumber(of: database),
+      in: database,
       audience: ShareAudience(departed: try participants.users(inZone: zone, of: database)))
     try participants.removeAll(inZone: zone, of: database)
     return false

@@ -154,7 +154,7 @@ struct IndexChanges {
   /// The index of a change in ``changes``, with the prefix that nearly always decides its order.
   private struct Place {
     var prefix: UInt64
-    /// The index in ``changes``. ``GatheredWrites`` keeps far fewer changes than `UInt32.max`.
+    /// The index in ``changes``. ``WriteSet`` keeps far fewer changes than `UInt32.max`.
     var index: UInt32
   }
 

@@ -7,7 +7,7 @@ struct RecordIndexes {
   let transaction: StoreTransaction
 
   /// Updates the value index, the references to assets and the `deleteSelf` references from `old`
-  /// to `new`. The rows of the value index are written later, with the ``GatheredWrites``.
+  /// to `new`. The rows of the value index are written later, with the ``WriteSet``.
   ///
   /// - Parameters:
   ///   - old: the record before the change; nil for a new record.
@@ -24,15 +24,15 @@ struct RecordIndexes {
       let before = Set(try index.entries(of: old.record, type: type, at: address).list)
       let after = Set(entries.list)
       for entry in before.subtracting(after) {
-        transaction.gathered.index.note(
+        transaction.writes.index.note(
           entry, of: old.number, inZone: old.zoneNumber, of: database, isAddition: false)
       }
       for entry in after.subtracting(before) {
-        transaction.gathered.index.note(
+        transaction.writes.index.note(
           entry, of: new.number, inZone: new.zoneNumber, of: database, isAddition: true)
       }
     } else {
-      transaction.gathered.index.add(entries, of: new.number, inZone: new.zoneNumber, of: database)
+      transaction.writes.index.add(entries, of: new.number, inZone: new.zoneNumber, of: database)
     }
     try AssetTable(transaction: transaction).updateReferences(from: old, to: new, in: database)
     let targetsBefore = old?.record.deleteSelfTargets ?? []
@@ -46,7 +46,7 @@ struct RecordIndexes {
   }
 
   /// Removes a record from these indexes, before the record is deleted. The rows of the value index
-  /// are removed later, with the ``GatheredWrites``. The method does nothing if the schema does not
+  /// are removed later, with the ``WriteSet``. The method does nothing if the schema does not
   /// have the record's type.
   func remove(_ stored: StoredRecord, from database: DatabaseID) throws {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
@@ -57,7 +57,7 @@ struct RecordIndexes {
     for entry in try ValueIndexTable(transaction: transaction).entries(
       of: stored.record, type: type, at: address
     ).list {
-      transaction.gathered.index.note(
+      transaction.writes.index.note(
         entry, of: stored.number, inZone: stored.zoneNumber, of: database, isAddition: false)
     }
     try AssetTable(transaction: transaction).updateReferences(from: stored, to: nil, in: database)

@@ -4,7 +4,7 @@ import StoreModel
 
 /// The table of the value index: the keys (``ValueKey``) of the values in records, by their fields.
 ///
-/// Changes by saves and deletions are gathered (``GatheredWrites``) and written together. Searches
+/// Changes by saves and deletions are decided in memory (``WriteSet``) and written together. Searches
 /// have statements of their own (``EntrySelection``).
 ///
 /// The table has a row for each value, word and location that a query can search for. A search
@@ -84,7 +84,7 @@ struct ValueIndexTable {
 
   // MARK: Work on indexes
 
-  /// Adds an entry at once, not with the gathered changes. It does nothing if the entry is there
+  /// Adds an entry at once, not with the decided changes. It does nothing if the entry is there
   /// already.
   func add(_ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID) throws {
     try connection.run(

@@ -13,18 +13,14 @@ struct ZoneModifier {
   let transaction: StoreTransaction
   /// The address of the database.
   private let address: DatabaseAddress
-  /// The numbers for the created zones and the changes.
-  private var numbers: NumberSupply
 
-  /// Checks the user and the database, and draws a number for each operation.
+  /// Checks the user and the database.
   ///
-  /// - Parameters:
-  ///   - origin: the user and device that make the changes.
-  ///   - operations: the number of operations to come.
+  /// - Parameter origin: the user and device that make the changes.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently, ``StoreError/Code/notFound`` if there is no such database.
   init(
-    database: DatabaseID, origin: ChangeOrigin, timestamp: Timestamp, operations: Int,
+    database: DatabaseID, origin: ChangeOrigin, timestamp: Timestamp,
     transaction: StoreTransaction
   ) throws {
     try UserDeletionTable(transaction: transaction).refuseDeleted(origin.userRecordName)
@@ -33,14 +29,13 @@ struct ZoneModifier {
     self.timestamp = timestamp
     self.transaction = transaction
     address = try DatabaseTable(transaction: transaction).address(of: database)
-    numbers = try NumberSupply(of: database, count: operations, from: transaction)
   }
 
   /// Carries out the operations in order, and returns one outcome for each.
   ///
   /// If the client sent an ID of the request, the notification ID of a change is computed from that
   /// ID and the operation's number. So a repeated request gives the same notification IDs.
-  mutating func run(_ operations: [ZoneOperation]) throws -> [ZoneOutcome] {
+  func run(_ operations: [ZoneOperation]) throws -> [ZoneOutcome] {
     return try operations.enumerated().map { number, operation in
       var change = Change(
         event: .zoneCreated, zoneID: .default, record: nil,
@@ -60,7 +55,7 @@ struct ZoneModifier {
   }
 
   /// Creates a zone. If the zone exists, the method returns it and adds no change to the outbox.
-  private mutating func create(_ change: Change) throws -> ZoneOutcome {
+  private func create(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
     guard address.scope != .private || zoneID.ownerName == ZoneID.currentOwnerName else {
       return .failed(zoneID, address.missing(zoneID))
@@ -73,9 +68,9 @@ struct ZoneModifier {
       return .failed(zoneID, ItemFailure(error))
     }
     if let failure = try refusal(of: zoneID) { return .failed(zoneID, failure) }
-    let zone = try zones.add(zoneID, in: database, numbers: &numbers)
+    let zone = try zones.add(zoneID, in: database)
     try ZoneTombstoneTable(transaction: transaction).forgetDeletion(of: zoneID, in: database)
-    try OutboxTable(transaction: transaction).post(change, sequence: zone.version, numbers: numbers)
+    try OutboxTable(transaction: transaction).post(change, sequence: zone.version, in: database)
     return .saved(zone)
   }
 
@@ -94,7 +89,7 @@ struct ZoneModifier {
 
   /// Deletes a zone with its contents, and adds a tombstone (``ZoneTombstoneTable``). The default
   /// zone cannot be deleted.
-  private mutating func delete(_ change: Change) throws -> ZoneOutcome {
+  private func delete(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
     guard !zoneID.isDefaultZone else {
       let failure = ItemFailure(
@@ -110,12 +105,12 @@ struct ZoneModifier {
       departed: address.scope == .private
         ? try ParticipantTable(transaction: transaction).users(inZone: number, of: database) : [])
     try deleteContent(ofZone: number)
-    let sequence = try numbers.take(from: transaction)
+    let sequence = try DatabaseTable(transaction: transaction).nextNumber(of: database)
     try tombstones.remember(
       deletionOf: zoneID, isPurge: origin.isByOperator, in: database, version: sequence,
       at: change.timestamp)
     try OutboxTable(transaction: transaction).post(
-      change, sequence: sequence, numbers: numbers, audience: audience)
+      change, sequence: sequence, in: database, audience: audience)
     return .deleted(zoneID)
   }
 
@@ -132,10 +127,8 @@ struct ZoneModifier {
         try RecordIndexes(transaction: transaction).remove(record, from: database)
         try DatabaseTable(transaction: transaction).countBytes(-record.contentSize, in: database)
       }
-      // A zone may have any number of records, so the gathered writes are written after each batch.
-      // The gathered writes are only those of this job: the writes of earlier jobs were written
-      // before this job began.
-      try transaction.writeGathered()
+      // A zone may have any number of records, so the changes are written after each batch.
+      try transaction.write()
     }
     try RecordTable(transaction: transaction).removeAll(inZone: number, of: database)
     try TombstoneTable(transaction: transaction).removeAll(inZone: number, of: database)

@@ -20,10 +20,9 @@ struct ZoneService: ZoneStore {
       return try await leaveZones(operations, in: database, origin: origin, timestamp: timestamp)
     }
     return try await transactions.write(locking: .database(database)) { transaction in
-      var modifier = try ZoneModifier(
-        database: database, origin: origin, timestamp: timestamp, operations: operations.count,
-        transaction: transaction)
-      return try modifier.run(operations)
+      try ZoneModifier(
+        database: database, origin: origin, timestamp: timestamp, transaction: transaction
+      ).run(operations)
     }
   }
 
@@ -78,7 +77,7 @@ struct ZoneService: ZoneStore {
       try SharedDatabase.at(database, in: transaction)?.existingZone(zoneID).database
     }
     guard let owner else { return }
-    try await transactions.write(locking: .database(owner), gathersWrites: true) { transaction in
+    try await transactions.write(locking: .database(owner)) { transaction in
       guard let zone = try SharedDatabase.at(database, in: transaction)?.existingZone(zoneID)
       else { return }
       var writer = try RecordWriter(

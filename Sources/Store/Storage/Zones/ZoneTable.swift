@@ -6,7 +6,7 @@ import StoreModel
 /// number, so the number distinguishes the new zone from the old one.
 ///
 /// A zone's `version` is the number of the last change in the zone. Numbers come from the
-/// database's sequence (``NumberSupply``), so the version rises with each commit in the zone.
+/// database's sequence (``DatabaseTable/nextNumber(of:)``), so the version rises with each commit in the zone.
 struct ZoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
@@ -36,16 +36,23 @@ struct ZoneTable {
 
   // MARK: Looking up
 
-  /// Returns the number of a zone; nil if there is no such zone.
+  /// Returns the number of a zone; nil if there is no such zone. A transaction that writes looks a
+  /// zone up once.
   func number(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
     if database == .vacant { return try vacantState(of: zoneID)?.number }
-    return try connection.first(
-      """
-      SELECT zone_number FROM zones
-      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
-      """,
-      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
-    ) { $0.integer(0) }
+    let place = WriteSet.ZonePlace(zoneID: zoneID, database: database)
+    if let known = transaction.writes.zoneNumbers[place] { return known }
+    let number = try transaction.besidesWriteSet {
+      try connection.first(
+        """
+        SELECT zone_number FROM zones
+        WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+        """,
+        [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+      ) { $0.integer(0) }
+    }
+    if transaction.isWriting { transaction.writes.zoneNumbers[place] = .some(number) }
+    return number
   }
 
   /// Returns the number of a zone that must exist. The zone ID may have the owner's user record
@@ -187,7 +194,8 @@ struct ZoneTable {
   private func vacantState(of zoneID: ZoneID) throws -> State? {
     let address = try DatabaseTable(transaction: transaction).address(of: .vacant)
     guard zoneID == .default, address.scope != .shared else { return nil }
-    return State(number: NumberSupply.first, version: NumberSupply.first, trimmedVersion: 0)
+    return State(
+      number: DatabaseTable.firstNumber, version: DatabaseTable.firstNumber, trimmedVersion: 0)
   }
 
   // MARK: Writing
@@ -196,10 +204,8 @@ struct ZoneTable {
   ///
   /// The zone's first version equals its number.
   @discardableResult
-  func add(
-    _ zoneID: ZoneID, in database: DatabaseID, numbers: inout NumberSupply
-  ) throws -> Zone {
-    let number = try numbers.take(from: transaction)
+  func add(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone {
+    let number = try DatabaseTable(transaction: transaction).nextNumber(of: database)
     try connection.run(
       """
       INSERT INTO zones (database_id, zone_number, zone_name, owner_name, version)
@@ -214,18 +220,30 @@ struct ZoneTable {
       tokens: transaction.context.tokens)
   }
 
-  /// Sets the versions of zones to the versions of their last changes.
-  ///
-  /// A transaction gathers the versions of its changes in ``GatheredWrites``, and calls this method
-  /// before its commit. The statements run by `runLater`, so their errors may be thrown as late as
-  /// the commit.
-  func raiseVersions(_ versions: [Catalog.ZoneKey: Int64]) throws {
-    for (zone, version) in versions {
-      try connection.runLater(
-        "UPDATE zones SET version = $3 WHERE database_id = $1 AND zone_number = $2",
-        [.integer(zone.database.rawValue), .integer(zone.number), .integer(version)])
-    }
+  /// Decides that a zone has a version: the number of its last change.
+  func raise(_ version: Int64, of number: Int64, in database: DatabaseID) {
+    transaction.writes.zoneVersions.decide(
+      version, for: Catalog.ZoneKey(database: database, number: number))
   }
+
+  /// Writes the versions that were decided.
+  func writeDecided() throws {
+    var rows = RowInsertion(Self.versions)
+    for (zone, _, version) in transaction.writes.zoneVersions.takeChanges() {
+      guard let version else { continue }
+      try rows.add(in: connection) {
+        $0.append(zone.database.rawValue)
+        $0.append(zone.number)
+        $0.append(version)
+      }
+    }
+    try rows.finish(in: connection)
+  }
+
+  private static let versions = RowStatement(
+    "UPDATE zones SET version = $3 WHERE database_id = $1 AND zone_number = $2",
+    [.integer, .integer, .integer]
+  ) { "UPDATE zones SET version = c3 FROM \($0) WHERE database_id = c1 AND zone_number = c2" }
 
   /// Raises a zone's `trimmed_version`, because retention deletes the tombstones up to this
   /// version. A lower version changes nothing. Change tokens from before the version then expire.

@@ -12,7 +12,7 @@ struct ZoneTombstoneTable {
   let transaction: StoreTransaction
   private var connection: any SQLConnection { transaction.connection }
 
-  /// `version` is the number of the deletion, from the database's sequence (``NumberSupply``).
+  /// `version` is the number of the deletion, from the database's sequence (``DatabaseTable/nextNumber(of:)``).
   /// `deleted` is the time of the deletion in milliseconds since 1970. `purged` is 1 for a purged zone,
   /// otherwise 0.
   static let definition = [

@@ -107,7 +107,7 @@ struct SeveralServersTests {
       for locks in [WriteLocks.rows, .reference, .database(group.servers[0].privateID)] {
         let refusal = await #expect(throws: StoreError.self) {
           try await store.transactions.write(locking: locks) {
-            _ = try NumberSupply(of: database, count: 1, from: $0)
+            _ = try DatabaseTable(transaction: $0).nextNumber(of: database)
           }
         }
         #expect(

@@ -10,16 +10,16 @@ import Waiting
 
 /// A job that a test puts into the writer's queue itself, and what came of it.
 final class KeptJob: StoreJob {
-  let gathersWrites: Bool
+  let needs: [ReadNeeds]
   let locks = WriteLocks.everything
   private let body: @Sendable (StoreTransaction) throws -> [String]
   private let latest = Mutex<[String]>([])
   private let ended = Mutex<[String]?>(nil)
 
   init(
-    gathersWrites: Bool, _ body: @escaping @Sendable (StoreTransaction) throws -> [String]
+    needs: [ReadNeeds] = [], _ body: @escaping @Sendable (StoreTransaction) throws -> [String]
   ) {
-    self.gathersWrites = gathersWrites
+    self.needs = needs
     self.body = body
   }
 

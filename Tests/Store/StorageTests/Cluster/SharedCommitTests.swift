@@ -6,8 +6,7 @@ import Testing
 
 @testable import Storage
 
-/// Tests of the rows that saves leave to be written once for a whole commit, such as those of the
-/// value index.
+/// Tests of the rows that jobs decide on, which are written once for a whole commit (`WriteSet`).
 ///
 /// One store has jobs that share commits. In the other, each job has a commit of its own and
 /// nothing is prepared. Both must return and contain the same.
@@ -140,7 +139,9 @@ struct SharedCommitTests {
       modification.quota = quota
       let ready = side.prepared(modification)
       prepared += ready.creations.count { $0 != nil }
-      return KeptJob(gathersWrites: true) { transaction in
+      let needs = ReadNeeds(
+        database: modification.database, records: operations.map(\.recordID))
+      return KeptJob(needs: [needs]) { transaction in
         let outcomes = try RepeatableModification(ready, transaction: transaction).run()
         if fails { throw StoreError(.exists, "made to fail") }
         return outcomes.recordOutcomes(
@@ -149,7 +150,7 @@ struct SharedCommitTests {
       }
     case .query(let query, let isPublic):
       let database = isPublic ? test.publicID : test.privateID
-      return KeptJob(gathersWrites: false) { transaction in
+      return KeptJob { transaction in
         let page = try RecordSearch(
           RecordQuery(query: query, zoneID: nil, limit: 200), in: database,
           at: try DatabaseTable(transaction: transaction).address(of: database),
@@ -162,7 +163,7 @@ struct SharedCommitTests {
     case .deleteZone(let name):
       return zoneJob(.delete(ZoneID(zoneName: name)), in: test.privateID)
     case .indexes(let indexes):
-      return KeptJob(gathersWrites: false) { transaction in
+      return KeptJob { transaction in
         let current = try RecordTypeTable(transaction: transaction).schema(
           of: TestStore.container, in: .development)
         var target = current
@@ -176,11 +177,11 @@ struct SharedCommitTests {
   }
 
   private func zoneJob(_ operation: ZoneOperation, in database: DatabaseID) -> KeptJob {
-    KeptJob(gathersWrites: false) { transaction in
-      var modifier = try ZoneModifier(
+    KeptJob { transaction in
+      try ZoneModifier(
         database: database, origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
-        timestamp: TestStore.time(0), operations: 1, transaction: transaction)
-      return try modifier.run([operation]).map { outcome in
+        timestamp: TestStore.time(0), transaction: transaction
+      ).run([operation]).map { outcome in
         switch outcome {
         case .saved(let zone): "saved \(zone.zoneID)"
         case .deleted(let zoneID): "deleted \(zoneID)"

@@ -11,7 +11,6 @@ struct WriteScheduleTests {
     let locks: WriteLocks
     let rows: Int
     let isDispatch: Bool
-    let gathersWrites = false
 
     init(_ number: Int, _ locks: WriteLocks, rows: Int = 1, isDispatch: Bool = false) {
       self.number = number
@@ -30,7 +29,7 @@ struct WriteScheduleTests {
 
   /// Returns a schedule with one job for each of these locks.
   private static func schedule(_ threads: Int, _ locks: [WriteLocks]) -> WriteSchedule {
-    var schedule = WriteSchedule(threads: threads)
+    var schedule = WriteSchedule(threads: threads, leastShare: 1)
     for (number, locks) in locks.enumerated() { _ = schedule.add(Job(number, locks)) }
     return schedule
   }
@@ -127,7 +126,7 @@ struct WriteScheduleTests {
   func random(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     let threads = Int.random(in: 2...5, using: &generator)
-    var schedule = WriteSchedule(threads: threads)
+    var schedule = WriteSchedule(threads: threads, leastShare: 1)
     var inHand = [[Job]](repeating: [], count: threads)
     var begun: [Job] = []
     var added = 0
@@ -165,7 +164,7 @@ struct WriteScheduleTests {
   @Test(
     "short jobs have every second turn, dispatches and bulk writes the others", arguments: [1, 2])
   func kinds(threads: Int) {
-    var schedule = WriteSchedule(threads: threads)
+    var schedule = WriteSchedule(threads: threads, leastShare: 1)
     for number in 0..<4 { _ = schedule.add(Job(number, Self.database(1), rows: 400)) }
     for number in 10..<12 {
       _ = schedule.add(Job(number, Self.database(1), rows: 400, isDispatch: true))
@@ -201,7 +200,7 @@ struct WriteScheduleTests {
   @Test("neither short nor bulk jobs of a database starve, whatever other databases want")
   func noStarvation() {
     for isLong in [false, true] {
-      var schedule = WriteSchedule(threads: 2)
+      var schedule = WriteSchedule(threads: 2, leastShare: 1)
       func add(_ number: Int, _ database: Int64, isLong: Bool) {
         _ = schedule.add(Job(number, Self.database(database), rows: isLong ? 400 : 1))
       }
@@ -220,7 +219,7 @@ struct WriteScheduleTests {
 
   @Test("a job that takes all locks is done, however much is written to databases")
   func everythingAmongMany() {
-    var schedule = WriteSchedule(threads: 2)
+    var schedule = WriteSchedule(threads: 2, leastShare: 1)
     func add(_ number: Int) {
       for database in 1..<6 as Range<Int64> {
         _ = schedule.add(Job(number, Self.database(database)))
@@ -241,7 +240,7 @@ struct WriteScheduleTests {
 
   @Test("a bulk write that takes all locks has its turn among short jobs")
   func bulkEverything() {
-    var schedule = WriteSchedule(threads: 1)
+    var schedule = WriteSchedule(threads: 1, leastShare: 1)
     _ = schedule.add(Job(0, .everything, rows: 400))
     var taken: [[Int]] = []
     for number in 1..<4 {
@@ -254,7 +253,7 @@ struct WriteScheduleTests {
   @Test("where databases are on several nodes, one database's jobs go together and others alone")
   func separate() {
     for threads in [1, 3] {
-      var schedule = WriteSchedule(threads: threads, separatesDatabases: true)
+      var schedule = WriteSchedule(threads: threads, separatesDatabases: true, leastShare: 1)
       let locks: [WriteLocks] = [
         Self.database(1), Self.database(2), Self.database(1), .deliveries, .deliveries,
         .reference, .rows, .rows,
@@ -267,6 +266,21 @@ struct WriteScheduleTests {
       }
       #expect(groups == [[0, 2], [1], [3], [4], [5], [6], [7]], "\(threads) threads")
     }
+  }
+
+  @Test("a thread takes a few jobs together, and leaves a few to a thread at work")
+  func few() {
+    var schedule = WriteSchedule(threads: 2, leastShare: 3)
+    for number in 0..<2 { _ = schedule.add(Job(number, Self.database(Int64(number)))) }
+    #expect(!schedule.hasFew(besides: 0))
+    let taken = Self.take(10, by: 0, of: &schedule)
+    #expect(taken == [0, 1])
+    for number in 2..<5 {
+      _ = schedule.add(Job(number, Self.database(Int64(number))))
+      #expect(schedule.hasFew(besides: 1) == (number < 4))
+    }
+    schedule.finish(by: 0)
+    #expect(!schedule.hasFew(besides: 1))
   }
 
   private static func randomLocks(using generator: inout SeededGenerator) -> WriteLocks {

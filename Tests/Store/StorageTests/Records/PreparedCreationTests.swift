@@ -47,7 +47,7 @@ struct PreparedCreationTests {
         }
         try await between(test)
         told.append(
-          try await store.transactions.write(gathersWrites: true) { transaction in
+          try await store.transactions.write { transaction in
             try RepeatableModification(ready, transaction: transaction).run().recordOutcomes(
               for: ready.creations, in: ready.request.database, tags: transaction.context.changeTags
             )

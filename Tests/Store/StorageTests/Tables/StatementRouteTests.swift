@@ -74,8 +74,14 @@ struct StatementRouteTests {
     "SELECT subscriber, notification_log.database_id, sequence, logged, origin_device",
     "DELETE FROM notification_index WHERE run IN (SELECT run FROM notification_runs WHERE merging",
     "SELECT subscriber FROM notification_index WHERE run = $1",
-    // It has one number there.
-    "SELECT 1 FROM databases WHERE database_id IN (?)",
+    // Rows of several databases at once. A distributed store has them one by one.
+    "DELETE FROM tombstones USING ?", "DELETE FROM records USING ?",
+    "DELETE FROM value_index USING ?", "UPDATE records SET version = c3",
+    "UPDATE zones SET version = c3", "UPDATE databases SET stored_bytes = stored_bytes + c3",
+    "SELECT ? FROM dispatch_leases WHERE database_id = ANY",
+    "SELECT last_number, subscription_version, stored_bytes, database_id FROM databases",
+    "SELECT 1 / CASE WHEN last_number = c2", "SELECT c1, ( SELECT COUNT(*) FROM outbox",
+    "SELECT c5, zones.zone_number, records.record_number",
     "SELECT database_id FROM records",
     "SELECT ?, deliveries.database_id, deliveries.number, deliveries.route",
   ]

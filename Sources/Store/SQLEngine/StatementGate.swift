@@ -1,0 +1,111 @@
+/// The gate that statements of a connection pass, because its transaction has rows in memory.
+///
+/// A transaction may know rows of some tables, and may have decided to change them without having
+/// written the changes. A statement that names such a table must find what was decided. So the
+/// connection asks the gate before each statement.
+///
+/// The thread of the connection uses the gate.
+package final class StatementGate {
+  /// A set of tables. Bit *i* stands for the table with the index *i* in ``StatementGate/tables``.
+  package typealias Tables = UInt32
+
+  /// The rows that a transaction has in memory.
+  package struct Rows {
+    /// The transaction.
+    package var owner: ObjectIdentifier
+    /// Returns the tables with changes that are not written.
+    var unwritten: () -> Tables
+    /// Writes the changes of some tables.
+    var write: (Tables) throws -> Void
+    /// Drops the rows of tables that the next statement changes.
+    var forget: (Tables) -> Void
+
+    /// Creates the rows of a transaction.
+    package init(
+      of owner: AnyObject, unwritten: @escaping () -> Tables,
+      write: @escaping (Tables) throws -> Void,
+      forget: @escaping (Tables) -> Void
+    ) {
+      self.owner = ObjectIdentifier(owner)
+      self.unwritten = unwritten
+      self.write = write
+      self.forget = forget
+    }
+  }
+
+  /// The names of the tables, at most 32.
+  package let tables: [String]
+  /// Whether a statement for many rows (``RowStatement``) runs row by row, because a distributed store
+  /// finds the node of a row by an argument.
+  package var runsRowByRow = false
+  /// The rows of the open transaction; nil without one.
+  package var rows: Rows?
+  /// Runs before the next statement of any kind; nil if nothing is to be done.
+  package var beforeStatement: (() throws -> Void)?
+  /// The number of statements so far that wrote.
+  package private(set) var writeCount = 0
+  private var isOpen = false
+
+  /// Creates a gate for some tables.
+  package init(tables: [String]) {
+    self.tables = tables
+  }
+
+  /// Runs `body`, whose statements pass although they name tables with unwritten rows: they write
+  /// these rows, or the caller knows the rows.
+  package func open<Value>(_ body: () throws -> Value) rethrows -> Value {
+    let wasOpen = isOpen
+    isOpen = true
+    defer { isOpen = wasOpen }
+    return try body()
+  }
+
+  /// Does what comes before the next statement of any kind.
+  package func prepare() throws {
+    guard let beforeStatement else { return }
+    self.beforeStatement = nil
+    try beforeStatement()
+  }
+
+  /// Lets a statement pass, after what must come before it.
+  func pass(_ traits: StatementTraits) throws {
+    try prepare()
+    if traits.writes { writeCount += 1 }
+    guard !isOpen, traits.tables != 0, let rows else { return }
+    let unwritten = traits.tables & rows.unwritten()
+    if unwritten != 0 { try rows.write(unwritten) }
+    if traits.writes { rows.forget(traits.tables) }
+  }
+}
+
+/// The effects of a statement, as far as its text shows.
+struct StatementTraits {
+  /// The tables of the gate that the statement names.
+  let tables: StatementGate.Tables
+  /// Whether the statement changes rows.
+  let writes: Bool
+
+  /// Reads the traits from a text.
+  init(of text: String, at gate: StatementGate?) {
+    var (word, words) = ([UInt8](), Set<[UInt8]>())
+    for byte in Array(text.utf8) + [0] {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "_"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+        word.append(byte)
+      default:
+        words.insert(word)
+        word = []
+      }
+    }
+    writes =
+      ["INSERT", "UPDATE", "DELETE"].contains { words.contains(Array($0.utf8)) }
+      && !text.hasPrefix("SELECT")
+    var tables: StatementGate.Tables = 0
+    for (index, table) in (gate?.tables ?? []).enumerated() where words.contains(Array(table.utf8))
+    {
+      tables |= 1 << StatementGate.Tables(index)
+    }
+    self.tables = tables
+  }
+}

@@ -1,0 +1,88 @@
+/// A statement that runs once for each of many rows of arguments.
+///
+/// SQLite runs it row by row, or some rows at a time. PostgreSQL runs it once for all rows: each
+/// argument is then an array with the values of one column.
+///
+/// ```swift
+/// static let insertion = RowStatement(
+///   inserting: "zones (database_id, zone_number, version)", [.integer, .integer, .integer])
+/// ```
+package struct RowStatement: Sendable {
+  /// The kinds of a row's arguments.
+  package let kinds: [SQLTable.Kind]
+  /// The statement for one row, with the arguments `$1`, `$2`, ….
+  package let one: String
+  /// The statement for ``rowsTogether`` rows, whose arguments follow each other; nil if the
+  /// statement takes one row.
+  let several: String?
+  /// The statement for an array of each column.
+  let all: String
+
+  /// The number of rows of ``several``. The start and the end of a statement cost a third as much as
+  /// a row.
+  static let rowsTogether = 32
+
+  /// Creates a statement that inserts rows.
+  ///
+  /// - Parameters:
+  ///   - place: the table with its columns, such as `zones (database_id, zone_number)`.
+  ///   - kinds: the kinds of the arguments, in the order of the columns.
+  ///   - constants: the values of the columns after these, which are the same in each row.
+  ///   - tail: the text after the values, such as `ON CONFLICT … DO NOTHING`.
+  package init(
+    inserting place: String, _ kinds: [SQLTable.Kind], constants: [String] = [], tail: String = ""
+  ) {
+    let head = "INSERT INTO \(place) "
+    func values(ofRow row: Int) -> String {
+      let first = row * kinds.count + 1
+      return "("
+        + ((first..<first + kinds.count).map { "$\($0)" } + constants)
+        .joined(separator: ", ") + ")"
+    }
+    func statement(ofRows count: Int) -> String {
+      head + "VALUES " + (0..<count).map(values).joined(separator: ", ") + " " + tail
+    }
+    self.kinds = kinds
+    one = statement(ofRows: 1)
+    several = statement(ofRows: Self.rowsTogether)
+    let columns = (1...kinds.count).map { "c\($0)" } + constants
+    all = head + "SELECT \(columns.joined(separator: ", ")) FROM \(Self.rows(of: kinds)) " + tail
+  }
+
+  /// Creates a statement of another kind.
+  ///
+  /// - Parameters:
+  ///   - one: the statement for one row, with the arguments `$1`, `$2`, ….
+  ///   - kinds: the kinds of the arguments.
+  ///   - all: returns PostgreSQL's statement for all rows. The function gets the table of the
+  ///     arguments, named `rows`, with the columns `c1`, `c2`, ….
+  package init(_ one: String, _ kinds: [SQLTable.Kind], all: (_ rows: String) -> String) {
+    self.kinds = kinds
+    self.one = one
+    several = nil
+    self.all = all(Self.rows(of: kinds))
+  }
+
+  /// Creates a statement for PostgreSQL alone.
+  package init(onPostgreSQL kinds: [SQLTable.Kind], all: (_ rows: String) -> String) {
+    self.init("", kinds, all: all)
+  }
+
+  /// Returns PostgreSQL's table of the arrays `$1`, `$2`, …, with the columns `c1`, `c2`, ….
+  package static func rows(of kinds: [SQLTable.Kind]) -> String {
+    let arrays = kinds.enumerated().map { "$\($0 + 1)::\($1.arrayName)" }
+    let names = kinds.indices.map { "c\($0 + 1)" }
+    return "unnest(\(arrays.joined(separator: ", "))) AS rows (\(names.joined(separator: ", ")))"
+  }
+}
+
+extension SQLTable.Kind {
+  /// PostgreSQL's name of the type of an array of such values.
+  fileprivate var arrayName: String {
+    switch self {
+    case .integer: "bigint[]"
+    case .text: "text[]"
+    case .bytes: "bytea[]"
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+// The numbers of a database, and the bytes that it stores.
+extension DatabaseTable {
+  /// The first number of each database. It is that of the default zone, with which the database is
+  /// created.
+  static let firstNumber: Int64 = 1
+
+  /// Returns the next number of a database's sequence. No number is drawn twice.
+  ///
+  /// - Throws: the errors of ``numbers(of:)``.
+  func nextNumber(of database: DatabaseID) throws -> Int64 {
+    var numbers = try numbers(of: database)
+    numbers.last += 1
+    transaction.writes.databases.decide(numbers, for: database)
+    return numbers.last
+  }
+
+  /// Returns the database's subscription version.
+  ///
+  /// - Throws: the errors of ``numbers(of:)``.
+  func subscriptionVersion(lockedIn database: DatabaseID) throws -> Int64 {
+    try numbers(of: database).subscriptionVersion
+  }
+
+  /// Returns the numbers of a database, which the transaction has locked.
+  ///
+  /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
+  ///   ``StoreError/Code/notFound`` if there is no such database.
+  private func numbers(of database: DatabaseID) throws -> WriteSet.DatabaseNumbers {
+    if let known = transaction.writes.databases[database]?.row { return known }
+    try transaction.checkLock(of: database)
+    let numbers = try transaction.connection.first(
+      """
+      SELECT last_number, subscription_version, stored_bytes FROM databases WHERE database_id = $1
+      """, [.integer(database.rawValue)], Self.numbers)
+    guard let numbers else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    transaction.writes.databases.note(numbers, for: database)
+    return numbers
+  }
+
+  /// Reads the first columns of ``numbers(of:locking:)``.
+  static func numbers(_ row: any SQLRow) -> WriteSet.DatabaseNumbers {
+    WriteSet.DatabaseNumbers(
+      last: row.integer(0), subscriptionVersion: row.integer(1), bytes: row.integer(2))
+  }
+
+  /// Counts a change of the bytes that a database's records and assets use. A negative number means
+  /// that the database uses fewer bytes.
+  func countBytes(_ change: Int, in database: DatabaseID) throws {
+    guard change != 0 else { return }
+    let added = transaction.writes.addedBytes[database]?.row ?? 0
+    transaction.writes.addedBytes.decide(added + Int64(change), for: database)
+  }
+
+  /// Returns the bytes of a database, with the changes of this transaction.
+  func totalBytes(of database: DatabaseID) throws -> Int64 {
+    try numbers(of: database).bytes + (transaction.writes.addedBytes[database]?.row ?? 0)
+  }
+
+  /// Returns the bytes in the database's row; 0 if there is no such database.
+  func bytesInRow(of database: DatabaseID) throws -> Int64 {
+    try transaction.connection.first(
+      "SELECT stored_bytes FROM databases WHERE database_id = $1",
+      [.integer(database.rawValue)]
+    ) { $0.integer(0) } ?? 0
+  }
+
+  /// Writes the numbers and the bytes that were decided.
+  func writeDecided() throws {
+    var changes: [DatabaseID: (last: Int64, bytes: Int64)] = [:]
+    for change in transaction.writes.databases.takeChanges() {
+      changes[change.key] = (change.row?.last ?? 0, 0)
+    }
+    for change in transaction.writes.addedBytes.takeChanges() {
+      changes[change.key, default: (0, 0)].bytes = change.row ?? 0
+    }
+    // The next call of `numbers(of:)` reads the bytes that are written now.
+    if transaction.writes.addedBytes.isKnown {
+      transaction.writes.addedBytes.forget()
+      transaction.writes.databases.forget()
+    }
+    var rows = RowInsertion(Self.raise)
+    for (database, change) in changes.sorted(by: { $0.key < $1.key }) {
+      try rows.add(in: transaction.connection) {
+        $0.append(database.rawValue)
+        $0.append(change.last)
+        $0.append(change.bytes)
+      }
+    }
+    try rows.finish(in: transaction.connection)
+  }
+
+  /// A last number of 0 stays as it is: nothing was drawn.
+  private static let raise = RowStatement(
+    """
+    UPDATE databases SET stored_bytes = stored_bytes + $3,
+      last_number = CASE WHEN $2 > last_number THEN $2 ELSE last_number END
+    WHERE database_id = $1
+    """, [.integer, .integer, .integer]
+  ) {
+    """
+    UPDATE databases SET stored_bytes = stored_bytes + c3, last_number = GREATEST(last_number, c2)
+    FROM \($0) WHERE database_id = c1
+    """
+  }
+}

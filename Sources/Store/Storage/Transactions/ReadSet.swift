@@ -1,0 +1,212 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The data of a database that a write needs. On PostgreSQL the writer reads it for all jobs of a
+/// transaction in one round trip.
+struct ReadNeeds: Sendable {
+  var database: DatabaseID
+  /// The records that the write changes or refers to.
+  var records: [RecordID] = []
+  /// The number of the last change that the write dispatches; nil if it dispatches none.
+  var dispatchedThrough: Int64?
+  /// The users to whose devices notifications are pushed.
+  var recipients: Set<String> = []
+  /// The time at which the devices must be registered.
+  var timestamp = Timestamp(milliseconds: 0)
+}
+
+/// The data that a transaction reads in advance, besides the rows of its ``WriteSet``.
+struct ReadSet {
+  /// The dispatch position of a database, and the number of changes after it.
+  struct Waiting {
+    var position: DispatchPosition?
+    /// The number of changes after the position, up to ``through``.
+    var count: Int
+    var through: Int64
+  }
+
+  /// The dispatch leases of databases.
+  var leases: [DatabaseID: [DispatchLease]] = [:]
+  /// The dispatch positions of databases. The first use takes a position away, since it moves then.
+  var waiting: [DatabaseID: Waiting] = [:]
+  /// The devices of users, with the numbers of their tokens.
+  var targets: [UserOfDatabase: [(DeviceToken, number: Int64?)]] = [:]
+
+  /// Forgets what was read of tables, because a statement changes them.
+  mutating func forget(_ tables: StatementGate.Tables) {
+    func changes(_ table: WriteSet.Table) -> Bool { tables & table.bit != 0 }
+    if changes(.dispatchLeases) { leases = [:] }
+    if changes(.dispatches) || changes(.outbox) { waiting = [:] }
+    if changes(.deviceTokens) { targets = [:] }
+  }
+}
+
+/// The queries that begin a transaction on PostgreSQL.
+struct BeginningQueries {
+  /// A query, and what is done with each of its rows.
+  private typealias Query = (query: RowQuery, note: (any SQLRow) throws -> Void)
+
+  /// The most records that are read at once. A job reads further ones by itself.
+  private static let recordLimit = 4_096
+
+  private let transaction: StoreTransaction
+  private var all: [Query] = []
+
+  /// Whether the locks of databases are taken later.
+  private let locksLater: Bool
+
+  /// Begins with the queries that take locks, so that the others read what earlier holders of the locks
+  /// committed.
+  ///
+  /// - Parameter locksLater: whether databases are read without a lock
+  ///   (``StoreTransaction/lockUnchanged()``).
+  init(of transaction: StoreTransaction, locking locks: WriteLocks, locksLater: Bool) {
+    self.transaction = transaction
+    self.locksLater = locksLater
+    if locks.reach >= .reference { add(RowQuery(CounterTable.referenceLock)) { _ in } }
+    if locks.reach == .everything {
+      add(RowQuery(DatabaseTable.lock)) { _ in }
+    } else if !locks.databases.isEmpty, !transaction.context.isDistributed {
+      add(DatabaseTable.numbers(of: locks.databases, locking: !locksLater)) { row in
+        transaction.writes.databases.note(
+          DatabaseTable.numbers(row), for: DatabaseID(rawValue: row.integer(3)))
+      }
+    }
+  }
+
+  private mutating func add(_ query: RowQuery, _ note: @escaping (any SQLRow) throws -> Void) {
+    all.append((query, note))
+  }
+
+  /// Adds the query for the catalog version.
+  mutating func addCatalogVersion(_ note: @escaping (Int64) -> Void) {
+    add(RowQuery(CounterTable.catalogVersion)) { note($0.integer(0)) }
+  }
+
+  /// Adds the queries for what jobs need. The needs of a database whose address is not cached are left
+  /// out.
+  mutating func add(_ needs: [ReadNeeds]) {
+    let known = needs.compactMap { need in
+      transaction.catalog.addresses[need.database].map { (need, $0) }
+    }
+    addRecords(of: known)
+    addLeases(of: known)
+    addPositions(of: known)
+    addTargets(of: known)
+  }
+
+  /// Begins the transaction by the queries.
+  func run() throws {
+    try transaction.connection.beginWriting(with: all.map(\.query)) { index, row in
+      try all[index].note(row)
+    }
+  }
+
+  /// Adds the query for records with their zones and tombstones.
+  private mutating func addRecords(of needs: [(ReadNeeds, DatabaseAddress)]) {
+    var wanted: [(database: DatabaseID, record: RecordID)] = []
+    for (need, address) in needs
+    where address.scope != .shared && wanted.count + need.records.count <= Self.recordLimit {
+      for record in need.records {
+        let zoneID = address.canonical(record.zoneID)
+        let names = [record.recordName, zoneID.zoneName, zoneID.ownerName]
+        // PostgreSQL has no text with U+0000. The job finds that there is no such record.
+        if names.contains(where: { $0.utf8.contains(0) }) { continue }
+        wanted.append((need.database, RecordID(recordName: record.recordName, zoneID: zoneID)))
+      }
+    }
+    if wanted.isEmpty { return }
+    var query = RowQuery(RecordTable.wanted, RecordTable.wantedKinds)
+    for (place, (database, record)) in wanted.enumerated() {
+      query.rows.append(database.rawValue)
+      query.rows.append(record.zoneID.zoneName)
+      query.rows.append(record.zoneID.ownerName)
+      query.rows.append(record.recordName)
+      query.rows.append(Int64(place))
+    }
+    add(query) { [transaction] row in
+      let (database, record) = wanted[Int(row.integer(0))]
+      let zone = row.integer(1)
+      let key = WriteSet.RecordKey(database: database, zone: zone, name: record.recordName)
+      let place = WriteSet.ZonePlace(zoneID: record.zoneID, database: database)
+      transaction.writes.zoneNumbers[place] = zone
+      transaction.writes.records.note(
+        row.isNull(2)
+          ? nil
+          : StoredRecord.Row(
+            number: row.integer(2), zoneNumber: zone, recordName: record.recordName,
+            typeNumber: row.integer(3), version: row.integer(4), content: row.bytes(5)), for: key)
+      transaction.writes.tombstones.note(
+        row.isNull(6)
+          ? nil
+          : WriteSet.Tombstone(
+            typeNumber: row.integer(6), version: row.integer(7),
+            deleted: Timestamp(milliseconds: row.integer(8))), for: key)
+    }
+  }
+
+  /// Adds the query for the dispatch leases of databases whose changes somebody may learn of, or are
+  /// dispatched.
+  private mutating func addLeases(of needs: [(ReadNeeds, DatabaseAddress)]) {
+    // Leases must be read under the lock.
+    guard transaction.context.identity != nil, !locksLater else { return }
+    let databases = Set(
+      needs.lazy.filter { [transaction] need, _ in
+        need.dispatchedThrough != nil
+          || transaction.catalog.listeners[need.database].map { $0.isSubscribed || $0.hasShares }
+            ?? false
+      }.map(\.0.database))
+    if databases.isEmpty { return }
+    for database in databases { transaction.reads.leases[database] = [] }
+    add(DispatchLeaseTable.leases(of: databases.sorted())) { [transaction] row in
+      let lease = DispatchLease(row: row)
+      transaction.reads.leases[lease.part.database, default: []].append(lease)
+    }
+  }
+
+  private mutating func addPositions(of needs: [(ReadNeeds, DatabaseAddress)]) {
+    var query = RowQuery(DispatchTable.positions, [.integer, .integer])
+    var through: [DatabaseID: Int64] = [:]
+    for (need, _) in needs {
+      guard let last = need.dispatchedThrough else { continue }
+      // The first job of a database takes the position.
+      if through[need.database] == nil { through[need.database] = last }
+    }
+    if through.isEmpty { return }
+    for (database, last) in through {
+      query.rows.append(database.rawValue)
+      query.rows.append(last)
+    }
+    add(query) { [transaction] row in
+      let database = DatabaseID(rawValue: row.integer(0))
+      transaction.reads.waiting[database] = ReadSet.Waiting(
+        position: row.isNull(2) ? nil : DispatchPosition(row: row, from: 2),
+        count: Int(row.integer(1)), through: through[database] ?? 0)
+    }
+  }
+
+  private mutating func addTargets(of needs: [(ReadNeeds, DatabaseAddress)]) {
+    var query = RowQuery(
+      DeviceTable.targets, [.text, .text, .text, .integer, .integer])
+    var users: [UserOfDatabase] = []
+    for (need, address) in needs {
+      for name in need.recipients.sorted() {
+        let user = UserOfDatabase(userRecordName: name, database: need.database)
+        guard transaction.reads.targets.updateValue([], forKey: user) == nil else { continue }
+        query.rows.append(name)
+        query.rows.append(address.container)
+        query.rows.append(address.environment.rawValue)
+        query.rows.append(Int64(users.count))
+        query.rows.append(need.timestamp.milliseconds)
+        users.append(user)
+      }
+    }
+    if users.isEmpty { return }
+    add(query) { [transaction] row in
+      transaction.reads.targets[
+        users[Int(row.integer(DeviceToken.columnCount + 1))], default: []
+      ].append((try DeviceToken(row: row), row.optionalInteger(DeviceToken.columnCount)))
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/// The rows of one table that a transaction has read or decided on, by their keys. It is a value.
+///
+/// A decided row is not written at once: ``takeChanges()`` returns what is to be written. Until then
+/// ``restore(to:)`` can drop decisions.
+struct RowOverlay<Key: Hashable, Row> {
+  /// A row before and after the decisions of the transaction.
+  struct Entry {
+    /// The row in the store; nil if there is none.
+    fileprivate(set) var stored: Row?
+    /// The row as it was decided; nil if there is none.
+    fileprivate(set) var row: Row?
+    fileprivate var isChanged = false
+    /// The period between two marks in which the row was decided on last.
+    fileprivate var period = 0
+  }
+
+  /// A state to which the overlay can return.
+  typealias Mark = Int
+
+  private var entries: [Key: Entry] = [:]
+  /// The entries before they were decided on, once for each period, in order.
+  private var log: [(key: Key, before: Entry?)] = []
+  private var period = 0
+
+  /// The entry of a key; nil if the row was neither read nor decided on.
+  subscript(key: Key) -> Entry? { entries[key] }
+  /// Whether there are rows to write.
+  var hasChanges: Bool { !log.isEmpty }
+  /// Whether a row was read or decided on.
+  var isKnown: Bool { !entries.isEmpty }
+  /// About how many rows are to be written.
+  var changeCount: Int { log.count }
+
+  /// Notes a row as the store has it; nil if the store has none.
+  mutating func note(_ row: Row?, for key: Key) {
+    entries[key] = Entry(stored: row, row: row)
+  }
+
+  /// Decides on a row; nil for a row that is to be deleted.
+  mutating func decide(_ row: Row?, for key: Key) {
+    let before = entries[key]
+    if before?.isChanged != true || before?.period != period { log.append((key, before)) }
+    entries[key] = Entry(stored: before?.stored, row: row, isChanged: true, period: period)
+  }
+
+  /// Begins a period, and returns the present state.
+  mutating func mark() -> Mark {
+    period += 1
+    return log.count
+  }
+
+  /// Drops the decisions since a mark. No change may have been taken meanwhile.
+  mutating func restore(to mark: Mark) {
+    while log.count > mark {
+      let last = log.removeLast()
+      entries[last.key] = last.before
+    }
+    period += 1
+  }
+
+  /// Returns the rows that were decided on since the last call, in the order of the first decisions.
+  /// They count as stored from now on.
+  mutating func takeChanges() -> [(key: Key, stored: Row?, row: Row?)] {
+    var changes: [(key: Key, stored: Row?, row: Row?)] = []
+    changes.reserveCapacity(log.count)
+    for (key, _) in log {
+      guard var entry = entries[key], entry.isChanged else { continue }
+      changes.append((key, entry.stored, entry.row))
+      entry.stored = entry.row
+      entry.isChanged = false
+      entries[key] = entry
+    }
+    log.removeAll(keepingCapacity: true)
+    return changes
+  }
+
+  /// Forgets all rows, of which none may be unwritten.
+  mutating func forget() {
+    entries.removeAll(keepingCapacity: true)
+  }
+}

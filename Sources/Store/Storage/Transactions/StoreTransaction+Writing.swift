@@ -1,0 +1,98 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+// The writes of what was decided, and the return to an earlier state.
+extension StoreTransaction {
+  /// Runs `body`, whose statements may name tables with decided rows that are not written. The caller
+  /// looks at these rows by itself.
+  func besidesWriteSet<Value>(_ body: () throws -> Value) rethrows -> Value {
+    try gate.open(body)
+  }
+
+  /// Writes what was decided on tables, one statement for each kind of change.
+  ///
+  /// An error may be thrown by a later statement, at the latest by the commit.
+  ///
+  /// - Parameter tables: the tables; by default all.
+  func write(_ tables: StatementGate.Tables = .max) throws {
+    let tables = tables & writes.unwritten
+    guard tables != 0 else { return }
+    // This looks at what was read, which the decisions replace.
+    try gate.prepare()
+    try gate.open {
+      for table in WriteSet.Table.allCases where tables & table.bit != 0 {
+        switch table {
+        case .databases: try DatabaseTable(transaction: self).writeDecided()
+        case .zones: try ZoneTable(transaction: self).writeDecided()
+        case .records: try RecordTable(transaction: self).writeDecided()
+        case .tombstones: try TombstoneTable(transaction: self).writeDecided()
+        case .outbox: try OutboxTable(transaction: self).writeDecided()
+        case .valueIndex: try ValueIndexTable(transaction: self).writeDecided()
+        case .notificationLog: try writes.log.finish(in: connection)
+        case .notificationIndex: try writes.logIndex.finish(in: connection)
+        case .deliveries: try writes.deliveries.finish(in: connection)
+        case .dispatches: try DispatchTable(transaction: self).writeDecided()
+        case .dispatchLeases, .deviceTokens: break
+        }
+      }
+    }
+  }
+
+  // MARK: Marks
+
+  /// A state of a transaction, to which it can return.
+  struct Mark {
+    fileprivate let writes: WriteSet.Mark
+    /// The number of statements that had written (`StatementGate`).
+    fileprivate let writeCount: Int
+    /// The name of the savepoint; nil if none was set.
+    fileprivate let savepoint: String?
+    fileprivate let outboxCount: Int
+    fileprivate let usedTypeCount: Int
+    fileprivate let loggedCount: Int
+  }
+
+  /// Returns the present state. If the transaction has savepoints, the method sets one.
+  ///
+  /// - Parameter name: the name of the savepoint, which may be that of an outer one.
+  func mark(_ name: String) throws -> Mark {
+    if setsSavepoints {
+      try write()
+      try connection.run("SAVEPOINT \(name)", [])
+    }
+    return Mark(
+      writes: writes.mark(), writeCount: gate.writeCount, savepoint: setsSavepoints ? name : nil,
+      outboxCount: outbox.count, usedTypeCount: usedTypes.count,
+      loggedCount: tailChange.added.count)
+  }
+
+  /// Returns to a state, and ends its savepoint.
+  ///
+  /// - Throws: ``SavepointNeeded`` if a statement has written since, and there is no savepoint.
+  func restore(_ mark: Mark) throws {
+    if gate.writeCount == mark.writeCount, connection.canContinue {
+      writes.restore(to: mark.writes)
+    } else {
+      guard let savepoint = mark.savepoint else { throw SavepointNeeded() }
+      try connection.run("ROLLBACK TO \(savepoint)", [])
+      // The savepoint had all rows, so they can be read again.
+      writes = WriteSet()
+      reads = ReadSet()
+      catalog.empty()
+    }
+    outbox.removeSubrange(mark.outboxCount...)
+    usedTypes.removeSubrange(mark.usedTypeCount...)
+    tailChange.added.removeSubrange(mark.loggedCount...)
+    try release(mark)
+  }
+
+  /// Ends the savepoint of a state, and keeps what came after it.
+  func release(_ mark: Mark) throws {
+    if let savepoint = mark.savepoint { try connection.run("RELEASE \(savepoint)", []) }
+  }
+}
+
+/// The error of a job that must return to an earlier state, although statements have written since.
+/// The writer rolls the transaction back, and repeats it with savepoints.
+struct SavepointNeeded: Error {}

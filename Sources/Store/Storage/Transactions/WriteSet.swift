@@ -1,0 +1,166 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The rows that the jobs of a transaction have decided on, and those that they have read of the same
+/// tables.
+///
+/// The rows of all jobs are written together, one statement a table, before the commit or before a
+/// statement that names their table (`StatementGate`). So a job that fails before that has written
+/// nothing, and its decisions are dropped.
+struct WriteSet {
+  /// The key of a record or a tombstone.
+  struct RecordKey: Hashable {
+    var database: DatabaseID
+    var zone: Int64
+    var name: String
+  }
+
+  /// The numbers of a database.
+  struct DatabaseNumbers {
+    /// The last number that was drawn from the database's sequence.
+    ///
+    /// Each database has one sequence of numbers, for its records, zones, versions, changes, log
+    /// entries and deliveries. A transaction draws under the lock of the database, so the commits of
+    /// a database happen in the order of their numbers.
+    var last: Int64
+    var subscriptionVersion: Int64
+    /// The bytes in the database's row, without ``WriteSet/addedBytes``.
+    var bytes: Int64
+  }
+
+  /// The row of a deleted record.
+  struct Tombstone {
+    var typeNumber: Int64
+    var version: Int64
+    var deleted: Timestamp
+  }
+
+  /// The tables whose rows can be in memory, for the gate of a connection.
+  enum Table: Int, CaseIterable {
+    case databases, zones, records, tombstones, outbox, valueIndex, notificationLog
+    case notificationIndex, deliveries, dispatches
+    /// Their rows are only read in advance (``ReadSet``).
+    case dispatchLeases, deviceTokens
+
+    /// The name of the table.
+    var name: String {
+      switch self {
+      case .databases: "databases"
+      case .zones: "zones"
+      case .records: "records"
+      case .tombstones: "tombstones"
+      case .outbox: "outbox"
+      case .valueIndex: "value_index"
+      case .notificationLog: "notification_log"
+      case .notificationIndex: "notification_index"
+      case .deliveries: "deliveries"
+      case .dispatches: "dispatches"
+      case .dispatchLeases: "dispatch_leases"
+      case .deviceTokens: "device_tokens"
+      }
+    }
+    /// The bit of the table.
+    var bit: StatementGate.Tables { 1 << StatementGate.Tables(rawValue) }
+  }
+
+  var databases = RowOverlay<DatabaseID, DatabaseNumbers>()
+  /// The bytes of records and assets that were added to each database and removed from it.
+  var addedBytes = RowOverlay<DatabaseID, Int64>()
+  /// The versions of changed zones. They are not read here.
+  var zoneVersions = RowOverlay<Catalog.ZoneKey, Int64>()
+  var records = RowOverlay<RecordKey, StoredRecord.Row>()
+  var tombstones = RowOverlay<RecordKey, Tombstone>()
+  /// The rows of the value index to insert and delete.
+  var index = IndexChanges()
+  /// The changes to write to the outbox, with their encoded contents.
+  var outbox: [(entry: OutboxEntry, content: [UInt8])] = []
+  /// The new entries of the notification log.
+  var log = RowInsertion(NotificationLogTable.insertion)
+  /// The new rows of the log's index by subscriber.
+  var logIndex = RowInsertion(NotificationIndexTable.insertion)
+  var deliveries = RowInsertion(DeliveryTable.insertion)
+  /// The dispatch positions of databases.
+  var dispatches = RowOverlay<DispatchTable.Key, DispatchTable.Row>()
+  /// The numbers of zones that were looked up; nil for a zone that does not exist.
+  var zoneNumbers: [ZonePlace: Int64?] = [:]
+  /// The zones known to have no tombstones.
+  var zonesWithoutTombstones: Set<Catalog.ZoneKey> = []
+
+  /// The name of a zone in a database.
+  struct ZonePlace: Hashable {
+    var zoneID: ZoneID
+    var database: DatabaseID
+  }
+
+  /// The number of rows at which they are written, although no statement names their tables. The
+  /// limit bounds the memory of a large commit.
+  private static let (rowLimit, indexLimit) = (8_192, 100_000)
+  /// The size of the new log entries at which the same holds.
+  private static let logLimit = 4 << 20
+
+  /// Whether so many rows wait that they must be written before the next job.
+  var isFull: Bool {
+    records.changeCount + outbox.count + log.count >= Self.rowLimit
+      || index.count >= Self.indexLimit || log.byteCount >= Self.logLimit
+  }
+
+  /// A state to which the write set can return, as long as nothing was written.
+  struct Mark {
+    fileprivate var databases, addedBytes, zoneVersions, records, tombstones, dispatches: Int
+    fileprivate var log, logIndex, deliveries: RowInsertion.Mark
+    fileprivate var index: IndexChanges.Mark
+    fileprivate var outboxCount: Int
+  }
+
+  mutating func mark() -> Mark {
+    Mark(
+      databases: databases.mark(), addedBytes: addedBytes.mark(),
+      zoneVersions: zoneVersions.mark(), records: records.mark(), tombstones: tombstones.mark(),
+      dispatches: dispatches.mark(), log: log.mark, logIndex: logIndex.mark,
+      deliveries: deliveries.mark, index: index.mark, outboxCount: outbox.count)
+  }
+
+  /// Drops what was decided since a mark.
+  mutating func restore(to mark: Mark) {
+    databases.restore(to: mark.databases)
+    addedBytes.restore(to: mark.addedBytes)
+    zoneVersions.restore(to: mark.zoneVersions)
+    records.restore(to: mark.records)
+    tombstones.restore(to: mark.tombstones)
+    dispatches.restore(to: mark.dispatches)
+    log.restore(to: mark.log)
+    logIndex.restore(to: mark.logIndex)
+    deliveries.restore(to: mark.deliveries)
+    index.restore(mark.index)
+    outbox.removeSubrange(mark.outboxCount...)
+  }
+
+  /// The tables with rows to write.
+  var unwritten: StatementGate.Tables {
+    var tables: StatementGate.Tables = 0
+    if databases.hasChanges || addedBytes.hasChanges { tables |= Table.databases.bit }
+    if zoneVersions.hasChanges { tables |= Table.zones.bit }
+    if records.hasChanges { tables |= Table.records.bit }
+    if tombstones.hasChanges { tables |= Table.tombstones.bit }
+    if !outbox.isEmpty { tables |= Table.outbox.bit }
+    if index.count > 0 { tables |= Table.valueIndex.bit }
+    if log.count > 0 { tables |= Table.notificationLog.bit }
+    if logIndex.count > 0 { tables |= Table.notificationIndex.bit }
+    if deliveries.count > 0 { tables |= Table.deliveries.bit }
+    if dispatches.hasChanges { tables |= Table.dispatches.bit }
+    return tables
+  }
+
+  /// Forgets what was read of tables, because a statement changes them. Nothing of them is unwritten.
+  mutating func forget(_ tables: StatementGate.Tables) {
+    if tables & Table.databases.bit != 0 { databases.forget() }
+    if tables & Table.dispatches.bit != 0 { dispatches.forget() }
+    if tables & Table.zones.bit != 0 { zoneNumbers = [:] }
+    if tables & Table.records.bit != 0 { records.forget() }
+    if tables & Table.tombstones.bit != 0 {
+      tombstones.forget()
+      zonesWithoutTombstones = []
+    }
+  }
+}
