@@ -104,7 +104,7 @@ let layers: [[Target]] = [
         "AdminAPI",
         """
         DatabaseAPI Configuration Logging Explanation CConsoleFiles ChangeDispatch PushChannels
-        StoreModel WebServices SchemaLanguage PredicateLanguage CloudKitModel HTTPService
+        Storage StoreModel WebServices SchemaLanguage PredicateLanguage CloudKitModel HTTPService
         OutboundHTTP Cryptography JSONCoding Settings
         """),
       // What apps ask a server for: operations with who may call them, assets, the web courier, sign-in.
@@ -123,7 +123,7 @@ let layers: [[Target]] = [
         """),
       // What a server writes down for its operators.
       module("Logging", "CloudKitModel JSONCoding"),
-      module("Explanation", "PushChannels StoreModel Matching CloudKitModel"),
+      module("Explanation", "PushChannels Storage StoreModel Matching CloudKitModel"),
       module("OpenIDConnect", "CloudKitModel OutboundHTTP Cryptography JSONCoding"),
       module("CConsoleFiles", exclude: ["files"]),
     ]),
@@ -132,13 +132,13 @@ let layers: [[Target]] = [
     [
       module(
         "ChangeDispatch",
-        "PushChannels StoreModel Matching CloudKitModel Measuring KillPoints"),
+        "PushChannels Storage StoreModel Matching CloudKitModel Measuring KillPoints"),
       // The ways to devices: a folder for each, and what they share.
       module(
         "PushChannels",
         """
-        StoreModel CloudKitModel HTTP2Transport OutboundHTTP Cryptography JSONCoding StringTables
-        Measuring Settings
+        Storage StoreModel CloudKitModel HTTP2Transport OutboundHTTP Cryptography JSONCoding
+        StringTables Measuring Settings
         """),
     ]),
   layer(

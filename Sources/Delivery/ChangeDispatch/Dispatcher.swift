@@ -1,6 +1,7 @@
 import CloudKitModel
 import KillPoints
 import Measuring
+import Storage
 import StoreModel
 import Synchronization
 
@@ -247,7 +248,7 @@ public final class Dispatcher: Sendable {
         case .list, .listAgain:
           do {
             // After a successful write, the outcome of every earlier commit is known.
-            if task == .listAgain { try await store.health.checkWriting() }
+            if task == .listAgain { try await store.checkWriting() }
             handover.list(try await waitingParts())
             if task == .listAgain { onRecovered() }
             succeed(&retry)

@@ -1,4 +1,5 @@
 import JSONCoding
+import Storage
 import StoreModel
 import WebServices
 
@@ -16,7 +17,7 @@ import WebServices
 /// those among them with committed changes of other servers that the server has not read yet.
 struct AdminServersEndpoints: AdminEndpoints {
   /// The store's table of servers; nil if the store belongs to one server alone.
-  let servers: (any ServerList)?
+  let servers: ClusterService?
 
   private static let server = AnswerShape<ListedServer>("Server") { server in
     server.member("id", as: .count) { $0.id.rawValue }

@@ -6,6 +6,7 @@ import Foundation
 import HTTPService
 import Logging
 import PushChannels
+import Storage
 import StoreModel
 import Synchronization
 import WebServices
@@ -43,7 +44,7 @@ package final class AdminService: Sendable {
   ///   - log: the log that names each change made through the API.
   ///   - publicURL: returns the URL at which clients reach the server.
   package init(
-    store: any Store, configuration: ServerConfiguration, containers: ContainerSettings,
+    store: Store, configuration: ServerConfiguration, containers: ContainerSettings,
     accounts: AdminAccounts,
     gauges: AdminGauges, pushes: LivePushes, index: Explainer.Index?, journal: FailureJournal,
     log: ServerLog,
@@ -76,7 +77,7 @@ package final class AdminService: Sendable {
   ///     subscriptions.
   ///   - index: the subscription index of the dispatcher; nil if this process dispatches nothing.
   static func endpoints(
-    store: any Store, configuration: ServerConfiguration, containers: ContainerSettings,
+    store: Store, configuration: ServerConfiguration, containers: ContainerSettings,
     accounts: AdminAccounts,
     gauges: AdminGauges?, pushes: LivePushes, index: Explainer.Index?,
     clock: @escaping @Sendable () -> Timestamp,
@@ -118,7 +119,7 @@ package final class AdminService: Sendable {
       AdminServersEndpoints(servers: store.servers),
       AdminPartitionEndpoints(servers: store.servers, databases: databases),
       AdminExplainEndpoints(
-        store: ExplanationStore(store), accounts: store.accounts, adminAccess: store.adminAccess,
+        store: store, accounts: store.accounts, adminAccess: store.adminAccess,
         credentials: store.credentials, databases: databases, index: index,
         lackOfRoute: { device in
           PushChannelRegistry.channel(of: device.kind)?.lackOfRoute(

@@ -1,5 +1,6 @@
 import CloudKitModel
 import PushChannels
+import Storage
 import StoreModel
 
 /// The part of the server that explains why notifications came or did not come. It reads the recent
@@ -45,8 +46,7 @@ public struct Explainer: Sendable {
   /// device; nil if it has one.
   public typealias RouteCheck = @Sendable (DeviceToken) -> String?
 
-  /// The stores that the explainer reads.
-  let store: ExplanationStore
+  let store: Store
   let limits: Limits
   let index: Index?
   let lackOfRoute: RouteCheck
@@ -58,7 +58,7 @@ public struct Explainer: Sendable {
   ///     examines the subscriptions one by one.
   ///   - lackOfRoute: the check of the present configuration. The default knows a way to each device.
   public init(
-    store: ExplanationStore, limits: Limits = Limits(), index: Index? = nil,
+    store: Store, limits: Limits = Limits(), index: Index? = nil,
     lackOfRoute: @escaping RouteCheck = { _ in nil }
   ) {
     self.store = store
@@ -141,7 +141,9 @@ public struct Explainer: Sendable {
   private func waitingChanges(
     of recordID: RecordID, in database: DatabaseID
   ) async throws -> [OutboxEntry] {
-    try await store.outbox.undispatchedChanges(in: database, after: .min, limit: 1_000).filter {
+    try await store.outbox.undispatchedChanges(
+      in: .whole(database), after: .min, limit: 1_000
+    ).filter {
       $0.change.record?.recordID == recordID
     }
   }

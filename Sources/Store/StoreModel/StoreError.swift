@@ -27,9 +27,9 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let full = Code(description: "full")
     /// The disk failed to read or write; the transaction was rolled back, and a retry may succeed.
     /// After a failed `fsync` every call throws this code until the process is restarted
-    /// (``DamageReporting/setUnsyncedHandler(_:)``).
+    /// (`Store.setUnsyncedHandler(_:)`).
     public static let diskFailed = Code(description: "diskFailed")
-    /// Stored data cannot be read back, or the store is damaged (``DamageReporting/damage``).
+    /// Stored data cannot be read back, or the store is damaged (`Store.damage`).
     public static let corrupt = Code(description: "corrupt")
     /// More writes are waiting than the store accepts; try again later.
     public static let overloaded = Code(description: "overloaded")

@@ -63,7 +63,7 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   /// - Throws: ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached; another
   ///   ``StoreError`` if a statement fails.
   public static func look(at address: PostgreSQLAddress) async throws -> PostgreSQLExamination {
-    try await SQLStore.onThread {
+    try await Store.onThread {
       var settings = PostgreSQLConnection.Settings()
       settings.statementTimeout = 10_000
       let connection = try PostgreSQLConnection(to: address, settings: settings)

@@ -23,7 +23,7 @@ extension StoreBackup {
   public static func completeRestoration(
     at address: PostgreSQLAddress, nothingLost: Bool = false
   ) async throws -> Int {
-    try await SQLStore.onThread {
+    try await Store.onThread {
       // This connection takes the exclusive lock of the store, so no server can have the store
       // open.
       let settings = PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone)

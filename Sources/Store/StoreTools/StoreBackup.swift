@@ -57,7 +57,7 @@ public enum StoreBackup {
         throw StoreError(.cannotOpen, "there is no store at '\(path)'")
       }
       try checkIsFree(directory)
-      if !SQLStore.isServed(at: path) {
+      if !Store.isServed(at: path) {
         // The connection below would truncate the log of a damaged store at the damage.
         try StoreInspection(ofStoreAt: path, within: .zero).check()
         try SQLiteConnection.checkLog(ofFileAt: path)
@@ -161,7 +161,7 @@ public enum StoreBackup {
     ofStoreAt path: String, nothingLost: Bool = false
   ) async throws -> Int {
     let path = absolute(path)
-    return try await SQLStore.onThread {
+    return try await Store.onThread {
       guard FileManager.default.fileExists(atPath: path) else {
         throw StoreError(.cannotOpen, "there is no store at '\(path)'")
       }

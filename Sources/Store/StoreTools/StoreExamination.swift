@@ -55,10 +55,10 @@ public struct StoreExamination: Sendable, Hashable {
       let thread = Thread {
         continuation.resume(
           with: Result {
-            var found = try examine(path, depth, limit, isAlone: SQLStore.isUnused(at: path))
+            var found = try examine(path, depth, limit, isAlone: Store.isUnused(at: path))
             // A server may have opened the store and written to it during the inspection. The found
             // damage may then be a page that was being written, so the store is inspected again.
-            if !found.faults.isEmpty, !SQLStore.isUnused(at: path) {
+            if !found.faults.isEmpty, !Store.isUnused(at: path) {
               found = try examine(path, depth, limit, isAlone: false)
             }
             return found
@@ -80,7 +80,7 @@ public struct StoreExamination: Sendable, Hashable {
     }
     found.bytes = bytes
     found.logBytes = size(path + "-wal") ?? 0
-    found.isServed = SQLStore.isServed(at: path)
+    found.isServed = Store.isServed(at: path)
     guard bytes > 0 else { return found }
     if !found.isServed {
       let inspection = try StoreInspection(ofStoreAt: path, within: limit)

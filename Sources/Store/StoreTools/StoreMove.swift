@@ -112,7 +112,7 @@ public enum StoreMove {
     committed: @escaping @Sendable (Progress) throws -> Void = { _ in },
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) async throws -> Result {
-    try await SQLStore.onThread {
+    try await Store.onThread {
       guard source != target else {
         throw StoreError(.exists, "source and target are the same place")
       }

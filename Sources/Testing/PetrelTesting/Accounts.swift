@@ -4,6 +4,7 @@ internal import DatabaseAPI
 import Foundation
 internal import HTTPService
 internal import PetrelServer
+internal import Storage
 internal import StoreModel
 internal import Synchronization
 internal import WebServices
@@ -41,7 +42,7 @@ final class Accounts: Sendable {
   /// every test.
   private static let tokenLifetime = 100 * 365 * 86_400.0
 
-  private let store: any AccountStore & SessionStore
+  private let store: AccountService
   private let service: CloudService
   /// The users' names and record names.
   let names: UserNames
@@ -52,7 +53,7 @@ final class Accounts: Sendable {
 
   /// Creates an object without users and devices, for the store and the service of a cloud.
   init(
-    store: any AccountStore & SessionStore, service: CloudService, names: UserNames,
+    store: AccountService, service: CloudService, names: UserNames,
     environment: ContainerEnvironment, executor: any TaskExecutor,
     clock: @escaping @Sendable () -> Timestamp
   ) {

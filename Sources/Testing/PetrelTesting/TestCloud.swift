@@ -68,7 +68,7 @@ public final class TestCloud: Sendable {
   let faults = Mutex(FaultPlan<TestFault>())
   /// The faults that still apply to later pushes.
   let pushFaults: PushFaults
-  private let store: any Store
+  private let store: Store
   private let face: TestClock.Face
   private let isStopped = Mutex(false)
   /// The folder in which the devices keep their long-lived operations. The first such operation
@@ -90,13 +90,13 @@ public final class TestCloud: Sendable {
   ///
   /// - Throws: ``TestCloudError/Code/cannotStart`` if the store in memory cannot be created.
   public init(configuration: Configuration = Configuration()) async throws {
-    let store: any Store
+    let store: Store
     do {
       // No environment gets a fixed schema, because a schema cannot be deployed to a cloud in
       // memory.
       var storeConfiguration = StoreConfiguration()
       storeConfiguration.fixedEnvironments = []
-      store = try await SQLStore.inMemory(configuration: storeConfiguration)
+      store = try await Store.inMemory(configuration: storeConfiguration)
     } catch {
       throw TestCloudError(.cannotStart, "a store in memory cannot be created: \(error)")
     }

@@ -88,7 +88,7 @@ package final class ServerProcess {
   /// role is `.tool`, so the store can be opened while a server uses it.
   package static func openStore(
     in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
-  ) async throws -> any Store {
+  ) async throws -> Store {
     try await ServerConfiguration(dataDirectory: directory).openStore(with: configuration)
   }
 

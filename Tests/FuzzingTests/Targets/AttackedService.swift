@@ -16,7 +16,7 @@ import WebServices
 final class AttackedService: Sendable {
   static let container = "iCloud.com.example.app"
 
-  let store: SQLStore
+  let store: Store
   let operationNames: [String]
   private let service: CloudService
   /// The placeholders in an input for values that differ in each run.
@@ -25,7 +25,7 @@ final class AttackedService: Sendable {
   init() async throws {
     var storeConfiguration = StoreConfiguration()
     storeConfiguration.fixedEnvironments = []
-    store = try await SQLStore.inMemory(configuration: storeConfiguration)
+    store = try await Store.inMemory(configuration: storeConfiguration)
     var configuration = ServerConfiguration(dataDirectory: "")
     configuration.courierPollTime = 0
     // Hashing passwords takes as long as a thousand other inputs.

@@ -20,7 +20,7 @@ struct BrowserCloud: Sendable {
   static let container = "iCloud.com.example.web"
   static let password = "correct horse"
 
-  let store: any Store
+  let store: Store
   let server: Server
   let app: AppPage
   let browser: WebDriver
@@ -31,7 +31,7 @@ struct BrowserCloud: Sendable {
     configure: (inout ServerConfiguration, AppPage) -> Void = { _, _ in },
     _ body: (BrowserCloud) async throws -> Void
   ) async throws {
-    let store = try await SQLStore.inMemory()
+    let store = try await Store.inMemory()
     var configuration = ServerConfiguration(dataDirectory: "")
     configuration.port = 0
     configuration.channels.webPush = webPush

@@ -17,14 +17,14 @@ import Waiting
 struct ConsoleCloud: Sendable {
   static let container = "iCloud.com.example.notes"
 
-  let store: any Store
+  let store: Store
   let server: Server
   let key: String
   let anna: User
   let browser: WebDriver
 
   static func run(_ body: (ConsoleCloud) async throws -> Void) async throws {
-    let store = try await SQLStore.inMemory()
+    let store = try await Store.inMemory()
     var configuration = ServerConfiguration(dataDirectory: "")
     configuration.port = 0
     let server = try Server(configuration: configuration, store: store, log: .silent)

@@ -13,7 +13,7 @@ import WebServices
 struct SharedThrottleTests {
   private func withLimits(_ body: (any SharedLimits) async throws -> Void) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: .postgreSQL(try PostgreSQLAddress(schema.address), assets: nil))
     try await body(try #require(store.sharedLimits))
     await store.close()
@@ -51,7 +51,7 @@ struct SharedThrottleTests {
 
   @Test("a store that shares nothing is not asked")
   func alone() async throws {
-    let store = try await SQLStore.inMemory()
+    let store = try await Store.inMemory()
     #expect(store.sharedLimits == nil)
     await store.close()
     let throttle = RequestThrottle(rates: [.user: RequestRate(perSecond: 1, burst: 1)])

@@ -119,7 +119,7 @@ public actor PostgreSQLServer {
         try await Self.execute("CREATE DATABASE store", at: server.address())
         let address = try PostgreSQLAddress(server.address(database: "store"))
         // A server would note which tables it serves, and refuse the copies.
-        try await SQLStore.open(
+        try await Store.open(
           at: .postgreSQL(address, assets: nil), configuration: StoreConfiguration(role: .tool)
         ).close()
       }

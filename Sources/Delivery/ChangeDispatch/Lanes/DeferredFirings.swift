@@ -1,5 +1,6 @@
 import CloudKitModel
 import Matching
+import Storage
 import StoreModel
 
 /// The firings of deferred changes for one subscriber (`DeferredWork`), from the oldest change on. It

@@ -1,4 +1,5 @@
 import KillPoints
+import Storage
 import StoreModel
 
 /// The forwarding of changes in private databases to the participants of shares.

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Matching
+import Storage
 import StoreModel
 
 /// The data that the dispatcher keeps between two batches of one lane. A lane is the dispatch of

@@ -1,3 +1,4 @@
+import Storage
 import StoreModel
 
 /// A collector of matched changes, which fills one transaction after the other. A transaction has a
@@ -53,7 +54,7 @@ struct PendingTransaction {
     firings.giveBack(next.subscriptions.count - change.firings.count)
     changes.append(change)
     firingCount += change.firings.count
-    byteCount += change.preparation?.byteCount ?? 0
+    byteCount += change.preparedBytes ?? 0
     if firings.isEmpty { return nil }
     entry.settledThrough = change.firings.last?.name
     entry.deferring = []

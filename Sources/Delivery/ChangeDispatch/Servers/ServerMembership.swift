@@ -1,3 +1,4 @@
+import Storage
 import StoreModel
 import Synchronization
 
@@ -120,7 +121,7 @@ public final class ServerMembership: Sendable {
   }
 
   /// The parts of the store that the membership uses.
-  let store: any ClusterMembership & DispatchLeases & PartitionStore
+  let store: ClusterService
   /// The intervals and limits.
   let configuration: Configuration
   /// Receives the lines for the server's log.
@@ -154,7 +155,7 @@ public final class ServerMembership: Sendable {
   ///
   /// - Parameter report: Receives the lines for the server's log.
   public init(
-    store: any ClusterMembership & DispatchLeases & PartitionStore,
+    store: ClusterService,
     configuration: Configuration = Configuration(),
     report: @escaping @Sendable (WorkReport) -> Void
   ) {

@@ -2,6 +2,7 @@ import CloudKitModel
 import HTTP2Transport
 import Measuring
 import Settings
+import Storage
 import StoreModel
 
 /// The channel to Apple's devices: a client of APNs for each container, topic and APNs environment.
@@ -55,7 +56,7 @@ package final class APNsChannel: PushChannel {
   /// - Throws: `ConfigurationError` that names the container and the file or setting that is not
   ///   usable.
   package init(
-    _ configuration: Configuration, secrets: any SecretStore,
+    _ configuration: Configuration, secrets: SecretService,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
     do {

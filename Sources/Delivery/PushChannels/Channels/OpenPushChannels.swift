@@ -2,6 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import Settings
+import Storage
 import StoreModel
 import Synchronization
 
@@ -31,7 +32,7 @@ package final class OpenPushChannels: Sendable {
   }
 
   /// The store of the secrets that channels create.
-  private let secrets: any SecretStore
+  private let secrets: SecretService
   /// The clock of the channels.
   private let clock: @Sendable () -> Timestamp
   /// The channels in use.
@@ -41,7 +42,7 @@ package final class OpenPushChannels: Sendable {
   ///
   /// - Throws: `ConfigurationError` that names the setting or file which is not usable.
   package init(
-    _ settings: PushChannelSettings, secrets: any SecretStore,
+    _ settings: PushChannelSettings, secrets: SecretService,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
     self.secrets = secrets

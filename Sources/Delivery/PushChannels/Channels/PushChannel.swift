@@ -2,6 +2,7 @@ import CloudKitModel
 import Measuring
 import OutboundHTTP
 import Settings
+import Storage
 import StoreModel
 
 /// A way to the devices of one kind, such as APNs or Web Push: the settings, their checks, and the
@@ -67,7 +68,7 @@ package protocol PushChannel: AnyObject, Sendable {
   ///   - clock: The clock for tokens and signatures.
   /// - Throws: `ConfigurationError` that names the setting or file which is not usable.
   init(
-    _ configuration: Configuration, secrets: any SecretStore,
+    _ configuration: Configuration, secrets: SecretService,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError)
 

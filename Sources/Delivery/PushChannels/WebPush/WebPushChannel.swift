@@ -1,6 +1,7 @@
 import CloudKitModel
 import OutboundHTTP
 import Settings
+import Storage
 import StoreModel
 import Synchronization
 
@@ -36,7 +37,7 @@ package final class WebPushChannel: PushChannel {
   ///
   /// - Throws: `ConfigurationError` that names the setting or file which is not usable.
   package init(
-    _ settings: WebPushSettings, secrets: any SecretStore,
+    _ settings: WebPushSettings, secrets: SecretService,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
     self.settings = settings

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Settings
+import Storage
 import StoreModel
 import Synchronization
 
@@ -11,7 +12,7 @@ import Synchronization
 /// use and keeps the key in the store. All servers on the store share that key.
 package final class WebPushKey: Sendable {
   /// The store of the key that the server creates.
-  private let store: any SecretStore
+  private let store: SecretService
   /// The key, which a lock protects. `nil` until the key was read from the store.
   private let known: Mutex<ES256PrivateKey?>
 
@@ -19,7 +20,7 @@ package final class WebPushKey: Sendable {
   ///
   /// - Throws: `ConfigurationError` if the file cannot be read or contains no usable key.
   package init(
-    _ settings: WebPushSettings, store: any SecretStore
+    _ settings: WebPushSettings, store: SecretService
   ) throws(ConfigurationError) {
     self.store = store
     var key: ES256PrivateKey?

@@ -1,6 +1,7 @@
 import CloudKitModel
 import OutboundHTTP
 import Settings
+import Storage
 import StoreModel
 import StringTables
 
@@ -40,7 +41,7 @@ package final class WebhookChannel: PushChannel {
   /// - Throws: `ConfigurationError` if a setting or a file is not usable. The error names the
   ///   setting or the file.
   package init(
-    _ configuration: Configuration, secrets: any SecretStore,
+    _ configuration: Configuration, secrets: SecretService,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
     settings = configuration.webhooks

@@ -33,7 +33,7 @@ struct ClusterSetup: Sendable {
   {
     let location = StoreLocation.postgreSQL(
       try PostgreSQLAddress(address), assets: directory + "/petrel-assets")
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: location, configuration: StoreConfiguration(role: .tool))
     do {
       func tokens(_ prefix: String) async throws -> [String] {

@@ -86,7 +86,7 @@ struct PartitionBenchmark {
 
   /// Fills the store with a user and the subscriptions, and returns the user's web auth token.
   private func prepare() async throws -> String {
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: location, configuration: StoreConfiguration(role: .tool))
     do {
       let user = try await store.accounts.addUser(named: "feeder", at: .now)
@@ -157,7 +157,7 @@ struct PartitionBenchmark {
 
   /// Divides the public database into a number of parts.
   private func divide(into count: Int) async throws {
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: location, configuration: StoreConfiguration(role: .tool))
     do {
       let database = try await store.databases.database(at: FanOutRecords.address(.public))

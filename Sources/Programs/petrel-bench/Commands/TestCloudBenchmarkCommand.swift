@@ -22,7 +22,7 @@ enum TestCloudBenchmarkCommand: Command {
     // Stores and clouds take turns, so that both are measured under the same conditions.
     for _ in 0..<count {
       let begin = monotonicSeconds()
-      let store = try await SQLStore.inMemory()
+      let store = try await Store.inMemory()
       stores.append(monotonicSeconds() - begin)
       await store.close()
 

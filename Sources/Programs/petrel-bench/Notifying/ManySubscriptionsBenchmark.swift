@@ -186,7 +186,7 @@ struct ManySubscriptionsBenchmark {
 
   /// Waits until all changes are dispatched: until their notifications are in the log. Returns the
   /// seconds that this took.
-  private func untilDispatched(_ store: any OutboxReading) async throws -> Double {
+  private func untilDispatched(_ store: OutboxService) async throws -> Double {
     let start = monotonicSeconds()
     while try await !store.undispatchedDatabases().isEmpty {
       try await Task.sleep(for: .milliseconds(20))
@@ -195,7 +195,7 @@ struct ManySubscriptionsBenchmark {
   }
 
   /// Returns the number of notifications in the logs of all users.
-  private func countLog(in store: any NotificationLogStore) async throws -> Int {
+  private func countLog(in store: NotificationLogService) async throws -> Int {
     var count = 0
     for user in 0..<users {
       var token: String?

@@ -1,11 +1,12 @@
 import CloudKitModel
+import Storage
 import StoreModel
 
 /// A writer that fills a database with subscriptions of many users. It calls the store directly,
 /// with many writes at the same time that share commits.
 struct SubscriptionFill {
   /// The store to write to.
-  let store: any SubscriptionStore
+  let store: SubscriptionService
   let database: DatabaseID
   /// The number of users.
   var users: Int

@@ -129,7 +129,7 @@ struct FanOutBenchmark {
   /// Saves the subscriptions, all to the same author, and a device for each user. Also saves one
   /// subscription in the other database.
   private func fill(
-    _ store: any Store, _ database: DatabaseID, _ other: DatabaseID
+    _ store: Store, _ database: DatabaseID, _ other: DatabaseID
   ) async throws {
     let fill = SubscriptionFill(
       store: store.subscriptions, database: database,
@@ -155,7 +155,7 @@ struct FanOutBenchmark {
   ///
   /// - Returns: The time at which each save began, by record name, and the durations of the saves.
   private func saveElsewhere(
-    in database: DatabaseID, of store: any RecordWriting
+    in database: DatabaseID, of store: RecordService
   ) async throws -> ([String: Double], Percentiles) {
     var departures: [String: Double] = [:]
     var times: [Double] = []

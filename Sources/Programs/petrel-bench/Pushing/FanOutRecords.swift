@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 import StoreModel
 
 /// The records, subscriptions and devices of the push benchmarks. A record fires all subscriptions
@@ -27,7 +28,7 @@ enum FanOutRecords {
   ///
   /// - Throws: The error of the store, or the failure of the record.
   static func save(
-    _ name: String, author: String, in database: DatabaseID, of store: any RecordWriting
+    _ name: String, author: String, in database: DatabaseID, of store: RecordService
   ) async throws {
     let outcomes = try await store.modifyRecords(
       RecordModification(

@@ -17,7 +17,7 @@ final class PushPipeline: Sendable {
   /// The worker that sends the deliveries of the store's queue.
   let worker: DeliveryWorker
   private let dispatcher: Dispatcher
-  private let store: any Store
+  private let store: Store
   private let database: DatabaseID
   private let devices: Int
   private let loop: EventLoop

@@ -1,6 +1,7 @@
 import CloudKitModel
 import CommandInterface
 import Foundation
+import Storage
 import StoreModel
 
 /// The records of the query benchmark. All have the same type, and are in the public database.
@@ -66,7 +67,7 @@ struct QueryRecords {
   ///
   /// - Throws: `UsageError` if the store refuses a record.
   func fill(
-    _ store: any Store,
+    _ store: Store,
     _ report: BenchmarkReport
   ) async throws {
     let address = DatabaseAddress(
@@ -94,7 +95,7 @@ struct QueryRecords {
       // There are no subscriptions, so the changes cause no notifications. They must be marked as
       // dispatched nevertheless; otherwise the server would process them later.
       let changes = try await store.outbox.undispatchedChanges(
-        in: database, after: 0, limit: operations.count)
+        in: .whole(database), after: 0, limit: operations.count)
       _ = try await store.outbox.completeDispatch(
         of: changes.map { MatchedChange(entry: $0, firings: []) }, timestamp: .now)
       next = numbers.upperBound
@@ -111,7 +112,7 @@ struct QueryRecords {
   /// Returns the number of the first record that is missing in the store. The records were saved in
   /// the order of their numbers, so a binary search finds it.
   private func firstMissing(
-    in database: DatabaseID, of store: any RecordReading
+    in database: DatabaseID, of store: RecordService
   ) async throws -> Int {
     var low = 0
     var high = count

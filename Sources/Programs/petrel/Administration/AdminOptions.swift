@@ -138,7 +138,7 @@ enum AdminOptions {
           + "--store, or a server with --server")
     }
     if isMissing { try refuseSecondStore(arguments) }
-    let isServed = try await SQLStore.isServed(at: configuration.storeLocation)
+    let isServed = try await Store.isServed(at: configuration.storeLocation)
     // In PostgreSQL, the commit informs the servers, and they dispatch the changes of the command.
     let takesServersPlace = work == .withoutServer && configuration.postgreSQL == nil
     if takesServersPlace, isServed {

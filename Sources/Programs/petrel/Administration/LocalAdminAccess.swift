@@ -2,19 +2,20 @@ import AdminAPI
 import Configuration
 import Foundation
 import HTTPService
+import Storage
 import StoreModel
 import Synchronization
 
 /// The admin API on a store that this process has open. It needs no admin key.
 struct LocalAdminAccess: AdminAccess {
   /// The maintenance of the store, for work that a server would do in the background.
-  let maintenance: any Maintenance
+  let maintenance: MaintenanceService
   /// Whether a server has the store open too.
   let isServed: Bool
   private let administration: LocalAdministration
 
   /// Creates the access to an open store; the caller closes the store.
-  init(store: any Store, isServed: Bool, configuration: ServerConfiguration) {
+  init(store: Store, isServed: Bool, configuration: ServerConfiguration) {
     maintenance = store.maintenance
     self.isServed = isServed
     administration = LocalAdministration(store: store, configuration: configuration)

@@ -88,7 +88,7 @@ enum ServeCommand: Command {
   /// Opens the store in a data directory. Creates the directory and the store if they are missing.
   static func openStore(
     in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
-  ) async throws -> any Store {
+  ) async throws -> Store {
     try await openStore(of: ServerConfiguration(dataDirectory: directory), with: configuration)
   }
 
@@ -97,7 +97,7 @@ enum ServeCommand: Command {
   /// - Throws: `UsageError` if the configuration does not say where the store is.
   static func openStore(
     of server: ServerConfiguration, with configuration: StoreConfiguration
-  ) async throws -> any Store {
+  ) async throws -> Store {
     do {
       return try await server.openStore(with: configuration)
     } catch let error as ConfigurationError {
@@ -108,7 +108,7 @@ enum ServeCommand: Command {
   /// Opens the store of the data directory, runs `body` with it, and closes the store. The role is
   /// `.tool`, so a server may have the store open at the same time.
   static func withStore<Value: Sendable>(
-    _ arguments: Arguments, _ body: (any Store) async throws -> Value
+    _ arguments: Arguments, _ body: (Store) async throws -> Value
   ) async throws -> Value {
     let store = try await openStore(in: dataDirectory(arguments))
     do {

@@ -3,6 +3,7 @@ import Cryptography
 import DatabaseAPI
 import Foundation
 import HTTPService
+import Storage
 import StoreModel
 import Synchronization
 import WebServices
@@ -22,7 +23,7 @@ final class AdminAuthenticator: Sendable {
   /// The lifetime of a session in seconds: 12 hours.
   static let sessionLifetime = 43_200.0
 
-  private let store: any AdminKeyStore & ConsoleSessionStore
+  private let store: AdminAccessService
   private let clock: @Sendable () -> Timestamp
   /// The header field in which a proxy writes the client's address. ``count(by:)`` changes it.
   private let addressHeader: Mutex<String?>
@@ -36,7 +37,7 @@ final class AdminAuthenticator: Sendable {
   ///   - addressHeader: the header field in which a proxy writes the client's address; nil without
   ///     a proxy.
   init(
-    store: any AdminKeyStore & ConsoleSessionStore, sharing limits: (any SharedLimits)?,
+    store: AdminAccessService, sharing limits: (any SharedLimits)?,
     addressHeader: String?, clock: @escaping @Sendable () -> Timestamp
   ) {
     self.store = store

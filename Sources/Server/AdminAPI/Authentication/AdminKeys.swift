@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Settings
+import Storage
 import StoreModel
 
 /// The creation and recognition of admin keys, which authenticate the operators of a server.
@@ -15,7 +16,7 @@ public enum AdminKeys {
   ///   this text again.
   /// - Throws: `ConfigurationError` if the label is too long.
   public static func add(
-    label: String, to store: any AdminKeyStore, at now: Timestamp
+    label: String, to store: AdminAccessService, at now: Timestamp
   ) async throws -> String {
     guard label.utf8.count <= labelLimit else {
       throw ConfigurationError("the label has more than \(labelLimit) bytes; make it shorter")
@@ -30,7 +31,7 @@ public enum AdminKeys {
   ///
   /// The function compares the hash with every key of the store, and the time of a comparison does
   /// not depend on the bytes. The duration of a call therefore reveals nothing about the keys.
-  static func key(_ text: String, in store: any AdminKeyStore) async throws -> AdminKey? {
+  static func key(_ text: String, in store: AdminAccessService) async throws -> AdminKey? {
     let hash = hash(of: text)
     var found: AdminKey?
     for key in try await store.adminKeys()

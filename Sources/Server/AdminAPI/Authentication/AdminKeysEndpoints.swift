@@ -2,6 +2,7 @@ import CloudKitModel
 import Cryptography
 import DatabaseAPI
 import Settings
+import Storage
 import StoreModel
 import WebServices
 
@@ -16,8 +17,8 @@ import WebServices
 /// The answer is `{ "token": "…" }`. The store keeps only a hash of the token, so no later answer
 /// can contain the token.
 struct AdminKeysEndpoints: AdminEndpoints {
-  let adminAccess: any AdminKeyStore
-  let credentials: any CredentialStore
+  let adminAccess: AdminAccessService
+  let credentials: CredentialService
 
   var endpoints: [AdminEndpoint] {
     [

@@ -3,6 +3,7 @@ import Configuration
 import DatabaseAPI
 import HTTPService
 import JSONCoding
+import Storage
 import StoreModel
 import WebServices
 
@@ -31,7 +32,7 @@ public struct LocalAdministration: Sendable {
   ///     is the base of asset URLs.
   ///   - clock: the source of the current time.
   public init(
-    store: any Store, configuration: ServerConfiguration,
+    store: Store, configuration: ServerConfiguration,
     clock: @escaping @Sendable () -> Timestamp = { .now }
   ) {
     transfers = AssetTransfers(

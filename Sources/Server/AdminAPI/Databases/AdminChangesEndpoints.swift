@@ -1,6 +1,7 @@
 import CloudKitModel
 import DatabaseAPI
 import HTTPService
+import Storage
 import StoreModel
 import WebServices
 
@@ -11,7 +12,7 @@ struct AdminChangesEndpoints: AdminEndpoints {
   /// stored changes.
   private static let pageSize = 2 << 20
 
-  let store: any ChangeFeedStore
+  let store: ChangeFeedService
   let names: QueryNames
   let databases: AdminDatabases
   let links: AssetLinks

@@ -4,6 +4,7 @@ import DatabaseAPI
 import Foundation
 import HTTPService
 import JSONCoding
+import Storage
 import StoreModel
 import WebServices
 
@@ -19,9 +20,9 @@ struct AdminDatabases: Sendable {
   /// container.
   static let optionalArguments: [AdminArgument] = [.container, .environment, .database, .user]
 
-  let accounts: any AccountReading
+  let accounts: AccountService
   /// The store of databases.
-  let store: any DatabaseStore
+  let store: DatabaseService
   /// The operations of the web services protocol.
   let operations: OperationTable
 

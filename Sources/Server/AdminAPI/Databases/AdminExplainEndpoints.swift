@@ -2,6 +2,7 @@ import CloudKitModel
 import Explanation
 import Foundation
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
@@ -24,10 +25,10 @@ struct AdminExplainEndpoints: AdminEndpoints {
   /// The maximum number of changes with which a server tests a subscription for one request.
   static let changesTried = 2_000
 
-  let store: ExplanationStore
-  let accounts: any AccountReading
-  let adminAccess: any AdminKeyStore
-  let credentials: any CredentialReading
+  let store: Store
+  let accounts: AccountService
+  let adminAccess: AdminAccessService
+  let credentials: CredentialService
   let databases: AdminDatabases
   /// The subscription index of the dispatcher; nil if this process dispatches nothing.
   let index: Explainer.Index?

@@ -1,5 +1,6 @@
 import CloudKitModel
 import JSONCoding
+import Storage
 import StoreModel
 import WebServices
 
@@ -15,7 +16,7 @@ import WebServices
 /// In this example, no server dispatches part 2 at the moment.
 struct AdminPartitionEndpoints: AdminEndpoints {
   /// The store's tables of partitions and servers; nil if the store belongs to one server alone.
-  let servers: (any PartitionStore & ServerList)?
+  let servers: ClusterService?
   let databases: AdminDatabases
 
   private static let arguments: [AdminArgument] = [.container.needed, .environment]

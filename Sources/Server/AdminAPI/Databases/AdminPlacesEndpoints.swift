@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 import StoreModel
 import WebServices
 
@@ -12,8 +13,8 @@ import WebServices
 ///                        "bytes": 512 },
 ///                      { "database": "shared", "user": "_3f2a…", "userName": "alice" } ] }
 struct AdminPlacesEndpoints: AdminEndpoints {
-  let administration: any AdministrationStore
-  let zones: any ZoneStore
+  let administration: AdministrationService
+  let zones: ZoneService
   let databases: AdminDatabases
   /// Returns the containers that the current configuration names.
   let configured: @Sendable () -> [String]

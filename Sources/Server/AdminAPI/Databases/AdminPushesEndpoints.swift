@@ -3,6 +3,7 @@ import DatabaseAPI
 import Foundation
 import HTTPService
 import JSONCoding
+import Storage
 import StoreModel
 import WebServices
 
@@ -32,8 +33,8 @@ struct AdminPushesEndpoints: AdminEndpoints {
   /// is logged.
   private static let delayWindow = 10.0
 
-  let accounts: any AccountReading
-  let administration: any AdministrationStore
+  let accounts: AccountService
+  let administration: AdministrationService
   let databases: AdminDatabases
   /// The metrics of the server; nil in a process that runs no server. With nil, only the endpoint
   /// `pushes` exists.

@@ -4,6 +4,7 @@ import Foundation
 import HTTPService
 import JSONCoding
 import PredicateLanguage
+import Storage
 import StoreModel
 import WebServices
 
@@ -20,7 +21,7 @@ import WebServices
 ///
 /// The answers have the format of the web services protocol.
 struct AdminRecordsEndpoints: AdminEndpoints {
-  let records: any RecordReading
+  let records: RecordService
   let names: QueryNames
   let databases: AdminDatabases
 

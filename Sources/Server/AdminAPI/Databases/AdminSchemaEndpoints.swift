@@ -1,6 +1,7 @@
 import CloudKitModel
 import JSONCoding
 import SchemaLanguage
+import Storage
 import StoreModel
 import WebServices
 
@@ -13,7 +14,7 @@ import WebServices
 ///
 ///     { "changes": ["…"], "refusals": [] }
 struct AdminSchemaEndpoints: AdminEndpoints {
-  let store: any SchemaStore
+  let store: SchemaService
 
   var endpoints: [AdminEndpoint] {
     [

@@ -3,6 +3,7 @@ import Foundation
 import JSONCoding
 import PredicateLanguage
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
@@ -20,9 +21,9 @@ import WebServices
 ///
 /// In a private or shared database the owner is the subscriber, and `subscriber` has no effect.
 struct AdminSubscriptionsEndpoints: AdminEndpoints {
-  let accounts: any AccountReading
-  let administration: any AdministrationStore
-  let subscriptions: any SubscriptionStore
+  let accounts: AccountService
+  let administration: AdministrationService
+  let subscriptions: SubscriptionService
   let databases: AdminDatabases
 
   var endpoints: [AdminEndpoint] {

@@ -1,11 +1,12 @@
 import CloudKitModel
 import DatabaseAPI
+import Storage
 import StoreModel
 import WebServices
 
 /// The check of the names in a query that a person typed.
 struct QueryNames: Sendable {
-  let schemas: any SchemaReading
+  let schemas: SchemaService
 
   /// Checks that the schema has the names of a query.
   ///

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import Storage
 import StoreModel
 import WebServices
 
@@ -9,7 +10,7 @@ extension AdminRequest {
   ///
   /// - Throws: `BAD_REQUEST` if the argument is missing, and `NOT_FOUND` if there is no such
   ///   account.
-  func user(in store: any AccountReading) async throws -> User {
+  func user(in store: AccountService) async throws -> User {
     let name = try arguments.required(.user)
     if let user = try await store.user(named: name) { return user }
     if let user = try await store.user(withRecordName: name) { return user }

@@ -1,5 +1,6 @@
 import CloudKitModel
 import DatabaseAPI
+import Storage
 import StoreModel
 import WebServices
 
@@ -14,8 +15,8 @@ import WebServices
 ///
 /// The changes are the owner's: participants find them in their change feeds.
 struct AdminSharesEndpoints: AdminEndpoints {
-  let store: any ShareAdministration
-  let accounts: any AccountReading
+  let store: ShareAdministrationService
+  let accounts: AccountService
   let databases: AdminDatabases
   /// The maker of the URLs of shares.
   let links: AssetLinks

@@ -2,6 +2,7 @@ import CloudKitModel
 import DatabaseAPI
 import Foundation
 import Settings
+import Storage
 import StoreModel
 import WebServices
 
@@ -15,7 +16,7 @@ import WebServices
 /// The answer contains the account and its web auth token, which no later answer contains. Without
 /// the argument `password`, the account has no password for the sign-in page.
 struct AdminAccountsEndpoints: AdminEndpoints {
-  let store: any AccountStore & SessionStore & SignInStore
+  let store: AccountService
   let accounts: AdminAccounts
 
   /// The maximum length of a name, an email address or a phone number, in bytes of UTF-8.

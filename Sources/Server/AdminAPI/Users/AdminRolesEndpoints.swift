@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 import StoreModel
 import WebServices
 
@@ -11,9 +12,9 @@ import WebServices
 /// The permissions of a role are part of the schema. These endpoints change only the members of
 /// roles.
 struct AdminRolesEndpoints: AdminEndpoints {
-  let accounts: any AccountReading
-  let credentials: any CredentialReading
-  let schemas: any RoleStore & SchemaReading
+  let accounts: AccountService
+  let credentials: CredentialService
+  let schemas: SchemaService
 
   private static let role = AdminArgument("role", .text, "a role of the container's schema")
   /// The argument `user`, which permits server-to-server keys too.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 import StoreModel
 import WebServices
 
@@ -11,8 +12,8 @@ import WebServices
 ///     { "identifier": "0f3a…", "name": "alice", "publicRecords": "keep", "stage": "publicRecords",
 ///       "stageNumber": 3, "stages": 10, "done": 1200, "began": 1764331200000 }
 struct AdminUserDeletionEndpoints: AdminEndpoints {
-  let users: any AccountReading
-  let store: any UserDeletionStore
+  let users: AccountService
+  let store: UserDeletionService
   let accounts: AdminAccounts
 
   /// The argument that decides about the user's records in public databases. It has no default.

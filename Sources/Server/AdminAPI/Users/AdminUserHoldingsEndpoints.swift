@@ -1,6 +1,7 @@
 import CloudKitModel
 import DatabaseAPI
 import HTTPService
+import Storage
 import StoreModel
 import WebServices
 
@@ -8,10 +9,10 @@ import WebServices
 /// data of one user. Together with the endpoints for databases, subscriptions and devices, an
 /// operator can give users a copy of their data.
 struct AdminUserHoldingsEndpoints: AdminEndpoints {
-  let accounts: any AccountReading
-  let databases: any DatabaseReading
-  let notificationLog: any NotificationLogStore
-  let store: any UserHoldingsStore
+  let accounts: AccountService
+  let databases: DatabaseService
+  let notificationLog: NotificationLogService
+  let store: UserDeletionService
   /// The source of URLs from which clients download assets.
   let links: AssetLinks
 

@@ -1,15 +1,16 @@
 import CloudKitModel
 import Foundation
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
 /// The endpoints `users…` and `devices…`, which list accounts and devices, and which remove
 /// devices.
 struct AdminUsersEndpoints: AdminEndpoints {
-  let accounts: any AccountReading
-  let administration: any AdministrationStore
-  let devices: any DeviceStore
+  let accounts: AccountService
+  let administration: AdministrationService
+  let devices: DeviceService
   let databases: AdminDatabases
 
   /// The argument `text` of the list of accounts.

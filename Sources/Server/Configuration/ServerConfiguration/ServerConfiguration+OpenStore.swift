@@ -11,7 +11,7 @@ extension ServerConfiguration {
   ///   directory contains only the assets of a store in PostgreSQL. Without this check, a forgotten
   ///   PostgreSQL address would create a new, empty store beside those assets. Errors of the file
   ///   system and of the store are thrown unchanged.
-  public func openStore(with configuration: StoreConfiguration) async throws -> any Store {
+  public func openStore(with configuration: StoreConfiguration) async throws -> Store {
     if postgreSQL == nil, !FileManager.default.fileExists(atPath: storePath),
       FileManager.default.fileExists(atPath: assetsPath)
     {
@@ -22,6 +22,6 @@ extension ServerConfiguration {
     try FileManager.default.createDirectory(
       atPath: dataDirectory, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    return try await SQLStore.open(at: storeLocation, configuration: configuration)
+    return try await Store.open(at: storeLocation, configuration: configuration)
   }
 }

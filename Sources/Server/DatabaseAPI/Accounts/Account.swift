@@ -2,6 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import Settings
+import Storage
 import StoreModel
 
 /// The creation of users' passwords and web auth tokens, for the commands and the sign-in page.
@@ -24,7 +25,7 @@ public enum Account {
   /// - Throws: `ConfigurationError` for a password that is too short or too long; `StoreError` if
   ///   there is no such user.
   public static func setPassword(
-    _ password: String, ofUserNamed name: String, in store: any SignInStore, at now: Timestamp
+    _ password: String, ofUserNamed name: String, in store: AccountService, at now: Timestamp
   ) async throws {
     try checkPassword(password)
     let hash = try await PasswordHasher().hash(password)
@@ -43,7 +44,7 @@ public enum Account {
   ///   client counts as a session; a device does not count.
   /// - Throws: `StoreError` if there is no such user.
   public static func signOut(
-    userNamed name: String, everywhere: Bool, in store: any AccountReading & SessionStore,
+    userNamed name: String, everywhere: Bool, in store: AccountService,
     at now: Timestamp
   ) async throws -> Int {
     let user = try await user(named: name, in: store)
@@ -54,7 +55,7 @@ public enum Account {
   /// Looks up a user by name.
   ///
   /// - Throws: `StoreError` if there is no such user.
-  public static func user(named name: String, in store: any AccountReading) async throws -> User {
+  public static func user(named name: String, in store: AccountService) async throws -> User {
     guard let user = try await store.user(named: name) else { throw StoreError.noUser(named: name) }
     return user
   }
@@ -78,7 +79,7 @@ public enum Account {
   /// - Parameter lifetime: seconds until the token expires.
   /// - Returns: the token's text, which is stored nowhere.
   public static func makeToken(
-    for user: User, in store: any SessionStore, lifetime: Double = tokenLifetime, at now: Timestamp
+    for user: User, in store: AccountService, lifetime: Double = tokenLifetime, at now: Timestamp
   ) async throws -> String {
     let token = newToken()
     try await addToken(token, for: user, in: store, lifetime: lifetime, at: now)
@@ -96,7 +97,7 @@ public enum Account {
   /// - Returns: the token's text, which is stored nowhere.
   public static func makeSessionToken(
     for user: User, container: String, environment: ContainerEnvironment, staysSignedIn: Bool,
-    in store: any SessionStore, at now: Timestamp
+    in store: AccountService, at now: Timestamp
   ) async throws -> String {
     let text = newToken()
     let lifetime = lifetime(staysSignedIn: staysSignedIn)
@@ -126,7 +127,7 @@ public enum Account {
   ///
   /// - Parameter lifetime: seconds until the token expires.
   package static func addToken(
-    _ token: String, for user: User, in store: any SessionStore, lifetime: Double,
+    _ token: String, for user: User, in store: AccountService, lifetime: Double,
     at now: Timestamp
   ) async throws {
     try await store.addWebAuthToken(

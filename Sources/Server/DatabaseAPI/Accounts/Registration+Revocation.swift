@@ -1,5 +1,6 @@
 import CloudKitModel
 import Settings
+import Storage
 import StoreModel
 
 extension Registration {
@@ -13,7 +14,7 @@ extension Registration {
   /// - Throws: `ConfigurationError` if the name fits no token or key, or more than one, or one that
   ///   is already revoked.
   public static func revoke(
-    _ name: String, of credentials: any CredentialStore, and adminAccess: any AdminKeyStore,
+    _ name: String, of credentials: CredentialService, and adminAccess: AdminAccessService,
     at now: Timestamp
   ) async throws -> String {
     let name = name.lowercased()

@@ -2,6 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import Settings
+import Storage
 import StoreModel
 
 /// The registration of API tokens and server-to-server keys in a store, for the commands.
@@ -16,7 +17,7 @@ public enum Registration {
   public static func addAPIToken(
     named name: String, container: String, environment: ContainerEnvironment,
     signInCallback: APIToken.SignInCallback = .postMessage, origins: [WebOrigin] = [],
-    to store: any CredentialStore, at now: Timestamp
+    to store: CredentialService, at now: Timestamp
   ) async throws -> String {
     let text = SecureRandom.bytes(count: 32).hexadecimal
     try await store.addAPIToken(
@@ -53,7 +54,7 @@ public enum Registration {
   ///   key.
   public static func addServerKey(
     named name: String, container: String, environment: ContainerEnvironment,
-    publicKey: ES256PublicKey, to store: any CredentialStore, at now: Timestamp
+    publicKey: ES256PublicKey, to store: CredentialService, at now: Timestamp
   ) async throws -> ServerKey {
     let key = ServerKey(
       keyID: SecureRandom.bytes(count: 32).hexadecimal, name: name, container: container,

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
+import Storage
 import StoreModel
 import Synchronization
 import WebServices
@@ -47,7 +48,7 @@ package final class AssetLinks: Sendable {
   }
 
   /// The secrets that all servers of the store share.
-  private let store: any SecretStore
+  private let store: SecretService
   private let clock: @Sendable () -> Timestamp
   /// The URL at which clients reach the server.
   private let publicURL: @Sendable () -> String
@@ -60,7 +61,7 @@ package final class AssetLinks: Sendable {
   ///   - store: the secrets of the store. One of them is the key that signs download URLs.
   ///   - publicURL: the URL at which clients reach the server, without a slash at the end.
   package init(
-    store: any SecretStore, clock: @escaping @Sendable () -> Timestamp,
+    store: SecretService, clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String
   ) {
     self.store = store

@@ -18,9 +18,9 @@ package struct AssetTransfers: Sendable {
   private static let pieceSize = 128 << 10
 
   /// The assets of databases, and the store of their bytes.
-  let assets: any AssetRegistry
+  let assets: AssetService
   /// The addresses and the usage of databases.
-  let databases: any DatabaseReading
+  let databases: DatabaseService
   let links: AssetLinks
   let clock: @Sendable () -> Timestamp
   /// The quotas of the configuration.
@@ -30,7 +30,7 @@ package struct AssetTransfers: Sendable {
 
   /// Creates the service for the files of a store.
   package init(
-    assets: any AssetRegistry, databases: any DatabaseReading, links: AssetLinks,
+    assets: AssetService, databases: DatabaseService, links: AssetLinks,
     clock: @escaping @Sendable () -> Timestamp,
     limits: ServerConfiguration.Limits
   ) {

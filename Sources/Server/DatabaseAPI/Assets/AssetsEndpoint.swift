@@ -1,13 +1,14 @@
 import CloudKitModel
 import Cryptography
 import Foundation
+import Storage
 import StoreModel
 import WebServices
 
 /// The endpoint of `assets/upload` and `assets/rereference`.
 struct AssetsEndpoint: Sendable {
   /// The assets of databases.
-  let store: any AssetRegistry
+  let store: AssetService
   let databases: DatabaseDirectory
   /// The object that makes the upload URLs.
   let links: AssetLinks

@@ -2,6 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import HTTPService
+import Storage
 import StoreModel
 import WebServices
 
@@ -23,7 +24,7 @@ struct Authenticator: Sendable {
   /// - Parameter signatureWindow: the largest difference in seconds between the date of a signed
   ///   request and the server's clock.
   init(
-    store: any CredentialReading, webAuthTokens: WebAuthTokens, signatureWindow: Double,
+    store: CredentialService, webAuthTokens: WebAuthTokens, signatureWindow: Double,
     forgottenSignatures: ForgottenSignatures, clock: @escaping @Sendable () -> Timestamp
   ) {
     serverKeys = ServerKeyVerifier(

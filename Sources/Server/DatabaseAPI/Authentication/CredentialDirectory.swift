@@ -1,5 +1,6 @@
 import CloudKitModel
 import Cryptography
+import Storage
 import StoreModel
 import Synchronization
 import WebServices
@@ -44,12 +45,12 @@ final class CredentialDirectory: Sendable {
   }
 
   /// The store, which the cache reads if it has no entry younger than ``trust`` seconds.
-  private let store: any CredentialReading
+  private let store: CredentialService
   private let clock: @Sendable () -> Timestamp
   /// The entries. The lock is not held while the store is read.
   private let known = Mutex<[Place: Entry]>([:])
 
-  init(store: any CredentialReading, clock: @escaping @Sendable () -> Timestamp) {
+  init(store: CredentialService, clock: @escaping @Sendable () -> Timestamp) {
     self.store = store
     self.clock = clock
   }

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 import StoreModel
 import WebServices
 
@@ -24,7 +25,7 @@ struct SignatureUse: Sendable, Hashable {
   ///
   /// - Throws: `TRY_AGAIN_LATER` if the signature was used before. The client can sign the request
   ///   again with another date.
-  func spend(in store: any SignatureStore) async throws {
+  func spend(in store: CredentialService) async throws {
     guard try await store.takeSignature(mark, ofKey: keyID, until: expires) else {
       throw ServiceError(
         .tryAgainLater,

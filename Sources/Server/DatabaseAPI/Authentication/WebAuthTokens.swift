@@ -1,5 +1,6 @@
 import CloudKitModel
 import Cryptography
+import Storage
 import StoreModel
 import Synchronization
 import WebServices
@@ -27,7 +28,7 @@ package final class WebAuthTokens: Sendable {
   /// The most tokens in the cache. At the limit the cache is emptied.
   private static let capacity = 50_000
 
-  private let store: any SessionStore
+  private let store: AccountService
   /// Seconds for which this server uses a cached token: ``trust``, or 0 if the store is shared.
   private let trust: Double
   private let clock: @Sendable () -> Timestamp
@@ -42,7 +43,7 @@ package final class WebAuthTokens: Sendable {
   ///
   /// - Parameter isShared: whether other servers may end a session in the store.
   package init(
-    store: any SessionStore, isShared: Bool, clock: @escaping @Sendable () -> Timestamp
+    store: AccountService, isShared: Bool, clock: @escaping @Sendable () -> Timestamp
   ) {
     self.store = store
     trust = isShared ? 0 : Self.trust

@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import OutboundHTTP
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
@@ -18,7 +19,7 @@ struct WebPushEndpoint: Sendable {
   }
 
   /// The tokens of devices.
-  let store: any DeviceStore
+  let store: DeviceService
   /// The settings and the key; nil if the configuration has no `webPush`.
   let offer: Offer?
 

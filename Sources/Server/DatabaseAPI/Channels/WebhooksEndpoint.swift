@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import OutboundHTTP
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
@@ -12,7 +13,7 @@ import WebServices
 /// notifications.
 struct WebhooksEndpoint: Sendable {
   /// The registered devices. Each webhook is stored as a device.
-  let store: any DeviceStore
+  let store: DeviceService
   /// The settings of webhooks; nil if the configuration has no `webhooks`.
   let settings: WebhookSettings?
 

@@ -1,4 +1,5 @@
 import Cryptography
+import Storage
 import StoreModel
 
 /// The two forms of a web courier reader's token: the text, which the client has, and the name,
@@ -16,7 +17,7 @@ enum CourierToken {
   /// Returns the registrations of the reader with this token, one for each container in which it listens;
   /// none if there is no such reader, or if the token has expired and was removed.
   static func registrations(
-    ofReader text: String, in store: any DeviceReading
+    ofReader text: String, in store: DeviceService
   ) async throws -> [DeviceToken] {
     let known = try await store.registrations(ofToken: name(of: text), kind: .courier)
     if !known.isEmpty { return known }

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import PushChannels
+import Storage
 import StoreModel
 import Synchronization
 import WebServices
@@ -26,9 +27,9 @@ package final class WebCourier: Sendable {
   package static let path = "/aps"
 
   /// The notification log as readers see it.
-  let store: any CourierStore
+  let store: CourierService
   /// The tokens of readers, and the containers for which they are registered.
-  private let devices: any DeviceReading
+  private let devices: DeviceService
   /// The cipher that seals the positions of readers, so that no reader can invent one.
   let tokens: TokenCipher
   /// The waiting polls and event streams.
@@ -52,7 +53,7 @@ package final class WebCourier: Sendable {
   ///   - tokens: the cipher that seals the positions of readers.
   ///   - streamsPerUser: the most open event streams of one user.
   package init(
-    store: any CourierStore, devices: any DeviceReading, tokens: TokenCipher, pollTime: Double,
+    store: CourierService, devices: DeviceService, tokens: TokenCipher, pollTime: Double,
     streamsPerUser: Int, clock: @escaping @Sendable () -> Timestamp
   ) {
     self.store = store

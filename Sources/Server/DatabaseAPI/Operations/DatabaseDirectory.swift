@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 import StoreModel
 import Synchronization
 
@@ -11,13 +12,13 @@ final class DatabaseDirectory: Sendable {
   private static let capacity = 100_000
 
   /// The store that knows the numbers.
-  let store: any DatabaseStore
+  let store: DatabaseService
   /// Returns the contents of an existing database.
   private let contents: @Sendable (DatabaseID) -> DatabaseContents
   /// The cached numbers. No thread holds the lock during a call of the store.
   private let known = Mutex<[DatabaseAddress: DatabaseID]>([:])
 
-  init(of store: any Store) {
+  init(of store: Store) {
     self.store = store.databases
     let (zones, records) = (store.zones, store.records)
     let (changeFeeds, subscriptions) = (store.changeFeeds, store.subscriptions)

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
@@ -12,10 +13,10 @@ import WebServices
 /// Retention deletes the oldest entries.
 package struct NotificationsEndpoint: Sendable {
   /// The notification log.
-  let store: any NotificationLogStore
+  let store: NotificationLogService
 
   /// Creates the endpoint, which the admin API uses too.
-  package init(store: any NotificationLogStore) {
+  package init(store: NotificationLogService) {
     self.store = store
   }
 

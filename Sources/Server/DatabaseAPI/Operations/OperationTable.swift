@@ -1,6 +1,7 @@
 import CloudKitModel
 import Configuration
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
@@ -36,7 +37,7 @@ package struct OperationTable: Sendable {
   ///   - publicURL: the URL at which clients reach the server.
   ///   - webPushKey: the server's key pair for Web Push; nil if the server has none.
   package init(
-    store: any Store, configuration: ServerConfiguration, links: AssetLinks,
+    store: Store, configuration: ServerConfiguration, links: AssetLinks,
     publicURL: @escaping @Sendable () -> String, webPushKey: WebPushKey?
   ) {
     let databases = DatabaseDirectory(of: store)

@@ -1,25 +1,26 @@
 import CloudKitModel
 import Foundation
+import Storage
 import StoreModel
 import WebServices
 
 /// The endpoint of `records/modify`, `records/lookup` and `records/query`.
 struct RecordsEndpoint: Sendable {
   /// The changes of records.
-  let records: any RecordWriting
+  let records: RecordService
   /// The users, for the records of type `Users`.
-  let accounts: any AccountReading
+  let accounts: AccountService
   /// The schemas, for the grants of a record type.
-  let schemas: any SchemaReading
+  let schemas: SchemaService
   /// The used signatures of server-to-server keys.
-  let signatures: any SignatureStore
+  let signatures: CredentialService
   /// The cache of database numbers.
   let databases: DatabaseDirectory
   /// The object that adds download URLs to the assets of the records in an answer.
   let links: AssetLinks
 
   /// Creates the endpoint on a store.
-  init(of store: any Store, databases: DatabaseDirectory, links: AssetLinks) {
+  init(of store: Store, databases: DatabaseDirectory, links: AssetLinks) {
     records = store.records
     accounts = store.accounts
     schemas = store.schemas

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
@@ -11,7 +12,7 @@ import WebServices
 /// subscription.
 struct SubscriptionsEndpoint: Sendable {
   /// The subscriptions of users.
-  let store: any SubscriptionStore
+  let store: SubscriptionService
   let databases: DatabaseDirectory
 
   var operations: [Operation] {

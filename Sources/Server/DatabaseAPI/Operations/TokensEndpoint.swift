@@ -3,6 +3,7 @@ import Configuration
 import Cryptography
 import Foundation
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
@@ -15,7 +16,7 @@ struct TokensEndpoint: Sendable {
   private static let deviceTokenSizes = 16...ServiceLimits.deviceTokenSize
 
   /// The tokens of devices and of web courier readers.
-  let store: any DeviceStore
+  let store: DeviceService
   /// The limits of the configuration, such as the number of devices of a user.
   let limits: ServerConfiguration.Limits
   /// The bundle IDs to which the server pushes, by container. A container without a way to APNs is missing.

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import Storage
 import StoreModel
 import WebServices
 
@@ -10,7 +11,7 @@ struct UsersEndpoint: Sendable {
   private static let listLimit = 1000
 
   /// The accounts, and the users who permit discovery.
-  let store: any AccountReading & DiscoveryStore
+  let store: AccountService
 
   var operations: [Operation] {
     let all = "all other users who permit the app to find them, at most \(Self.listLimit)"

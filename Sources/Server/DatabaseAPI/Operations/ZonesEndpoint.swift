@@ -1,12 +1,13 @@
 import CloudKitModel
 import Foundation
+import Storage
 import StoreModel
 import WebServices
 
 /// The endpoint of `zones/list`, `zones/lookup` and `zones/modify`.
 struct ZonesEndpoint: Sendable {
   /// The zones of databases.
-  let store: any ZoneStore
+  let store: ZoneService
   let databases: DatabaseDirectory
 
   var operations: [Operation] {

@@ -3,6 +3,7 @@ import Configuration
 import Foundation
 import HTTPService
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
@@ -36,7 +37,7 @@ package final class RequestRouter: Sendable {
   /// The check of credentials.
   let authenticator: Authenticator
   /// The used signatures of server-to-server keys.
-  let signatures: any SignatureStore
+  let signatures: CredentialService
   /// The web courier, whose requests ``CourierRequest`` answers through this router.
   let courier: WebCourier
   /// The upload and download of the bytes of assets.
@@ -66,7 +67,7 @@ package final class RequestRouter: Sendable {
   ///     queue.
   ///   - forgottenSignatures: the record of clock changes that ``ServerKeyVerifier`` consults.
   package init(
-    store: any Store, configuration: ServerConfiguration, courier: WebCourier,
+    store: Store, configuration: ServerConfiguration, courier: WebCourier,
     webAuthTokens: WebAuthTokens, journal: FailureJournal,
     clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String, signIn: SignIn, webPushKey: WebPushKey?,

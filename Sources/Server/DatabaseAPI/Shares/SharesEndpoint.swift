@@ -1,12 +1,13 @@
 import CloudKitModel
 import Foundation
+import Storage
 import StoreModel
 import WebServices
 
 /// The endpoint of `records/resolve`, `records/accept` and `records/requestAccess`.
 struct SharesEndpoint: Sendable {
   /// The shares of users.
-  let store: any ShareStore
+  let store: ShareService
   let databases: DatabaseDirectory
   /// The maker of the URLs of shares and of the assets in records.
   let links: AssetLinks

@@ -6,6 +6,7 @@ import HTTPService
 import JSONCoding
 import Logging
 import OpenIDConnect
+import Storage
 import StoreModel
 import Synchronization
 import WebServices
@@ -45,9 +46,9 @@ package final class SignIn: Sendable {
   }
 
   /// The users, their passwords and their web auth tokens.
-  let accounts: any AccountReading & SessionStore & SignInStore
+  let accounts: AccountService
   /// The secrets that all servers of the store share. One of them is the key of the seals.
-  let secrets: any SecretStore
+  let secrets: SecretService
   /// The queue that hashes passwords.
   let passwords: PasswordHasher
   /// The counts of wrong attempts.
@@ -74,7 +75,7 @@ package final class SignIn: Sendable {
   ///     alone.
   package init(
     settings: ServerConfiguration.SignIn, addressHeader: String?,
-    accounts: any AccountReading & SessionStore & SignInStore, secrets: any SecretStore,
+    accounts: AccountService, secrets: SecretService,
     sharing limits: (any SharedLimits)?,
     passwords: PasswordHasher = PasswordHasher(), log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, publicURL: @escaping @Sendable () -> String

@@ -1,4 +1,5 @@
 import ChangeDispatch
+import Storage
 import StoreModel
 import Synchronization
 
@@ -9,7 +10,7 @@ final class ServerHealth: Sendable {
   /// space, the write-ahead log may not fit.
   static let leastFreeBytes = 64 << 20
 
-  private let store: any StoreHealth
+  private let store: Store
   private let probe: StoreProbe
   /// The time in seconds after which a transaction counts as stuck.
   private let longestTransaction: Double
@@ -25,7 +26,7 @@ final class ServerHealth: Sendable {
   ///   - longestTransaction: the time in seconds after which a transaction counts as stuck.
   ///   - dispatchFault: returns the fault of the dispatcher; nil if there is none.
   init(
-    store: any StoreHealth, probe: StoreProbe, longestTransaction: Double = 60,
+    store: Store, probe: StoreProbe, longestTransaction: Double = 60,
     dispatchFault: @escaping @Sendable () -> String?
   ) {
     self.longestTransaction = longestTransaction

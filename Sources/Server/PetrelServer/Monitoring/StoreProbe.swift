@@ -1,3 +1,4 @@
+import Storage
 import StoreModel
 import Synchronization
 
@@ -15,7 +16,7 @@ final class StoreProbe: Sendable {
     var nextWaiter = 0
   }
 
-  private let store: any StoreHealth
+  private let store: Store
   /// The time for which the result of a successful write remains valid.
   private let validity: Duration
   /// The maximum time for which a caller waits for a write.
@@ -29,7 +30,7 @@ final class StoreProbe: Sendable {
   ///   - patience: the maximum time for which a caller waits for a write. After this time, the
   ///     caller gets a fault, and the write continues.
   init(
-    store: any StoreHealth, validity: Duration = .seconds(10), patience: Duration = .seconds(5)
+    store: Store, validity: Duration = .seconds(10), patience: Duration = .seconds(5)
   ) {
     self.store = store
     self.validity = validity

@@ -29,7 +29,7 @@ import WebServices
 ///
 /// All methods may be called on any thread. After ``stop()``, the service cannot start again.
 public final class CloudService: Sendable {
-  private let store: any Store
+  private let store: Store
   private let log: ServerLog
   /// The source of the current time. If servers share the store, this is the store's clock.
   private let clock: @Sendable () -> Timestamp
@@ -75,7 +75,7 @@ public final class CloudService: Sendable {
   ///   - route: returns the route to a device; nil if the device's container is not configured for
   ///     pushes to it.
   public convenience init(
-    configuration: ServerConfiguration, store: any Store, log: ServerLog = .standardError(),
+    configuration: ServerConfiguration, store: Store, log: ServerLog = .standardError(),
     clock: @escaping @Sendable () -> Timestamp = { .now }, executor: (any TaskExecutor)? = nil,
     publicURL: @escaping @Sendable () -> String,
     route: @escaping @Sendable (DeviceToken) -> PushRoute?
@@ -87,7 +87,7 @@ public final class CloudService: Sendable {
 
   /// - Parameter webPushKey: the key pair of Web Push; nil if Web Push is not configured.
   init(
-    configuration: ServerConfiguration, store: any Store, log: ServerLog,
+    configuration: ServerConfiguration, store: Store, log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, executor: (any TaskExecutor)?,
     publicURL: @escaping @Sendable () -> String, webPushKey: WebPushKey?,
     route: @escaping @Sendable (DeviceToken) -> PushRoute?
@@ -196,7 +196,7 @@ public final class CloudService: Sendable {
   /// Returns the clock of the service. Servers that share a store use the store's clock, because
   /// the clocks of their machines differ.
   private static func clock(
-    of store: any SharedStore, on machine: @escaping @Sendable () -> Timestamp
+    of store: Store, on machine: @escaping @Sendable () -> Timestamp
   ) -> @Sendable () -> Timestamp {
     if store.servers == nil { return machine }
     return { machine().advanced(bySeconds: store.clockOffset) }

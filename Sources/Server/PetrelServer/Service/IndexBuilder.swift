@@ -1,4 +1,5 @@
 import Logging
+import Storage
 import StoreModel
 
 /// The background work that builds and removes indexes after changes of schemas.
@@ -13,7 +14,7 @@ struct IndexBuilder: Sendable {
   static let pause = Duration.milliseconds(2)
 
   /// The store's maintenance operations, which do one step at a time.
-  let maintenance: any Maintenance
+  let maintenance: MaintenanceService
   let log: ServerLog
 
   /// Works until the task is cancelled. After a failure, the method waits for a minute and tries

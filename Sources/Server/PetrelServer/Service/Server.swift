@@ -9,6 +9,7 @@ import KillPoints
 import Logging
 import PushChannels
 import Settings
+import Storage
 import StoreModel
 import Synchronization
 import WebServices
@@ -28,7 +29,7 @@ public final class Server: Sendable {
 
   /// The configuration at the start. A reload does not change it.
   let configuration: ServerConfiguration
-  let store: any Store
+  let store: Store
   private let http: HTTPServer
   /// The part of the server that answers requests.
   let service: CloudService
@@ -60,7 +61,7 @@ public final class Server: Sendable {
   /// - Parameter clock: the source of the current time.
   /// - Throws: `ConfigurationError` if a key file is unusable.
   public init(
-    configuration: ServerConfiguration, store: any Store, log: ServerLog = .standardError(),
+    configuration: ServerConfiguration, store: Store, log: ServerLog = .standardError(),
     clock: @escaping @Sendable () -> Timestamp = { .now }
   ) throws {
     self.configuration = configuration

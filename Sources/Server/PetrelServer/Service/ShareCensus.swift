@@ -1,4 +1,5 @@
 import Logging
+import Storage
 import StoreModel
 import Synchronization
 
@@ -13,12 +14,12 @@ final class ShareCensus: Sendable {
   /// The minimum time between two counts, as a multiple of the duration of the last count.
   private static let share = 50
 
-  private let store: any ShareAdministration
+  private let store: ShareAdministrationService
   private let log: ServerLog
   private let latest = Mutex<ShareCounts?>(nil)
 
   /// Creates a census without counts.
-  init(store: any ShareAdministration, log: ServerLog) {
+  init(store: ShareAdministrationService, log: ServerLog) {
     self.store = store
     self.log = log
   }

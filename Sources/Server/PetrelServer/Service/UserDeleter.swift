@@ -1,5 +1,6 @@
 import CloudKitModel
 import Logging
+import Storage
 import StoreModel
 
 /// The background work that deletes users.
@@ -15,7 +16,7 @@ struct UserDeleter: Sendable {
   static let pause = Duration.milliseconds(2)
 
   /// The store's maintenance operations, which do one step at a time.
-  let maintenance: any Maintenance
+  let maintenance: MaintenanceService
   let log: ServerLog
   let clock: @Sendable () -> Timestamp
 

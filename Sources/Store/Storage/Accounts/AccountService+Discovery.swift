@@ -3,13 +3,9 @@ import SQLEngine
 import StoreModel
 
 extension AccountService {
-  /// Returns a user's decisions for one app: the app of this container and environment.
-  ///
-  /// A permission has no element if the user never decided about it.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` if a row has a permission or a status that this program
-  ///   does not know.
-  func applicationPermissions(
+  /// Returns the user's decisions for the app of a container. If the user has not decided about a
+  /// permission, the result has no element for it.
+  public func applicationPermissions(
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws -> [ApplicationPermission: ApplicationPermission.Status] {
     try await transactions.read {
@@ -18,12 +14,13 @@ extension AccountService {
     }
   }
 
-  /// Stores several decisions of a user in one transaction. A new decision replaces the earlier
-  /// decision about the same permission.
+  /// Stores decisions of the user in one transaction. They replace earlier decisions about the same
+  /// permissions.
   ///
+  /// - Parameter maker: the user.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently; ``ItemFailure/Code/quotaExceeded`` if the container is new and one too many.
-  func setApplicationPermissions(
+  public func setApplicationPermissions(
     _ statuses: [ApplicationPermission: ApplicationPermission.Status],
     by maker: ContainerMaker, container: String, environment: ContainerEnvironment
   ) async throws {
@@ -40,11 +37,10 @@ extension AccountService {
     }
   }
 
-  /// Finds one user for each lookup, in the order of the lookups, in one read transaction.
-  ///
-  /// The result has nil for a user who does not exist, and for a user who has not granted discovery
-  /// to the app. So the app cannot distinguish these two cases.
-  func discoverableUsers(
+  /// Returns one element for each lookup, in the order of the lookups. An element is nil if the
+  /// user does not exist, and also if the user has not granted discovery. So an app cannot
+  /// distinguish these two cases.
+  public func discoverableUsers(
     matching lookups: [UserLookup], container: String, environment: ContainerEnvironment
   ) async throws -> [User?] {
     try await transactions.read { transaction in
@@ -55,10 +51,9 @@ extension AccountService {
     }
   }
 
-  /// Returns up to `limit` users who have granted discovery, in the order of their record names.
-  ///
-  /// - Parameter limit: the most users in the result. No call returns the users after these.
-  func discoverableUsers(
+  /// Returns up to `limit` users who have granted discovery, in the order of their record names. No
+  /// call returns the users after these.
+  public func discoverableUsers(
     container: String, environment: ContainerEnvironment, limit: Int
   ) async throws -> [User] {
     try await transactions.read {

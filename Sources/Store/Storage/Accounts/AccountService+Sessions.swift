@@ -3,33 +3,34 @@ import SQLEngine
 import StoreModel
 
 extension AccountService {
-  /// Stores a token. The store has only the token's hash, not its text.
+  /// Stores a token.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the token's user is being deleted or was deleted
   ///   recently.
-  func addWebAuthToken(_ token: WebAuthToken) async throws {
+  public func addWebAuthToken(_ token: WebAuthToken) async throws {
     try await transactions.write(locking: .reference) {
       try WebAuthTokenTable(transaction: $0).add(token)
     }
   }
 
   /// Returns the token with this SHA-256 hash; nil if there is none. The token may have expired:
-  /// the caller compares ``WebAuthToken/expires`` with its own time.
-  func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken? {
+  /// the caller compares ``WebAuthToken/expires`` with the present time.
+  public func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken? {
     try await transactions.readOne {
       try WebAuthTokenTable(transaction: $0).token(withHash: hash)
     }
   }
 
-  /// Records a request with a session's token in one write, and adds the token that replaces it;
-  /// see ``WebAuthTokenTable/rotate(tokenWithHash:successor:olderExpire:)``.
+  /// Records a request with a session's token, in one write. The write adds the next token of the
+  /// session, and makes the session's older tokens expire earlier.
   ///
   /// - Parameters:
-  ///   - successor: the new token; nil adds none.
-  ///   - olderExpire: the time at which the session's older tokens expire, at the latest; nil
-  ///     changes no older token.
+  ///   - successor: the next token of the session; nil adds none.
+  ///   - olderExpire: a time for the first request with the token; nil for later requests. With a
+  ///     time, the write marks the token as used, and the session's older tokens expire at this
+  ///     time at the latest.
   /// - Returns: false if no session has a token with this hash. Nothing is written then.
-  func rotateWebAuthToken(
+  public func rotateWebAuthToken(
     withHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) async throws -> Bool {
     try await transactions.write(locking: .reference) {
@@ -38,23 +39,23 @@ extension AccountService {
     }
   }
 
-  /// Ends one session: deletes all its tokens, and the registrations of devices made in it.
-  func endSession(withID id: [UInt8], at timestamp: Timestamp) async throws {
+  /// Ends one session in a web app: deletes all web auth tokens with this session ID, and the
+  /// registrations of devices that were made in the session. It does nothing if there are none.
+  public func endSession(withID id: [UInt8], at timestamp: Timestamp) async throws {
     try await transactions.writeDevices {
       try WebAuthTokenTable(transaction: $0).endSession(
         withID: id, at: timestamp, ordering: &$1)
     }
   }
 
-  /// Ends a user's sessions in web apps, with the registrations of devices made in them. If
-  /// `everywhere` is true, also removes the user's other tokens and registrations, except webhooks.
+  /// Ends a user's sessions in web apps: deletes their web auth tokens, and the registrations of devices
+  /// that were made in these sessions.
   ///
-  /// The method also abandons the deliveries that wait for the removed devices, and deletes the
-  /// positions of the removed readers (``DeliveryOrder``).
-  ///
-  /// - Returns: the number of ended sessions and other tokens that had not expired at `timestamp`.
-  ///   The tokens of one session count once.
-  func endSessions(
+  /// - Parameter everywhere: whether to delete the tokens of native clients too, and all registrations
+  ///   of the user's devices, browsers and web courier readers. Webhooks stay.
+  /// - Returns: the number of ended sessions that had not expired at `timestamp`. Each token of a
+  ///   native client counts as a session. Devices do not count.
+  public func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
   ) async throws -> Int {
     try await transactions.writeDevices {

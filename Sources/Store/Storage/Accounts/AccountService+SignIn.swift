@@ -2,13 +2,12 @@ import CloudKitModel
 import StoreModel
 
 extension AccountService {
-  /// Replaces a user's password and ends the user's sessions in web apps, in one transaction.
+  /// Replaces the hash of a user's password, and ends the user's sessions in web apps, in one
+  /// transaction.
   ///
-  /// Tokens of native clients stay valid.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if no user has this name, and
+  /// - Throws: ``StoreError/Code/notFound`` if there is no user of this name;
   ///   ``StoreError/Code/userDeleted`` if the user is being deleted.
-  func setPasswordHash(
+  public func setPasswordHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) async throws {
     try await transactions.writeDevices { transaction, orders in
@@ -27,24 +26,22 @@ extension AccountService {
     }
   }
 
-  /// Returns the hash of a user's password; nil if there is no such user, or the user has no
+  /// Returns the hash of a user's password; nil if there is no such user or the user has no
   /// password.
-  func passwordHash(ofUserNamed name: String) async throws -> String? {
+  public func passwordHash(ofUserNamed name: String) async throws -> String? {
     try await transactions.read { try PasswordTable(transaction: $0).hash(ofUserNamed: name) }
   }
 
-  /// Returns the user to whom an OpenID Connect identity belongs. The first sign-in with an
-  /// identity creates the user.
+  /// Returns the user with this identity at an issuer. The first call with an identity creates the
+  /// user.
   ///
-  /// A sign-in of a known user needs one read. A write follows if the read found no user, or a user
-  /// who is being deleted. The write searches for the user again, because two sign-ins can run at
-  /// the same moment.
+  /// If another user already has the profile's e-mail address or phone number, the new account has
+  /// none. So two people with the same address never get the same account. If another user already
+  /// has the proposed name, the new account's name is its user record name.
   ///
-  /// - Parameter name: the name for a new account. If another user has this name, the account gets
-  ///   another one; see ``UserTable/add(proposing:profile:at:)``.
   /// - Throws: ``StoreError/Code/userDeleted`` if the identity belongs to a user who is being
   ///   deleted or was deleted recently.
-  func user(
+  public func user(
     boundTo identity: IssuedIdentity, proposing name: String, profile: UserProfile,
     at timestamp: Timestamp
   ) async throws -> User {

@@ -1,21 +1,23 @@
 import CloudKitModel
 import StoreModel
 
-/// The accounts of users: sign-in, sessions and discovery.
+/// The accounts of users: passwords, identities at OpenID Connect issuers, web auth tokens, and the
+/// permissions that users grant to apps.
 ///
-/// Each method is one transaction, or one read that a write may follow. The methods combine
-/// ``UserTable``, ``PasswordTable``, ``UserIdentityTable``, ``WebAuthTokenTable`` and
-/// ``ApplicationPermissionTable``. The rows of these tables belong to no database, so writes take
-/// the reference lock: the lock of all data outside of databases (``WriteLocks``).
-struct AccountService: AccountStore, SignInStore, SessionStore, DiscoveryStore {
+/// A web auth token proves in requests that its user has signed in. A session in a web app has
+/// tokens, and so does a native client (see ``WebAuthToken``). An app can discover only a user who
+/// has granted this permission.
+///
+/// Each method is one transaction, or one read that a write may follow. The rows belong to no
+/// database, so writes take the reference lock: the lock of all data outside of databases
+/// (``WriteLocks``).
+public struct AccountService: Sendable {
   let transactions: Transactions
 
-  /// Creates an account with the given name.
-  ///
-  /// - Throws: ``StoreError/Code/exists`` if another user has the name, the e-mail address or the
-  ///   phone number already.
-  func addUser(
-    named name: String, profile: UserProfile, at timestamp: Timestamp
+  /// Creates an account. Throws ``StoreError/Code/exists`` if another user has the name, the e-mail
+  /// address or the phone number.
+  public func addUser(
+    named name: String, profile: UserProfile = UserProfile(), at timestamp: Timestamp
   ) async throws -> User {
     try await transactions.write(locking: .reference) {
       try UserTable(transaction: $0).add(named: name, profile: profile, at: timestamp)
@@ -23,26 +25,26 @@ struct AccountService: AccountStore, SignInStore, SessionStore, DiscoveryStore {
   }
 
   /// Returns the account with this name; nil if there is none. Names are compared by their bytes.
-  func user(named name: String) async throws -> User? {
+  public func user(named name: String) async throws -> User? {
     try await transactions.read { try UserTable(transaction: $0).user(named: name) }
   }
 
-  /// Returns the account with this user record name; nil if there is none. A user record name is
-  /// `_` and 32 hexadecimal digits.
-  func user(withRecordName userRecordName: String) async throws -> User? {
+  /// Returns the account with this user record name; nil if there is none.
+  public func user(withRecordName userRecordName: String) async throws -> User? {
     try await transactions.read {
       try UserTable(transaction: $0).user(withRecordName: userRecordName)
     }
   }
 
-  /// Returns all accounts in the order of their names. The result is not limited.
-  func users() async throws -> [User] {
+  /// Returns all accounts in the order of their names. The result is not limited;
+  /// ``AdministrationService/users(beginningWith:after:limit:)`` returns pages.
+  public func users() async throws -> [User] {
     try await transactions.read { try UserTable(transaction: $0).users() }
   }
 
-  /// Returns the account names for user record names. The method runs one statement for each user
-  /// record name. A user record name without an account has no element.
-  func userNames(of userRecordNames: Set<String>) async throws -> [String: String] {
+  /// Returns the account names of these users. The keys of the result are the user record names. A
+  /// user without an account has no element.
+  public func userNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     try await transactions.read { transaction in
       let users = UserTable(transaction: transaction)
       var names: [String: String] = [:]

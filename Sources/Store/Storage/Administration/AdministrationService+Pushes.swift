@@ -3,18 +3,15 @@ import SQLEngine
 import StoreModel
 
 extension AdministrationService {
-  /// Searches the notification log of a database from the newest entry to the oldest, and returns
-  /// the entries that `isWanted` selects, with their deliveries.
-  ///
-  /// One call examines at most ``PushSearch/budget`` entries, 200 at a time.
+  /// Searches the entries of a database's notification log, newest first, and returns the found
+  /// ones with their deliveries.
   ///
   /// - Parameters:
-  ///   - sequence: the number of the entry before which the search begins; nil begins at the newest
-  ///     entry.
-  ///   - limit: the most entries returned.
-  ///   - isWanted: returns whether the result has an entry. The function runs once for each
-  ///     examined entry, on a thread that reads the store, and must not block.
-  func pushes(
+  ///   - sequence: the number of an entry; only older entries are searched. Nil begins with the
+  ///     newest entry.
+  ///   - isWanted: returns whether the result has an entry. One call examines at most
+  ///     ``PushSearch/budget`` entries. The function must not block.
+  public func pushes(
     in database: DatabaseID, before sequence: Int64?, limit: Int,
     where isWanted: @escaping @Sendable (LogEntry) -> Bool
   ) async throws -> PushSearch {
@@ -32,9 +29,9 @@ extension AdministrationService {
     }
   }
 
-  /// Returns the entries with these numbers and their deliveries. A number without an entry is
-  /// skipped: retention may have deleted the entry.
-  func pushes(_ sequences: [Int64], in database: DatabaseID) async throws -> [LoggedPush] {
+  /// Returns the entries with these numbers in a database's notification log, with their
+  /// deliveries. An entry that the store has deleted is absent.
+  public func pushes(_ sequences: [Int64], in database: DatabaseID) async throws -> [LoggedPush] {
     try await transactions.read { transaction in
       let log = NotificationLogTable(transaction: transaction)
       return try sequences.compactMap { try log.entry($0, in: database) }

@@ -1,19 +1,20 @@
 import CloudKitModel
 import StoreModel
 
-/// The lists for administrators: databases, users, devices, subscriptions and pushes.
+/// The lists of a store's contents for administrators. No method changes the store.
 ///
-/// The methods only read. Most lists are divided into pages, in the order of a key. To get the next
-/// page, the caller passes the last key of the page before. So each page has the same cost,
-/// whatever its position in the list.
-struct AdministrationService: AdministrationStore {
+/// A method with a `limit` returns one page of a list: at most `limit` elements. The store reads a
+/// page by an index, so a page late in the list costs as much as the first. To get the next page,
+/// pass the last element's name as `last`; nil returns the first page. The two searches return the
+/// argument for the next page (``SubscriptionSearch/next``, ``PushSearch/next``).
+public struct AdministrationService: Sendable {
   let transactions: Transactions
 
-  /// Returns the pairs of container and environment that have databases or record types, in the
-  /// order of their names.
+  /// Returns the environments of containers that have a database or a record type. The order is by
+  /// container and environment.
   ///
   /// - Complexity: O(*p* log *n*) for *p* pairs, and *n* databases and record types.
-  func places() async throws -> [ContainerPlace] {
+  public func places() async throws -> [ContainerPlace] {
     try await transactions.read { transaction in
       var places: Set<ContainerPlace> = []
       // Each statement uses the index to find the next pair. Reading all rows would be slow,
@@ -34,9 +35,9 @@ struct AdministrationService: AdministrationStore {
     }
   }
 
-  /// Returns a page of the databases in a container's environment; see
-  /// ``DatabaseTable/databases(in:after:limit:)``.
-  func databases(
+  /// Returns the databases of a container's environment after `last`, in the order of scopes and
+  /// owners.
+  public func databases(
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) async throws -> [DatabaseSummary] {
     try await transactions.read {
@@ -44,9 +45,10 @@ struct AdministrationService: AdministrationStore {
     }
   }
 
-  /// Returns a page of the users whose names begin with `prefix`; see
-  /// ``UserTable/users(beginningWith:after:limit:)``.
-  func users(
+  /// Returns users after `last` in the order of their names.
+  ///
+  /// - Parameter prefix: the beginning of the names; empty for all users.
+  public func users(
     beginningWith prefix: String, after last: String?, limit: Int
   ) async throws -> [User] {
     try await transactions.read {
@@ -54,8 +56,10 @@ struct AdministrationService: AdministrationStore {
     }
   }
 
-  /// Returns a page of one user's devices, or of all devices if `userRecordName` is nil.
-  func devices(
+  /// Returns devices after `last` in the order of kinds and tokens.
+  ///
+  /// - Parameter userRecordName: the user whose devices are listed; nil for all users.
+  public func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) async throws -> [DeviceToken] {
     try await transactions.read {
@@ -63,18 +67,13 @@ struct AdministrationService: AdministrationStore {
     }
   }
 
-  /// Searches the subscriptions of a database in the order of subscribers and IDs, and returns the
-  /// subscriptions that `isWanted` selects.
-  ///
-  /// One call examines at most ``SubscriptionSearch/budget`` subscriptions, 500 at a time.
+  /// Searches a database's subscriptions after `last`, in the order of subscribers and IDs.
   ///
   /// - Parameters:
-  ///   - subscriber: the user whose subscriptions are examined; nil for all users.
-  ///   - last: the subscription after which the search begins; nil for the first page.
-  ///   - limit: the most subscriptions returned.
-  ///   - isWanted: returns whether the result has a subscription. The function runs once for each
-  ///     examined subscription, on a thread that reads the store, and must not block.
-  func subscriptions(
+  ///   - subscriber: the user whose subscriptions are listed; nil for all users.
+  ///   - isWanted: returns whether the result has a subscription. One call examines at most
+  ///     ``SubscriptionSearch/budget`` subscriptions. The function must not block.
+  public func subscriptions(
     in database: DatabaseID, of subscriber: String?, after last: SubscriptionName?, limit: Int,
     where isWanted: @escaping @Sendable (StoredSubscription) -> Bool
   ) async throws -> SubscriptionSearch {

@@ -2,9 +2,22 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The assets of databases: the uploads, the receipts with which a user may save a file in a
-/// record, and the records that hold each file. A record holds a file if one of its fields has the
-/// asset.
+/// The uploads of assets, the receipts for uploaded files, and the records that hold each file. An
+/// asset is a file. A record holds the file if one of its fields has the asset. A receipt is a text
+/// with which a user may save the file in a record.
+///
+/// An asset goes through three steps:
+///
+/// 1. The client announces an upload: ``addAssetUploads(_:inZone:of:)``.
+/// 2. The client uploads the file, and gets the receipt:
+///    ``finishAssetUpload(withReceipt:in:bytes:file:check:)``.
+/// 3. The client saves a record with the receipt, for the same user. The field and the record type
+///    must be those of the announcement. If the announcement named a record, only this record may
+///    have the file.
+///
+/// A receipt of ``rereferenceAssets(_:inZone:of:for:timestamp:makeReceipt:)`` is valid for any
+/// record and field of the database, but also for one user only. Equal files of one database are
+/// stored once.
 ///
 /// The tables have the names and sizes of files, and the records that hold them. The bytes are in
 /// ``files``, outside of the store's transactions. Two rules keep the tables and the bytes
@@ -15,13 +28,22 @@ import StoreModel
 ///
 /// So a file with a row always has its bytes. A file with bytes but without a row has an upload or
 /// a mark, by which a later trim finds and removes it.
-struct AssetService: AssetRegistry {
+///
+/// ``MaintenanceService/trim(at:)`` deletes a file that no record holds and no receipt names. It
+/// deletes a receipt a day after ``AssetUpload/expires``. The file stays for at least an hour after
+/// the first trim that found the file without a record and a receipt. So downloads under way can
+/// finish.
+public struct AssetService: Sendable {
   let transactions: Transactions
   /// The storage of the bytes: a folder, or the memory for a store in memory.
-  let files: any AssetStore
+  public let files: any AssetStore
 
-  /// Returns the database that stores the files of a zone.
-  func databaseOfFiles(
+  /// Returns the database that stores the files of a zone: for a zone of a shared database, the
+  /// owner's private database.
+  ///
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` if the zone does not exist, and
+  ///   with ``ItemFailure/Code/accessDenied`` if the user of a shared database may not write in it.
+  public func databaseOfFiles(
     inZone zoneID: ZoneID, of database: DatabaseID
   ) async throws -> DatabaseID {
     try await transactions.read { transaction in
@@ -36,12 +58,12 @@ struct AssetService: AssetRegistry {
     }
   }
 
-  /// Adds uploads that clients may begin, in one transaction.
+  /// Announces uploads into the database of ``databaseOfFiles(inZone:of:)``.
   ///
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` if the zone does not exist;
+  /// - Throws: ``ItemFailure/Code/zoneNotFound`` as an ``ItemFailure`` if the zone does not exist;
   ///   ``StoreError/Code/userDeleted`` if the user of an upload is being deleted or was deleted
-  ///   recently. No upload is added then.
-  func addAssetUploads(
+  ///   recently.
+  public func addAssetUploads(
     _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID
   ) async throws {
     try await transactions.write(locking: .database(database)) { transaction in
@@ -53,12 +75,13 @@ struct AssetService: AssetRegistry {
     }
   }
 
-  /// Returns the upload whose URL contains the secret with this SHA-256; nil if there is none. The
-  /// upload may have expired.
+  /// Returns the upload whose URL has the secret with this hash; nil if there is none. The upload
+  /// may have expired. The store deletes an upload at least a day after ``AssetUpload/expires``.
   ///
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/accessDenied`` if the files of the database
-  ///   count for another user, who shares nothing with the user of the upload for writing any more.
-  func assetUpload(
+  /// - Parameter hash: the SHA-256 of the secret in the upload's URL.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/accessDenied`` if the database is of another
+  ///   user, in which the user of the upload may not write any more.
+  public func assetUpload(
     withTokenHash hash: [UInt8], in database: DatabaseID
   ) async throws -> AssetUpload? {
     try await transactions.read { transaction in
@@ -84,23 +107,17 @@ struct AssetService: AssetRegistry {
     }
   }
 
-  /// Stores the bytes of an upload, in three steps:
+  /// Stores the uploaded bytes of an announced upload. The bytes are durable when the call returns.
+  /// A second call with the same bytes changes nothing.
   ///
-  /// 1. A transaction stores the file's checksum and size with the receipt.
-  /// 2. ``files`` stores the bytes. The method ends before this step if the database has an equal
-  ///    file already.
-  /// 3. A transaction registers the file in `assets`.
-  ///
-  /// If step 3 fails, the file is marked for deletion. If the commit of step 3 has an unknown
-  /// outcome, the file may be registered nevertheless: a registered file gets no mark.
-  ///
-  /// - Parameter check: gets the database's usage with the new file. If the function throws, the
-  ///   file is not registered. The function does not run for a shared database, or if the database
-  ///   has an equal file already.
-  /// - Throws: the errors of ``AssetUploadTable/claim(_:in:for:)`` and
-  ///   ``AssetTable/add(_:named:to:)``; ``StoreError/Code/assetFailed`` if the bytes cannot be
-  ///   stored; the error of `check`.
-  func finishAssetUpload(
+  /// - Parameter check: gets the storage that the database would use with the file, and throws if
+  ///   this is too much. The function runs in the transaction that registers the file, so
+  ///   concurrent uploads are counted together. The function does not run for a shared database, or
+  ///   if the database has an equal file already.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if there is no such upload, and
+  ///   with ``ItemFailure/Code/conflict`` if the upload was finished with other bytes; the error of
+  ///   `check`; ``StoreError/Code/assetFailed`` if the bytes cannot be stored.
+  public func finishAssetUpload(
     withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile,
     check: @escaping @Sendable (DatabaseUsage) throws -> Void
   ) async throws {
@@ -129,17 +146,14 @@ struct AssetService: AssetRegistry {
     }
   }
 
-  /// Issues new receipts for assets that records hold, in one transaction: all of them or none.
+  /// Issues receipts for assets that records hold, so that the user can save the assets in other
+  /// records without an upload. The user must be allowed to read the records. Each asset of a list
+  /// gets a receipt of its own. The call issues all receipts or none.
   ///
-  /// With such a receipt, the user may save the asset in another record without uploading the file
-  /// again. The user must be allowed to read each record.
-  ///
-  /// - Returns: the assets with their receipts, in the order of `places`. A field with a list of
-  ///   assets adds all assets of the list.
-  /// - Throws: ``ItemFailure`` if a zone, a record or an asset does not exist, or the user may not
-  ///   read a record; ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
-  ///   recently.
-  func rereferenceAssets(
+  /// - Throws: ``ItemFailure`` if a zone or a record does not exist, if a field holds no asset, or
+  ///   if the user may not read a record; ``StoreError/Code/userDeleted`` if the user is being
+  ///   deleted or was deleted recently.
+  public func rereferenceAssets(
     _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
   ) async throws -> [Asset] {
@@ -167,9 +181,15 @@ struct AssetService: AssetRegistry {
     }
   }
 
-  /// Returns the name of a database's file with this SHA-256; nil if there is none, or if the user of
-  /// a shared database sees no record that holds the file.
-  func assetName(
+  /// Returns the name of the database's file with this checksum; nil if the database has no such
+  /// file. The result does not depend on whether a record holds the file.
+  ///
+  /// In a shared database, a record that the user sees must hold the file.
+  ///
+  /// - Parameters:
+  ///   - checksum: as in ``AssetFile/checksum``.
+  ///   - sight: how the user of a shared database sees the record; otherwise nil.
+  public func assetName(
     forChecksum checksum: String, seenBy sight: FileSight?, in database: DatabaseID
   ) async throws -> AssetName? {
     try await transactions.read { transaction in

@@ -1,27 +1,29 @@
 import CloudKitModel
 import StoreModel
 
-/// The change feeds of databases and zones. A database's feed has the zones that changed since a
-/// change token, and a zone's feed has the records that changed since a change token. A change
-/// token is a client's position in a feed (``ChangeToken``).
+/// The change feeds of zones and databases: the changes since a client's last fetch. A change token
+/// is the client's position in a feed.
 ///
 /// The store has no table of feeds. The service makes a page from the versions of zones and
 /// records, and from tombstones: the rows that stay in place of deleted zones and records. Each
 /// page is one read transaction, so it shows the store at one moment.
-struct ChangeFeedService: ChangeFeedStore {
+public struct ChangeFeedService: Sendable {
   let transactions: Transactions
 
-  /// Returns a page of a zone's change feed; see ``RecordFeed``.
+  /// Returns a page of a zone's change feed: the changes of records since a change token.
   ///
-  /// In a shared database, the page has what the user sees of another user's zone; see also
-  /// ``HierarchyFeed``. The limit is clamped to 0…200 (`ServiceLimits.recordsPerPage`). The zone ID may have the
-  /// owner's user record name.
-  ///
-  /// - Throws: ``ItemFailure`` if the zone does not exist, was deleted, or has no feed;
-  ///   ``StoreError/Code/changeTokenExpired`` for a token that is too old, or that is not from this
-  ///   zone; ``StoreError/Code/badContinuation`` for a database's token, or for a token from a feed
-  ///   in reverse order if the query is not reversed.
-  func recordChanges(
+  /// - A page has each record at most once: in its present state, or as deleted. The order is that
+  ///   of the records' last changes, or the opposite order if the query asks for it. A page shows
+  ///   the zone at one moment. A later page has the changes that are committed between two pages.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` or
+  ///   ``ItemFailure/Code/zoneDeleted`` if there is no such zone. ``ItemFailure`` with
+  ///   ``ItemFailure/Code/invalid`` for the default zone outside of the public database, unless the
+  ///   caller is an administrator.
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another zone, or if the store
+  ///   has deleted the row of a deletion that is newer than the token.
+  /// - Throws: ``StoreError/Code/badContinuation`` for a token of a database's feed, or for a token
+  ///   of a reversed feed in a query that is not reversed.
+  public func recordChanges(
     matching query: RecordChangesQuery, in database: DatabaseID
   ) async throws -> RecordChangesPage {
     try await transactions.read { transaction in
@@ -41,15 +43,19 @@ struct ChangeFeedService: ChangeFeedStore {
     }
   }
 
-  /// Returns a page of a database's change feed; see ``ZoneFeed``. The limit is clamped to 1…200
-  /// (`ServiceLimits.recordsPerPage`).
+  /// Returns a page of a database's change feed: the zones that changed or were deleted since a
+  /// change token. The default zone is left out. Each zone appears once, in the order of the zones'
+  /// last changes.
   ///
-  /// The mounts of a shared database are brought up to date first; see ``MountUpdate``.
-  ///
-  /// - Parameter token: the change token of the page before; nil begins with all zones.
-  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token that is too old, or that is not
-  ///   from this database; ``StoreError/Code/badContinuation`` for a zone's token.
-  func zoneChanges(
+  /// - Parameters:
+  ///   - token: the token of the previous page; nil begins with all zones.
+  ///   - limit: the most zones in the page, 1 to 200. Other numbers count as the nearest of these.
+  ///   - timestamp: the time of the request. In a shared database, it is the time at which the feed
+  ///     notes that zones are not shared any more.
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another database, or if the
+  ///   store has deleted the row of a deletion that is newer than the token.
+  ///   ``StoreError/Code/badContinuation`` for a token of a zone's feed.
+  public func zoneChanges(
     since token: String?, limit: Int, in database: DatabaseID, timestamp: Timestamp
   ) async throws -> ZoneChangesPage {
     try await updateMounts(in: database, at: timestamp)

@@ -6,18 +6,16 @@ import StoreModel
 // Dispatched changes stay in the outbox as a history, which explains why a push was or was not
 // sent.
 extension ChangeHistoryService {
-  /// Returns dispatched changes of a database, the newest first.
-  ///
-  /// With a record ID, the method examines 500 changes at a time, until it has found `limit`
-  /// changes of the record or has examined the whole history.
+  /// Returns the latest changes of a database, newest first.
   ///
   /// - Parameters:
-  ///   - recordID: the record whose changes are returned; nil for all changes.
+  ///   - recordID: the record whose changes are returned; nil for all changes. A change without
+  ///     fields (``PastChange/hasFields``) is found by the record's name alone.
   ///   - sequence: the number of a change; only earlier changes are returned. Nil begins with the
   ///     newest dispatched change.
   ///   - limit: the most changes returned.
   /// - Complexity: at worst O(*n*), where *n* is the number of changes in the database's history.
-  func pastChanges(
+  public func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
   ) async throws -> [PastChange] {
     try await transactions.read { transaction in

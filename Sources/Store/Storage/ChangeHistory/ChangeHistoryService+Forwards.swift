@@ -3,7 +3,11 @@ import StoreModel
 
 // Changes of private databases, as they concern the participants of shares.
 extension ChangeHistoryService {
-  func forwards(of past: PastChange, to user: String?) async throws -> [ForwardedChange] {
+  /// Returns a change of a private database as it concerns participants of its shares.
+  ///
+  /// - Parameter user: the only user in the result; nil for all users who learned of the change.
+  /// - Returns: empty for a change of another database, and for users without a shared database.
+  public func forwards(of past: PastChange, to user: String?) async throws -> [ForwardedChange] {
     try await transactions.read { transaction in
       let address = try DatabaseTable(transaction: transaction).address(of: past.database)
       guard address.scope == .private, let owner = address.owner, owner != user else { return [] }

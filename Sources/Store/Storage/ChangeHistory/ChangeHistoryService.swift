@@ -3,23 +3,19 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The history of dispatched changes and their notifications.
+/// The history of dispatched changes and their effects. A change is dispatched when all its
+/// notifications are in the log. ``ChangeHistoryLimits`` says how long changes stay in the history.
 ///
-/// A change is dispatched when the notifications of all subscriptions that it fires are in the log.
-/// Operators use the history to answer questions such as "Why did this device get no push for this
-/// change?".
-///
-/// All methods read, except ``trimChangeHistory(before:)``, which deletes old changes.
-struct ChangeHistoryService: ChangeHistoryStore {
+/// This history answers questions such as "Why did this device get no push for this change?".
+public struct ChangeHistoryService: Sendable {
   let transactions: Transactions
 
-  /// Returns the notifications that a change fired, with their deliveries, in the order of the log.
+  /// Returns the notifications of a change, in the order of the log.
   ///
   /// - Parameters:
-  ///   - change: a dispatched change.
   ///   - subscriber: the user whose notifications are returned; nil for all users.
   ///   - limit: the most notifications returned.
-  func notifications(
+  public func notifications(
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification] {
     let notificationID = change.change.notificationID
@@ -37,14 +33,9 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
-  /// Returns the latest notifications that a subscription fired, with their deliveries.
-  ///
-  /// The newest notification comes first. The method examines only the latest 2,000 log entries of
-  /// the subscriber in the database. Older entries of a subscription that fires rarely are not
-  /// found.
-  ///
-  /// - Parameter limit: the most notifications returned.
-  func notifications(
+  /// Returns the latest notifications of one subscription, newest first. The search covers only the
+  /// subscriber's latest 2,000 notifications in the database.
+  public func notifications(
     ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
   ) async throws -> [PastNotification] {
     try await transactions.read { transaction in
@@ -63,13 +54,14 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
-  /// Returns the log entry of a delivery; nil if the delivery or the entry was deleted.
-  func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry? {
+  /// Returns the notification of a delivery; nil if the store has deleted the delivery or the
+  /// notification.
+  public func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry? {
     try await transactions.read { try NotificationLogTable(transaction: $0).entry(ofDelivery: id) }
   }
 
   /// Returns a subscription with its versions; nil if there is no such subscription.
-  func subscriptionState(
+  public func subscriptionState(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionState? {
     try await transactions.read {
@@ -77,8 +69,9 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
-  /// Returns the deletion of a subscription; nil if the store has no record of a deletion.
-  func subscriptionDeletion(
+  /// Returns the deletion of a subscription; nil if the subscription was not deleted, or if the
+  /// store no longer has the row of the deletion.
+  public func subscriptionDeletion(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionDeletion? {
     try await transactions.read {
@@ -86,15 +79,15 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
-  /// Returns a page of a database's subscriptions with their versions, in the order of subscribers
-  /// and IDs.
+  /// Returns a page of a database's subscriptions, in the order of subscribers and IDs.
   ///
   /// - Parameters:
-  ///   - subscriptionID: the ID that the subscriptions have; nil for all IDs.
-  ///   - subscriber: the user who saved the subscriptions; nil for all users.
-  ///   - name: the last subscription of the previous page; nil for the first page.
-  ///   - limit: the most subscriptions returned; a number below 1 counts as 1.
-  func subscriptionStates(
+  ///   - subscriptionID: the ID of the subscriptions; nil for all IDs.
+  ///   - subscriber: the user whose subscriptions are returned; nil for all users.
+  ///   - name: the subscription after which the page begins; nil for the first page.
+  ///   - limit: the most subscriptions returned. With an ID and without a subscriber, a call
+  ///     examines at most 50 × `limit` subscriptions.
+  public func subscriptionStates(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
   ) async throws -> SubscriptionStatePage {
@@ -104,8 +97,12 @@ struct ChangeHistoryService: ChangeHistoryStore {
     }
   }
 
-  /// Returns the periods during which the recipient's present and former devices were registered.
-  func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod] {
+  /// Returns the periods during which the user's devices were registered for notifications of a
+  /// container, in the order of kinds, tokens and beginnings.
+  ///
+  /// The store keeps a period for 30 days after its end, or longer if it keeps the notification log
+  /// longer. For a reader of the web courier, the store has only the present registration.
+  public func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod] {
     try await transactions.read { try DeviceTable(transaction: $0).periods(of: recipient) }
   }
 }

@@ -6,20 +6,21 @@ import StoreModel
 // server to dispatch a database's changes. A database can be divided into parts, each with some of
 // the subscribers and a lease of its own.
 extension ClusterService {
-  /// Returns the databases and parts that are leased to a server, in no order.
-  func leasedParts(of server: ServerID) async throws -> [DatabasePart] {
+  /// Returns the databases and parts whose leases a server has, in no order.
+  public func leasedParts(of server: ServerID) async throws -> [DatabasePart] {
     try await perform { try DispatchLeaseTable(transaction: $0).parts(of: server) }
   }
 
   /// Whether a server has the lease of a part. The result is false if the database is now divided
   /// into another number of parts.
-  func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool {
+  public func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool {
     try await perform { try DispatchLeaseTable(transaction: $0).isLeased(part, to: server) }
   }
 
-  /// Returns a page of the databases whose lease no registered server has, in the order of their
-  /// numbers.
-  func freeDatabases(
+  /// Returns up to `limit` databases after `database` that may have changes to dispatch, and whose
+  /// lease no registered server has. The order is that of the databases' numbers. Divided databases
+  /// are left out: ``ClusterService/dividedDatabases()`` returns their parts.
+  public func freeDatabases(
     after database: DatabaseID, limit: Int
   ) async throws -> [FreePart] {
     try await perform {
@@ -27,9 +28,9 @@ extension ClusterService {
     }
   }
 
-  /// Leases a free database or part to a server. Returns false if another server has the lease by
-  /// now.
-  func lease(_ part: FreePart, to server: ServerID) async throws -> Bool {
+  /// Leases a database, or a part of a database, to a server. Returns false if another server has
+  /// the lease by now.
+  public func lease(_ part: FreePart, to server: ServerID) async throws -> Bool {
     try await perform { transaction in
       try transaction.holding(part.part.database) {
         try DispatchLeaseTable(transaction: transaction).lease(part, to: server)
@@ -37,14 +38,12 @@ extension ClusterService {
     }
   }
 
-  /// Ends a server's lease of a whole database, unless the database has undispatched changes.
+  /// Ends a server's lease of a whole database if all its changes are dispatched. Returns false,
+  /// and changes nothing, if some changes wait. Returns true if the server has no such lease.
   ///
-  /// The method locks the database's row. So no commit can add a change between the check and the
+  /// The method locks the database's row, so no commit can add a change between the check and the
   /// end of the lease.
-  ///
-  /// - Returns: false if the database has undispatched changes; the lease then stays. True if the
-  ///   lease has ended, or if the server had no lease of the whole database.
-  func endLease(of database: DatabaseID, by server: ServerID) async throws -> Bool {
+  public func endLease(of database: DatabaseID, by server: ServerID) async throws -> Bool {
     try await perform { transaction in
       let leases = DispatchLeaseTable(transaction: transaction)
       return try transaction.holding(database) {
@@ -59,9 +58,9 @@ extension ClusterService {
     }
   }
 
-  /// Returns the server's parts in which other servers committed changes, and clears their
-  /// wake-ups. A wake-up is a flag in the row of a lease.
-  func wakeUps(of server: ServerID) async throws -> WakeUps {
+  /// Returns the databases and parts of a server in which other processes have committed changes. A
+  /// commit marks the lease in this case; the call clears the marks that it returns.
+  public func wakeUps(of server: ServerID) async throws -> WakeUps {
     // The caller reads the outbox after this. If a commit is not visible to the caller, that commit
     // sets the wake-up again.
     try await perform { try DispatchLeaseTable(transaction: $0).takeWakeUps(of: server) }
@@ -73,22 +72,21 @@ extension ClusterService {
   /// pending.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
-  func partition(of database: DatabaseID) async throws -> Partition {
+  public func partition(of database: DatabaseID) async throws -> Partition {
     try await perform { transaction in
       _ = try DatabaseTable(transaction: transaction).address(of: database)
       return try DispatchLeaseTable(transaction: transaction).partition(of: database)
     }
   }
 
-  /// Divides a database into parts. The division happens at once if all changes are dispatched,
-  /// otherwise after the present changes are dispatched; see
-  /// ``DispatchLeaseTable/divideLater(_:into:)``.
+  /// Divides a database into `parts` parts; 1 makes the database whole again. If changes wait in
+  /// the outbox, the present parts dispatch them first, and the division happens then.
   ///
-  /// - Parameter parts: the number of parts, 1 to 64 (``DatabasePart/counts``); any other number
-  ///   ends the process.
-  /// - Returns: the present and the future number of parts.
+  /// - Parameter parts: one of ``DatabasePart/counts``; any other number ends the process.
+  /// - Returns: the present number of parts, and the future number if the division is pending.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
-  func partition(_ database: DatabaseID, into parts: Int) async throws -> Partition {
+  @discardableResult
+  public func partition(_ database: DatabaseID, into parts: Int) async throws -> Partition {
     precondition(DatabasePart.counts.contains(parts), "parts are between 1 and 64")
     return try await perform { transaction in
       _ = try DatabaseTable(transaction: transaction).address(of: database)
@@ -98,9 +96,8 @@ extension ClusterService {
     }
   }
 
-  /// Returns the leases of the parts of all divided databases. If the holder is no longer
-  /// registered, ``PartLease/holder`` is nil, and ``PartLease/formerHolder`` has its ID.
-  func dividedDatabases() async throws -> [PartLease] {
+  /// Returns the leases of the parts of all divided databases, in the order of databases and parts.
+  public func dividedDatabases() async throws -> [PartLease] {
     try await perform { transaction in
       let leases = try DispatchLeaseTable(transaction: transaction).leasesOfParts()
       if leases.isEmpty { return [] }
@@ -114,9 +111,9 @@ extension ClusterService {
     }
   }
 
-  /// Ends a server's lease of a part, so that another server can lease the part. The part gets a
-  /// wake-up, so that its next holder reads the outbox.
-  func release(_ part: DatabasePart, by server: ServerID) async throws {
+  /// Ends a server's lease of a part of a divided database, so that another server can lease the
+  /// part.
+  public func release(_ part: DatabasePart, by server: ServerID) async throws {
     try await perform { transaction in
       try transaction.holding(part.database) {
         try DispatchLeaseTable(transaction: transaction).release(part, by: server)

@@ -3,17 +3,31 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// The membership, leases and announcements of the servers that share a store. A server is a member
-/// while its registration is valid. A lease is the right of one server to dispatch a database's
-/// changes. An announcement names users who have new notifications.
+/// The servers that share a store: their registrations, the messages between them, and the leases
+/// of databases. A lease is the right of one server, the holder, to dispatch a database's changes:
+/// to match the changes against subscriptions and write the notifications. A database can be
+/// divided into parts (``DatabasePart``), each with a lease of its own.
+///
+/// A server registers, and renews its registration every few seconds. If a registration expires,
+/// any other server removes it. A lease is valid while its holder is registered. So a server renews
+/// one row for all its leases, as with the epochs of CockroachDB.
+///
+/// A transaction that commits changes of a database also looks at the lease. If the database has
+/// none, the committing server gets the lease. If another server has the lease, the transaction
+/// sets a mark that wakes up that server. The rows of the leases correspond to the pointers of
+/// QuiCK (SIGMOD 2021). All times are those of the store's clock.
+///
+/// The leases distribute the work, and ensure that no change waits forever. They do not ensure that
+/// each change is dispatched once and in order:
+/// ``OutboxStore/completeDispatch(of:timestamp:leasing:)`` does, because it compares the changes
+/// with the last dispatched one.
 ///
 /// The service has its own thread and connection, because a registration would expire if its
-/// renewal waited behind many saves. Each statement is a transaction by itself, except in
-/// ``StoreTransaction/holding(_:_:)``.
-///
-/// One thread runs the jobs of ``queue`` in their order. Methods may be called from any task.
-/// Servers call them every few seconds, and after commits that concern other servers.
-final class ClusterService: ClusterStore {
+/// renewal waited behind many saves. One thread runs the jobs of ``queue`` in their order. The
+/// methods throw ``StoreError/Code/unreachable`` if the database server cannot be reached, and
+/// ``StoreError/Code/overloaded`` if 1,000 calls wait. Each statement is a transaction by itself,
+/// except in ``StoreTransaction/holding(_:_:)``.
+public final class ClusterService: Sendable {
   /// The object with this server's ID, which the writers use when they commit.
   let identity: ServerIdentity
   /// The offset of the store's clock from this machine's clock. Each renewal of the registration
@@ -95,12 +109,12 @@ final class ClusterService: ClusterStore {
 
   // MARK: Membership
 
-  /// Registers this server under a new ID, and uses the ID for all later commits.
+  /// Registers this server for `leaseTime` seconds. When the server later commits changes of a
+  /// database without a lease, it gets the lease (``ClusterService``).
   ///
-  /// - Parameters:
-  ///   - description: a text for administrators that says where the server runs.
-  ///   - leaseTime: the seconds for which the registration is valid without a renewal.
-  func registerServer(
+  /// - Parameter description: a text for people that says where the server runs.
+  /// - Returns: the server's new ID.
+  public func registerServer(
     _ description: String, for leaseTime: Double
   ) async throws -> ServerID {
     let server = try await perform {
@@ -111,13 +125,12 @@ final class ClusterService: ClusterStore {
     return server
   }
 
-  /// Renews a server's registration, and removes the registrations of other servers that have
-  /// expired.
+  /// Renews the registration for `leaseTime` seconds from now, and removes the expired
+  /// registrations of other servers.
   ///
-  /// - Parameter leaseTime: the seconds for which the registration is valid from now on.
-  /// - Returns: the other servers, and the servers that this call removed; nil if the server's own
-  ///   registration was removed before. The process is then unregistered until it registers again.
-  func renewServer(
+  /// - Returns: the other servers; nil if another server has removed this server's registration.
+  ///   This server must then register again.
+  public func renewServer(
     _ server: ServerID, for leaseTime: Double
   ) async throws -> ServerRenewal? {
     let renewal = try await perform { [clock] transaction -> ServerRenewal? in
@@ -139,40 +152,42 @@ final class ClusterService: ClusterStore {
     return renewal
   }
 
-  /// Removes a registration. The server's leases become free, because their holder is not
-  /// registered any more.
-  func unregisterServer(_ server: ServerID) async throws {
+  /// Ends a server's registration. Other servers can then take over its leases.
+  public func unregisterServer(_ server: ServerID) async throws {
     if identity.current == server { identity.current = nil }
     try await perform { try ServerTable(transaction: $0).unregister(server) }
   }
 
-  /// Returns the registered servers, in the order of their IDs. A server whose registration has
-  /// expired is in the result until another server removes the registration.
-  func servers() async throws -> [RegisteredServer] {
+  /// Returns the registered servers, in the order of their IDs. The registrations of some may have
+  /// expired.
+  public func servers() async throws -> [RegisteredServer] {
     try await perform { try ServerTable(transaction: $0).servers() }
   }
 
-  /// Returns the registered servers, for administrators. Each has the remaining time of its
-  /// registration and the number of its leases.
-  func listedServers() async throws -> [ListedServer] {
+  /// Returns the registered servers with the remaining time of each registration and the number of
+  /// its leases, for people.
+  public func listedServers() async throws -> [ListedServer] {
     try await perform { try ServerTable(transaction: $0).listed() }
   }
 
-  /// Sets the handler of notifications; see ``ServerChannel/setHandler(_:in:)``.
-  func setNotificationHandler(_ handler: (@Sendable (ServerNotification) -> Void)?) {
+  /// Sets the handler for notifications between servers; nil removes the handler. A thread of the
+  /// store calls it.
+  ///
+  /// The notifications are those of PostgreSQL (`NOTIFY`). Some connection pools and some clusters
+  /// do not transmit them.
+  public func setNotificationHandler(_ handler: (@Sendable (ServerNotification) -> Void)?) {
     channel.setHandler(handler, in: threads)
   }
 
-  /// Sends a notification to all servers that a server has joined. The server that sends the
-  /// notification gets it too, if it has a handler.
-  func announceMembership(of server: ServerID) async throws {
+  /// Sends ``ServerNotification/joined(_:)`` to all servers that listen, this server included.
+  public func announceMembership(of server: ServerID) async throws {
     try await perform { [channel] in try channel.send(.joined(server), in: $0) }
   }
 
   // MARK: Announcements
 
-  /// Stores an announcement, and then sends it as a notification.
-  func announce(_ announcement: Announcement, from server: ServerID) async throws {
+  /// Sends an announcement to the other servers.
+  public func announce(_ announcement: Announcement, from server: ServerID) async throws {
     let names = announcement.subscribers.map { Announcement.text(of: $0) } ?? ""
     let number = announcementNumber.add(1, ordering: .relaxed).newValue
     let name = AnnouncementName(server: server.rawValue, number: number)
@@ -183,9 +198,10 @@ final class ClusterService: ClusterStore {
     }
   }
 
-  /// Returns the announcements of other servers after a position, and the next position; see
-  /// ``AnnouncementTable/announcements(after:for:)``.
-  func announcements(
+  /// Returns the other servers' announcements after a position, and the position for the next call.
+  /// The first call passes a new ``AnnouncementPosition`` and gets no announcements. The store
+  /// keeps an announcement for at least a minute.
+  public func announcements(
     after position: AnnouncementPosition, for server: ServerID
   ) async throws -> (announcements: [Announcement], position: AnnouncementPosition) {
     try await perform {
@@ -193,8 +209,8 @@ final class ClusterService: ClusterStore {
     }
   }
 
-  /// Deletes the announcements of a server that are older than a minute.
-  func trimAnnouncements(of server: ServerID) async throws {
+  /// Deletes the announcements that this server made more than a minute ago.
+  public func trimAnnouncements(of server: ServerID) async throws {
     try await perform { try AnnouncementTable(transaction: $0).trim(of: server) }
   }
 }

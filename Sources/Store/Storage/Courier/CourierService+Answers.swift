@@ -2,13 +2,14 @@ import CloudKitModel
 import StoreModel
 
 extension CourierService {
-  /// Stores the answer that is about to be sent, so that the reader's next poll can acknowledge it.
-  /// The method does nothing if the reader no longer listens in the container of the entry.
+  /// Stores the answer that is about to be sent to a reader whose polls name no event. The next such
+  /// poll acknowledges the answer. It may reach another server, or the same one after a restart.
   ///
   /// - Parameters:
-  ///   - entry: the log entry of the answer.
-  ///   - token: the reader's own token.
-  func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
+  ///   - entry: the notification in the answer.
+  ///   - token: the reader's own token. A reader may listen in several containers; this is the
+  ///     token of its first registration.
+  public func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
     try await transactions.write(locking: .rows) { transaction in
       // The reader may have been registered for another container meanwhile.
       guard
@@ -18,8 +19,8 @@ extension CourierService {
     }
   }
 
-  /// Deletes a stored answer that was not sent.
-  func withdrawCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
+  /// Deletes the stored answer with this notification, because the answer was not sent.
+  public func withdrawCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
     try await transactions.write(locking: .rows) { transaction in
       guard
         let reader = try DeviceTable(transaction: transaction).reader(ofToken: token, for: entry)
@@ -28,11 +29,11 @@ extension CourierService {
     }
   }
 
-  /// Acknowledges the stored answers of a reader: moves the reader's cursors to their entries,
-  /// deletes the answers, and raises the badge for entries that ask for a badge.
-  ///
-  /// The method runs one write for each answer, and no write without answers.
-  func acknowledgeCourierAnswer(ofToken token: String) async throws {
+  /// Acknowledges the reader's stored answers: moves the reader's cursors to their notifications,
+  /// and raises the badge for each one that asks for a badge. A cursor is the last notification in
+  /// a database that the reader has acknowledged. If several polls arrive at the same time, an
+  /// answer counts once.
+  public func acknowledgeCourierAnswer(ofToken token: String) async throws {
     // Most polls have nothing to acknowledge and write nothing.
     let answers = try await transactions.read { transaction in
       let cursors = CourierCursorTable(transaction: transaction)

@@ -2,32 +2,31 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The service by which readers of the web courier get the entries of the notification log. A
-/// reader is a client that polls the server.
+/// The notification log for readers of the web courier: clients that poll the server, or hold an
+/// event stream.
 ///
 /// A reader's *cursor* in a database is the last entry that the reader has acknowledged. A reader
 /// of several databases gets the entries in the order of their times.
-struct CourierService: CourierStore {
+public struct CourierService: Sendable {
   let transactions: Transactions
-  let recentEntries = CourierEntryCache()
+  /// The entries that readers got last.
+  public let recentEntries = CourierEntryCache()
 
-  /// Returns the next log entries for a reader: the oldest ones that follow the reader's cursors, or
-  /// that follow the position which the reader sends with its poll.
-  ///
-  /// A reader gets only entries that were logged after its token was registered for the present
-  /// user and container.
+  /// Returns the oldest notifications that the reader with this token has not acknowledged, in the
+  /// order in which the reader gets them. Notifications of changes by the reader's own device are
+  /// left out. So are notifications from before the registration of the token.
   ///
   /// - Parameters:
-  ///   - token: the reader's own token.
-  ///   - position: the position that the reader has sent. In each database of the position, it
-  ///     replaces the cursor. A position past the end of a database's log is ignored.
-  ///   - limit: the most entries to return.
+  ///   - position: the position that the reader has sent. In each database of the position, the
+  ///     result comes from the entries after it, acknowledged or not. In other databases, the
+  ///     store's cursor counts. A sequence beyond the end of a database's log is ignored.
+  ///   - limit: the most notifications to return, 1 or more.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   /// - Complexity: O(*d* *r* log *n*) and a statement for each entry that ``recentEntries`` lacks. *d* is the number of databases
   ///   in which the user has ever had subscriptions. *r* is the number of runs of the log's index:
   ///   sorted pieces, about ten for a million entries (``NotificationIndexTable``). *n* is the
   ///   number of log entries.
-  func courierEntries(
+  public func courierEntries(
     forToken token: String, after position: CourierPosition, limit: Int
   ) async throws -> [CourierEntry] {
     try await transactions.read { transaction in
@@ -57,6 +56,12 @@ struct CourierService: CourierStore {
       }
       return entries
     }
+  }
+
+  /// Returns the oldest notification that the reader with this token has not acknowledged; nil if
+  /// there is none. Only the store's cursors count.
+  public func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
+    try await courierEntries(forToken: token, after: CourierPosition(), limit: 1).first
   }
 
   /// The entries of one database that a reader has not read.
@@ -93,12 +98,12 @@ struct CourierService: CourierStore {
       }
   }
 
-  /// Moves the reader's cursors to these entries, and raises the reader's badges for those whose
-  /// subscriptions ask for a badge. The method does nothing for an entry if the cursor is already at
-  /// it or at a later one.
+  /// Moves the reader's cursors to these entries, and raises the badge for each entry whose
+  /// subscription asks for one. Polls without a position then get only later entries. An entry that
+  /// the reader has acknowledged before counts no more.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
-  func acknowledgeCourierEntries(
+  public func acknowledgeCourierEntries(
     _ entries: [LogEntry], forToken token: String
   ) async throws {
     if entries.isEmpty { return }

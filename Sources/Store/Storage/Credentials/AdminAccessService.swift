@@ -4,26 +4,25 @@ import StoreModel
 
 /// The keys of administrators, and their sessions in the browser console. The store has only the
 /// SHA-256 hashes of keys and of the browsers' cookies.
-struct AdminAccessService: AdminKeyStore, ConsoleSessionStore {
+public struct AdminAccessService: Sendable {
   let transactions: Transactions
 
-  /// Stores a key that an administrator created.
-  func addAdminKey(_ key: AdminKey) async throws {
+  /// Stores a key, which is valid from then on.
+  public func addAdminKey(_ key: AdminKey) async throws {
     try await transactions.write(locking: .reference) {
       try AdminKeyTable(transaction: $0).add(key)
     }
   }
 
-  /// Returns all keys, revoked ones included, in the order of their creation.
-  func adminKeys() async throws -> [AdminKey] {
+  /// Returns all keys, revoked ones too, oldest first.
+  public func adminKeys() async throws -> [AdminKey] {
     try await transactions.read { try AdminKeyTable(transaction: $0).keys() }
   }
 
-  /// Revokes a key and ends the sessions that began with it, in one transaction.
+  /// Revokes a key, and ends the console sessions that began with the key, in one transaction.
   ///
-  /// - Returns: false if there is no key with this hash, or it is already revoked. The sessions of
-  ///   the key end in this case too.
-  func revokeAdminKey(
+  /// - Returns: false if no key has this hash or the key is already revoked.
+  public func revokeAdminKey(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> Bool {
     try await transactions.write(locking: .reference) { transaction in
@@ -34,17 +33,20 @@ struct AdminAccessService: AdminKeyStore, ConsoleSessionStore {
     }
   }
 
-  /// Stores a new session. Returns false, without storing the session, if its key is revoked or
-  /// unknown.
-  func addConsoleSession(_ console: ConsoleSession) async throws -> Bool {
+  /// Begins a session. Returns false, and stores nothing, if the session's key is unknown or
+  /// revoked.
+  ///
+  /// A key has at most ``ConsoleSession/limit`` sessions. A further one ends the key's session that
+  /// would expire first.
+  public func addConsoleSession(_ console: ConsoleSession) async throws -> Bool {
     try await transactions.write(locking: .reference) {
       try ConsoleSessionTable(transaction: $0).add(console)
     }
   }
 
-  /// Returns the session with this hash, and its key; nil if there is no such session, the session
-  /// has expired, or the key is revoked.
-  func consoleSession(
+  /// Returns the session with this hash, and the session's key. The result is nil if there is no
+  /// such session, if the session has expired, or if the key is revoked.
+  public func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> (session: ConsoleSession, key: AdminKey)? {
     try await transactions.read {
@@ -52,8 +54,8 @@ struct AdminAccessService: AdminKeyStore, ConsoleSessionStore {
     }
   }
 
-  /// Ends a session. The method does nothing if there is no session with this hash.
-  func endConsoleSession(withHash hash: [UInt8]) async throws {
+  /// Ends a session. An unknown hash is no error.
+  public func endConsoleSession(withHash hash: [UInt8]) async throws {
     try await transactions.write(locking: .reference) {
       try ConsoleSessionTable(transaction: $0).end(sessionWithHash: hash)
     }

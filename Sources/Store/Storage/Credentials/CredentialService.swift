@@ -3,12 +3,14 @@ import SQLEngine
 import StoreModel
 
 /// The credentials of programs: API tokens and server-to-server keys. The service also has the
-/// signatures of these keys that requests have used.
-struct CredentialService: CredentialStore, SignatureStore {
+/// signatures of these keys that requests have used. An attacker may record a request and send it
+/// again. The server refuses the second request, because its signature is already used.
+public struct CredentialService: Sendable {
   let transactions: Transactions
 
-  /// Stores an API token. From then on, the token's container and environment require an API token.
-  func addAPIToken(_ token: APIToken) async throws {
+  /// Stores an API token. From then on, requests for the environment of the token's container need
+  /// a token.
+  public func addAPIToken(_ token: APIToken) async throws {
     try await transactions.write(locking: .reference) {
       try ContainerTable(transaction: $0).enter(token.container, for: nil)
       try APITokenTable(transaction: $0).add(token)
@@ -17,17 +19,18 @@ struct CredentialService: CredentialStore, SignatureStore {
 
   /// Stores a server-to-server key.
   ///
-  /// - Throws: ``StoreError/Code/exists`` if the container's environment has the public key
-  ///   already, revoked or not.
-  func addServerKey(_ key: ServerKey) async throws {
+  /// - Throws: ``StoreError/Code/exists`` if the container's environment already has the public
+  ///   key, revoked or not.
+  public func addServerKey(_ key: ServerKey) async throws {
     try await transactions.write(locking: .reference) {
       try ContainerTable(transaction: $0).enter(key.container, for: nil)
       try ServerKeyTable(transaction: $0).add(key)
     }
   }
 
-  /// Returns the tokens and keys of a container's environment, revoked ones included.
-  func programCredentials(
+  /// Returns the credentials registered for a container's environment, revoked ones too, oldest
+  /// first.
+  public func programCredentials(
     container: String, environment: ContainerEnvironment
   ) async throws -> ProgramCredentials {
     try await transactions.read {
@@ -39,8 +42,9 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
-  /// Returns all tokens and keys, revoked ones included.
-  func programCredentials() async throws -> ProgramCredentials {
+  /// Returns the credentials of all containers, revoked ones too. The order is by container, then
+  /// by age.
+  public func programCredentials() async throws -> ProgramCredentials {
     try await transactions.read {
       ProgramCredentials(
         apiTokens: try APITokenTable(transaction: $0).tokens(),
@@ -48,9 +52,8 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
-  /// Revokes an API token. Returns false if there is no token with this hash, or it is already
-  /// revoked.
-  func revokeAPIToken(
+  /// Revokes a token. Returns false if no token has this hash, or if the token is already revoked.
+  public func revokeAPIToken(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> Bool {
     try await transactions.write(locking: .reference) {
@@ -58,12 +61,12 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
-  /// Revokes a server-to-server key, removes the webhooks of the key's user, and abandons the
-  /// deliveries that wait for these webhooks.
+  /// Revokes a key, removes the webhooks of the key's user, and abandons the deliveries that wait
+  /// for these webhooks.
   ///
-  /// - Returns: false if there is no key with this ID, or it is already revoked. Nothing is changed
+  /// - Returns: false if no key has this ID, or if the key is already revoked. Nothing is changed
   ///   then.
-  func revokeServerKey(_ keyID: String, at timestamp: Timestamp) async throws -> Bool {
+  public func revokeServerKey(_ keyID: String, at timestamp: Timestamp) async throws -> Bool {
     try await transactions.writeDevices { transaction, orders in
       let user = try ServerKeyTable(transaction: transaction).revoke(keyID, at: timestamp)
       guard let user else { return false }
@@ -74,14 +77,17 @@ struct CredentialService: CredentialStore, SignatureStore {
     }
   }
 
-  /// Stores a signature as used. Returns false if the signature was used before.
+  /// Stores a signature of a key as used. Returns false if the signature was used before.
   ///
-  /// The write takes no lock. If two requests with the same signature come at the same time, the
-  /// primary key permits only one row.
+  /// All servers of a store together get true once for each signature, also after a restart. This
+  /// holds for two requests at the same moment, too.
   ///
-  /// - Parameter expires: the time after which the server refuses the signature because of its age.
-  ///   The row can be deleted after that.
-  func takeSignature(
+  /// The write takes no lock. If two requests with the same signature come at the same time, the primary
+  /// key permits only one row.
+  ///
+  /// - Parameter expires: the time from which the server refuses the signature because of its age.
+  ///   The store may delete the signature after this time.
+  public func takeSignature(
     _ signature: [UInt8], ofKey keyID: String, until expires: Timestamp
   ) async throws -> Bool {
     try await transactions.write(locking: .rows) {

@@ -2,24 +2,23 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The databases of the store: their numbers, their addresses, and the storage that they use. A
-/// database's address is its container, environment, scope and owner.
-struct DatabaseService: DatabaseStore {
+/// The databases of a store, which clients name by addresses (container, environment, scope and
+/// owner), and the storage that they use.
+public struct DatabaseService: Sendable {
   let transactions: Transactions
   /// The costs of the steps of a search, for ``RecordService``.
   let searchEffort: SearchEffort
 
-  /// Returns the database at an address; nil if there is none. The method does not create a
-  /// database.
-  func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
+  /// Returns the number of the database at this address; nil if there is no such database yet.
+  public func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
     try await transactions.read { try DatabaseTable(transaction: $0).database(at: address) }
   }
 
-  /// Returns the database at an address, for a read; nil if there is none.
+  /// Returns the number of the database at this address, for a read; nil if there is no such
+  /// database yet.
   ///
-  /// The method creates a shared database if the user takes part in a share of the container's
-  /// environment, because the database's feed has rows of its own. It creates no other database.
-  func readableDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
+  /// Only the shared database of a user who takes part in a share is created then.
+  public func readableDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
     let (known, isNeeded) = try await transactions.read { transaction in
       if let known = try DatabaseTable(transaction: transaction).database(at: address) {
         return (DatabaseID?.some(known), false)
@@ -31,18 +30,19 @@ struct DatabaseService: DatabaseStore {
     return isNeeded ? try await database(at: address) : known
   }
 
-  /// Returns the database at an address. If there is none, the method creates the database with its
-  /// default zone.
+  /// Returns the number of the database at this address. The first call for an address creates the
+  /// database with its default zone.
   ///
-  /// An existing database needs one read. The write that creates a database searches for it again,
-  /// because two requests can come at the same moment.
+  /// The write that creates a database searches for it again, because two requests can come at the same
+  /// moment.
   ///
-  /// - Parameter maker: the user for whom the database is created; nil for an administrator.
-  /// - Throws: ``StoreError/Code/userDeleted`` if there is no such database, and its owner is being
-  ///   deleted or was deleted recently; ``ItemFailure/Code/quotaExceeded`` if the container is new
-  ///   and one too many.
-  func database(
-    at address: DatabaseAddress, for maker: ContainerMaker?
+  /// - Parameter maker: the user for whom the database is created, whose new containers are
+  ///   limited; nil for an administrator or a tool.
+  /// - Throws: ``StoreError/Code/userDeleted`` if there is no such database yet, and its owner is
+  ///   being deleted or was deleted recently; ``ItemFailure/Code/quotaExceeded`` if the container is
+  ///   new and one too many.
+  public func database(
+    at address: DatabaseAddress, for maker: ContainerMaker? = nil
   ) async throws -> DatabaseID {
     if let known = try await existingDatabase(at: address) { return known }
     return try await transactions.write(locking: .reference) { transaction in
@@ -51,8 +51,12 @@ struct DatabaseService: DatabaseStore {
     }
   }
 
-  /// Returns the contents of a database that does not exist, as those of an empty database.
-  func vacancy(at address: DatabaseAddress) -> DatabaseContents {
+  /// Returns the contents that a database at this address has before it exists: the default zone,
+  /// and nothing else.
+  ///
+  /// Change tokens of these contents stay good when the database is created: they begin before its
+  /// first change.
+  public func vacancy(at address: DatabaseAddress) -> DatabaseContents {
     let transactions = transactions.readingVacancy(at: address)
     return DatabaseContents(
       of: .vacant, zones: ZoneService(transactions: transactions),
@@ -64,14 +68,15 @@ struct DatabaseService: DatabaseStore {
   /// Returns a database's address.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
-  func address(of database: DatabaseID) async throws -> DatabaseAddress {
+  public func address(of database: DatabaseID) async throws -> DatabaseAddress {
     try await transactions.read { try DatabaseTable(transaction: $0).address(of: database) }
   }
 
-  /// Returns the storage that a database uses; nil for a shared database.
+  /// Returns the storage that a private or public database uses after the last commit; nil for a
+  /// shared database.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
-  func usage(of database: DatabaseID) async throws -> DatabaseUsage? {
+  public func usage(of database: DatabaseID) async throws -> DatabaseUsage? {
     try await transactions.read { try DatabaseUsage(of: database, in: $0) }
   }
 }

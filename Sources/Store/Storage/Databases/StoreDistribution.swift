@@ -61,7 +61,7 @@ public enum StoreDistribution {
   ///   ``StoreError/Code/cannotOpen`` if the schema must be migrated while a server has the store
   ///   open. The distribution is unchanged then.
   public static func begin(at address: PostgreSQLAddress, shardCount: Int) async throws {
-    try await SQLStore.onThread {
+    try await Store.onThread {
       let connection = try PostgreSQLConnection(
         to: address,
         settings: PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone))

@@ -2,33 +2,28 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The queue of deliveries to devices.
-///
-/// A delivery is the task to send one notification to one device:
-///
-/// 1. The dispatcher's transaction writes the delivery, together with the entry of the notification
-///    log.
-/// 2. A server *claims* the delivery: a lease keeps other servers from sending it.
-/// 3. The server sends the push and writes the outcome.
+/// The queue of deliveries in the store's tables. The dispatcher's transaction writes a delivery
+/// together with the entry of the notification log.
 ///
 /// A lease that ends without an outcome makes the delivery due again. So a push may be sent twice,
 /// but a crash of a server loses none.
-struct DeliveryService: DeliveryQueue {
+public struct DeliveryService: DeliveryQueue {
   let transactions: Transactions
 
-  /// Returns due deliveries of all routes without claiming them. Those that are due longest come
-  /// first.
-  func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery] {
+  /// Returns the deliveries of all routes that are due at `timestamp`, without leasing them. Those
+  /// that are due longest come first. A leased delivery is due when its lease has ended.
+  public func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery] {
     try await transactions.read {
       try DeliveryTable(transaction: $0).due(at: timestamp, limit: limit)
     }
   }
 
-  /// Returns the next time after `timestamp` at which the caller can claim a delivery on a route;
-  /// nil if no delivery waits for such a time.
+  /// Returns the next time after `timestamp` at which a server can lease a delivery on a route; nil
+  /// if there is none.
   ///
-  /// - Parameter holder: the number of the calling server.
-  func nextDeliveryTime(
+  /// - Parameter holder: the number of the server (``DeliveryLease/holder``). Deliveries that
+  ///   another registered server has leased do not count.
+  public func nextDeliveryTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) async throws -> Timestamp? {
     try await transactions.read {
@@ -37,31 +32,32 @@ struct DeliveryService: DeliveryQueue {
   }
 
   /// Returns all routes by their numbers.
-  func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute] {
+  public func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute] {
     try await transactions.read { try PushRouteTable(transaction: $0).routes() }
   }
 
-  /// Returns the latest refused pushes with their payloads, the newest first.
-  func refusedPushes(limit: Int) async throws -> [RefusedPush] {
+  /// Returns the latest refused pushes, newest first. The store keeps a refused push for 30 days,
+  /// or longer if it keeps the notification log longer.
+  public func refusedPushes(limit: Int) async throws -> [RefusedPush] {
     try await transactions.read { try RefusedPushTable(transaction: $0).newest(limit: limit) }
   }
 
   /// Returns the number of deliveries without a final outcome, in all databases.
   ///
   /// - Complexity: O(*n*), where *n* is the returned number.
-  func owedDeliveryCount() async throws -> Int {
+  public func owedDeliveryCount() async throws -> Int {
     try await transactions.read { try DeliveryTable(transaction: $0).owedCount() }
   }
 
-  /// Writes the outcomes of deliveries in one transaction. A distributed store runs one transaction
-  /// for each database.
+  /// Writes the outcomes of deliveries, and carries out their verdicts on devices
+  /// (``DeliveryUpdate/device``). A final outcome is never replaced.
   ///
-  /// After that, the method carries out the services' verdicts on devices, each in a transaction of its
-  /// own.
+  /// The outcomes are one transaction; a distributed store runs one for each database. After that, each
+  /// verdict on a device is a transaction of its own.
   ///
   /// - Returns: the number of older waiting deliveries that were merged into delivered ones.
   @discardableResult
-  func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int {
+  public func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int {
     let counts = try await transactions.inEachDatabase(of: updates, settlesDeliveries: true) {
       transaction, updates in
       let deliveries = DeliveryTable(transaction: transaction)
@@ -92,18 +88,19 @@ struct DeliveryService: DeliveryQueue {
     }
   }
 
-  /// Claims due deliveries on a route, and returns them with their contents.
+  /// Leases due deliveries on a route to the caller, and returns them. Those that are due longest
+  /// come first. Deliveries that another registered server has leased are left out. If a newer
+  /// delivery can replace a due one (``DeliveryMergeKey``), the due one is merged into the newer
+  /// one, and the result does not have it.
   ///
-  /// The claim is a write under ``WriteLocks/deliveries``, which locks no database. The method
-  /// abandons a claimed delivery that cannot be sent: its device or log entry was deleted, or the
-  /// device now has another user or container.
+  /// The claim is a write under `WriteLocks.deliveries`, which locks no database.
   ///
   /// - Parameters:
-  ///   - timestamp: the present time; deliveries that are due by then are claimed.
-  ///   - limit: the most deliveries claimed; a number below 0 counts as 0.
-  ///   - mergingHarder: whether silent deliveries of different subscriptions are merged; see
-  ///     ``DeliveryClaim/mergesHarder``.
-  func takeDeliveries(
+  ///   - limit: the most deliveries leased and merged.
+  ///   - mergingHarder: whether a silent delivery is also merged into a newer silent one of another
+  ///     subscription, to the same device and in the same database. The caller sets this when many
+  ///     deliveries wait.
+  public func takeDeliveries(
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, limit: Int, lease: DeliveryLease,
     mergingHarder: Bool
   ) async throws -> TakenDeliveries {
@@ -146,12 +143,9 @@ struct DeliveryService: DeliveryQueue {
       lostCount: lost.count, isAll: claimed.isAll)
   }
 
-  /// Ends the leases of processes that are not registered servers, in batches of
-  /// ``DeliveryTable/reclaimBatch``. Other servers can then claim the deliveries at once.
-  ///
-  /// - Parameter holder: the number of the calling process. Its own leases stay, although the
-  ///   process may not be registered.
-  func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {
+  /// Ends the leases of all processes that are not registered servers, except those of `holder`.
+  /// Their deliveries become due at `timestamp`.
+  public func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {
     var isDone = false
     while !isDone {
       let left = try await transactions.read {

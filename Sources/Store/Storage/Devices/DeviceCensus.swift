@@ -62,7 +62,7 @@ public struct DeviceCensus: Sendable, Hashable {
   public static func take(
     at location: StoreLocation, now: Timestamp = .now
   ) async throws -> DeviceCensus {
-    try await SQLStore.onThread {
+    try await Store.onThread {
       guard let connection = try location.connectToLook() else { return DeviceCensus(groups: []) }
       defer { connection.close() }
       let transaction = StoreTransaction(

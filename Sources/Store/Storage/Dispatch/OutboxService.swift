@@ -1,33 +1,31 @@
 import CloudKitModel
 import StoreModel
 
-/// The outbox: the committed changes that wait to be matched against subscriptions.
-///
-/// Its caller is the dispatcher. The commit handler passes the changes of each commit to the
-/// dispatcher. Changes that did not come from the handler, as after a restart, are read from the
-/// outbox.
-struct OutboxService: OutboxStore {
+/// The outbox in the store's tables: the committed changes that wait to be matched against
+/// subscriptions.
+public struct OutboxService: OutboxStore {
   let transactions: Transactions
   /// Trims the logs that the dispatched notifications fill.
   let notificationLog: NotificationLogService
 
-  /// Sets the function that gets the changes of each commit; nil removes it. The writing thread
-  /// calls the function after the commit, so the function must not block.
-  func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
+  /// Sets the handler that gets the changes of each commit, in the order of the commits; nil
+  /// removes the handler. A writing thread calls the handler, which must not block. If the handler
+  /// loses changes, the dispatcher can read them from the outbox.
+  public func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
     transactions.writer.setCommitHandler(handler)
   }
 
-  /// Sets the function that is called after a commit with an unknown outcome, such as after a lost
-  /// connection; nil removes it. A writing thread calls the function when the commit has either
-  /// succeeded or failed for certain. The function must not block.
-  func setDoubtHandler(_ handler: (@Sendable () -> Void)?) {
+  /// Sets the handler that is called after a commit with an unknown outcome, such as after a lost
+  /// connection to the database server; nil removes the handler. A writing thread calls the handler
+  /// when the commit has either succeeded or failed for certain. The commit handler has not got the
+  /// changes of this commit: they are in the outbox, or were rolled back. The handler must not
+  /// block.
+  public func setDoubtHandler(_ handler: (@Sendable () -> Void)?) {
     transactions.writer.setDoubtHandler(handler)
   }
 
-  /// Returns the databases with undispatched changes, in the order of their numbers. In a
-  /// distributed store, the method runs statements for each database that has changes, dispatched
-  /// or not.
-  func undispatchedDatabases() async throws -> [DatabaseID] {
+  /// Returns the databases whose outbox has changes that wait to be dispatched.
+  public func undispatchedDatabases() async throws -> [DatabaseID] {
     if transactions.context.isDistributed {
       return try await transactions.read { transaction in
         let outbox = OutboxTable(transaction: transaction)
@@ -37,9 +35,16 @@ struct OutboxService: OutboxStore {
     return try await transactions.read { try OutboxTable(transaction: $0).undispatchedDatabases() }
   }
 
-  /// Returns the next undispatched changes of a database, or of a part of a divided database; see
-  /// ``OutboxTable/undispatchedEntries(in:after:limit:)``.
-  func undispatchedChanges(
+  /// Returns the oldest changes of a database that wait to be dispatched to a part, in the order of
+  /// their numbers. The first change may be partly dispatched: see ``OutboxEntry/settledThrough``.
+  ///
+  /// The result ends early with the change at which the changes together have
+  /// ``OutboxEntry/bytesAtOnce``.
+  ///
+  /// - Parameters:
+  ///   - sequence: the number of a change; only later changes are returned.
+  ///   - limit: the most changes returned.
+  public func undispatchedChanges(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry] {
     try await transactions.read {
@@ -47,18 +52,22 @@ struct OutboxService: OutboxStore {
     }
   }
 
-  /// Returns the subscribers of a part whose firings are deferred (``DeferredDispatchTable``).
-  func deferredSubscribers(in part: DatabasePart) async throws -> [String] {
+  /// Returns the subscribers of a part whose firings are deferred; see ``DeferredWork``.
+  public func deferredSubscribers(in part: DatabasePart) async throws -> [String] {
     try await transactions.read {
       try DeferredDispatchTable(transaction: $0).subscribers(in: part)
     }
   }
 
-  /// Returns the oldest deferred changes of a subscriber with the subscriber's subscriptions, from
-  /// one snapshot of the store; see ``DeferredDispatchTable/work(of:in:limit:keeping:)``.
+  /// Returns the oldest deferred changes of a subscriber, to be passed to
+  /// ``completeDispatch(of:timestamp:leasing:)`` in their order; nil if none is left.
   ///
-  /// If no change is left, the method ends the deferral and returns nil.
-  func deferredWork(
+  /// - Parameters:
+  ///   - limit: the most changes returned. Fewer are returned if they are large.
+  ///   - most: the most changes that may wait for the subscriber. The call gives up the oldest of
+  ///     more: their firings are never logged, and the subscriber's log looks as if they had been
+  ///     trimmed.
+  public func deferredWork(
     of subscriber: String, in part: DatabasePart, limit: Int, ofAtMost most: Int
   ) async throws -> DeferredWork? {
     let entryLimit = notificationLog.limits.entries
@@ -90,10 +99,14 @@ struct OutboxService: OutboxStore {
     return nil
   }
 
-  /// Encodes the notifications of a change on the calling thread, and stores the result in
-  /// `change.preparation`. Firings beyond `bytes` are removed from the change. The method does not
-  /// read the store.
-  func prepare(_ change: inout MatchedChange, within bytes: Int) {
+  /// Encodes the rows that ``completeDispatch(of:timestamp:leasing:)`` will write for a change, and
+  /// stores them in the value. The call leaves out the last firings if all of them together are
+  /// larger than `bytes`, but never the first firing; see ``MatchedChange/isWhole``.
+  ///
+  /// The encoding of many firings takes time. A caller can prepare a change while an earlier
+  /// transaction is being written. `completeDispatch` itself encodes changes that are not prepared,
+  /// before its transaction begins.
+  public func prepare(_ change: inout MatchedChange, within bytes: Int) {
     let notifications = PreparedNotifications(
       of: change.entry.change, for: change.firings, contentNumbers: change.contentNumbers,
       carriesLastValues: change.carriesLastValues, within: bytes)
@@ -101,8 +114,23 @@ struct OutboxService: OutboxStore {
     change.preparation = notifications
   }
 
-  /// Returns the changes to forward to participants of shares; see ``ForwardSearch``.
-  func forwards(
+  /// Returns the changes that are to be forwarded to participants of shares, and the subscriptions
+  /// that they fire there.
+  ///
+  /// Who takes part is read after the commits of the changes. So nobody gets a change that was
+  /// committed after the end of the part. The changes have no fields of records, and the names that
+  /// the participant sees.
+  ///
+  /// - Parameters:
+  ///   - entries: changes of one private database, in the order of their numbers.
+  ///   - earlier: the undispatched changes before `entries`, which were forwarded before.
+  /// - Returns: an array for each participant whose subscriptions fire, to be passed to
+  ///   ``completeDispatch(of:timestamp:leasing:)``. A change that was forwarded before is left out
+  ///   there.
+  /// - Throws: ``StoreError/Code/outOfOrder`` if earlier changes of the database wait that are in
+  ///   neither array. The store only remembers the last change that a participant got, so these
+  ///   changes would be left out later.
+  public func forwards(
     of entries: [OutboxEntry], after earlier: [OutboxEntry]
   ) async throws -> [[MatchedChange]] {
     guard let part = entries.first?.part else { return [] }
@@ -113,21 +141,27 @@ struct OutboxService: OutboxStore {
     }
   }
 
-  /// Writes the log entries and deliveries of matched changes in one transaction; see
-  /// ``DispatchCompletion``.
+  /// Writes the effects of the changes in one transaction: log entries, deliveries (``Delivery``),
+  /// badge counts, and deletions of `firesOnce` subscriptions. The transaction also marks the
+  /// changes as dispatched. A change with only some of its firings (``MatchedChange/isWhole``)
+  /// waits for its other firings.
   ///
-  /// The caller's task encodes unprepared changes before the transaction, and converts the result
-  /// after it.
+  /// The method leaves out changes and firings that are already dispatched, so nothing is logged
+  /// twice. It also leaves out firings of `firesOnce` subscriptions that were deleted since the
+  /// match.
   ///
-  /// If the log of one of the subscribers has grown much since it was last trimmed (``LogGrowth``),
-  /// the transaction also trims that log. So no log exceeds its limits by much, however fast the
-  /// entries are written.
+  /// If the log of one of the subscribers has grown much since it was last trimmed (`LogGrowth`), the
+  /// transaction also trims that log. So no log exceeds its limits by much, however fast the entries
+  /// are written.
   ///
-  /// - Parameter capacity: the number of deliveries to lease to the caller; nil leases none.
-  /// - Throws: ``StoreError/Code/outOfOrder`` if earlier changes of a database are undispatched and
-  ///   not in `changes`. ``StoreError/Code/leaseLost`` if this server has no lease for the changes.
-  func completeDispatch(
-    of changes: [MatchedChange], timestamp: Timestamp, leasing capacity: DeliveryCapacity?
+  /// - Throws: ``StoreError/Code/outOfOrder`` if earlier changes of a database wait that are not in
+  ///   `changes`; ``StoreError/Code/leaseLost`` if this server is registered and has no lease of
+  ///   the changes' part (``ClusterService``).
+  /// - Parameter capacity: the limits on the deliveries to write, and on those to lease to the
+  ///   caller. With nil, all deliveries are written and none is leased.
+  @discardableResult
+  public func completeDispatch(
+    of changes: [MatchedChange], timestamp: Timestamp, leasing capacity: DeliveryCapacity? = nil
   ) async throws -> DispatchResult {
     let changes = changes.map { PreparedChange($0) }
     let grown = notificationLog.growth.takeGrown(among: changes)

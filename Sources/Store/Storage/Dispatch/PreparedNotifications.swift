@@ -6,7 +6,7 @@ import StoreModel
 /// All writes wait for the writing thread. Therefore the dispatcher encodes the notifications
 /// before the write, and the writing thread only copies the bytes into rows. For subscriptions that
 /// differ only in their IDs, everything except the ID is encoded once.
-struct PreparedNotifications: DispatchPreparation {
+struct PreparedNotifications: Sendable {
   /// One notification.
   struct Element: Sendable {
     /// The record name of the user who gets the notification.
@@ -73,6 +73,7 @@ struct PreparedNotifications: DispatchPreparation {
     }
   }
 
+  /// The size of the encoded notifications in bytes.
   var byteCount: Int { bytes.count }
 
   /// Returns the content of a notification's log entry (`SubscriptionNotification.storedContent`).

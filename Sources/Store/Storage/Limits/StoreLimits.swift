@@ -9,7 +9,7 @@ import StoreModel
 /// A *draw*, which takes requests out of a caller's token bucket (``SharedLimitTable``), is one
 /// statement without an explicit transaction.
 ///
-/// ``SQLStore`` has this service if it is opened for a server on PostgreSQL. Any task may call the
+/// ``Store`` has this service if it is opened for a server on PostgreSQL. Any task may call the
 /// methods. The thread runs their jobs one after the other.
 final class StoreLimits: SharedLimits {
   /// The least number of seconds between two sweeps of the thread.
@@ -26,10 +26,6 @@ final class StoreLimits: SharedLimits {
     queue = JobQueue(limit: waiting, role: "requests to be counted")
   }
 
-  /// Draws requests from a caller's bucket.
-  ///
-  /// - Throws: ``StoreError``, such as ``StoreError/Code/unreachable`` if PostgreSQL cannot be
-  ///   reached, or ``StoreError/Code/overloaded`` if too many draws and attempts wait.
   func draw(_ draw: AllowanceDraw) async throws -> Allowance {
     try await perform { transaction in
       try transaction.connection.withoutTransaction {
@@ -38,12 +34,6 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// Calls `decide` for an attempt to sign in, in a transaction that locks the subjects' rows; see
-  /// ``SharedLimitTable/attempt(by:_:)``.
-  ///
-  /// If this server sends no statement for 2 seconds, PostgreSQL ends the transaction.
-  ///
-  /// - Parameter decide: may be called again after a lost connection.
   func attempt<Verdict: Sendable>(
     by subjects: [LimitSubject],
     _ decide: @escaping @Sendable (inout [AttemptHistory?], Timestamp) -> Verdict

@@ -18,9 +18,10 @@ enum Retention {
   static let batch: Int64 = 500
 }
 
-/// The service for the background work of a server: the service deletes rows that have passed their
-/// retention, builds and removes indexes, and continues the deletion of users.
-struct MaintenanceService: Maintenance {
+/// The background work of a store: the service deletes rows that have passed their retention,
+/// builds and removes indexes, and continues the deletion of users. A server calls the methods from
+/// time to time.
+public struct MaintenanceService: Sendable {
   let transactions: Transactions
   let configuration: StoreConfiguration
   let notificationLog: NotificationLogService
@@ -52,7 +53,7 @@ struct MaintenanceService: Maintenance {
   /// finished or not.
   ///
   /// - Parameter timestamp: the present time, from which all ages are counted.
-  func trim(at timestamp: Timestamp) async throws {
+  public func trim(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - Retention.milliseconds
     let limits = configuration.notificationLog
     let oldestEntry = timestamp.advanced(bySeconds: -limits.age).milliseconds
@@ -107,10 +108,12 @@ struct MaintenanceService: Maintenance {
     try await self.limits?.sweep()
   }
 
-  /// Does the next step of a user deletion that has not ended; see ``UserDeletionService``.
+  /// Does the next step of the user deletions under way (``UserDeletion``). Several processes may
+  /// call the method at the same time.
   ///
-  /// - Returns: the state of the deletion after the step; nil if no deletion is to be continued.
-  func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
+  /// - Returns: the deletion after the step; nil if no deletion is under way.
+  /// - Throws: ``StoreError/Code/assetFailed`` if files of assets cannot be removed.
+  public func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
     try await userDeletion.continueUserDeletion(at: timestamp)
   }
 }

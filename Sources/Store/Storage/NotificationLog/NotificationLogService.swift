@@ -2,8 +2,17 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// The service for the notification logs of users.
-struct NotificationLogService: NotificationLogStore {
+/// The notification log as a user's devices read it: one log for each user and container, with
+/// notifications from all databases.
+///
+/// An entry of the log is a notification. It is in the log from its dispatch until the store
+/// deletes it (``NotificationLogLimits``), and is unread at first. When a device marks a
+/// notification ID as read, the log gets a mark: a change of its own, which comes after all earlier
+/// entries.
+///
+/// One change of a record can fire several subscriptions of a user, so several entries can have the
+/// same ID. For readers of the log, a mark replaces all entries with its ID, and has only the ID.
+public struct NotificationLogService: Sendable {
   let transactions: Transactions
   /// The log entries that are not yet in the index by subscriber; nil if each entry is inserted
   /// into the index at once.
@@ -21,19 +30,25 @@ struct NotificationLogService: NotificationLogStore {
     growth = LogGrowth(limits)
   }
 
-  /// Returns a page of the recipient's log: the changes after `token`, oldest first. A change is an
-  /// entry of the log, or the mark that entries were read.
+  /// Returns a page of the recipient's log: the entries and marks after `token`, oldest first.
+  ///
+  /// A reader that continues with each page's token sees each entry once, and once more when it is
+  /// marked as read. If an entry is marked before the reader reaches it, the reader sees only the
+  /// mark.
   ///
   /// - Parameters:
-  ///   - token: the token of the previous page; nil begins with the oldest change.
-  ///   - limit: the most changes; a number below 1 counts as 1.
-  /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a notification
-  ///   log; ``StoreError/Code/changeTokenExpired`` if the reader must start again without a token.
+  ///   - token: the token of the previous page; nil begins with the oldest entry or mark.
+  ///   - limit: the most entries and marks in the page. A page ends earlier if its contents are
+  ///     large.
+  /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a log.
+  ///   ``StoreError/Code/changeTokenExpired`` in three cases: the store has deleted an entry or a
+  ///   mark that the reader has not seen; the token belongs to another user or container; the store
+  ///   was reset to an earlier state.
   /// - Complexity: O(*d* (*r* log *n* + *limit*)). *d* is the number of databases in which the user
   ///   has ever had subscriptions. *r* is the number of runs of the log's index: sorted pieces,
   ///   about ten for a million entries (``NotificationIndexTable``). *n* is the number of log
   ///   entries. Marked entries are skipped one by one.
-  func notificationLog(
+  public func notificationLog(
     of recipient: Recipient, since token: String?, limit: Int
   ) async throws -> NotificationLogPage {
     try await transactions.read {
@@ -42,18 +57,17 @@ struct NotificationLogService: NotificationLogStore {
     }
   }
 
-  /// Marks notifications as read, with one write for each database that has unread ones among them.
+  /// Marks notifications as read. An ID that is already marked stays as it is.
   ///
-  /// If a write fails, earlier writes stay committed. The caller can then repeat the call: marked
-  /// notifications stay as they are.
+  /// The method runs one write for each database. If a write fails, earlier ones stay committed,
+  /// and the caller can repeat the call.
   ///
-  /// - Returns: those of the IDs that the recipient's log has, whether they were marked before or
-  ///   not.
+  /// - Returns: those of the IDs that the recipient's log has, marked before or not.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
   /// - Complexity: O(*d* *m* log *n* + *e*). *d* is the number of databases in which the user has
   ///   ever had subscriptions, and *m* is the number of IDs. *n* is the number of all marks, and
   ///   *e* is the number of entries in the user's log.
-  func markNotificationsRead(
+  public func markNotificationsRead(
     _ notificationIDs: [UUID], of recipient: Recipient, timestamp: Timestamp
   ) async throws -> Set<UUID> {
     let subscriber = recipient.userRecordName

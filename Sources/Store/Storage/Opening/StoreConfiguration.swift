@@ -8,7 +8,7 @@ import StoreModel
 /// var configuration = StoreConfiguration(role: .server)
 /// configuration.readers = 4
 /// configuration.notificationLog.entries = 1_000
-/// let store = try await SQLStore.open(at: path, configuration: configuration)
+/// let store = try await Store.open(at: path, configuration: configuration)
 /// ```
 public struct StoreConfiguration: Sendable {
   /// The role of the process that opens the store.

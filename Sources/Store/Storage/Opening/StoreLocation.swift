@@ -51,7 +51,7 @@ extension StoreLocation {
     switch self {
     case .memory: return nil
     case .file(let path):
-      return try SQLiteConnection(readingFileAt: path, isAlone: SQLStore.isUnused(at: path))
+      return try SQLiteConnection(readingFileAt: path, isAlone: Store.isUnused(at: path))
     case .postgreSQL(let address, _):
       var settings = PostgreSQLConnection.Settings()
       settings.statementTimeout = 10_000

@@ -4,7 +4,7 @@ import StoreModel
 
 /// The checks before a store is opened, and the creation of the store's parts.
 ///
-/// The initializer of ``SQLStore`` creates this value, calls its methods in order, and discards it
+/// The initializer of ``Store`` creates this value, calls its methods in order, and discards it
 /// when the threads have started.
 struct StoreOpening {
   /// The engine and the location of the store.
@@ -37,7 +37,7 @@ struct StoreOpening {
       if let path = location.file, FileManager.default.fileExists(atPath: path),
         // A file that no server uses is checked also for a tool: opening it would cut off the log
         // at the first damaged place.
-        isServer || !SQLStore.isServed(at: path)
+        isServer || !Store.isServed(at: path)
       {
         try Self.inspect(path, forServing: isServer, by: configuration)
       } else {
@@ -52,7 +52,7 @@ struct StoreOpening {
   private static func checkIsNotLost(_ path: String) throws {
     // A file that is missing counts as empty.
     let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    guard (attributes?[.size] as? Int ?? 0) == 0, !SQLStore.hasLog(at: path),
+    guard (attributes?[.size] as? Int ?? 0) == 0, !Store.hasLog(at: path),
       AssetFiles.hasFiles(inFolderAt: path + "-assets")
     else { return }
     throw StoreError(
@@ -124,7 +124,7 @@ struct StoreOpening {
   func firstConnection(applying migrations: [Migration]) throws -> any SQLConnection {
     let first = try connect()
     // If another server is running, it has already written the log again.
-    if let path = location.file, lock != nil || !SQLStore.isServed(at: path) {
+    if let path = location.file, lock != nil || !Store.isServed(at: path) {
       try first.renewLog()
     }
     if first.isShared { try ServedLocation.check(first) }

@@ -2,21 +2,37 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// The service that saves, deletes, fetches and searches records.
+/// The records of databases: saves, deletions, fetches and searches.
 ///
 /// A *modification* is a request to change records. The caller's task prepares it: it checks and
 /// encodes new records as far as the cached schema allows. The writer's thread then writes it under
 /// the lock of its database (``WriteLocks``).
-struct RecordService: RecordReading, RecordWriting {
+public struct RecordService: Sendable {
   let transactions: Transactions
   /// The costs of the steps of a search. A query chooses the cheapest way by these costs.
   let searchEffort: SearchEffort
 
-  /// Carries out the operations of a request in one write, and returns an outcome for each.
+  /// Carries out the operations in one transaction, and returns one outcome for each, in their
+  /// order.
   ///
-  /// ``PreparedModification`` says what is done before the write. ``RepeatableModification``
-  /// recognizes a repeated request by its ID.
-  func modifyRecords(
+  /// - An operation in a zone that does not exist fails with ``ItemFailure/Code/zoneNotFound``. The
+  ///   default zone always exists.
+  /// - The first saved value of a field determines the field's type. A value of another type is
+  ///   refused; the failure names the record, the field and both types. As an exception, a field of
+  ///   doubles also accepts integers, which become doubles.
+  /// - If ``RecordModification/isAtomic`` is true, a failed operation in a custom zone undoes the
+  ///   other operations in the zone. The outcomes of these are failures with
+  ///   ``ItemFailure/Code/atomic``.
+  /// - The deletion of a record also deletes the records that refer to it by a `deleteSelf`
+  ///   reference, and so on. It deletes no record that the caller could not delete directly.
+  /// - If two operations name the same record, the second one is refused.
+  ///
+  /// The transaction also adds the changes to the outbox. Right after the commit, the handler of
+  /// ``OutboxStore/setCommitHandler(_:)`` gets them.
+  ///
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
+  ///   recently; ``StoreError/Code/notFound`` if there is no such database.
+  public func modifyRecords(
     _ modification: RecordModification
   ) async throws -> [RecordOutcome] {
     if modification.namesOtherOwners, let outcomes = try await sharedOutcomes(of: modification) {
@@ -35,14 +51,14 @@ struct RecordService: RecordReading, RecordWriting {
       for: prepared.creations, in: modification.database, tags: transactions.context.changeTags)
   }
 
-  /// Returns the records with these IDs in the order of the IDs. An element is nil if its record or
-  /// zone does not exist.
+  /// Returns the records with these IDs in the order of the IDs; nil for a record that does not
+  /// exist. The method checks no rights: its caller does.
   ///
   /// One read transaction reads all of them, so a write in between is either in all of them or in
   /// none.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
-  func records(
+  public func records(
     _ recordIDs: [RecordID], in database: DatabaseID
   ) async throws -> [Record?] {
     try await transactions.read { transaction in
@@ -65,8 +81,8 @@ struct RecordService: RecordReading, RecordWriting {
   }
 
   /// Returns the rights of a caller for records of these types, by the names of the types. The
-  /// grants and roles that the store has now decide.
-  func access(
+  /// present grants and roles decide.
+  public func access(
     of caller: Caller, toTypes names: Set<String>, in database: DatabaseID
   ) async throws -> [String: RecordAccess] {
     try await transactions.read { transaction in

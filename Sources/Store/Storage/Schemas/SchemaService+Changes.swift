@@ -2,22 +2,17 @@ import CloudKitModel
 import StoreModel
 
 extension SchemaService {
-  /// Replaces the development schema of a container, unless a change would lose data.
+  /// Replaces the development schema of a container.
   ///
-  /// Before the write, checks without locks find out whether data would be lost. To remove or
-  /// change a field, the checks read all records of the field's type in small reads. The write then
-  /// compares the schemas again, and looks at the records that were saved since the checks began.
-  /// It makes the changes only if they are still the same, and lose no data.
-  ///
-  /// - Parameters:
-  ///   - schema: the new development schema.
-  ///   - container: the container.
-  ///   - isDryRun: true to return the changes and refusals without making the changes.
-  /// - Returns: the changes, and the refused ones with their reasons. If one is refused, none is
-  ///   made.
-  /// - Throws: ``StoreError/Code/overloaded`` if the schema was changed during the checks, or a
-  ///   record was saved that would lose data; try again.
-  func importSchema(
+  /// - A change that would lose data is refused, and then nothing is changed. Three conditions
+  ///   permit the removal of a record type or a field, or another type for a field: production does
+  ///   not have the type or field, no development record has values of it, and none of its indexes
+  ///   is being built or removed.
+  /// - If `schema` does not have the record type `Users`, the present one stays.
+  /// - Parameter isDryRun: whether to return the changes and refusals without changing the schema.
+  /// - Throws: ``StoreError/Code/overloaded`` if another call changed the schema meanwhile; try
+  ///   again.
+  public func importSchema(
     _ schema: ContainerSchema, of container: String, isDryRun: Bool
   ) async throws -> SchemaOutcome {
     let (changes, production, start) = try await transactions.read { transaction in
@@ -54,13 +49,14 @@ extension SchemaService {
     return outcome
   }
 
-  /// Adds the types, fields and options of a container's development schema to its production
-  /// schema. If one change is refused, none is made.
+  /// Adds a container's development schema to its production schema. The types of the subscriptions
+  /// that were saved in development are added too.
   ///
-  /// - Parameters:
-  ///   - container: the container.
-  ///   - isDryRun: true to return the changes and refusals without making the changes.
-  func deploySchema(of container: String, isDryRun: Bool) async throws -> SchemaOutcome {
+  /// - The production schema keeps its record types and fields. Options of fields and grants become
+  ///   those of development. If a field has another type in production, the change is refused, and
+  ///   then nothing is changed.
+  /// - Parameter isDryRun: whether to return the changes and refusals without changing the schema.
+  public func deploySchema(of container: String, isDryRun: Bool) async throws -> SchemaOutcome {
     // A dry run waits neither for writers nor for the disk.
     if isDryRun {
       return try await transactions.read {

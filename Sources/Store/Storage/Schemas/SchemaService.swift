@@ -2,12 +2,16 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The service for the schemas of containers, their roles, and the members of roles.
-struct SchemaService: SchemaStore, RoleStore {
+/// The schemas of containers, their security roles, and the members of roles.
+///
+/// Every change is one transaction. Each process that has the store open uses the changed schema
+/// from its next transaction on.
+public struct SchemaService: Sendable {
   let transactions: Transactions
 
-  /// Returns the schema of a container in an environment.
-  func schema(
+  /// Returns the schema of a container in an environment. The schema is empty if nobody has saved a
+  /// record or imported a schema there.
+  public func schema(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> ContainerSchema {
     try await transactions.read {
@@ -15,9 +19,9 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
-  /// Returns the subscription types in the schema of a container, in the order of their
-  /// descriptions.
-  func subscriptionTypes(
+  /// Returns the types of the subscriptions that were saved in a container or deployed to it, in
+  /// the order of their descriptions.
+  public func subscriptionTypes(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> [SubscriptionType] {
     try await transactions.read {
@@ -25,9 +29,10 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
-  /// Returns the roles of a user in a container: `_world`, `_icloud` and those granted to the user.
-  /// An anonymous caller, whose name is nil, has `_world` only.
-  func roles(
+  /// Returns the roles of a user in a container: `_world`, `_icloud`, and the roles that were
+  /// granted to the user. If `userRecordName` is nil, the caller is anonymous and has only
+  /// `_world`.
+  public func roles(
     of userRecordName: String?, container: String, environment: ContainerEnvironment
   ) async throws -> Set<String> {
     let address = DatabaseAddress(
@@ -38,7 +43,7 @@ struct SchemaService: SchemaStore, RoleStore {
   }
 
   /// Returns the users who were granted a role, in the order of their record names.
-  func members(
+  public func members(
     of role: String, container: String, environment: ContainerEnvironment
   ) async throws -> [String] {
     try await transactions.read { transaction in
@@ -46,14 +51,13 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
-  /// Grants a role of the container to a user, or revokes it. Each process uses the new roles from
-  /// its next transaction on.
+  /// Grants a role of the container to a user, or revokes the role.
   ///
   /// - Parameter isMember: true to grant the role, false to revoke it.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if the schema has no such role;
-  ///   ``StoreError/Code/userDeleted`` if the user is being deleted, or was a short time ago.
-  func setMembership(
+  /// - Throws: ``StoreError/Code/notFound`` if the schema has no such role, or if the role is one
+  ///   of the system, such as `_icloud`; ``StoreError/Code/userDeleted`` if the user is being
+  ///   deleted or was deleted recently.
+  public func setMembership(
     _ isMember: Bool, of userRecordName: String, in role: String, container: String,
     environment: ContainerEnvironment
   ) async throws {
@@ -72,11 +76,11 @@ struct SchemaService: SchemaStore, RoleStore {
     }
   }
 
-  /// Returns the indexes that are being built or removed. For an index that is being built, the
-  /// method also counts the records of the type.
+  /// Returns the work on indexes that are being built or removed.
   ///
-  /// - Complexity: linear in the number of these records.
-  func indexWork() async throws -> [IndexWork] {
+  /// - Complexity: O(*n*), where *n* is the number of records of the types whose indexes are being
+  ///   built.
+  public func indexWork() async throws -> [IndexWork] {
     try await transactions.read { transaction in
       try IndexWorkTable(transaction: transaction).pending().map { pending in
         var work = pending.work

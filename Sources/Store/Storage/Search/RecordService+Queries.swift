@@ -22,8 +22,10 @@ extension RecordService {
   ///     `ServiceLimits.recordsPerPage` as that number.
   ///   - database: the database to search.
   /// - Returns: a page of complete records, with a continuation marker if there are more.
-  /// - Throws: ``ItemFailure`` for a query that is invalid or does not fit the schema.
-  func records(
+  /// - Throws: ``ItemFailure`` for a query that is invalid or does not fit the schema, and if the zone
+  ///   does not exist. The code is ``ItemFailure/Code/notReady`` if the index of a field is still
+  ///   being built.
+  public func records(
     matching query: RecordQuery, in database: DatabaseID
   ) async throws -> RecordPage {
     let effort = searchEffort

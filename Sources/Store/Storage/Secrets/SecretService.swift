@@ -1,29 +1,30 @@
 import CloudKitModel
 import StoreModel
 
-/// The secrets that all servers of the store share; see ``SecretTable``.
-struct SecretService: SecretStore {
+/// The secrets of a store, which all servers on the store share.
+public struct SecretService: Sendable {
   let transactions: Transactions
 
-  /// The cipher for the texts that clients keep, such as change tokens. The store reads the
-  /// cipher's key once, when the store is opened.
-  var tokens: TokenCipher { transactions.context.tokens }
+  /// The cipher for texts that clients keep, such as change tokens. Its keys come from one of the
+  /// secrets, so each server can read the texts of the others. The store reads the secret once, when
+  /// it is opened.
+  public var tokens: TokenCipher { transactions.context.tokens }
 
-  /// Returns the secret with this name. If there is none, the method stores `proposed` under the
-  /// name and returns it.
-  func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8] {
+  /// Returns the secret with this name. If there is none yet, the method stores `proposed` under
+  /// the name and returns it.
+  public func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8] {
     try await transactions.write(locking: .reference) {
       try SecretTable(transaction: $0).secret(named: name, proposing: proposed)
     }
   }
 
-  /// Returns the secret with this name; nil if there is none.
-  func secret(named name: String) async throws -> [UInt8]? {
+  /// Returns the secret with this name that ``replaceSecret(named:by:)`` stored last; nil if there is none.
+  public func secret(named name: String) async throws -> [UInt8]? {
     try await transactions.read { try SecretTable(transaction: $0).secret(named: name) }
   }
 
   /// Stores a secret under a name, in place of the one before.
-  func replaceSecret(named name: String, by value: [UInt8]) async throws {
+  public func replaceSecret(named name: String, by value: [UInt8]) async throws {
     try await transactions.write(locking: .reference) {
       try SecretTable(transaction: $0).replaceSecret(named: name, by: value)
     }

@@ -1,12 +1,18 @@
 import CloudKitModel
 import StoreModel
 
-/// The service for administrators of shares.
-struct ShareAdministrationService: ShareAdministration {
+/// The shares of all users, for administrators.
+///
+/// The changes have the same effects as a save or a deletion of the share by its owner: the share gets
+/// a new change tag, and change feeds have the change. The owner is the user who made them.
+public struct ShareAdministrationService: Sendable {
   let transactions: Transactions
 
-  /// Returns a page of shares. One call examines at most ``ShareList/budget`` shares, 500 at a time.
-  func shares(
+  /// Returns a page of the shares after `last`, in the order of ``ShareSummary/Place``.
+  ///
+  /// - Parameter limit: the most shares in the page. The work grows with this number, and not with
+  ///   the number of records that the shares cover.
+  public func shares(
     _ filter: ShareFilter, after last: ShareSummary.Place?, limit: Int
   ) async throws -> ShareList {
     try await transactions.read { transaction in
@@ -24,13 +30,22 @@ struct ShareAdministrationService: ShareAdministration {
     }
   }
 
-  func share(_ shareID: RecordID, in database: DatabaseID) async throws -> AdministeredShare? {
+  /// Returns a share with its participants; nil if there is no such share.
+  ///
+  /// - Parameters:
+  ///   - shareID: the ID of the share's record.
+  ///   - database: the owner's private database.
+  public func share(_ shareID: RecordID, in database: DatabaseID) async throws -> AdministeredShare?
+  {
     try await transactions.read { transaction in
       try ShareLookup(transaction: transaction).share(shareID, in: database)
     }
   }
 
-  func counts() async throws -> ShareCounts {
+  /// Counts the shares and their participants in all databases, for metrics.
+  ///
+  /// - Complexity: O(*n*) in the number of shares and participants.
+  public func counts() async throws -> ShareCounts {
     try await transactions.read { transaction in
       let participants = try ParticipantTable(transaction: transaction).counts()
       return ShareCounts(
@@ -39,13 +54,20 @@ struct ShareAdministrationService: ShareAdministration {
     }
   }
 
-  func readers(of recordID: RecordID, in database: DatabaseID) async throws -> RecordReaders? {
+  /// Returns the users who see a record of a private database; nil if there is no such record.
+  public func readers(of recordID: RecordID, in database: DatabaseID) async throws -> RecordReaders?
+  {
     try await transactions.read { transaction in
       try ShareLookup(transaction: transaction).readers(of: recordID, in: database)
     }
   }
 
-  func removeParticipant(
+  /// Removes a participant from a share.
+  ///
+  /// - Parameter participantID: the identifier of the participant in the share.
+  /// - Throws: ``ItemFailure/Code/notFound`` if there is no such share or participant;
+  ///   ``ItemFailure/Code/invalid`` for the owner, and for an invited participant of a public share.
+  public func removeParticipant(
     _ participantID: String, from shareID: RecordID, in database: DatabaseID, timestamp: Timestamp
   ) async throws {
     try await change(shareID, in: database) { found, lookup in
@@ -69,7 +91,12 @@ struct ShareAdministrationService: ShareAdministration {
     }
   }
 
-  func endShare(_ shareID: RecordID, in database: DatabaseID, timestamp: Timestamp) async throws {
+  /// Ends a share. Its participants are removed, its records stay with the owner.
+  ///
+  /// - Throws: ``ItemFailure/Code/notFound`` if there is no such share.
+  public func endShare(_ shareID: RecordID, in database: DatabaseID, timestamp: Timestamp)
+    async throws
+  {
     try await change(shareID, in: database) { found, lookup in
       try lookup.modify(
         RecordOperation(kind: .forceDelete, recordID: found.record.recordID), in: database,
@@ -77,7 +104,13 @@ struct ShareAdministrationService: ShareAdministration {
     }
   }
 
-  func renewLink(of shareID: RecordID, in database: DatabaseID, timestamp: Timestamp) async throws {
+  /// Replaces the link of a share. The old link is unknown from then on. The new one stays with the
+  /// root record or zone, also when sharing ends and begins again. Participants stay.
+  ///
+  /// - Throws: ``ItemFailure/Code/notFound`` if there is no such share.
+  public func renewLink(of shareID: RecordID, in database: DatabaseID, timestamp: Timestamp)
+    async throws
+  {
     try await change(shareID, in: database) { found, lookup in
       try lookup.renewLink(of: found.share, in: database, at: timestamp)
     }

@@ -1,11 +1,13 @@
 import CloudKitModel
 import StoreModel
 
-/// The service for shares as others find them by their links.
-struct ShareService: ShareStore {
+/// The shares of users, as others find them by their links.
+public struct ShareService: Sendable {
   let transactions: Transactions
 
-  func address(ofShare shortGUID: String) async throws -> DatabaseAddress? {
+  /// Returns the address of the database that has the share with this link, which is the private
+  /// database of its owner; nil if the link leads to no share.
+  public func address(ofShare shortGUID: String) async throws -> DatabaseAddress? {
     guard let name = transactions.context.tokens.shareLink(named: shortGUID) else { return nil }
     return try await transactions.read { transaction in
       guard
@@ -17,7 +19,18 @@ struct ShareService: ShareStore {
     }
   }
 
-  func shares(
+  /// Returns what a user sees of shares, in the order of the requests.
+  ///
+  /// A share is visible to its owner and its participants. It is visible to a user who is invited by
+  /// the record name or by an address. A public share is visible to everyone who has its link. To
+  /// others a share does not exist.
+  ///
+  /// - Parameters:
+  ///   - user: the user record name of the caller.
+  ///   - container: the container of the request. A share of another one does not exist.
+  /// - Returns: for each request the share, or the failure ``ItemFailure/Code/notFound`` or
+  ///   ``ItemFailure/Code/mayNeedVerification``.
+  public func shares(
     _ requests: [ShareRequest], for user: String, of container: String,
     in environment: ContainerEnvironment
   ) async throws -> [Result<VisibleShare, ItemFailure>] {
@@ -34,7 +47,17 @@ struct ShareService: ShareStore {
     }
   }
 
-  func requestAccess(
+  /// Records that a user asks for access to a share. The owner finds the user among the requesters
+  /// of the share.
+  ///
+  /// A request is recorded once. It has no effect if the share does not exist, ignores requests,
+  /// blocks the user or is public. It has no effect either if the share has
+  /// `ServiceLimits.requestersPerShare` requesters.
+  ///
+  /// - Parameter shortGUID: the identifier of the share, the last part of its URL.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/alreadyInvited`` if the user is invited or
+  ///   takes part; ``StoreError/Code/userDeleted`` if the user is being deleted.
+  public func requestAccess(
     to shortGUID: String, for user: String, of container: String,
     in environment: ContainerEnvironment, timestamp: Timestamp
   ) async throws {
@@ -57,7 +80,24 @@ struct ShareService: ShareStore {
     }
   }
 
-  func accept(
+  /// Makes a user a participant of a share who has accepted.
+  ///
+  /// A user who is invited accepts the invitation. Every other user joins a public share, with its
+  /// present public permission. The first user who accepts a link for a single use becomes the
+  /// participant whom the link is for. A second acceptance changes nothing, and neither does that of
+  /// the owner.
+  ///
+  /// - Parameters:
+  ///   - origin: the user, and the device that gets no push for the change of the share.
+  ///   - container: the container of the request. A share of another one does not exist.
+  /// - Returns: the share as the user sees it after the acceptance.
+  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` or
+  ///   ``ItemFailure/Code/mayNeedVerification`` if the user may not see the share;
+  ///   ``ItemFailure/Code/tooManyParticipants`` if a public share has
+  ///   `ServiceLimits.participantsPerShare`; ``ItemFailure/Code/limitExceeded`` if the user takes
+  ///   part in `ServiceLimits.sharedZonesPerUser` zones. ``StoreError/Code/userDeleted`` if the user
+  ///   is being deleted.
+  public func accept(
     _ request: ShareRequest, by origin: ChangeOrigin, of container: String,
     in environment: ContainerEnvironment, timestamp: Timestamp
   ) async throws -> VisibleShare {

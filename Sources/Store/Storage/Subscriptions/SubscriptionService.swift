@@ -2,20 +2,23 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The service that saves and reads subscriptions. It also returns their changes to servers that
-/// keep subscriptions in memory.
-struct SubscriptionService: SubscriptionStore, SubscriptionFeed {
+/// The subscriptions of users, and the feed of their changes for servers that keep subscriptions in
+/// memory.
+public struct SubscriptionService: SubscriptionFeed {
   let transactions: Transactions
 
-  /// Saves and deletes subscriptions of one user, in one write under the lock of the database.
+  /// Saves and deletes subscriptions of one user in one transaction. A failed operation does not
+  /// affect the others. A zone that a subscription names must exist. If the schema has the field of
+  /// a desired key, the key is checked against the field.
   ///
-  /// - Returns: an outcome for each operation, in the same order. A failed operation does not
-  ///   affect the others.
+  /// - Parameter refusesEqualContent: whether to refuse a subscription if the user has an equal
+  ///   subscription with another ID. The failure has the code ``ItemFailure/Code/exists``.
+  /// - Returns: one outcome for each operation, in their order.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently; ``StoreError/Code/notFound`` if there is no such database.
-  func modifySubscriptions(
+  public func modifySubscriptions(
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
-    refusesEqualContent: Bool, timestamp: Timestamp
+    refusesEqualContent: Bool = false, timestamp: Timestamp
   ) async throws -> [SubscriptionOutcome] {
     try await transactions.write(locking: .database(database)) { transaction in
       var modifier = try SubscriptionModifier(
@@ -33,7 +36,7 @@ struct SubscriptionService: SubscriptionStore, SubscriptionFeed {
   /// Returns a user's subscriptions in the order of their IDs.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
-  func subscriptions(
+  public func subscriptions(
     of subscriber: String, in database: DatabaseID
   ) async throws -> [Subscription] {
     try await transactions.read { transaction in
@@ -43,11 +46,14 @@ struct SubscriptionService: SubscriptionStore, SubscriptionFeed {
     }
   }
 
-  /// Returns the subscriptions that were saved or deleted after a position, about `limit` of each.
-  /// A limit below 1 counts as 1.
+  /// Returns the changes of subscriptions since a position, for the users of one part of a
+  /// database. The order is that of the subscription versions (``StoredSubscription``).
   ///
-  /// - Parameter part: the database, or a part of its subscribers.
-  func subscriptionChanges(
+  /// A call reads about `limit` saves and about `limit` deletions of the database, and always all
+  /// changes of a version. A reader continues from ``SubscriptionChanges/position`` while
+  /// ``SubscriptionChanges/moreComing`` is true. After the last call, the reader has the same
+  /// subscriptions as the store, even if users changed some between the calls.
+  public func subscriptionChanges(
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges {
     try await transactions.read {

@@ -2,7 +2,7 @@ import SQLEngine
 
 /// A connection of an open store, with the connection's caches.
 ///
-/// Only one thread uses the connection: the thread of ``SQLStore`` for which it was opened.
+/// Only one thread uses the connection: the thread of ``Store`` for which it was opened.
 final class StoreConnection {
   /// The connection to SQLite or PostgreSQL.
   let engine: any SQLConnection

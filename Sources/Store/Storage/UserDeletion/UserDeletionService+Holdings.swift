@@ -3,11 +3,8 @@ import SQLEngine
 import StoreModel
 
 extension UserDeletionService {
-  /// Returns the data of a user that the store has outside of databases, such as identities, tokens
-  /// and roles.
-  ///
-  /// - Parameter timestamp: the present time. Tokens that have expired by then are left out.
-  func holdings(
+  /// Returns the data on a user's account. The data is empty for an unknown user.
+  public func holdings(
     of userRecordName: String, at timestamp: Timestamp
   ) async throws -> UserHoldings {
     try await transactions.read { transaction in
@@ -22,15 +19,15 @@ extension UserDeletionService {
     }
   }
 
-  /// Returns records of a database that a user created or modified last. There is no index for
-  /// that, so a call scans up to `StampedRecordPage.budget` records.
+  /// Returns a page of the records of a public database that the user created or last modified, in
+  /// the order of their creation. The rights of the user do not matter.
   ///
   /// - Parameters:
-  ///   - number: the record number after which the page begins; 0 for the first page.
-  ///   - limit: the most records that a call examines more closely because they contain the user's
-  ///     name anywhere. The page has only those that the user created or modified last.
-  /// - Returns: a page, and the number after which the next one begins; nil at the end.
-  func records(
+  ///   - number: ``StampedRecordPage/next`` of the previous page; 0 for the first page.
+  ///   - limit: the most records returned.
+  /// - Complexity: O(*n*) for all pages together, where *n* is the number of records in the
+  ///   database. One call examines at most ``StampedRecordPage/budget`` records.
+  public func records(
     stampedBy userRecordName: String, in database: DatabaseID, after number: Int64, limit: Int
   ) async throws -> StampedRecordPage {
     try await transactions.read { transaction in

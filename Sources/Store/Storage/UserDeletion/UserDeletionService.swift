@@ -3,13 +3,14 @@ import KillPoints
 import SQLEngine
 import StoreModel
 
-/// The service for the deletion of users with all their data, step by step.
+/// The deletion of users with all their data, step by step, and the export of a user's data.
 ///
 /// A deletion may remove millions of rows. So the store keeps its stage and position in a row of
-/// ``UserDeletionTable``, and each step is a small transaction. After a crash, the server continues
-/// at the stored position. The deletion first removes the user's credentials, so the user can write
+/// ``UserDeletionTable``, and each step is a small transaction:
+/// ``MaintenanceService/continueUserDeletion(at:)``. After a crash, the server continues at the
+/// stored position. The deletion first removes the user's credentials, so the user can write
 /// nothing from then on.
-struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
+public struct UserDeletionService: Sendable {
   let transactions: Transactions
   /// The storage of the assets' files.
   let files: any AssetStore
@@ -17,16 +18,16 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
   /// are removed from the index.
   let notificationLog: NotificationLogService
 
-  /// Begins the deletion of a user: removes all credentials, and adds a row for the deletion. If a
-  /// deletion of the user is under way, the method returns it unchanged.
+  /// Begins to delete a user. From then on the user cannot sign in, and has no tokens, devices or
+  /// roles. Writes of requests that are under way fail with ``StoreError/Code/userDeleted``. Until
+  /// the account is deleted, no other account can have its name. If a deletion of the user is under
+  /// way, the method returns it unchanged.
   ///
   /// - Parameters:
-  ///   - name: the user's name.
-  ///   - publicRecords: whether the user's public records are deleted, or kept without the user's
-  ///     name.
-  ///   - timestamp: the present time.
+  ///   - name: the account's name.
+  ///   - publicRecords: the decision about the user's records in public databases.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such user.
-  func beginUserDeletion(
+  public func beginUserDeletion(
     named name: String, publicRecords: UserDeletion.PublicRecords, at timestamp: Timestamp
   ) async throws -> UserDeletion {
     // The lock waits for all writes, and later writes see the deletion.
@@ -50,8 +51,8 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
     }
   }
 
-  /// Returns the unfinished deletions, in the order in which they began.
-  func userDeletions() async throws -> [UserDeletion] {
+  /// Returns the deletions that are under way, in the order in which they began.
+  public func userDeletions() async throws -> [UserDeletion] {
     try await transactions.read {
       try UserDeletionTable(transaction: $0).deletions().map(\.deletion)
     }

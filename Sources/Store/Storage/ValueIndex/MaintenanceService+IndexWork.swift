@@ -3,11 +3,12 @@ import SQLEngine
 import StoreModel
 
 extension MaintenanceService {
-  /// Does a step of the first pending work on an index, in one write.
+  /// Does a small step of the work on one index (``IndexWork``), in one transaction.
   ///
-  /// - Returns: the progress after the step, with a nil phase when the work has ended; nil if there
-  ///   is no work.
-  func continueIndexWork() async throws -> IndexWork? {
+  /// Several processes may call the method at the same time.
+  ///
+  /// - Returns: the index's progress; nil if there is no work.
+  public func continueIndexWork() async throws -> IndexWork? {
     // The read comes first, because there is almost never any work, and a read does not delay
     // writers.
     guard

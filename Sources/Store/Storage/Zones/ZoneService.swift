@@ -3,13 +3,19 @@ import SQLEngine
 import StoreModel
 
 /// The zones of databases: their creation, deletion and listing.
-struct ZoneService: ZoneStore {
+public struct ZoneService: Sendable {
   let transactions: Transactions
 
-  /// Creates and deletes zones in one transaction, with the database's lock; see ``ZoneModifier``.
+  /// Creates and deletes zones in one transaction. A failed operation does not affect the others.
+  /// The default zone cannot be deleted.
   ///
-  /// - Returns: one outcome for each operation, in the order of `operations`.
-  func modifyZones(
+  /// - Parameters:
+  ///   - origin: the user and the device that make the changes.
+  ///   - timestamp: the time of the changes.
+  /// - Returns: one outcome for each operation, in their order.
+  /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
+  ///   recently; ``StoreError/Code/notFound`` if there is no such database.
+  public func modifyZones(
     _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
     timestamp: Timestamp
   ) async throws -> [ZoneOutcome] {
@@ -26,10 +32,10 @@ struct ZoneService: ZoneStore {
     }
   }
 
-  /// Returns all zones of a database, the default zone first. A shared database has no default zone.
+  /// Returns all zones of a database, the default zone first.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
-  func zones(in database: DatabaseID) async throws -> [Zone] {
+  public func zones(in database: DatabaseID) async throws -> [Zone] {
     try await transactions.read { transaction in
       if let shared = try SharedDatabase.at(database, in: transaction) {
         return try shared.zones().map { try $0.zone() }

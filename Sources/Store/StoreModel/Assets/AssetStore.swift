@@ -3,7 +3,7 @@ import Foundation
 /// The storage of the bytes of assets, outside of the store's tables.
 ///
 /// The bytes of a file stay the same until ``remove(_:)`` deletes the file. The store's tables
-/// (``AssetRegistry``) have the names of the files, and the records that hold each file.
+/// (`AssetService`) have the names of the files, and the records that hold each file.
 public protocol AssetStore: Sendable {
   /// A folder for uploads that are under way. ``keep(_:as:)`` moves a file from this folder without
   /// copying the file. Nil if the storage has no such folder. Files of processes that have ended
@@ -21,7 +21,7 @@ public protocol AssetStore: Sendable {
   /// Removes the bytes under this name, if there are any.
   func remove(_ name: AssetName) async throws
   /// Removes the incomplete files of servers that have ended during an upload.
-  /// ``Maintenance/trim(at:)`` calls the method.
+  /// `MaintenanceService.trim(at:)` calls the method.
   func removeLeftovers() async throws
 }
 

@@ -12,7 +12,7 @@ public struct AssetUpload: Sendable, Hashable {
   /// The user who announced the upload. No other user can save the file with this ``receipt``.
   ///
   /// A user who may read a record with the file can get a receipt of their own from
-  /// ``AssetRegistry/rereferenceAssets(_:inZone:of:for:timestamp:makeReceipt:)``.
+  /// `AssetService.rereferenceAssets(_:inZone:of:for:timestamp:makeReceipt:)`.
   public var userRecordName: String
   /// The name of the only record that may have the file; nil if the announcement named none.
   public var recordName: String?
@@ -54,4 +54,27 @@ public struct AssetFile: Sendable, Hashable {
     self.checksum = checksum
     self.size = size
   }
+}
+
+/// A field of a record that holds an asset or a list of assets.
+public struct AssetPlace: Sendable, Hashable {
+  /// The record's name in its zone.
+  public var recordName: String
+  /// The name of the field.
+  public var fieldName: String
+
+  /// Names a field. Neither the record nor the field need exist.
+  public init(recordName: String, fieldName: String) {
+    self.recordName = recordName
+    self.fieldName = fieldName
+  }
+}
+
+/// How the user of a shared database sees a record that holds a file.
+public enum FileSight: Sendable, Hashable {
+  /// As a participant of the shares in zones of this owner.
+  case zones(ofOwner: String)
+  /// As the share, or its root, that a link shows before the user accepts
+  /// (`TokenCipher.shareOfFile(named:)`).
+  case invitation(String)
 }

@@ -43,3 +43,46 @@ public struct PastChange: Sendable, Hashable {
       dispatched: Timestamp(milliseconds: .max), change: entry.change, audience: entry.audience)
   }
 }
+
+/// A past change of a private database, as it concerns a user who takes or took part in shares.
+public struct ForwardedChange: Sendable, Hashable {
+  /// The user record name.
+  public var user: String
+  /// The change as the user learns of it, in the user's shared database.
+  public var change: PastChange
+  /// The reason why the user does not learn of the change; nil if the user does.
+  public var obstacle: ForwardingObstacle?
+
+  /// Creates a forwarded change.
+  public init(user: String, change: PastChange, obstacle: ForwardingObstacle? = nil) {
+    self.user = user
+    self.change = change
+    self.obstacle = obstacle
+  }
+}
+
+/// The reason why a user does not learn of a change in another user's private database.
+public enum ForwardingObstacle: Sendable, Hashable {
+  /// The user took part in no share that shows the record: never, or not any more since a time. The
+  /// time is nil if the store does not know it.
+  case notParticipant(since: Timestamp?)
+  /// The user was invited, and had not accepted when the change was committed.
+  case notAccepted
+  /// The user takes part in a share of the zone that does not show the record.
+  case outsideHierarchy
+}
+
+/// The limits of the change history: the dispatched changes that the store keeps for explanations.
+/// A change is dispatched when all its notifications are in the log. The store deletes a change
+/// some time after the change exceeds ``changes`` or ``age``.
+public struct ChangeHistoryLimits: Sendable, Hashable {
+  /// The number of latest changes that the store keeps for each database; 0 keeps none.
+  public var changes = 10_000
+  /// The seconds from the dispatch of a change until the store may delete the change.
+  public var age = 7.0 * 24 * 60 * 60
+  /// The most bytes of one change. The store keeps a larger change without the record's fields.
+  public var changeBytes = 16 << 10
+
+  /// The default limits: 10,000 changes of each database, 7 days, and 16 KiB for one change.
+  public init() {}
+}

@@ -1,3 +1,5 @@
+import CloudKitModel
+
 /// The number of a CloudKit database in the store. It is the first column in the primary keys of
 /// the large tables, so that a distributed store can divide these tables by database.
 ///
@@ -7,7 +9,7 @@ public struct DatabaseID: Sendable, Hashable, Comparable {
   /// The number.
   public var rawValue: Int64
   /// The number that stands for a database that does not exist yet. Reads find it empty; see
-  /// `DatabaseStore.vacancy(at:)`. No database ever has this number.
+  /// `DatabaseService.vacancy(at:)`. No database ever has this number.
   public static let vacant = DatabaseID(rawValue: 0)
 
   /// Creates an ID from its number. There need not be a database with this number.
@@ -15,5 +17,38 @@ public struct DatabaseID: Sendable, Hashable, Comparable {
 
   public static func < (left: DatabaseID, right: DatabaseID) -> Bool {
     left.rawValue < right.rawValue
+  }
+}
+
+/// The storage that a database uses.
+public struct DatabaseUsage: Sendable, Hashable {
+  /// The bytes of the database's records, as the store encodes them, and of the assets in these
+  /// records. A file that several records hold counts once.
+  public var bytes: Int64
+  /// The bytes of uploaded files that no record holds. A record holds a file if one of its fields
+  /// has the asset.
+  public var unheldAssetBytes: Int64
+
+  /// Creates a measurement from two numbers of bytes.
+  public init(bytes: Int64, unheldAssetBytes: Int64) {
+    self.bytes = bytes
+    self.unheldAssetBytes = unheldAssetBytes
+  }
+}
+
+/// A user for whom the store creates a container, with the time. The store limits the containers
+/// that users create.
+///
+/// A container exists as soon as the store has data in it: a database, a device or a permission.
+public struct ContainerMaker: Sendable, Hashable {
+  /// The user record name.
+  public var userRecordName: String
+  /// The time of the request that needs the container.
+  public var timestamp: Timestamp
+
+  /// Creates the value from a user record name and a time.
+  public init(userRecordName: String, timestamp: Timestamp) {
+    self.userRecordName = userRecordName
+    self.timestamp = timestamp
   }
 }

@@ -55,3 +55,111 @@ public struct Delivery: Sendable, Hashable {
     self.due = due
   }
 }
+
+/// A route of notifications to devices: a container, a kind of device, an APNs environment and an app.
+/// The delivery worker serves each route independently. So a service that does not answer delays only
+/// its own routes.
+public struct DeliveryRoute: Sendable, Hashable {
+  /// The number of a route in the store.
+  public struct ID: RawRepresentable, Sendable, Hashable {
+    /// The number.
+    public var rawValue: Int64
+
+    /// Restores an ID from its number.
+    public init(rawValue: Int64) {
+      self.rawValue = rawValue
+    }
+  }
+
+  /// The kind of the devices. It determines the service that gets the pushes.
+  public var kind: DeviceToken.Kind
+  /// The container whose notifications are sent on the route.
+  public var container: String
+  /// The APNs environment. Only for the kind ``DeviceToken/Kind/apns`` does the value have a
+  /// meaning.
+  public var apnsEnvironment: APNsEnvironment
+  /// The bundle ID that the devices' registrations name; nil for devices that name none.
+  public var bundleID: String?
+
+  /// Describes a route from its parts.
+  public init(
+    kind: DeviceToken.Kind, container: String, apnsEnvironment: APNsEnvironment,
+    bundleID: String? = nil
+  ) {
+    self.kind = kind
+    self.container = container
+    self.apnsEnvironment = apnsEnvironment
+    self.bundleID = bundleID
+  }
+
+  /// Describes the route to a device.
+  public init(to device: DeviceToken) {
+    self.init(
+      kind: device.kind, container: device.container, apnsEnvironment: device.apnsEnvironment,
+      bundleID: device.bundleID)
+  }
+}
+
+/// The key by which deliveries are merged. Deliveries of one database to one device with the same
+/// key can be merged: only the newest is sent.
+///
+/// A silent notification says only that there is something new, so silent notifications of one
+/// subscription are merged. A shown notification has high priority. Shown notifications are merged
+/// only if the subscription has a collapse ID.
+///
+/// | subscription | key |
+/// | --- | --- |
+/// | silent, with the ID `notes` | `snotes` |
+/// | shown, with the collapse ID `inbox` | `cinbox` |
+/// | shown, without a collapse ID | none |
+public struct DeliveryMergeKey: Sendable, Hashable {
+  /// The text that the store keeps: the prefix `s` and the subscription's ID, or the prefix `c` and
+  /// the collapse ID.
+  public let text: String
+
+  /// Creates the key of a subscription's notifications; nil if they are shown and have no collapse
+  /// ID, and so are never merged.
+  public init?(_ subscription: Subscription) {
+    let info = subscription.notificationInfo
+    if info?.isHighPriority == true {
+      guard let collapseID = info?.collapseIDKey, !collapseID.isEmpty else { return nil }
+      text = "c" + collapseID
+    } else {
+      text = Self.silentPrefix + subscription.subscriptionID
+    }
+  }
+
+  /// The prefix of keys of silent notifications.
+  package static let silentPrefix = "s"
+
+  /// Whether the key is that of silent notifications. These have low priority at APNs.
+  public var isSilent: Bool { text.hasPrefix(Self.silentPrefix) }
+}
+
+/// The deliveries that a process has leased from the store, until the end of its ``DeliveryLease``.
+public struct TakenDeliveries: Sendable {
+  /// The deliveries to send. Those that are due longest come first.
+  public var deliveries: [Delivery]
+  /// The deliveries among ``deliveries`` that had a lease before. The lease ended without an
+  /// outcome, so the process that had it may still be sending the push.
+  public var renewed: Set<Delivery.ID>
+  /// The number of due deliveries that were merged into newer ones.
+  public var mergedCount: Int
+  /// The number of deliveries that were abandoned because they cannot be sent: the device or the
+  /// log entry was deleted, or the device now has another user or container.
+  public var lostCount: Int
+  /// Whether the call found all due deliveries. If false, more may be due.
+  public var isAll: Bool
+
+  /// Creates a result; without arguments, it says that no delivery was due.
+  public init(
+    deliveries: [Delivery] = [], renewed: Set<Delivery.ID> = [], mergedCount: Int = 0,
+    lostCount: Int = 0, isAll: Bool = true
+  ) {
+    self.deliveries = deliveries
+    self.renewed = renewed
+    self.mergedCount = mergedCount
+    self.lostCount = lostCount
+    self.isAll = isAll
+  }
+}

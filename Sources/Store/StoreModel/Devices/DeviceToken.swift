@@ -155,3 +155,58 @@ public struct DeviceToken: Sendable, Hashable {
     hasher.combine(box.content)
   }
 }
+
+/// The identity of a registration: a kind, a token, and the container and environment whose
+/// notifications the device gets. One token may be registered in several containers.
+public struct DeviceName: Sendable, Hashable {
+  /// The kind of the device.
+  public var kind: DeviceToken.Kind
+  /// The device's token: see ``DeviceToken/token``.
+  public var token: String
+  /// The container whose notifications the device gets.
+  public var container: String
+  /// The environment of the container.
+  public var environment: ContainerEnvironment
+
+  /// Creates the identity of a registration, which need not exist.
+  public init(
+    kind: DeviceToken.Kind, token: String, container: String, environment: ContainerEnvironment
+  ) {
+    self.kind = kind
+    self.token = token
+    self.container = container
+    self.environment = environment
+  }
+}
+
+extension DeviceToken {
+  /// The identity of the registration.
+  public var name: DeviceName {
+    DeviceName(kind: kind, token: token, container: container, environment: environment)
+  }
+}
+
+/// The URL to which a browser's or a program's notifications are posted.
+public struct WebEndpoint: Sendable, Hashable {
+  /// The absolute URL.
+  public var url: String
+  /// The secrets with which the server encrypts messages to a browser, or signs messages to a
+  /// program.
+  public var secrets: [UInt8]
+
+  /// Creates an endpoint. The URL is not checked.
+  public init(url: String, secrets: [UInt8]) {
+    self.url = url
+    self.secrets = secrets
+  }
+
+  /// Returns the token for a browser or a webhook, such as `webPush-5f3a…`.
+  ///
+  /// An APNs token has only hexadecimal digits, so it never equals such a text. The token alone
+  /// therefore identifies a device, without the kind.
+  ///
+  /// - Parameter digest: a hash that differs between endpoints, in letters and digits.
+  public static func token(kind: DeviceToken.Kind, digest: String) -> String {
+    "\(kind.rawValue)-\(digest)"
+  }
+}

@@ -2,8 +2,8 @@
 /// at a time dispatches the notifications of a part.
 ///
 /// A database is usually one part. If it has too many subscriptions for the memory of one server,
-/// an administrator can divide it (``PartitionStore/partition(_:into:)``). Each part has a lease of
-/// its own (``DispatchLeases``). The server with this lease matches all changes of the database,
+/// an administrator can divide it (`ClusterService.partition(_:into:)`). Each part has a lease of
+/// its own (`ClusterService`). The server with this lease matches all changes of the database,
 /// but only against the subscriptions of the part. A subscriber is in exactly one part, so the
 /// subscriber's notifications have the order of the changes.
 public struct DatabasePart: Sendable, Hashable {
@@ -65,7 +65,7 @@ public struct PartLease: Sendable, Hashable {
     self.formerHolder = formerHolder
   }
 
-  /// The part as an argument of ``DispatchLeases/lease(_:to:)``. Use the value only if ``holder``
+  /// The part as an argument of `ClusterService.lease(_:to:)`. Use the value only if ``holder``
   /// is nil.
   public var free: FreePart { FreePart(part: part, formerHolder: formerHolder) }
 }
@@ -75,7 +75,7 @@ public struct FreePart: Sendable, Hashable {
   /// The part.
   public var part: DatabasePart
   /// The number of the holder in the lease's row, which is no longer registered; 0 for none.
-  /// ``DispatchLeases/lease(_:to:)`` succeeds only if the row still has this holder.
+  /// `ClusterService.lease(_:to:)` succeeds only if the row still has this holder.
   package var formerHolder: Int64
 
   /// Creates a part that was free when the caller read the row.

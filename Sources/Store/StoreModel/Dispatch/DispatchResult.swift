@@ -1,3 +1,5 @@
+import Foundation
+
 /// The result of one transaction of the dispatcher.
 public struct DispatchResult: Sendable {
   /// The entries written to the notification log.
@@ -29,5 +31,32 @@ public struct DispatchResult: Sendable {
     self.unsent = unsent
     self.withheld = withheld
     self.deferred = deferred
+  }
+}
+
+/// A notification that was not logged, because the subscriber may not read the changed record.
+public struct WithheldNotification: Sendable, Hashable {
+  /// The database of the change.
+  public var database: DatabaseID
+  /// The subscriber's user record name.
+  public var subscriber: String
+  /// The ID of the subscription that fired.
+  public var subscriptionID: String
+  /// The notification ID, which all notifications of the change share.
+  public var notificationID: UUID
+  /// The reason, for a person to read. It names the record, the record's type and the missing
+  /// right.
+  public var reason: String
+
+  /// Creates a report of one notification.
+  public init(
+    database: DatabaseID, subscriber: String, subscriptionID: String, notificationID: UUID,
+    reason: String
+  ) {
+    self.database = database
+    self.subscriber = subscriber
+    self.subscriptionID = subscriptionID
+    self.notificationID = notificationID
+    self.reason = reason
   }
 }

@@ -20,7 +20,7 @@ public struct OutboxEntry: Sendable, Hashable {
   public var change: Change
   /// The last subscription whose notification is written, if the change is only partly dispatched;
   /// nil if no notification is written. The order is that of subscribers and IDs, by their bytes.
-  /// See ``MatchedChange/isWhole``.
+  /// See `MatchedChange.isWhole`.
   public var settledThrough: SubscriptionName?
   /// The participants of shares who learn of the change; empty if there are none.
   public var audience: ShareAudience
@@ -51,5 +51,89 @@ public struct OutboxEntry: Sendable, Hashable {
     self.change = change
     self.settledThrough = settledThrough
     self.audience = audience
+  }
+}
+
+/// The users besides the owner who learn of a change in a private database: participants of its
+/// shares.
+///
+/// The transaction of the change determines the audience. Who takes part in the shares is read when
+/// the change is forwarded, so a participant who was removed meanwhile does not learn of it.
+public struct ShareAudience: Sendable, Hashable {
+  /// The numbers of the shares that show the change: those of the record's place before and after
+  /// the change.
+  public var shares: [Int64]
+  /// The user record names of participants whose part ended with the change. They learn of it once.
+  public var departed: [String]
+
+  /// Creates an audience.
+  public init(shares: [Int64] = [], departed: [String] = []) {
+    self.shares = shares
+    self.departed = departed
+  }
+
+  /// Whether nobody can belong to the audience.
+  public var isEmpty: Bool { shares.isEmpty && departed.isEmpty }
+}
+
+/// Where a change comes from that is forwarded to the shared database of a participant.
+public struct ChangeForwarding: Sendable, Hashable {
+  /// The owner's private database, in which the change was committed.
+  public var source: DatabaseID
+  /// Whether the participant has no part in the zone any more. Pushes of the zone that wait are then
+  /// not sent.
+  public var endsZone: Bool
+
+  /// The reason why a push of a zone is not sent after the user's part in the zone has ended.
+  public static let removedReason = "the user does not take part in the zone any more"
+
+  /// Creates the source of a forwarded change.
+  public init(source: DatabaseID, endsZone: Bool) {
+    self.source = source
+    self.endsZone = endsZone
+  }
+}
+
+/// Changes whose firings for one subscriber are *deferred*.
+///
+/// A firing is a subscription that a change matches. The changes of a database may fire very many
+/// subscriptions of one user. So that other users do not wait, the dispatcher then marks the changes
+/// as dispatched without the firings of this user. The store keeps the position up to which this
+/// user's firings are logged. The deferred changes stay in the outbox until the position has passed
+/// them.
+///
+/// Only a whole subscriber is deferred, so the entries of each user's log keep the order of the
+/// commits.
+public struct DeferredWork: Sendable {
+  /// A deferred change.
+  public struct Change: Sendable {
+    /// The change, with ``OutboxEntry/deferral`` set. The first change may be partly dispatched to
+    /// the subscriber: see ``OutboxEntry/settledThrough``.
+    public var entry: OutboxEntry
+    /// Whether the subscriber may read the changed record now. If not, its firings are withheld.
+    public var isReadable: Bool
+
+    /// Creates a deferred change.
+    public init(entry: OutboxEntry, isReadable: Bool) {
+      self.entry = entry
+      self.isReadable = isReadable
+    }
+  }
+
+  /// The oldest changes that wait, in the order of their numbers.
+  public var changes: [Change]
+  /// The number of still older changes that were given up, because too many waited.
+  public var givenUp = 0
+  /// The present subscriptions of the subscriber in the database.
+  public var subscriptions: [StoredSubscription]
+  /// The number of newest entries that the subscriber's log keeps
+  /// (``NotificationLogLimits/entries``).
+  public var entryLimit: Int
+
+  /// Creates the work from its parts.
+  public init(changes: [Change], subscriptions: [StoredSubscription], entryLimit: Int) {
+    self.changes = changes
+    self.subscriptions = subscriptions
+    self.entryLimit = entryLimit
   }
 }

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Foundation
 
 /// An entry of the notification log: one notification of one user.
 ///
@@ -23,5 +24,72 @@ public struct LogEntry: Sendable, Hashable {
     self.sequence = sequence
     self.notification = notification
     self.logged = logged
+  }
+}
+
+/// One notification as a reader of the log sees it.
+public enum LoggedNotification: Sendable, Hashable {
+  /// A notification that no device of the user has marked as read.
+  case unread(LogEntry)
+  /// The mark of a notification that was marked as read. The log no longer returns the
+  /// notification's contents. `marked` is the time of the marking.
+  case read(notificationID: UUID, marked: Timestamp)
+}
+
+/// A page of a user's notification log.
+public struct NotificationLogPage: Sendable, Hashable {
+  /// The notifications and marks, oldest first. A marked notification has the place of its mark.
+  public var notifications: [LoggedNotification]
+  /// The token for the next page, which only a server of this store can read.
+  public var token: String
+  /// Whether the log already has entries after this page.
+  public var moreComing: Bool
+
+  /// Creates a page. `token` continues after this page.
+  public init(notifications: [LoggedNotification], token: String, moreComing: Bool) {
+    self.notifications = notifications
+    self.token = token
+    self.moreComing = moreComing
+  }
+}
+
+/// The limits of the notification log. The store deletes an entry some time after the entry exceeds
+/// one of the limits.
+public struct NotificationLogLimits: Sendable, Hashable {
+  /// The age in seconds at which the store may delete entries and marks. A mark says that a user
+  /// has read a notification. Its age counts from the time of the marking.
+  public var age = 30.0 * 24 * 60 * 60
+  /// The number of newest entries that the store keeps for one user in all containers together. In
+  /// addition, it keeps the same number of the user's marks.
+  public var entries = 10_000
+  /// The most bytes of entries that the store keeps for one user in all containers together. The
+  /// newest entries stay.
+  public var bytes = 64 << 20
+
+  /// The default limits: 30 days, 10,000 entries and 64 MiB for each user.
+  public init() {}
+}
+
+/// A user in one environment of a container: the recipient of notifications.
+public struct Recipient: Sendable, Hashable {
+  /// The user's record name.
+  public var userRecordName: String
+  /// The container's identifier.
+  public var container: String
+  /// The environment of the container.
+  public var environment: ContainerEnvironment
+
+  /// Names a recipient.
+  public init(userRecordName: String, container: String, environment: ContainerEnvironment) {
+    self.userRecordName = userRecordName
+    self.container = container
+    self.environment = environment
+  }
+}
+
+extension DeviceToken {
+  /// The owner of the device, in the container of the registration.
+  package var recipient: Recipient {
+    Recipient(userRecordName: userRecordName, container: container, environment: environment)
   }
 }

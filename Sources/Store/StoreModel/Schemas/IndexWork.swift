@@ -3,7 +3,7 @@ import CloudKitModel
 /// The work that makes the index of a field match the field's options.
 ///
 /// The work begins when a schema change adds or removes an index of a field.
-/// ``Maintenance/continueIndexWork()`` does the work in small steps, while the store is in use.
+/// `MaintenanceService.continueIndexWork()` does the work in small steps, while the store is in use.
 /// Until the work is done, queries that need the index fail with ``ItemFailure/Code/notReady``.
 public struct IndexWork: Sendable, Hashable {
   /// The phase of the work.
@@ -38,7 +38,7 @@ public struct IndexWork: Sendable, Hashable {
   /// ``Phase/clearing``.
   public var done: Int
   /// The number of records of the type when the value was read. Nil in the phase
-  /// ``Phase/clearing``, and in the result of ``Maintenance/continueIndexWork()``.
+  /// ``Phase/clearing``, and in the result of `MaintenanceService.continueIndexWork()`.
   public var total: Int?
 
   /// Creates the progress of one index. A phase of nil says that the work is done.

@@ -1,24 +1,59 @@
 /// The subscriptions of all users of a database. A server keeps them in an index in memory, and
 /// matches changes against this index.
+///
+/// `SubscriptionService` implements and documents the method. The protocol lets a test delay or fail
+/// the calls of a dispatcher.
 public protocol SubscriptionFeed: Sendable {
-  /// Returns the changes of subscriptions since a position, for the users of one part of a
-  /// database. The order is that of the subscription versions (``StoredSubscription``).
-  ///
-  /// A call reads about `limit` saves and about `limit` deletions of the database, and always all
-  /// changes of a version. A reader continues from ``SubscriptionChanges/position`` while
-  /// ``SubscriptionChanges/moreComing`` is true. After the last call, the reader has the same
-  /// subscriptions as the store, even if users changed some between the calls.
   func subscriptionChanges(
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges
 }
 
-extension SubscriptionFeed {
-  /// Returns the changes of all users' subscriptions since a position, in the order of the
-  /// subscription versions.
-  public func subscriptionChanges(
-    in database: DatabaseID, since position: SubscriptionPosition, limit: Int
-  ) async throws -> SubscriptionChanges {
-    try await subscriptionChanges(in: .whole(database), since: position, limit: limit)
+/// A reader's position in the changes of a database's subscriptions. The reader is a server that
+/// keeps the subscriptions in memory. The changes have the order of the database's subscription
+/// version (``StoredSubscription``).
+public struct SubscriptionPosition: Sendable, Hashable {
+  /// The subscription version up to which the reader has read; 0 before the first reading.
+  public var version: Int64
+  /// The greatest version of a deletion whose row the store had deleted when the reader last got
+  /// changes. If the store later deletes rows of newer deletions, the reader may have missed these
+  /// deletions.
+  public var forgottenVersion: Int64
+
+  /// The position before all changes.
+  public static let beginning = SubscriptionPosition(version: 0, forgottenVersion: 0)
+
+  /// Creates a position from two subscription versions of the database.
+  public init(version: Int64, forgottenVersion: Int64) {
+    self.version = version
+    self.forgottenVersion = forgottenVersion
+  }
+}
+
+/// The changes of a database's subscriptions since a position.
+public struct SubscriptionChanges: Sendable {
+  /// The position after these changes.
+  public var position: SubscriptionPosition
+  /// The subscriptions that were saved, in their latest state.
+  public var saved: [StoredSubscription]
+  /// The subscriptions that were deleted.
+  public var deleted: [SubscriptionName]
+  /// Whether these changes start from the beginning. If true, the reader must first remove all its
+  /// subscriptions: the reader is new, or the store no longer has the rows of deletions that the
+  /// reader has not read.
+  public var startsAnew: Bool
+  /// Whether there are further changes, which the next call returns.
+  public var moreComing: Bool
+
+  /// Creates a list of changes that ends at `position`.
+  public init(
+    position: SubscriptionPosition, saved: [StoredSubscription],
+    deleted: [SubscriptionName], startsAnew: Bool, moreComing: Bool
+  ) {
+    self.position = position
+    self.saved = saved
+    self.deleted = deleted
+    self.startsAnew = startsAnew
+    self.moreComing = moreComing
   }
 }

@@ -96,3 +96,20 @@ public struct UserHoldings: Sendable, Hashable {
     self.permissions = permissions
   }
 }
+
+/// A page of the records of a public database that a user created or last modified.
+public struct StampedRecordPage: Sendable, Hashable {
+  /// The most records that one call examines.
+  public static let budget = 5_000
+
+  /// The records, in the order of their creation; at most as many as the caller requested.
+  public var records: [Record]
+  /// The number to pass to the next call, which continues the search; nil at the end.
+  public var next: Int64?
+
+  /// Creates a page, by default the last one.
+  package init(records: [Record], next: Int64? = nil) {
+    self.records = records
+    self.next = next
+  }
+}

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import PushChannels
+import Storage
 import StoreModel
 import Synchronization
 import Waiting
@@ -142,9 +143,9 @@ extension DispatchWorld {
     try await subscribe(subscription)
     for _ in 0..<count { try await save("n-\(UUID().uuidString)") }
     let entries = try await store.outbox.undispatchedChanges(
-      in: publicID, after: .min, limit: 10_000)
+      in: .whole(publicID), after: .min, limit: 10_000)
     let firing = try await store.subscriptions.subscriptionChanges(
-      in: publicID, since: .beginning, limit: 10_000
+      in: .whole(publicID), since: .beginning, limit: 10_000
     ).saved.filter { $0.subscription.subscriptionID == subscriptionID }
     if let worker {
       try await eventually("the worker has looked at what there is") { worker.isPrepared }

@@ -20,7 +20,7 @@ struct LargeBacklogTests {
     let count = 200_000
     try await withWorld(inFile: true) { world in
       let first = try await world.owe(1)
-      let store = try #require(world.store as? SQLStore)
+      let store = world.store
       try await store.transactions.write { transaction in
         _ = try transaction.connection.run(
           """

@@ -1,4 +1,6 @@
+import ChangeDispatch
 import CloudKitModel
+import Storage
 import StoreModel
 
 /// Calls of the dispatcher to its store that a test can hold up or let fail.
@@ -16,7 +18,7 @@ struct DispatchHooks: Sendable {
   var beforeOutboxReading: Hook<DatabaseID> = { _ in }
   var beforeSubscriptionReading: Hook<DatabaseID> = { _ in }
 
-  func around(_ store: any Store) -> DispatchStore {
+  func around(_ store: Store) -> DispatchStore {
     var hooked = DispatchStore(store)
     hooked.outbox = HookedOutbox(base: store.outbox, hooks: self)
     hooked.subscriptions = HookedSubscriptionFeed(base: store.subscriptions, hooks: self)

@@ -15,11 +15,11 @@ struct DispatchWorld: Sendable {
   /// The token of a reader of Alice's log who has no device.
   static let reader = "alice-reader"
 
-  let store: any Store
+  let store: Store
   let publicID: DatabaseID
   let privateID: DatabaseID
 
-  init(_ store: any Store) async throws {
+  init(_ store: Store) async throws {
     self.store = store
     publicID = try await store.databases.database(at: Self.address(.public))
     privateID = try await store.databases.database(at: Self.address(.private, owner: Self.alice))
@@ -156,7 +156,7 @@ final class RunningDispatcher: Sendable {
 
   /// - Parameter servers: what servers know of each other that share the store.
   init(
-    _ store: DispatchStore, servers: (any ClusterStore)? = nil,
+    _ store: DispatchStore, servers: ClusterService? = nil,
     configure: (inout Dispatcher.Configuration) -> Void = { _ in },
     configurePresence: (inout ServerMembership.Configuration) -> Void = { _ in }
   ) {
@@ -204,14 +204,14 @@ func withWorld(
   configuration.tuning.cacheKilobytes = 2048
   configure(&configuration)
   guard inFile else {
-    let store = try await SQLStore.inMemory(configuration: configuration)
+    let store = try await Store.inMemory(configuration: configuration)
     try await body(try await DispatchWorld(store))
     return await store.close()
   }
   let directory = NSTemporaryDirectory() + "petrel-dispatch-" + UUID().uuidString
   try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: directory) }
-  let store = try await SQLStore.open(
+  let store = try await Store.open(
     at: directory + "/store.sqlite", configuration: configuration)
   try await body(try await DispatchWorld(store))
   await store.close()

@@ -1,5 +1,6 @@
 import CloudKitModel
 import PropertyTesting
+import Storage
 import StoreModel
 import Testing
 import Waiting
@@ -37,7 +38,7 @@ struct FanOutTests {
       let arePrepared = Box<[Bool]>([])
       var hooks = DispatchHooks()
       hooks.beforeCompletion = { changes in
-        arePrepared.value.withLock { $0 += changes.map { $0.preparation != nil } }
+        arePrepared.value.withLock { $0 += changes.map { $0.preparedBytes != nil } }
       }
       let running = RunningDispatcher(hooks.around(world.store)) { $0.firingLimit = 7 }
       try await world.save("a")
@@ -90,7 +91,7 @@ struct FanOutTests {
       await stopped
       #expect(first.lines.count == 60)
       let entry = try await world.store.outbox.undispatchedChanges(
-        in: world.publicID, after: 0, limit: 2
+        in: .whole(world.publicID), after: 0, limit: 2
       ).first
       #expect(entry?.settledThrough?.subscriptionID == Self.names(100)[59])
 

@@ -20,7 +20,7 @@ struct ServerWakeUpTests {
     init(
       at location: StoreLocation, _ configure: (inout ServerMembership.Configuration) -> Void
     ) async throws {
-      world = try await DispatchWorld(try await SQLStore.open(at: location))
+      world = try await DispatchWorld(try await Store.open(at: location))
       running = RunningDispatcher(
         DispatchStore(world.store), servers: world.store.servers,
         configurePresence: { configuration in

@@ -11,7 +11,7 @@ struct SharedStoreServer: Sendable {
   var running: RunningDispatcher
 
   init(at location: StoreLocation) async throws {
-    let store = try await SQLStore.open(at: location)
+    let store = try await Store.open(at: location)
     world = try await DispatchWorld(store)
     running = RunningDispatcher(DispatchStore(store), servers: store.servers) {
       $0.batchSize = 4

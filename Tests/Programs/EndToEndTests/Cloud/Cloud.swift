@@ -27,7 +27,7 @@ actor Cloud {
   /// The clock of the server and the simulator.
   nonisolated let clock: CloudClock
   private(set) var simulator: APNsSimulator
-  private(set) var store: any Store
+  private(set) var store: Store
   private(set) var server: Server
   private var tokens: [String: String] = [:]
   private(set) var serverPort: Int
@@ -96,13 +96,13 @@ actor Cloud {
     return configuration
   }
 
-  private static func openStore(in directory: String) async throws -> any Store {
-    try await SQLStore.open(
+  private static func openStore(in directory: String) async throws -> Store {
+    try await Store.open(
       at: ServerConfiguration(dataDirectory: directory).storePath)
   }
 
   private static func makeServer(
-    _ directory: String, _ container: ServerConfiguration.Container, _ store: any Store,
+    _ directory: String, _ container: ServerConfiguration.Container, _ store: Store,
     _ clock: CloudClock, port: Int
   ) throws -> Server {
     var configuration = ServerConfiguration(dataDirectory: directory)

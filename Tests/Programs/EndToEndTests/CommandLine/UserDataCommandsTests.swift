@@ -142,7 +142,7 @@ struct UserDataCommandsTests {
       try await fill(shell)
       let location = StoreLocation.file(path: shell.cloud.directory + "/petrel.sqlite")
       func deletions() async throws -> [UserDeletion] {
-        let store = try await SQLStore.open(
+        let store = try await Store.open(
           at: location, configuration: StoreConfiguration(role: .tool))
         let deletions = try await store.userDeletion.userDeletions()
         await store.close()

@@ -18,7 +18,7 @@ struct FanOutCrashTests {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
     // Beside the server, as a tool may be.
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: directory + "/petrel.sqlite", configuration: StoreConfiguration(role: .tool))
     let database = try await prepare(store)
     var settled = 0
@@ -60,7 +60,7 @@ struct FanOutCrashTests {
   private static func name(_ user: Int) -> String { "_user" + String(10_000 + user) }
 
   /// Saves the subscriptions and then one record, which fires all of them.
-  private func prepare(_ store: SQLStore) async throws -> DatabaseID {
+  private func prepare(_ store: Store) async throws -> DatabaseID {
     let database = try await store.databases.database(
       at: DatabaseAddress(
         container: Cloud.container, environment: .development, scope: .public, owner: nil))
@@ -96,9 +96,10 @@ struct FanOutCrashTests {
 
   /// Of how many users all is settled; those of whom a part is do not count.
   private static func settledUsers(
-    of database: DatabaseID, in store: SQLStore
+    of database: DatabaseID, in store: Store
   ) async throws -> Int {
-    let waiting = try await store.outbox.undispatchedChanges(in: database, after: .min, limit: 1)
+    let waiting = try await store.outbox.undispatchedChanges(
+      in: .whole(database), after: .min, limit: 1)
     guard let entry = waiting.first else { return users }
     guard let through = entry.settledThrough else { return 0 }
     return (Int(through.subscriber.dropFirst("_user".count)) ?? 0) - 10_000

@@ -16,7 +16,7 @@ extension ServersUnderFaultsTests {
     let folder: String
     let schema: PostgreSQLServer.Schema
     /// Beside the servers, as a tool is.
-    let store: SQLStore
+    let store: Store
     let proxies: [HoldingProxy]
     // Changed by the one task that strikes, and read by the others through the mutex.
     var servers: [Program] = []
@@ -28,7 +28,7 @@ extension ServersUnderFaultsTests {
       schema = try await postgreSQL.makeSchema()
       let socket = try await postgreSQL.socket
       proxies = try (0..<3).map { _ in try HoldingProxy(to: .socket(path: socket)) }
-      store = try await SQLStore.open(
+      store = try await Store.open(
         at: .postgreSQL(try PostgreSQLAddress(schema.address), assets: folder + "/assets"),
         configuration: StoreConfiguration(role: .tool))
     }

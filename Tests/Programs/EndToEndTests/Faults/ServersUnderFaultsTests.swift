@@ -324,7 +324,7 @@ struct ServersUnderFaultsTests {
     }
 
     /// All that a user's log holds, that of who saves unless another is named; oldest first.
-    func log(of user: String? = nil, in store: SQLStore) async throws -> [Line] {
+    func log(of user: String? = nil, in store: Store) async throws -> [Line] {
       let recipient = Recipient(
         userRecordName: user ?? self.user, container: Cloud.container, environment: .development)
       var lines: [Line] = []

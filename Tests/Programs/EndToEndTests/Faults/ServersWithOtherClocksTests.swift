@@ -157,7 +157,7 @@ private final class Installation {
   let folder: String
   let schema: PostgreSQLServer.Schema
   /// Beside the servers, as a tool is.
-  let store: SQLStore
+  let store: Store
   let user: User
   private let token: String
   private var servers: [(program: Program, port: Int)] = []
@@ -166,7 +166,7 @@ private final class Installation {
     folder = NSTemporaryDirectory() + "petrel-clocks-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     schema = try await PostgreSQLServer.shared.makeSchema()
-    store = try await SQLStore.open(
+    store = try await Store.open(
       at: .postgreSQL(try PostgreSQLAddress(schema.address), assets: folder + "/assets"),
       configuration: StoreConfiguration(role: .tool))
     user = try await store.accounts.addUser(named: "anna", at: .now)

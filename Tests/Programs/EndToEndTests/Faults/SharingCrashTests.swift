@@ -20,7 +20,7 @@ struct SharingCrashTests {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
     // Beside the server, as a tool may be.
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: directory + "/petrel.sqlite", configuration: StoreConfiguration(role: .tool))
     let database = try await prepare(store)
     var round = 0
@@ -55,7 +55,7 @@ struct SharingCrashTests {
   }
 
   /// Shares a zone with the participants, who subscribe to their shared databases.
-  private func prepare(_ store: SQLStore) async throws -> DatabaseID {
+  private func prepare(_ store: Store) async throws -> DatabaseID {
     func database(_ scope: DatabaseScope, of user: String) async throws -> DatabaseID {
       try await store.databases.database(
         at: DatabaseAddress(
@@ -89,7 +89,7 @@ struct SharingCrashTests {
     return own
   }
 
-  private func save(_ name: String, in database: DatabaseID, _ store: SQLStore) async throws {
+  private func save(_ name: String, in database: DatabaseID, _ store: Store) async throws {
     _ = try await modify(
       RecordOperation(
         kind: .create, recordID: RecordID(recordName: name, zoneID: Self.zoneID),
@@ -97,7 +97,7 @@ struct SharingCrashTests {
   }
 
   private func modify(
-    _ operation: RecordOperation, in database: DatabaseID, _ store: SQLStore
+    _ operation: RecordOperation, in database: DatabaseID, _ store: Store
   ) async throws -> [RecordOutcome] {
     try await store.records.modifyRecords(
       RecordModification(
@@ -106,7 +106,7 @@ struct SharingCrashTests {
   }
 
   /// The IDs in a user's notification log, in its order.
-  private func notificationIDs(of user: String, in store: SQLStore) async throws -> [UUID] {
+  private func notificationIDs(of user: String, in store: Store) async throws -> [UUID] {
     let page = try await store.notificationLog.notificationLog(
       of: Recipient(
         userRecordName: user, container: Cloud.container, environment: .development),

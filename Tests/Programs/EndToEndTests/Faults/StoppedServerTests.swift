@@ -28,7 +28,7 @@ struct StoppedServerTests {
       try await cloud.pushes()
       let server = await cloud.server
       let loop = try #require(server.channels.channel(APNsChannel.self)).loop
-      let store = try #require(await cloud.store as? SQLStore)
+      let store = await cloud.store
       parts.withLock {
         $0 = [
           Part(name: "server", object: server), Part(name: "service", object: server.service),

@@ -60,7 +60,7 @@ struct WebDeliveryCrashTests {
       try await server.kill()
       server = try await cloud.startProgram()
     }
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: cloud.directory + "/petrel.sqlite", configuration: StoreConfiguration(role: .tool))
     try await eventually("each delivery has its outcome") {
       let isDispatched = try await store.outbox.undispatchedDatabases().isEmpty
@@ -118,7 +118,7 @@ struct WebDeliveryCrashTests {
   }
 }
 
-extension SQLStore {
+extension Store {
   /// How many deliveries are in each state.
   fileprivate func deliveryStates() async throws -> [Int64: Int] {
     try await transactions.read { transaction in

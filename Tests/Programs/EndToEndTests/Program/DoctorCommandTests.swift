@@ -276,7 +276,7 @@ struct DoctorCommandTests {
   @Test("devices that no setting reaches are a warning, with the setting that would")
   func devicesWithoutWay() async throws {
     try await DoctorSetup.run { setup in
-      let store = try await SQLStore.open(at: .file(path: setup.storePath))
+      let store = try await Store.open(at: .file(path: setup.storePath))
       for (token, container) in [("aa", DoctorSetup.container), ("bb", "iCloud.org.example.Old")] {
         try await store.devices.saveDeviceToken(
           DeviceToken(

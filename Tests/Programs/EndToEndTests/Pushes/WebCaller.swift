@@ -3,6 +3,7 @@ import Cryptography
 import DatabaseAPI
 import FoundationNetworking
 import JSONCoding
+import Storage
 import StoreModel
 import Testing
 
@@ -36,8 +37,7 @@ struct WebCaller: Sendable {
   }
 
   /// A program with a key of its own, which is put among those of the server.
-  init(withKeyNamed name: String, in credentials: any CredentialStore, at server: URL) async throws
-  {
+  init(withKeyNamed name: String, in credentials: CredentialService, at server: URL) async throws {
     self.server = server
     let key = try ES256PrivateKey()
     let registered = try await Registration.addServerKey(

@@ -24,7 +24,7 @@ struct UnloggedNotificationTests {
         container: Service.container, environment: .development, scope: .public, owner: nil))
     var change: ChangeExplanation?
     try await eventually("the change is as it should be") {
-      change = try await Explainer(store: ExplanationStore(service.store)).explain(
+      change = try await Explainer(store: service.store).explain(
         RecordID(recordName: "A"), in: database, about: question
       ).changes.first
       return change.map { $0.dispatched != nil && isDone($0) } == true

@@ -25,14 +25,14 @@ struct ExplainedHistoryTests {
         .count == 4
       }
       var limits = Explainer.Limits()
-      let all = try await Explainer(store: ExplanationStore(service.store), limits: limits)
+      let all = try await Explainer(store: service.store, limits: limits)
         .explain(RecordID(recordName: "A"), in: service.publicDatabase())
       #expect(
         all.changes.map { $0.change.record?.fields["title"] }
           == [.string("two"), .string("one"), .string("Milk")])
       #expect(!all.moreComing)
       limits.changes = 2
-      let some = try await Explainer(store: ExplanationStore(service.store), limits: limits)
+      let some = try await Explainer(store: service.store, limits: limits)
         .explain(RecordID(recordName: "A"), in: service.publicDatabase())
       #expect(some.changes.count == 2 && some.moreComing)
     }
@@ -79,7 +79,7 @@ struct ExplainedHistoryTests {
       _ = try await service.explain("C") { !$0.notifications.isEmpty }
       let name = SubscriptionName(
         subscriber: service.alice.recordName, subscriptionID: "cheap")
-      let explanation = try await Explainer(store: ExplanationStore(service.store)).explain(
+      let explanation = try await Explainer(store: service.store).explain(
         name, in: service.publicDatabase())
       #expect(
         explanation.firings.map { $0.entry.notification.change.record?.recordID.recordName }
@@ -99,7 +99,7 @@ struct ExplainedHistoryTests {
       try await service.watch(id: "deleted", firesOn: ["delete"])
       for name in ["A", "B"] { try await service.saveNote(name) }
       _ = try await service.explain("B") { !$0.notifications.isEmpty }
-      let explainer = Explainer(store: ExplanationStore(service.store))
+      let explainer = Explainer(store: service.store)
       let record = Record(recordID: RecordID(recordName: "X"), recordType: "Note")
       let run = try await explainer.dryRun(
         Change(

@@ -256,7 +256,7 @@ private struct DeviceHistory {
   private func explanation(
     of change: PastChange, at service: Service
   ) async throws -> ChangeExplanation {
-    let explained = try await Explainer(store: ExplanationStore(service.store)).explain(
+    let explained = try await Explainer(store: service.store).explain(
       RecordID(recordName: change.name), in: service.publicDatabase())
     return try #require(explained.changes.first)
   }

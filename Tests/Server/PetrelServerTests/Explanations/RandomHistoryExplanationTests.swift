@@ -178,7 +178,7 @@ private struct RandomHistory {
   ) async throws -> [ChangeExplanation] {
     var limits = Explainer.Limits()
     limits.changes = 100
-    return try await Explainer(store: ExplanationStore(service.store), limits: limits).explain(
+    return try await Explainer(store: service.store, limits: limits).explain(
       RecordID(recordName: name), in: service.publicDatabase(), about: question
     ).changes
   }

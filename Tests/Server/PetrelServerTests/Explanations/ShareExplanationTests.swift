@@ -72,7 +72,7 @@ struct ShareExplanationTests {
       of name: String, question: Explainer.Question? = nil
     ) async throws -> ChangeExplanation {
       let database = try await service.privateDatabase()
-      let explainer = Explainer(store: ExplanationStore(service.store))
+      let explainer = Explainer(store: service.store)
       let recordID = RecordID(recordName: name, zoneID: ZoneID(zoneName: "Notes"))
       var change: ChangeExplanation?
       try await eventually("the change is dispatched") {

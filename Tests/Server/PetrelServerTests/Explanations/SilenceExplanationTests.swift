@@ -182,7 +182,7 @@ struct SilenceExplanationTests {
         fired.notifications.map(\.entry.notification.subscription.subscriptionID) == ["all"])
       #expect(!fired.hasFields)
       try await service.store.maintenance.trim(at: Timestamp.now.advanced(bySeconds: 8 * 86_400))
-      let explanation = try await Explainer(store: ExplanationStore(service.store)).explain(
+      let explanation = try await Explainer(store: service.store).explain(
         RecordID(recordName: "A"), in: service.publicDatabase())
       #expect(explanation.changes.isEmpty)
       #expect(explanation.remark?.contains("no change of it is kept") == true)

@@ -14,7 +14,7 @@ extension SilenceHistory {
   ) async throws -> [ChangeExplanation] {
     var limits = Explainer.Limits()
     limits.changes = 100
-    return try await Explainer(store: ExplanationStore(service.store), limits: limits).explain(
+    return try await Explainer(store: service.store, limits: limits).explain(
       record, in: try await database(of: service), about: question
     ).changes
   }

@@ -73,7 +73,7 @@ struct SubscriptionTallyTests {
       // A change that fires nothing is kept with a later transaction.
       var latest: SubscriptionExplanation.Tally?
       try await eventually("all is kept") {
-        latest = try await Explainer(store: ExplanationStore(service.store)).explain(
+        latest = try await Explainer(store: service.store).explain(
           name, in: database
         ).tally
         return latest?.changes == saves.count

@@ -59,7 +59,7 @@ extension Service {
     let database = try await publicDatabase()
     do {
       try await eventually("the change of \(recordName) is as it should be") {
-        latest = try await Explainer(store: ExplanationStore(store)).explain(
+        latest = try await Explainer(store: store).explain(
           RecordID(recordName: recordName), in: database
         ).changes.first
         return latest.map { $0.dispatched != nil && isDone($0) } == true
@@ -84,7 +84,7 @@ extension Service {
   ) async throws -> [SilenceReason] {
     var change: ChangeExplanation?
     try await eventually("the change is dispatched") {
-      change = try await Explainer(store: ExplanationStore(store)).explain(
+      change = try await Explainer(store: store).explain(
         recordID, in: database,
         about: .init(subscriber: alice.recordName, subscriptionID: subscriptionID)
       ).changes.first

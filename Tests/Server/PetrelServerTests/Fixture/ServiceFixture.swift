@@ -58,11 +58,11 @@ final class Service: Sendable {
   private let log: ServerLog
 
   private struct State {
-    var store: SQLStore
+    var store: Store
     var server: Server
   }
 
-  var store: SQLStore { state.withLock { $0.store } }
+  var store: Store { state.withLock { $0.store } }
   var server: Server { state.withLock { $0.server } }
   var client: ServiceClient { ServiceClient(port: server.port) }
   var operations: OperationTable { server.service.operations }
@@ -86,7 +86,7 @@ final class Service: Sendable {
     log = settings.log
     self.configuration = configuration
     clock = TestClock()
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: configuration.storeLocation, configuration: Self.storeConfiguration)
     alice = try await Self.addUser("alice", to: store)
     bob = try await Self.addUser("bob", to: store)
@@ -102,7 +102,7 @@ final class Service: Sendable {
     return configuration
   }
 
-  static func addUser(_ name: String, to store: SQLStore) async throws -> TestUser {
+  static func addUser(_ name: String, to store: Store) async throws -> TestUser {
     let user = try await store.accounts.addUser(named: name, at: .now)
     return TestUser(
       name: name, recordName: user.userRecordName,
@@ -122,7 +122,7 @@ final class Service: Sendable {
     await store.close()
     var storeConfiguration = Self.storeConfiguration
     configureStore(&storeConfiguration)
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: configuration.storeLocation, configuration: storeConfiguration)
     let server = try Server(
       configuration: configuration, store: store, log: log, clock: clock.read)

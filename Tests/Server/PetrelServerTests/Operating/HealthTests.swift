@@ -88,7 +88,7 @@ struct HealthTests {
 
   @Test("dispatching that fails makes a server not ready")
   func dispatchFails() async throws {
-    let store = try await SQLStore.inMemory()
+    let store = try await Store.inMemory()
     let health = ServerHealth(
       store: store, probe: StoreProbe(store: store, validity: .zero),
       dispatchFault: { "no such table" })

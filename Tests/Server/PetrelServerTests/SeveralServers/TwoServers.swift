@@ -16,7 +16,7 @@ func withSecondServer(
   var settings = settings
   settings.postgreSQL = schema.address
   try await withService(settings) { service in
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: service.configuration.storeLocation, configuration: Service.storeConfiguration)
     let clock = sharesClock ? service.clock : TestClock()
     let other = try Server(

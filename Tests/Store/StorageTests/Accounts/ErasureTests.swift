@@ -29,7 +29,7 @@ struct ErasureTests {
       var configuration = StoreSample.configuration(.server)
       // Entries of the notification log wait in memory, or nearly not.
       if filesAtOnce { configuration.tuning.unfiledNotifications = 1 }
-      let store = try await SQLStore.open(
+      let store = try await Store.open(
         at: directory + "/store.sqlite", configuration: configuration)
       let test = try await TestStore(store)
       let user = try await UserWithEverything.make(
@@ -65,7 +65,7 @@ struct ErasureTests {
   func readers() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/store.sqlite"
-      let store = try await SQLStore.open(
+      let store = try await Store.open(
         at: path, configuration: StoreSample.configuration(.server))
       let test = try await TestStore(store)
       _ = try await store.accounts.addUser(named: "anna", at: TestStore.time(1))
@@ -88,7 +88,7 @@ struct ErasureTests {
   func goesOn() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/store.sqlite"
-      let store = try await SQLStore.open(
+      let store = try await Store.open(
         at: path, configuration: StoreSample.configuration(.server))
       try await StoreSample.fill(store)
       var before: [StoreSample.Reading: String] = [:]
@@ -104,7 +104,7 @@ struct ErasureTests {
       try await test.save("later")
       await store.close()
       try StoreInspection(ofStoreAt: path, within: .seconds(60)).check()
-      let again = try await SQLStore.open(
+      let again = try await Store.open(
         at: path, configuration: StoreSample.configuration(.server))
       #expect(try await TestStore(again).record("later") != nil)
       await again.close()

@@ -233,7 +233,7 @@ extension RecordStoreConformance {
       let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
       var stores: [TestStore] = []
       for _ in 0..<2 {
-        stores.append(try await TestStore(try await SQLStore.open(at: location)))
+        stores.append(try await TestStore(try await Store.open(at: location)))
       }
       let (first, second) = (stores[0], stores[1])
       let user = try await begin(first, .delete)
@@ -250,7 +250,7 @@ extension RecordStoreConformance {
       }
       #expect(try await second.store.userDeletion.userDeletions().isEmpty)
       #expect(try await first.tables(having: ["MARK-"]) == [])
-      for store in stores { await (store.store as? SQLStore)?.close() }
+      for store in stores { await store.store.close() }
       try await PostgreSQLServer.shared.drop(schema)
     }
 
@@ -258,8 +258,8 @@ extension RecordStoreConformance {
     func restarts() async throws {
       let schema = try await PostgreSQLServer.shared.makeStore()
       let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
-      func open() async throws -> (SQLStore, TestStore) {
-        let store = try await SQLStore.open(at: location)
+      func open() async throws -> (Store, TestStore) {
+        let store = try await Store.open(at: location)
         return (store, try await TestStore(store))
       }
       var (store, test) = try await open()
@@ -312,7 +312,7 @@ extension RecordStoreConformance {
 struct UserTracesTests {
   @Test("every table of the schema is known to the deletion of users, by its right key")
   func complete() async throws {
-    let store = try await SQLStore.inMemory()
+    let store = try await Store.inMemory()
     try await store.transactions.read { transaction in
       let databaseTables = Set(UserTraces.databaseTables.map(\.name))
       let accounts = Set(UserTraces.accountColumns.map(\.table))
@@ -365,7 +365,6 @@ extension TestStore {
   }
 
   fileprivate func rowCount(of table: String) async throws -> Int {
-    let store = try #require(store as? SQLStore)
     return try await store.transactions.read {
       try $0.connection.first("SELECT COUNT(*) FROM \(table)", []) { Int($0.integer(0)) } ?? -1
     }

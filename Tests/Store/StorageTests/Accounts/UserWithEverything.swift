@@ -279,7 +279,6 @@ struct UserWithEverything {
 extension TestStore {
   /// Returns the texts that occur in any row of any table, each with the table's name.
   func tables(having markers: [String]) async throws -> Set<String> {
-    let store = try #require(store as? SQLStore)
     let needles = markers.map { Array($0.utf8) }
     return try await store.transactions.read { transaction in
       var found: Set<String> = []

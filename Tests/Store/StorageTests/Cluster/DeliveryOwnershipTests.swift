@@ -10,7 +10,7 @@ struct DeliveryOwnershipTests {
     for separates in [false, true] {
       var configuration = StoreConfiguration()
       configuration.separatesDatabases = separates
-      let store = try await SQLStore.inMemory(configuration: configuration)
+      let store = try await Store.inMemory(configuration: configuration)
       let test = try await TestStore(store)
       #expect(try await test.subscribe(noteSubscription("s")).failure == nil)
       try await test.register("first")

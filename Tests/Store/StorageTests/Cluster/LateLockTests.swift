@@ -23,7 +23,7 @@ struct LateLockTests {
       $0.writers = 1
     } _: { group in
       let (first, second) = (group.servers[0], group.servers[1])
-      let store = try group.store(0)
+      let store = group.store(0)
       let database = first.privateID
       let zone = try await first.makeZone("z")
       // The writing thread gets to know the address, the type and the listeners.
@@ -89,7 +89,7 @@ struct LateLockTests {
       $0.writers = 1
     } _: { group in
       let (first, second) = (group.servers[0], group.servers[1])
-      let store = try group.store(0)
+      let store = group.store(0)
       let database = first.privateID
       try await first.save("known", in: database)
       let stands = Flag()

@@ -14,7 +14,7 @@ struct PartitionTests {
   /// A shared store with a server, and a public database with a subscription of each user.
   private struct World: Sendable {
     var test: TestStore
-    var servers: any ClusterStore
+    var servers: ClusterService
     var server: ServerID
     var other: ServerID
 
@@ -64,7 +64,7 @@ struct PartitionTests {
     let schema = try await PostgreSQLServer.shared.makeSchema()
     var configuration = StoreConfiguration()
     configuration.changeHistory = history
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: .postgreSQL(try PostgreSQLAddress(schema.address), assets: nil),
       configuration: configuration)
     let test = try await TestStore(store)
@@ -274,7 +274,7 @@ struct PartitionTests {
     try await withTemporaryDirectory { directory in
       let schema = try await PostgreSQLServer.shared.makeSchema()
       let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
-      let store = try await SQLStore.open(at: location)
+      let store = try await Store.open(at: location)
       let test = try await TestStore(store)
       try await store.servers?.partition(test.publicID, into: 2)
       await store.close()

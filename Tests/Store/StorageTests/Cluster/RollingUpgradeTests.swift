@@ -23,8 +23,8 @@ struct RollingUpgradeTests {
 
   private func open(
     _ location: StoreLocation, _ migrations: [Migration] = Schema.migrations
-  ) async throws -> SQLStore {
-    try await SQLStore.open(
+  ) async throws -> Store {
+    try await Store.open(
       at: location, configuration: StoreConfiguration(), migrations: migrations)
   }
 

@@ -22,10 +22,10 @@ struct ServerGroup {
     var configuration = StoreConfiguration()
     configuration.writers = 3
     configure(&configuration)
-    let stores = try await withThrowingTaskGroup(of: SQLStore.self) { [configuration] group in
+    let stores = try await withThrowingTaskGroup(of: Store.self) { [configuration] group in
       for _ in 0..<count {
         group.addTask {
-          try await SQLStore.open(
+          try await Store.open(
             at: .postgreSQL(address, assets: nil), configuration: configuration)
         }
       }
@@ -40,13 +40,11 @@ struct ServerGroup {
     try await PostgreSQLServer.shared.drop(schema)
   }
 
-  func store(_ index: Int) throws -> SQLStore {
-    try #require(servers[index].store as? SQLStore)
-  }
+  func store(_ index: Int) -> Store { servers[index].store }
 
   /// How many statements wait for a lock that another one has.
   func waitingCount() async throws -> Int64 {
-    try await SQLStore.onThread { [address] in
+    try await Store.onThread { [address] in
       let connection = try PostgreSQLConnection(to: address)
       defer { connection.close() }
       return try connection.first(

@@ -11,15 +11,15 @@ import Waiting
 struct ServerNotificationTests {
   /// Two servers that have one store open; the first hears.
   private struct Pair: Sendable {
-    var first: SQLStore
-    var second: SQLStore
+    var first: Store
+    var second: Store
     var one: ServerID
     var two: ServerID
     var database: DatabaseID
     var address: PostgreSQLAddress
     var heard: Heard
 
-    func save(_ name: String, by store: SQLStore) async throws {
+    func save(_ name: String, by store: Store) async throws {
       try await TestStore(store).save(name)
     }
 
@@ -38,8 +38,8 @@ struct ServerNotificationTests {
   private func withPair(_ body: (Pair) async throws -> Void) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
     let address = try PostgreSQLAddress(schema.address)
-    let first = try await SQLStore.open(at: .postgreSQL(address, assets: nil))
-    let second = try await SQLStore.open(at: .postgreSQL(address, assets: nil))
+    let first = try await Store.open(at: .postgreSQL(address, assets: nil))
+    let second = try await Store.open(at: .postgreSQL(address, assets: nil))
     let test = try await TestStore(first)
     try await test.watch()
     let heard = Heard()
@@ -166,7 +166,7 @@ struct ServerNotificationTests {
         transaction.outbox = []
       }
       #expect(during.withLock { $0 } == 0)
-      let other = try await SQLStore.onThread {
+      let other = try await Store.onThread {
         Kept(try PostgreSQLConnection(to: pair.address))
       }
       try await other.execute("BEGIN")
@@ -216,7 +216,7 @@ private final class Kept: @unchecked Sendable {
   }
 
   func execute(_ script: String) async throws {
-    try await SQLStore.onThread { try self.connection.execute(script) }
+    try await Store.onThread { try self.connection.execute(script) }
   }
 
   func close() { connection.close() }

@@ -29,7 +29,7 @@ struct SeveralServersTests {
     try await ServerGroup.with(servers: 1) {
       $0.writers = 1
     } _: { group in
-      let (test, store) = (group.servers[0], try group.store(0))
+      let (test, store) = (group.servers[0], group.store(0))
       // While one write holds the writer, the others gather for the next commit.
       let held = try await Held(.everything, in: store)
       async let publicSave = test.save("a")
@@ -47,7 +47,7 @@ struct SeveralServersTests {
     try await ServerGroup.with(servers: 2) { group in
       let (first, second) = (group.servers[0], group.servers[1])
       try await first.save("known")
-      let held = try await Held(.database(first.privateID), in: try group.store(0))
+      let held = try await Held(.database(first.privateID), in: group.store(0))
       // New types and fields take the lock of the reference tables, which is free.
       try await first.save("a", type: "New")
       try await second.save("b", ["field": .int64(1)])
@@ -62,9 +62,9 @@ struct SeveralServersTests {
     arguments: [WriteLocks.reference, .everything, .database(DatabaseID(rawValue: 1))])
   func waiting(_ locks: WriteLocks) async throws {
     try await ServerGroup.with(servers: 2) { group in
-      let held = try await Held(locks, in: try group.store(0))
+      let held = try await Held(locks, in: group.store(0))
       let order = Mutex<[String]>([])
-      let store = try group.store(1)
+      let store = group.store(1)
       async let second: Void = store.transactions.write(locking: locks) { _ in
         order.withLock { $0.append("second") }
       }
@@ -79,9 +79,9 @@ struct SeveralServersTests {
   @Test("who has everything waits for saves under way, and saves wait for it")
   func everything() async throws {
     try await ServerGroup.with(servers: 2) { group in
-      let store = try group.store(1)
+      let store = group.store(1)
       let database = group.servers[0].publicID
-      let saving = try await Held(.database(database), in: try group.store(0))
+      let saving = try await Held(.database(database), in: group.store(0))
       let order = Mutex<[String]>([])
       async let all: Void = store.transactions.write(locking: .everything) { _ in
         order.withLock { $0.append("all") }
@@ -92,7 +92,7 @@ struct SeveralServersTests {
       try await all
       #expect(order.withLock { $0 } == ["saved", "all"])
 
-      let held = try await Held(.everything, in: try group.store(0))
+      let held = try await Held(.everything, in: group.store(0))
       async let record = group.servers[1].save("a")
       try await eventually("the save waits") { try await group.waitingCount() > 0 }
       try await held.release()
@@ -103,7 +103,7 @@ struct SeveralServersTests {
   @Test("numbers of a database are not drawn without its lock, nor those of the store")
   func forgotten() async throws {
     try await ServerGroup.with(servers: 1) { group in
-      let (store, database) = (try group.store(0), group.servers[0].publicID)
+      let (store, database) = (group.store(0), group.servers[0].publicID)
       for locks in [WriteLocks.rows, .reference, .database(group.servers[0].privateID)] {
         let refusal = await #expect(throws: StoreError.self) {
           try await store.transactions.write(locking: locks) {
@@ -132,7 +132,7 @@ struct SeveralServersTests {
     try await ServerGroup.with(servers: 2) {
       $0.tuning.idleTimeoutMilliseconds = 12_345
     } _: { group in
-      let (first, second) = (try group.store(0), group.servers[1])
+      let (first, second) = (group.store(0), group.servers[1])
       let doubts = Mutex(0)
       first.outbox.setDoubtHandler { doubts.withLock { $0 += 1 } }
       // The held transaction alone has a short timeout: the other ones may stand still on a busy
@@ -153,7 +153,7 @@ struct SeveralServersTests {
   @Test("a doubt of one writer is over when its own transaction is, whatever the others do")
   func doubt() async throws {
     try await ServerGroup.with(servers: 1) { group in
-      let (store, test) = (try group.store(0), group.servers[0])
+      let (store, test) = (group.store(0), group.servers[0])
       let doubts = Mutex(0)
       store.outbox.setDoubtHandler { doubts.withLock { $0 += 1 } }
       let gate = DispatchSemaphore(value: 0)
@@ -189,7 +189,7 @@ final class Held: Sendable {
   ///
   /// - Parameter begin: what the write does as soon as it has its locks.
   init(
-    _ locks: WriteLocks, in store: SQLStore,
+    _ locks: WriteLocks, in store: Store,
     begin: @escaping @Sendable (StoreTransaction) throws -> Void = { _ in }
   ) async throws {
     let gate = gate
@@ -210,7 +210,7 @@ final class Held: Sendable {
   /// Returns a write that PostgreSQL ends after a timeout of its own, and the timeout that the store
   /// had set.
   static func standing(
-    _ locks: WriteLocks, in store: SQLStore, timeoutMilliseconds: Int
+    _ locks: WriteLocks, in store: Store, timeoutMilliseconds: Int
   ) async throws -> (held: Held, timeout: String?) {
     let timeout = Mutex<String?>(nil)
     let held = try await Held(locks, in: store) { transaction in

@@ -11,10 +11,10 @@ struct SharedBadgeTests {
   private func withTwo(_ body: (TestStore, TestStore) async throws -> Void) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
     let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
-    var stores: [SQLStore] = []
+    var stores: [Store] = []
     for _ in 0..<2 {
       stores.append(
-        try await SQLStore.open(at: location, configuration: StoreConfiguration(role: .tool)))
+        try await Store.open(at: location, configuration: StoreConfiguration(role: .tool)))
     }
     try await body(try await TestStore(stores[0]), try await TestStore(stores[1]))
     for store in stores { await store.close() }

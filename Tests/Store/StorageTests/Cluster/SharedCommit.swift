@@ -37,7 +37,7 @@ final class KeptJob: StoreJob {
   }
 }
 
-extension SQLStore {
+extension Store {
   /// Runs these jobs in one commit, in their order, and returns their results.
   func shareCommit(_ jobs: [KeptJob]) async throws -> [[String]] {
     let gate = DispatchSemaphore(value: 0)
@@ -83,14 +83,16 @@ struct StoredState: Equatable {
   /// Impossible states: numbers above the drawn ones, records newer than their zones.
   var faults: [String] = []
 
-  init(of store: SQLStore, databases: [DatabaseID]) async throws {
+  init(of store: Store, databases: [DatabaseID]) async throws {
     // A reader may not know fields yet that were made by saving them.
     self = try await store.transactions.write { try StoredState(in: $0) }
     for database in databases {
-      outbox += try await store.outbox.undispatchedChanges(in: database, after: 0, limit: 100_000)
-        .map {
-          "\($0.change.event) \($0.change.zoneID) \($0.change.record?.recordID.recordName ?? "")"
-        }
+      outbox += try await store.outbox.undispatchedChanges(
+        in: .whole(database), after: 0, limit: 100_000
+      )
+      .map {
+        "\($0.change.event) \($0.change.zoneID) \($0.change.record?.recordID.recordName ?? "")"
+      }
     }
   }
 

@@ -13,7 +13,7 @@ import Testing
 struct SharedCommitTests {
   /// A store, its databases, and whether it has jobs share commits.
   private struct Side {
-    let store: SQLStore
+    let store: Store
     let test: TestStore
     let isShared: Bool
 
@@ -49,10 +49,8 @@ struct SharedCommitTests {
   ) async throws {
     try await engine.withStore { one in
       try await engine.withStore { other in
-        let shared = Side(
-          store: try #require(one.store as? SQLStore), test: one, isShared: true)
-        let single = Side(
-          store: try #require(other.store as? SQLStore), test: other, isShared: false)
+        let shared = Side(store: one.store, test: one, isShared: true)
+        let single = Side(store: other.store, test: other, isShared: false)
         try await body(shared, single)
       }
     }

@@ -14,14 +14,14 @@ struct SharedLimitsTests {
 
   /// A store whose database has the time that the test sets.
   private func withStore(
-    _ body: (SQLStore, PostgreSQLAddress, _ time: Clock) async throws -> Void
+    _ body: (Store, PostgreSQLAddress, _ time: Clock) async throws -> Void
   ) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
     let address = try PostgreSQLAddress(schema.address)
     let clock = Clock(Self.start)
     var configuration = StoreConfiguration()
     configuration.steeredTime = { clock.time.withLock { $0 } }
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: .postgreSQL(address, assets: nil), configuration: configuration)
     try await body(store, address, clock)
     await store.close()
@@ -91,7 +91,7 @@ struct SharedLimitsTests {
       let granted = try await withThrowingTaskGroup(of: Int64.self) { group in
         for _ in 0..<4 {
           group.addTask {
-            try await SQLStore.onThread {
+            try await Store.onThread {
               let connection = try PostgreSQLConnection(to: address)
               defer { connection.close() }
               let transaction = StoreTransaction(
@@ -153,7 +153,7 @@ struct SharedLimitsTests {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<3 {
           group.addTask {
-            try await SQLStore.onThread {
+            try await Store.onThread {
               let connection = try PostgreSQLConnection(to: address)
               defer { connection.close() }
               let transaction = StoreTransaction(

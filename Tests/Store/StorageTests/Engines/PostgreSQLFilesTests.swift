@@ -24,8 +24,8 @@ private struct Cluster: Sendable {
     get throws { try PostgreSQLAddress(server.address()) }
   }
 
-  func open(_ role: StoreConfiguration.Role = .server) async throws -> (SQLStore, TestStore) {
-    let store = try await SQLStore.open(
+  func open(_ role: StoreConfiguration.Role = .server) async throws -> (Store, TestStore) {
+    let store = try await Store.open(
       at: .postgreSQL(address, assets: nil), configuration: StoreConfiguration(role: role))
     return (store, try await TestStore(store))
   }
@@ -167,7 +167,7 @@ struct PostgreSQLFilesTests {
           try await eventually("much is saved") { load.acknowledged.count >= 300 }
           let before = load.acknowledged
           let address = cluster.server.address()
-          try await SQLStore.onThread {
+          try await Store.onThread {
             _ = try cluster.run("pg_dump", ["-Fc", "-f", file, "-d", address])
           }
           #expect(load.acknowledged.count > before.count, "nothing was saved meanwhile")
@@ -270,7 +270,7 @@ struct PostgreSQLFilesTests {
         """)
       let guest = try PostgreSQLAddress(
         cluster.server.address().replacing("petrel@", with: "guest@"))
-      let served = try await SQLStore.open(
+      let served = try await Store.open(
         at: .postgreSQL(guest, assets: nil), configuration: StoreConfiguration(role: .server))
       try await served.checkWriting()
       await served.close()
@@ -281,7 +281,7 @@ struct PostgreSQLFilesTests {
       )
       #expect(
         await storeError {
-          _ = try await SQLStore.open(at: .postgreSQL(guest, assets: nil))
+          _ = try await Store.open(at: .postgreSQL(guest, assets: nil))
         } == .cannotOpen)
       let denial = await #expect(throws: StoreError.self) {
         try await StoreBackup.completeRestoration(at: guest, nothingLost: true)
@@ -301,7 +301,7 @@ struct PostgreSQLFilesTests {
         await storeError { try await StoreBackup.completeRestoration(at: address) } == .cannotOpen)
       await store.close()
       try await eventually("PostgreSQL has noticed") {
-        try await !SQLStore.isServed(at: .postgreSQL(address, assets: nil))
+        try await !Store.isServed(at: .postgreSQL(address, assets: nil))
       }
       try await StoreBackup.completeRestoration(at: address)
     }

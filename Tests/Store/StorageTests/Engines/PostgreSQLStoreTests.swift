@@ -22,19 +22,19 @@ struct PostgreSQLStoreTests {
   @Test("several servers have it open at a time, and tools beside them")
   func severalServers() async throws {
     try await withLocation { location, _ in
-      #expect(try await SQLStore.isServed(at: location) == false)
-      let first = try await SQLStore.open(at: location)
-      let second = try await SQLStore.open(at: location)
-      let tool = try await SQLStore.open(
+      #expect(try await Store.isServed(at: location) == false)
+      let first = try await Store.open(at: location)
+      let second = try await Store.open(at: location)
+      let tool = try await Store.open(
         at: location, configuration: StoreConfiguration(role: .tool))
       _ = try await tool.accounts.addUser(named: "anna", at: .now)
       #expect(try await first.accounts.users().map(\.name) == ["anna"])
       #expect(try await second.accounts.users().map(\.name) == ["anna"])
       await first.close()
-      #expect(try await SQLStore.isServed(at: location))
+      #expect(try await Store.isServed(at: location))
       await second.close()
       try await eventually("PostgreSQL has noticed") {
-        try await !SQLStore.isServed(at: location)
+        try await !Store.isServed(at: location)
       }
       await tool.close()
     }
@@ -49,13 +49,13 @@ struct PostgreSQLStoreTests {
       }
       #expect(refused?.reason.contains("the extension Citus") == true)
       #expect(try await PostgreSQLExamination.look(at: address).schemaVersion == nil)
-      let store = try await SQLStore.open(at: location)
+      let store = try await Store.open(at: location)
       _ = try await store.accounts.addUser(named: "anna", at: .now)
       try await store.transactions.write {
         _ = try $0.connection.run("INSERT INTO store_shards (shard_count) VALUES (32)", [])
       }
       await store.close()
-      #expect(await storeError { _ = try await SQLStore.open(at: location) } == .cannotOpen)
+      #expect(await storeError { _ = try await Store.open(at: location) } == .cannotOpen)
       let found = try await PostgreSQLExamination.look(at: address)
       #expect(found.spread == StoreDistribution.Spread(shardCount: 32, nodeCount: 0))
     }
@@ -64,7 +64,7 @@ struct PostgreSQLStoreTests {
   @Test("nobody moves it while a server has it open")
   func moving() async throws {
     try await withLocation { location, _ in
-      let server = try await SQLStore.open(at: location)
+      let server = try await Store.open(at: location)
       try await withTemporaryDirectory { directory in
         let refusal = await #expect(throws: StoreError.self) {
           _ = try await StoreMove.run(from: location, to: .file(path: directory + "/store"))
@@ -80,7 +80,7 @@ struct PostgreSQLStoreTests {
   @Test("a transaction that ends a deadlock is done again")
   func deadlock() async throws {
     try await withLocation { location, server in
-      let store = try await SQLStore.open(at: location)
+      let store = try await Store.open(at: location)
       try await store.transactions.write {
         try $0.connection.execute("CREATE TABLE tug (id BIGINT PRIMARY KEY, pulls BIGINT NOT NULL)")
         try $0.connection.execute("INSERT INTO tug VALUES (1, 0), (2, 0)")
@@ -88,7 +88,7 @@ struct PostgreSQLStoreTests {
       guard case .postgreSQL(let address, _) = location else { return }
       let otherHolds = DispatchSemaphore(value: 0)
       let storeHolds = DispatchSemaphore(value: 0)
-      async let other: Void = SQLStore.onThread {
+      async let other: Void = Store.onThread {
         let connection = try PostgreSQLConnection(to: address)
         defer { connection.close() }
         // The store's side is the one that notices.
@@ -124,7 +124,7 @@ struct PostgreSQLStoreTests {
     arguments: [true, false])
   func othersLogs(isNew: Bool) async throws {
     try await withLocation { location, _ in
-      var store = try await SQLStore.open(at: location)
+      var store = try await Store.open(at: location)
       if !isNew {
         // The table lacks the later statements of its definition, as in a store of an earlier
         // version or from a dump.
@@ -135,7 +135,7 @@ struct PostgreSQLStoreTests {
           }
         }
         await store.close()
-        store = try await SQLStore.open(at: location)
+        store = try await Store.open(at: location)
       }
       try await store.transactions.write {
         _ = try $0.connection.run(
@@ -171,7 +171,7 @@ struct PostgreSQLStoreTests {
   @Test("a table that cannot be analyzed is told of, and the others are, whatever they are called")
   func tablesOfOthers() async throws {
     try await withLocation { location, _ in
-      var store = try await SQLStore.open(at: location)
+      var store = try await Store.open(at: location)
       try await store.transactions.write { transaction in
         for statement in [
           "DROP TABLE notification_runs", NotificationIndexTable.definition[0],
@@ -196,7 +196,7 @@ struct PostgreSQLStoreTests {
       configuration.onUnknownTable = { table, error in
         told.withLock { $0[table] = "\(error)" }
       }
-      store = try await SQLStore.open(at: location, configuration: configuration)
+      store = try await Store.open(at: location, configuration: configuration)
       #expect(told.withLock { Array($0.keys) } == ["broken"])
       #expect(told.withLock { $0["broken"]?.contains("it is broken") ?? false })
       let known = try await store.transactions.read {
@@ -228,7 +228,7 @@ struct PostgreSQLStoreTests {
   @Test("tells what its tables take, without keeping anybody waiting")
   func sizes() async throws {
     try await withLocation { location, server in
-      let store = try await SQLStore.open(at: location)
+      let store = try await Store.open(at: location)
       // Nobody waits for the first look.
       #expect(await store.fileSizes() == nil)
       try await eventually("the tables were looked at") { await store.fileSizes() != nil }
@@ -246,7 +246,7 @@ struct PostgreSQLStoreTests {
   @Test("a commit after a statement that failed is not taken for one")
   func failedStatement() async throws {
     try await withLocation { location, _ in
-      let store = try await SQLStore.open(at: location)
+      let store = try await Store.open(at: location)
       let failure = await #expect(throws: StoreError.self) {
         try await store.transactions.write { transaction in
           _ = try transaction.connection.run(
@@ -266,7 +266,7 @@ struct PostgreSQLStoreTests {
   @Test("of a commit that was cut is told that it is in doubt")
   func doubt() async throws {
     try await withLocation { location, server in
-      let store = try await SQLStore.open(at: location)
+      let store = try await Store.open(at: location)
       let doubts = Mutex(0)
       store.outbox.setDoubtHandler { doubts.withLock { $0 += 1 } }
       try await server.stop()
@@ -293,7 +293,7 @@ struct PostgreSQLStoreTests {
     do {
       let address = try PostgreSQLAddress(text)
       #expect(!"\(address)".contains("geheim"))
-      _ = try await SQLStore.open(at: .postgreSQL(address, assets: nil))
+      _ = try await Store.open(at: .postgreSQL(address, assets: nil))
       Issue.record("there is none")
     } catch {
       #expect(!"\(error)".contains("heim"), "\(error)")
@@ -309,7 +309,7 @@ struct PostgreSQLStoreTests {
       #expect(found.unsafeSettings == ["fsync"] && !found.isStandby)
       #expect(found.schemaVersion == nil && !found.isServed)
       #expect(found.connectionLimit > 0 && found.usedConnections > 0)
-      let store = try await SQLStore.open(at: location)
+      let store = try await Store.open(at: location)
       found = try await PostgreSQLExamination.look(at: address)
       #expect(found.schemaVersion == StoreExamination.newestVersion && found.isServed)
       await store.close()

@@ -44,7 +44,7 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
     switch self {
     case .sqliteInMemory, .separateDatabases:
       configuration.separatesDatabases = self == .separateDatabases
-      let store = try await SQLStore.inMemory(configuration: configuration)
+      let store = try await Store.inMemory(configuration: configuration)
       try await body(try await TestStore(store))
       try await StatementCheck.look(at: store)
       await store.close()
@@ -52,14 +52,14 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
       let schema = try await PostgreSQLServer.shared.makeStore()
       let address = try PostgreSQLAddress(schema.address)
       let location = StoreLocation.postgreSQL(address, assets: nil)
-      let store = try await SQLStore.open(at: location, configuration: configuration)
+      let store = try await Store.open(at: location, configuration: configuration)
       try await body(try await TestStore(store))
       await store.close()
       try await PostgreSQLServer.shared.drop(schema)
     case .sqliteFile:
       try await withTemporaryDirectory { directory in
         let path = directory + "/store.sqlite"
-        let store = try await SQLStore.open(at: path, configuration: configuration)
+        let store = try await Store.open(at: path, configuration: configuration)
         try await body(try await TestStore(store))
         await store.close()
       }
@@ -85,11 +85,11 @@ struct TestStore {
   static let alice = "_alice"
   static let bob = "_bob"
 
-  let store: any Store
+  let store: Store
   let privateID: DatabaseID
   let publicID: DatabaseID
 
-  init(_ store: any Store) async throws {
+  init(_ store: Store) async throws {
     self.store = store
     privateID = try await store.databases.database(at: Self.address(.private, owner: Self.alice))
     publicID = try await store.databases.database(at: Self.address(.public))
@@ -160,7 +160,8 @@ struct TestStore {
 
   /// Everything in a database's outbox.
   func outbox(of database: DatabaseID? = nil) async throws -> [OutboxEntry] {
-    try await store.outbox.undispatchedChanges(in: database ?? publicID, after: 0, limit: 10_000)
+    try await store.outbox.undispatchedChanges(
+      in: .whole(database ?? publicID), after: 0, limit: 10_000)
   }
 
   /// - Parameter hasReader: whether the user gets a web courier reader if the subscription fires once: it
@@ -296,7 +297,7 @@ extension SubscriptionFeed {
     in database: DatabaseID, since version: Int64 = 0
   ) async throws -> SubscriptionChanges {
     try await subscriptionChanges(
-      in: database, since: SubscriptionPosition(version: version, forgottenVersion: 0),
+      in: .whole(database), since: SubscriptionPosition(version: version, forgottenVersion: 0),
       limit: 10_000)
   }
 }

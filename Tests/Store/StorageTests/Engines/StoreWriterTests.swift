@@ -11,7 +11,7 @@ struct StoreWriterTests {
   @Test("in a shared commit a write that fails is undone alone", arguments: StoreEngine.allCases)
   func failing(_ engine: StoreEngine) async throws {
     try await engine.withStore { test in
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       let gate = DispatchSemaphore(value: 0)
       // While one write holds the writer, the others gather for the next commit.
       let isHeld = Mutex(false)
@@ -57,7 +57,7 @@ struct StoreWriterTests {
     try await engine.withStore {
       $0.waitingWrites = 4
     } _: { test in
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       let gate = DispatchSemaphore(value: 0)
       let isHeld = Mutex(false)
       async let blocker: Void = store.transactions.write { _ in

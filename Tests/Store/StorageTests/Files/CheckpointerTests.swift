@@ -40,7 +40,7 @@ struct CheckpointerTests {
   func short() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let store = try await SQLStore.open(at: path, configuration: configuration())
+      let store = try await Store.open(at: path, configuration: configuration())
       let test = try await TestStore(store)
       let (saversCount, savesEach) = (8, 60)
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -66,7 +66,7 @@ struct CheckpointerTests {
           atPath: path + suffix, toPath: directory + "/b.sqlite" + suffix)
       }
       await store.close()
-      let copy = try await SQLStore.open(
+      let copy = try await Store.open(
         at: directory + "/b.sqlite", configuration: configuration())
       let reopened = try await TestStore(copy)
       for saver in 0..<saversCount {
@@ -86,7 +86,7 @@ struct CheckpointerTests {
   func longReading() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let store = try await SQLStore.open(at: path, configuration: configuration())
+      let store = try await Store.open(at: path, configuration: configuration())
       let test = try await TestStore(store)
       try await test.save("first")
       let gate = DispatchSemaphore(value: 0)
@@ -125,7 +125,7 @@ struct CheckpointerTests {
     for round in 0..<20 {
       try await withTemporaryDirectory { directory in
         let path = directory + "/a.sqlite"
-        let store = try await SQLStore.open(at: path, configuration: configuration())
+        let store = try await Store.open(at: path, configuration: configuration())
         let test = try await TestStore(store)
         let saving = Task {
           var saved = 0
@@ -137,7 +137,7 @@ struct CheckpointerTests {
         for number in 0..<round * 2 { try await test.save("y\(number)") }
         await store.close()
         let saved = await saving.value
-        let next = try await SQLStore.open(at: path, configuration: configuration())
+        let next = try await Store.open(at: path, configuration: configuration())
         let reopened = try await TestStore(next)
         for number in 0..<saved { #expect(try await reopened.record("\(number)") != nil) }
         await next.close()

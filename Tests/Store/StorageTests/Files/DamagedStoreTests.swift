@@ -14,7 +14,7 @@ struct DamagedStoreTests {
   /// The error that a server's start ends with; nil when it starts.
   private static func startFailure(_ path: String) async throws -> StoreError? {
     do {
-      let store = try await SQLStore.open(
+      let store = try await Store.open(
         at: path, configuration: StoreSample.configuration(.server))
       await store.close()
       return nil
@@ -27,9 +27,9 @@ struct DamagedStoreTests {
   private static func compare(
     _ path: String, with model: [StoreSample.Reading: String], _ comment: String
   ) async throws -> Bool {
-    let store: SQLStore
+    let store: Store
     do {
-      store = try await SQLStore.open(at: path, configuration: StoreSample.configuration())
+      store = try await Store.open(at: path, configuration: StoreSample.configuration())
     } catch let error as StoreError {
       #expect(error.code == .corrupt || error.code == .cannotOpen, "\(comment): \(error)")
       return true
@@ -153,7 +153,7 @@ struct DamagedStoreTests {
   func frames() async throws {
     try await withTemporaryDirectory { directory in
       let (path, copy) = (directory + "/a.sqlite", directory + "/b.sqlite")
-      let store = try await SQLStore.open(
+      let store = try await Store.open(
         at: path, configuration: StoreSample.configuration(.server))
       try await StoreSample.fill(store)
       // A process that is killed leaves just these files behind.
@@ -194,8 +194,8 @@ struct DamagedStoreTests {
     try await withTemporaryDirectory { directory in
       let (path, crashed) = (directory + "/a.sqlite", directory + "/b.sqlite")
       let text = RecordValue.bytes(Data(repeating: 7, count: 20_000))
-      func open(_ path: String) async throws -> (SQLStore, TestStore) {
-        let store = try await SQLStore.open(
+      func open(_ path: String) async throws -> (Store, TestStore) {
+        let store = try await Store.open(
           at: path, configuration: StoreSample.configuration(.server))
         return (store, try await TestStore(store))
       }
@@ -234,7 +234,7 @@ struct DamagedStoreTests {
       var configuration = StoreSample.configuration(.server)
       configuration.tuning.inspectionSeconds = 0
       configuration.tuning.inspectionPause = 10_000_000
-      let store = try await SQLStore.open(at: path, configuration: configuration)
+      let store = try await Store.open(at: path, configuration: configuration)
       let told = Mutex<[String]>([])
       store.setDamageHandler { reason in told.withLock { $0.append(reason) } }
       #expect(store.damage == nil)
@@ -272,7 +272,7 @@ struct DamagedStoreTests {
       configuration.tuning.inspectionPause = 0
       for isDamaged in [false, true] {
         if isDamaged { try StoreSample.flip((free - 1) * 4_096 * 8 + 5_000, of: path) }
-        let store = try await SQLStore.open(at: path, configuration: configuration)
+        let store = try await Store.open(at: path, configuration: configuration)
         let test = try await TestStore(store)
         if isDamaged {
           try await eventually("damage is found") { store.damage != nil }
@@ -291,7 +291,7 @@ struct DamagedStoreTests {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
       try await StoreSample.fill(path)
-      let store = try await SQLStore.open(
+      let store = try await Store.open(
         at: path, configuration: StoreSample.configuration())
       #expect(truncate(path, 8_192) == 0)
       #expect(

@@ -11,7 +11,7 @@ struct LogRemainsTests {
   /// Makes what a process leaves that is killed, and answers what it had in its store.
   private static func leave(_ path: String) async throws -> [StoreSample.Reading: String] {
     let open = path + "-open"
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: open, configuration: StoreSample.configuration(.server))
     try await StoreSample.fill(store)
     try StoreSample.copy(open, to: path, suffixes: suffixes)
@@ -20,7 +20,7 @@ struct LogRemainsTests {
   }
 
   private static func start(_ path: String) async throws {
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: path, configuration: StoreSample.configuration(.server))
     await store.close()
   }
@@ -42,7 +42,7 @@ struct LogRemainsTests {
         }
         try await Self.start(copy)
         for reading in [StoreSample.Reading.records, .feed, .users] {
-          let store = try await SQLStore.open(
+          let store = try await Store.open(
             at: copy, configuration: StoreSample.configuration())
           #expect(
             try await StoreSample.read(reading, from: store) == model[reading],
@@ -60,7 +60,7 @@ struct LogRemainsTests {
   func tornFrame() async throws {
     try await withTemporaryDirectory { directory in
       let (path, copy) = (directory + "/a.sqlite", directory + "/b.sqlite")
-      let store = try await SQLStore.open(
+      let store = try await Store.open(
         at: path, configuration: StoreSample.configuration(.server))
       let test = try await TestStore(store)
       try await test.save("kept")
@@ -76,7 +76,7 @@ struct LogRemainsTests {
       // The index knows that it was committed.
       #expect(await storeError { try await Self.start(copy) } == .corrupt)
       unlink(copy + "-shm")
-      let reopened = try await SQLStore.open(
+      let reopened = try await Store.open(
         at: copy, configuration: StoreSample.configuration(.server))
       let again = try await TestStore(reopened)
       #expect(try await again.record("kept") != nil)

@@ -60,7 +60,7 @@ struct PageCacheTests {
       #expect(sqlite3_exec(plain, script, nil, nil, nil) == SQLITE_OK)
       sqlite3_close(plain)
       do {
-        _ = try await SQLStore.open(at: path)
+        _ = try await Store.open(at: path)
         Issue.record("a file with pages of 8,192 bytes was opened")
       } catch let error as StoreError {
         #expect(error.code == .cannotOpen)

@@ -12,17 +12,17 @@ import Waiting
 struct ReadCancellationTests {
   /// Runs `body` with a store on PostgreSQL of which one thread reads.
   private func withReader(
-    _ body: (SQLStore, PostgreSQLAddress) async throws -> Void
+    _ body: (Store, PostgreSQLAddress) async throws -> Void
   ) async throws {
     func configure(_ configuration: inout StoreConfiguration) { configuration.readers = 1 }
     try await ServerGroup.with(servers: 1, configure: configure) { group in
-      try await body(try group.store(0), group.address)
+      try await body(group.store(0), group.address)
     }
   }
 
   /// A read whose caller may go.
   private func begin<Value: Sendable>(
-    in store: SQLStore, _ body: @escaping @Sendable (StoreTransaction) throws -> Value
+    in store: Store, _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) -> Task<Value, any Error> {
     Task { try await AbandonableReads.within { try await store.transactions.read(body) } }
   }
@@ -48,7 +48,7 @@ struct ReadCancellationTests {
 
   /// Asks PostgreSQL over a connection that has nothing to do with the store's.
   private func ask(_ address: PostgreSQLAddress, _ statement: String) async throws -> Int64 {
-    try await SQLStore.onThread {
+    try await Store.onThread {
       let connection = try PostgreSQLConnection(to: address)
       defer { connection.close() }
       return try connection.first(statement, []) { $0.integer(0) } ?? 0
@@ -121,7 +121,7 @@ struct ReadCancellationTests {
         _ = try Self.pause(0)(transaction)
         hasEnded.raise()
       }
-      await SQLStore.wait(for: hasBegun)
+      await Store.wait(for: hasBegun)
       read.cancel()
       mayGoOn.signal()
       #expect(await outcome(of: read) == "given up")
@@ -182,7 +182,7 @@ struct ReadCancellationTests {
         mayGoOn.wait()
         return "done"
       }
-      await SQLStore.wait(for: hasBegun)
+      await Store.wait(for: hasBegun)
       let wasBegun = Flag()
       let others = (0..<5).map { _ in begin(in: store) { _ in wasBegun.raise() } }
       let last = begin(in: store) { _ in "done too" }
@@ -198,7 +198,7 @@ struct ReadCancellationTests {
   }
 
   private func withStore(
-    inFile: Bool, _ body: (SQLStore) async throws -> Void
+    inFile: Bool, _ body: (Store) async throws -> Void
   ) async throws {
     guard inFile else { return try await withReader { store, _ in try await body(store) } }
     let directory = NSTemporaryDirectory() + "petrel-\(UUID().uuidString)"
@@ -207,7 +207,7 @@ struct ReadCancellationTests {
     defer { try? FileManager.default.removeItem(atPath: directory) }
     var configuration = StoreConfiguration()
     configuration.readers = 1
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: directory + "/petrel.sqlite", configuration: configuration)
     try await body(store)
     await store.close()
@@ -321,7 +321,7 @@ private final class Turns: Sendable {
   func count() { value.add(1, ordering: .relaxed) }
 }
 
-extension SQLStore {
+extension Store {
   /// Waits on a thread of its own.
   fileprivate static func wait(for semaphore: DispatchSemaphore) async {
     try? await onThread { semaphore.wait() }

@@ -16,7 +16,7 @@ struct StoreFileTests {
   func copyWhileOpen() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let store = try await SQLStore.open(at: path, configuration: fresh())
+      let store = try await Store.open(at: path, configuration: fresh())
       let test = try await TestStore(store)
       _ = try await test.subscribe(noteSubscription("s"))
       let saved = try await test.save("n", ["x": .int64(1)])
@@ -27,7 +27,7 @@ struct StoreFileTests {
           atPath: path + suffix, toPath: directory + "/b.sqlite" + suffix)
       }
       await store.close()
-      let copy = try await SQLStore.open(
+      let copy = try await Store.open(
         at: directory + "/b.sqlite", configuration: fresh())
       let reopened = try await TestStore(copy)
       #expect(reopened.publicID == test.publicID)
@@ -47,12 +47,12 @@ struct StoreFileTests {
   func roles() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let server = try await SQLStore.open(at: path, configuration: fresh())
+      let server = try await Store.open(at: path, configuration: fresh())
       let refused = await storeError {
-        _ = try await SQLStore.open(at: path, configuration: fresh())
+        _ = try await Store.open(at: path, configuration: fresh())
       }
       #expect(refused == .cannotOpen)
-      let tool = try await SQLStore.open(at: path, configuration: fresh(.tool))
+      let tool = try await Store.open(at: path, configuration: fresh(.tool))
       let user = try await tool.accounts.addUser(named: "zoe", at: .now)
       #expect(try await server.accounts.user(named: "zoe") == user)
       let test = try await TestStore(server)
@@ -64,7 +64,7 @@ struct StoreFileTests {
       #expect(try await test.outbox().count == 3)
       await tool.close()
       await server.close()
-      let next = try await SQLStore.open(at: path, configuration: fresh())
+      let next = try await Store.open(at: path, configuration: fresh())
       await next.close()
     }
   }
@@ -75,14 +75,14 @@ struct StoreFileTests {
       let path = directory + "/text"
       try Data(repeating: 65, count: 5000).write(to: URL(fileURLWithPath: path))
       do {
-        _ = try await SQLStore.open(at: path, configuration: fresh())
+        _ = try await Store.open(at: path, configuration: fresh())
         Issue.record("a text file was taken for a store")
       } catch let error as StoreError {
         #expect(error.code == .cannotOpen)
         #expect(error.reason.contains(path))
       }
       let nowhere = await storeError {
-        _ = try await SQLStore.open(at: directory + "/no/such/file", configuration: fresh())
+        _ = try await Store.open(at: directory + "/no/such/file", configuration: fresh())
       }
       #expect(nowhere == .cannotOpen)
     }
@@ -99,11 +99,11 @@ struct StoreFileTests {
           "CREATE TABLE extra (name TEXT PRIMARY KEY)", "INSERT INTO extra VALUES ('two')",
         ])
       let third = Migration(version: newest + 2, statements: ["INSERT INTO extra VALUES ('three')"])
-      func open(_ migrations: [Migration]) async throws -> SQLStore {
-        try await SQLStore.open(
+      func open(_ migrations: [Migration]) async throws -> Store {
+        try await Store.open(
           path: path, configuration: fresh(), migrations: migrations)
       }
-      func extras(_ store: SQLStore) async throws -> [String] {
+      func extras(_ store: Store) async throws -> [String] {
         try await store.transactions.read {
           try $0.connection.rows("SELECT name FROM extra ORDER BY name", []) { $0.text(0) }
         }
@@ -133,8 +133,8 @@ struct StoreFileTests {
   func olderStore() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      func open(_ migrations: [Migration]) async throws -> SQLStore {
-        try await SQLStore.open(path: path, configuration: fresh(), migrations: migrations)
+      func open(_ migrations: [Migration]) async throws -> Store {
+        try await Store.open(path: path, configuration: fresh(), migrations: migrations)
       }
       let oldest = Schema.oldestVersion
       let first = try #require(Schema.migrations.first)
@@ -159,7 +159,7 @@ struct StoreFileTests {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
       for round in 0..<10 {
-        let store = try await SQLStore.open(at: path, configuration: fresh())
+        let store = try await Store.open(at: path, configuration: fresh())
         try await TestStore(store).save("n\(round)")
         await store.close()
         #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
@@ -171,7 +171,7 @@ struct StoreFileTests {
   func closing() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let store = try await SQLStore.open(at: path, configuration: fresh())
+      let store = try await Store.open(at: path, configuration: fresh())
       let test = try await TestStore(store)
       try await test.watch()
       let outcomes = await withTaskGroup(of: Bool.self) { group in
@@ -187,7 +187,7 @@ struct StoreFileTests {
       #expect(await storeError { try await test.save("late") } == .closed)
       #expect(await storeError { _ = try await store.accounts.users() } == .closed)
       await store.close()
-      let again = try await SQLStore.open(at: path, configuration: fresh())
+      let again = try await Store.open(at: path, configuration: fresh())
       #expect(try await TestStore(again).outbox().count == outcomes)
       await again.close()
     }

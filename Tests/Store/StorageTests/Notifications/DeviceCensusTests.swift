@@ -9,7 +9,7 @@ import Testing
 struct DeviceCensusTests {
   /// Registers devices, two of which are not counted, and takes the census while the store is open.
   private func check(_ location: StoreLocation) async throws {
-    let store = try await SQLStore.open(
+    let store = try await Store.open(
       at: location, configuration: StoreConfiguration(role: .server))
     let test = try await TestStore(store)
     #expect(try await DeviceCensus.take(at: location).groups == [])

@@ -19,13 +19,13 @@ struct NotificationFilingTests {
 
   private func open(
     _ path: String, _ configuration: StoreConfiguration
-  ) async throws -> (store: SQLStore, test: TestStore) {
-    let store = try await SQLStore.open(at: path, configuration: configuration)
+  ) async throws -> (store: Store, test: TestStore) {
+    let store = try await Store.open(at: path, configuration: configuration)
     return (store, try await TestStore(store))
   }
 
   /// The sequences of a user's log, read page by page.
-  private func sequences(of user: String, in store: any Store) async throws -> [Int64] {
+  private func sequences(of user: String, in store: Store) async throws -> [Int64] {
     let recipient = Recipient(
       userRecordName: user, container: TestStore.container, environment: .development)
     var sequences: [Int64] = []
@@ -93,7 +93,7 @@ struct NotificationFilingTests {
   func trimmingAtOnce() async throws {
     try await StoreEngine.sqliteFile.withStore { test in
       _ = try await test.subscribe(noteSubscription("s"))
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       for round in 0..<200 {
         try await test.save("n\(round)")
         async let dispatch = test.dispatch()
@@ -118,7 +118,7 @@ struct NotificationFilingTests {
       for user in users { _ = try await test.subscribe(noteSubscription("s"), as: user) }
       try await test.save("a")
       #expect(try await test.dispatch().logged.count == users.count)
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       #expect(store.unfiledNotificationCount == 0)
       for user in users {
         #expect(try await sequences(of: user, in: test.store).count == 1)
@@ -130,7 +130,7 @@ struct NotificationFilingTests {
   func rollback() async throws {
     struct Refusal: Error {}
     try await StoreEngine.sqliteInMemory.withStore { test in
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       let row = NotificationIndexRow(
         of: Change(
           event: .recordCreated, zoneID: .default, record: nil, notificationID: UUID(),
@@ -176,7 +176,7 @@ struct NotificationFilingTests {
   @Test("a reader does not see what was logged since its transaction began")
   func laterEntries() async throws {
     try await StoreEngine.sqliteFile.withStore { test in
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       _ = try await test.subscribe(noteSubscription("s"))
       try await test.save("before")
       let logged = try await test.dispatch().logged.map(\.sequence)
@@ -206,7 +206,7 @@ struct NotificationFilingTests {
   @Test("what memory has for the index is not trimmed, whether a run has it already or not")
   func trimming() async throws {
     try await StoreEngine.sqliteFile.withStore(configure: Self.fileSoon) { test in
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       for user in Self.users { _ = try await test.subscribe(noteSubscription("s"), as: user) }
       let other = Subscription(
         subscriptionID: "o", kind: .query(Query(recordType: "Other"), zoneID: nil, options: .events)

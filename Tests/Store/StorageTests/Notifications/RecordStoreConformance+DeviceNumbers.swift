@@ -20,7 +20,7 @@ extension RecordStoreConformance {
 
     /// All that stands in texts of a table.
     private func texts(in name: String, of test: TestStore) async throws -> [String] {
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       return try await store.transactions.read { transaction in
         let table = try SQLTable(named: name, in: transaction.connection)
         return try transaction.connection.rows(table.selection(), []) { row in
@@ -32,7 +32,7 @@ extension RecordStoreConformance {
     }
 
     private func numbers(_ test: TestStore) async throws -> [String: Int64] {
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       let rows = try await store.transactions.read {
         try $0.connection.rows("SELECT token, device FROM device_numbers", []) {
           ($0.text(0), $0.integer(1))

@@ -98,7 +98,7 @@ extension RecordStoreConformance {
           noteSubscription("s", options: [.firesOnRecordCreation, .firesOnce]))
         try await test.save("a")
         let database = test.publicID.rawValue
-        let store = try #require(test.store as? SQLStore)
+        let store = test.store
         try await store.transactions.write { transaction in
           var row = try #require(
             try transaction.connection.first(

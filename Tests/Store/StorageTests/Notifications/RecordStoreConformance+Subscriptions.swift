@@ -156,7 +156,8 @@ extension RecordStoreConformance {
         var anew = 0
         for round in 0..<60 {
           let changes = try await test.store.subscriptions.subscriptionChanges(
-            in: test.publicID, since: position, limit: Int.random(in: 1...6, using: &random))
+            in: .whole(test.publicID), since: position,
+            limit: Int.random(in: 1...6, using: &random))
           if changes.startsAnew {
             held = [:]
             anew += 1

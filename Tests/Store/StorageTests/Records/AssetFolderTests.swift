@@ -17,7 +17,7 @@ struct AssetFolderTests {
   }
 
   private func start(_ address: PostgreSQLAddress, _ folder: String) async throws {
-    let store = try await SQLStore.open(at: .postgreSQL(address, assets: folder))
+    let store = try await Store.open(at: .postgreSQL(address, assets: folder))
     await store.close()
   }
 
@@ -29,7 +29,7 @@ struct AssetFolderTests {
 
   /// Has the store an asset, in the folder that it has by now.
   private func upload(_ address: PostgreSQLAddress, _ folder: String) async throws {
-    let store = try await SQLStore.open(at: .postgreSQL(address, assets: folder))
+    let store = try await Store.open(at: .postgreSQL(address, assets: folder))
     let test = try await TestStore(store)
     _ = try await test.upload("bytes", receipt: "r1", record: "n1")
     await store.close()
@@ -40,7 +40,7 @@ struct AssetFolderTests {
     try await withSchema { address, directory in
       try await start(address, directory + "/assets")
       let other = directory + "/other"
-      let store = try await SQLStore.open(at: .postgreSQL(address, assets: other))
+      let store = try await Store.open(at: .postgreSQL(address, assets: other))
       let test = try await TestStore(store)
       let error = await #expect(throws: StoreError.self) {
         _ = try await test.upload("bytes", receipt: "r1", record: "n1")
@@ -94,11 +94,11 @@ struct AssetFolderTests {
   func tools() async throws {
     try await withSchema { address, directory in
       try await start(address, directory + "/assets")
-      let tool = try await SQLStore.open(
+      let tool = try await Store.open(
         at: .postgreSQL(address, assets: directory + "/elsewhere"),
         configuration: StoreConfiguration(role: .tool))
       await tool.close()
-      let file = try await SQLStore.open(at: directory + "/store.sqlite")
+      let file = try await Store.open(at: directory + "/store.sqlite")
       await file.close()
       #expect(
         !FileManager.default.fileExists(

@@ -28,7 +28,7 @@ struct DroppedDecisionTests {
         #expect(try await test.record("new", zone: zone, in: test.privateID) == nil)
         #expect(try await create("a\(round)", "b\(round)") == ["saved", "saved"])
       }
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       let state = try await StoredState(of: store, databases: [test.privateID])
       #expect(state.records.count == 7)
       #expect(state.index == state.wantedIndex)
@@ -81,7 +81,7 @@ struct DroppedDecisionTests {
     arguments: StoreEngine.allCases)
   func statements(_ engine: StoreEngine) async throws {
     try await engine.withStore { test in
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       let database = test.privateID
       @Sendable func count(_ table: String, _ transaction: StoreTransaction) throws -> Int64 {
         let statement = "SELECT COUNT(*) FROM \(table) WHERE database_id = $1"

@@ -12,10 +12,6 @@ struct PreparedCreationTests {
     let prepared: TestStore
     let plain: TestStore
 
-    func store(_ test: TestStore) throws -> SQLStore {
-      try #require(test.store as? SQLStore)
-    }
-
     /// Sends the operations to both stores, which must answer alike and hold the same.
     ///
     /// - Parameters:
@@ -32,7 +28,7 @@ struct PreparedCreationTests {
       var told: [[RecordOutcome]] = []
       var states: [StoredState] = []
       for (index, test) in [prepared, plain].enumerated() {
-        let store = try store(test)
+        let store = test.store
         var modification = RecordModification(
           database: test.privateID, operations: operations, isAtomic: false,
           origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
@@ -200,7 +196,7 @@ struct PreparedCreationTests {
         // Prepared by the schema from before the end of the work, then by that from after it.
         try await pair.send([create("c\(round)")], prepared: 1)
         try await pair.send([create("d\(round)")], prepared: 1)
-        let state = try await StoredState(of: pair.store(pair.prepared), databases: [])
+        let state = try await StoredState(of: pair.prepared.store, databases: [])
         #expect(state.index == state.wantedIndex)
       }
     }

@@ -355,7 +355,7 @@ extension RecordStoreConformance {
         }
         for kept in ["loose", "freed"] { #expect(try await test.record(kept) != nil) }
         let events = try await test.store.outbox.undispatchedChanges(
-          in: test.publicID, after: before, limit: 10)
+          in: .whole(test.publicID), after: before, limit: 10)
         #expect(events.map(\.change.event) == [.recordDeleted, .recordDeleted, .recordDeleted])
         #expect(
           events.compactMap { $0.change.record?.recordID.recordName } == [
@@ -434,7 +434,7 @@ extension RecordStoreConformance {
         #expect(entries.map(\.sequence) == entries.map(\.sequence).sorted())
         #expect(try await test.store.outbox.undispatchedDatabases() == [test.publicID])
         let rest = try await test.store.outbox.undispatchedChanges(
-          in: test.publicID, after: entries[0].sequence, limit: 1)
+          in: .whole(test.publicID), after: entries[0].sequence, limit: 1)
         #expect(rest == [entries[1]])
       }
     }

@@ -21,7 +21,7 @@ struct ImportStartTests {
 
   /// The reason why a change is refused after the start; nil if it is not refused.
   private static func refusal(
-    of change: SchemaChange, since start: ImportStart, in store: SQLStore
+    of change: SchemaChange, since start: ImportStart, in store: Store
   ) async throws -> String? {
     do {
       try await store.transactions.read {
@@ -39,7 +39,7 @@ struct ImportStartTests {
     arguments: StoreEngine.allCases)
   func laterSaves(_ engine: StoreEngine) async throws {
     try await engine.withStore { test in
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       let text = RecordValue.string("a")
       let zone = try await test.makeZone("Z")
       try await test.save("before", ["title": text, "extra": text])
@@ -124,7 +124,7 @@ struct ImportStartTests {
             }
           }
         }
-        let store = try group.store(0)
+        let store = group.store(0)
         var removals = 0
         for _ in 0..<150 {
           do {
@@ -147,7 +147,7 @@ struct ImportStartTests {
   }
 
   /// The development records with a value in field `extra`, if the schema lacks that field.
-  private static func strays(in store: SQLStore) async throws -> [String] {
+  private static func strays(in store: Store) async throws -> [String] {
     try await store.transactions.read { transaction in
       let schema = try RecordTypeTable(transaction: transaction).schema(
         of: container, in: .development)

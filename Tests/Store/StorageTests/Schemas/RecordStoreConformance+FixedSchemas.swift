@@ -188,8 +188,7 @@ extension RecordStoreConformance {
         #expect(again == SchemaOutcome(changes: [], refusals: []))
         // Development loses the field by hand, as after a reset, and gets it back with another type.
         _ = try await test.delete("n")
-        guard let sqlStore = store as? SQLStore else { return }
-        try await sqlStore.transactions.write { transaction in
+        try await store.transactions.write { transaction in
           let field = ContainerSchema.Field(.init(.string))
           try SchemaModifier(
             transaction: transaction, container: container, environment: .development

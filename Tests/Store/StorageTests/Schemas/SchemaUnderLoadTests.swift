@@ -41,7 +41,7 @@ struct SchemaUnderLoadTests {
         isOver.raise()
         try await tasks.waitForAll()
       }
-      let store = try group.store(0)
+      let store = group.store(0)
       while try await store.maintenance.continueIndexWork() != nil {}
       let entries = try await IndexWorkTests.entries(of: store)
       #expect(entries.found == entries.wanted, "seed \(seed)")

@@ -22,7 +22,7 @@ struct CachedSearchTests {
 
   private func withFilledStore(
     memory: Int = 16, effort: (Rankings) -> SearchEffort = effort,
-    _ body: (SQLStore, TestStore, Rankings) async throws -> Void
+    _ body: (Store, TestStore, Rankings) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { directory in
       let rankings = Rankings()
@@ -30,7 +30,7 @@ struct CachedSearchTests {
       configuration.tuning.cacheKilobytes = 4096
       configuration.tuning.searchCacheBytes = memory << 20
       configuration.searchEffort = effort(rankings)
-      let store = try await SQLStore.open(
+      let store = try await Store.open(
         at: directory + "/a.sqlite", configuration: configuration)
       let test = try await TestStore(store)
       for number in 0..<8 {

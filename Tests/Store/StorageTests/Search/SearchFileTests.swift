@@ -5,10 +5,10 @@ import Testing
 @testable import Storage
 
 struct SearchFileTests {
-  private func open(_ path: String) async throws -> SQLStore {
+  private func open(_ path: String) async throws -> Store {
     var configuration = StoreConfiguration()
     configuration.tuning.cacheKilobytes = 4096
-    return try await SQLStore.open(at: path, configuration: configuration)
+    return try await Store.open(at: path, configuration: configuration)
   }
 
   @Test("a marker leads on after the store was closed and opened again")

@@ -16,7 +16,7 @@ struct SearchPlanTests {
   private func plans(
     after searches: (TestStore) async throws -> Void, analyzed: Bool
   ) async throws -> [Step] {
-    let store = try await SQLStore.inMemory()
+    let store = try await Store.inMemory()
     let test = try await TestStore(store)
     try await searches(test)
     let plans = try await store.transactions.write { transaction -> [Step] in

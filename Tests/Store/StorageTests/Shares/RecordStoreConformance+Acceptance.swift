@@ -172,7 +172,7 @@ extension RecordStoreConformance {
           _ = try await accept(link, as: bob.name, test)
           #expect(try await bob.zones() == [zone.ofAlice])
         }
-        let store = try #require(test.store as? SQLStore)
+        let store = test.store
         let rows = try await store.transactions.read { transaction in
           try transaction.connection.rows(
             "SELECT user_record_name FROM participants WHERE database_id = $1",

@@ -348,7 +348,7 @@ extension RecordStoreConformance {
 
     /// The rows of the table of places, by the names of their records.
     private func places(in test: TestStore) async throws -> [String: Place] {
-      let store = try #require(test.store as? SQLStore)
+      let store = test.store
       let database = test.privateID
       return try await store.transactions.read { transaction in
         let records = RecordTable(transaction: transaction)

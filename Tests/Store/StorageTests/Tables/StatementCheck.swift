@@ -17,7 +17,7 @@ struct StatementCheck {
   private static let seen = Mutex<Set<String>>([])
 
   /// Looks at the statements that are prepared in a store in memory, whose one connection has all.
-  static func look(at store: SQLStore) async throws {
+  static func look(at store: Store) async throws {
     let distributed = try await StatementRouteTests.distributedTables()
     let statements =
       try await store.transactions.write { transaction in

@@ -96,7 +96,7 @@ struct StatementRouteTests {
   private static func tables<Value: Sendable>(
     _ read: @escaping @Sendable (any SQLConnection, String) throws -> Value?
   ) async throws -> [(name: String, value: Value)] {
-    let store = try await SQLStore.inMemory()
+    let store = try await Store.inMemory()
     let tables = try await store.transactions.read { transaction in
       try SQLTable.names(transaction.connection).compactMap { name in
         try read(transaction.connection, name).map { (name: name, value: $0) }

@@ -47,7 +47,7 @@ struct TableOwnershipTests {
       ("ZoneTable.swift", "SELECT (SELECT name FROM zones), version FROM records", "records"),
       ("ZoneTable.swift", "WITH some AS (SELECT 1 FROM zones) DELETE FROM records", "records"),
       ("ZoneTable.swift", "SELECT version FROM ? LIMIT 1", "?"),
-      ("SQLStore+Zones.swift", "INSERT INTO zones (name) VALUES ($1)", "zones"),
+      ("Store+Zones.swift", "INSERT INTO zones (name) VALUES ($1)", "zones"),
       // A part of a statement.
       ("ZoneFeed.swift", "EXISTS (SELECT 1 FROM zones JOIN records ON TRUE)", "zones"),
     ])

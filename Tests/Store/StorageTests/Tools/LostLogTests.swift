@@ -12,7 +12,7 @@ struct LostLogTests {
   /// Makes what a killed server leaves: a file and a log that has a save the file does not have.
   private static func leave(_ path: String) async throws {
     let open = path + "-open"
-    let store = try await SQLStore.open(at: open, configuration: configuration(.server))
+    let store = try await Store.open(at: open, configuration: configuration(.server))
     try await TestStore(store).save("n")
     try StoreSample.copy(open, to: path, suffixes: ["", "-wal"])
     await store.close()
@@ -28,7 +28,7 @@ struct LostLogTests {
   private static func hasSave(
     _ path: String, as role: StoreConfiguration.Role = .server
   ) async throws -> Bool {
-    let store = try await SQLStore.open(at: path, configuration: configuration(role))
+    let store = try await Store.open(at: path, configuration: configuration(role))
     let test = try await TestStore(store)
     let found = try await store.records.records([RecordID(recordName: "n")], in: test.publicID)
     await store.close()
@@ -129,7 +129,7 @@ struct LostLogTests {
   func backup() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let store = try await SQLStore.open(at: path, configuration: Self.configuration(.server))
+      let store = try await Store.open(at: path, configuration: Self.configuration(.server))
       try await TestStore(store).save("n")
       try await StoreBackup.make(ofStoreAt: path, in: directory + "/backup")
       await store.close()
@@ -148,7 +148,7 @@ struct LostLogTests {
   func goingOn(nothingLost: Bool) async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let first = try await SQLStore.open(at: path, configuration: Self.configuration(.server))
+      let first = try await Store.open(at: path, configuration: Self.configuration(.server))
       let test = try await TestStore(first)
       try await test.save("old")
       let query = RecordChangesQuery(
@@ -157,7 +157,7 @@ struct LostLogTests {
       let token = try await first.changeFeeds.recordChanges(matching: query, in: test.publicID)
         .token
       await first.close()
-      let store = try await SQLStore.open(at: path, configuration: Self.configuration(.server))
+      let store = try await Store.open(at: path, configuration: Self.configuration(.server))
       try await TestStore(store).save("n")
       try StoreSample.copy(path, to: directory + "/b.sqlite", suffixes: [""])
       await store.close()
@@ -169,7 +169,7 @@ struct LostLogTests {
         ofStoreAt: lost, nothingLost: nothingLost)
       #expect(databases == 2)
       #expect(try await !Self.hasSave(lost))
-      let again = try await SQLStore.open(at: lost, configuration: Self.configuration(.server))
+      let again = try await Store.open(at: lost, configuration: Self.configuration(.server))
       var next = query
       next.token = token
       if nothingLost {
@@ -188,7 +188,7 @@ struct LostLogTests {
   func besideAssets() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let store = try await SQLStore.open(at: path, configuration: Self.configuration(.server))
+      let store = try await Store.open(at: path, configuration: Self.configuration(.server))
       let test = try await TestStore(store)
       _ = try await test.upload("bytes", receipt: "r", record: "n")
       await store.close()

@@ -41,7 +41,7 @@ extension StoreLocation {
       try FileManager.default.createDirectory(
         atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
     }
-    let store = try await SQLStore.open(at: self, configuration: Self.configuration)
+    let store = try await Store.open(at: self, configuration: Self.configuration)
     do {
       let value = try await body(try await TestStore(store))
       await store.close()

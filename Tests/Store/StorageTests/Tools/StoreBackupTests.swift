@@ -49,8 +49,8 @@ struct StoreBackupTests {
     return configuration
   }
 
-  private static func open(_ path: String) async throws -> (SQLStore, TestStore) {
-    let store = try await SQLStore.open(at: path, configuration: configuration())
+  private static func open(_ path: String) async throws -> (Store, TestStore) {
+    let store = try await Store.open(at: path, configuration: configuration())
     return (store, try await TestStore(store))
   }
 
@@ -220,7 +220,7 @@ struct StoreBackupTests {
     try await withTemporaryDirectory { directory in
       let newer = Schema.migrations + [Migration(version: 1_000, statements: [])]
       for (name, migrations) in [("newer", newer), ("old", Schema.migrations)] {
-        let store = try await SQLStore.open(
+        let store = try await Store.open(
           path: directory + "/\(name)/petrel.sqlite", making: directory + "/\(name)",
           configuration: Self.configuration(), migrations: migrations)
         if name == "old" {
@@ -247,11 +247,11 @@ struct StoreBackupTests {
   }
 }
 
-extension SQLStore {
+extension Store {
   fileprivate static func open(
     path: String, making folder: String, configuration: StoreConfiguration,
     migrations: [Migration]
-  ) async throws -> SQLStore {
+  ) async throws -> Store {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     return try await open(path: path, configuration: configuration, migrations: migrations)
   }

@@ -15,12 +15,12 @@ struct StoreExaminationTests {
   }
 
   /// A store with a record in it, at a path with letters that mean something in URLs.
-  private func withStore(_ body: (String, SQLStore) async throws -> Void) async throws {
+  private func withStore(_ body: (String, Store) async throws -> Void) async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a b?c#d%41.sqlite"
       var configuration = StoreConfiguration(role: .server)
       configuration.tuning.cacheKilobytes = 4096
-      let store = try await SQLStore.open(at: path, configuration: configuration)
+      let store = try await Store.open(at: path, configuration: configuration)
       _ = try await TestStore(store).save("n", ["x": .int64(1)])
       try await body(path, store)
       await store.close()

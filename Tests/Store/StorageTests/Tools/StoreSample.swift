@@ -41,12 +41,12 @@ struct StoreSample {
 
   /// Fills a store in this file.
   static func fill(_ path: String) async throws {
-    let store = try await SQLStore.open(at: path, configuration: configuration(.server))
+    let store = try await Store.open(at: path, configuration: configuration(.server))
     try await fill(store)
     await store.close()
   }
 
-  static func fill(_ store: SQLStore) async throws {
+  static func fill(_ store: Store) async throws {
     let test = try await TestStore(store)
     let zone = try await test.makeZone("Zone")
     for number in 0..<30 {
@@ -74,7 +74,7 @@ struct StoreSample {
       deleted.map { RecordOperation(kind: .forceDelete, recordID: RecordID(recordName: $0)) })
   }
 
-  static func read(_ reading: Reading, from store: SQLStore) async throws -> String {
+  static func read(_ reading: Reading, from store: Store) async throws -> String {
     let test = try await TestStore(store)
     switch reading {
     case .records:
@@ -99,7 +99,7 @@ struct StoreSample {
 
   /// All that can be read.
   static func model(of path: String) async throws -> [Reading: String] {
-    let store = try await SQLStore.open(at: path, configuration: configuration())
+    let store = try await Store.open(at: path, configuration: configuration())
     var model: [Reading: String] = [:]
     for reading in Reading.allCases { model[reading] = try await read(reading, from: store) }
     await store.close()

@@ -17,7 +17,7 @@ struct CreatorIndexTests {
   }
 
   private static func use(
-    _ schema: ContainerSchema, _ store: any Store
+    _ schema: ContainerSchema, _ store: Store
   ) async throws {
     let outcome = try await store.schemas.importSchema(
       schema, of: TestStore.container, isDryRun: false)
@@ -26,7 +26,7 @@ struct CreatorIndexTests {
   }
 
   /// The numbers of entries for creators, and in all.
-  private static func counts(_ store: SQLStore) async throws -> [Int] {
+  private static func counts(_ store: Store) async throws -> [Int] {
     let entries = try await IndexWorkTests.entries(of: store)
     #expect(entries.found == entries.wanted)
     let fields = try await store.transactions.read { transaction in
@@ -56,7 +56,7 @@ struct CreatorIndexTests {
   @Test("it is built when such grants come, and removed when they go and no option asks for it")
   func grants() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try await SQLStore.open(at: directory + "/a.sqlite")
+      let store = try await Store.open(at: directory + "/a.sqlite")
       let test = try await TestStore(store)
       try await Self.use(Self.schema(.standard), store)
       try await Self.save(["a"], test)

@@ -24,7 +24,7 @@ struct IndexWorkTests {
 
   /// Every entry in the value index, and every one that there should be.
   static func entries(
-    of store: SQLStore
+    of store: Store
   ) async throws -> (found: [String], wanted: [String]) {
     try await store.transactions.read { transaction in
       let found = try transaction.connection.rows(
@@ -63,9 +63,9 @@ struct IndexWorkTests {
     try await withTemporaryDirectory { directory in
       var configuration = StoreConfiguration()
       configuration.tuning.cacheKilobytes = 4096
-      let store = try await SQLStore.open(
+      let store = try await Store.open(
         at: directory + "/a.sqlite", configuration: configuration)
-      let beside = try await SQLStore.open(
+      let beside = try await Store.open(
         at: directory + "/a.sqlite", configuration: StoreConfiguration(role: .tool))
       let test = try await TestStore(store)
       var generator = SeededGenerator(seed: seed)
@@ -119,7 +119,7 @@ struct IndexWorkTests {
   func resumed() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      var store = try await SQLStore.open(at: path)
+      var store = try await Store.open(at: path)
       var test = try await TestStore(store)
       _ = try await store.schemas.importSchema(Self.schema([]), of: Self.container, isDryRun: false)
       for batch in 0..<5 {
@@ -154,7 +154,7 @@ struct IndexWorkTests {
           atPath: path + suffix, toPath: directory + "/b.sqlite" + suffix)
       }
       await store.close()
-      store = try await SQLStore.open(at: directory + "/b.sqlite")
+      store = try await Store.open(at: directory + "/b.sqlite")
       test = try await TestStore(store)
       #expect(try await store.schemas.indexWork().map(\.done) == done)
       var steps = 0
@@ -168,7 +168,7 @@ struct IndexWorkTests {
   @Test("an option that is taken away takes its entries out of the index")
   func dropped() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try await SQLStore.open(at: directory + "/a.sqlite")
+      let store = try await Store.open(at: directory + "/a.sqlite")
       let test = try await TestStore(store)
       try await test.save("a", ["title": .string("x"), "other": .int64(1)])
       let outcome = try await store.schemas.importSchema(
@@ -185,7 +185,7 @@ struct IndexWorkTests {
   @Test("a search by a system field waits for its index, and finds what was saved without it")
   func systemField() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try await SQLStore.open(at: directory + "/a.sqlite")
+      let store = try await Store.open(at: directory + "/a.sqlite")
       let test = try await TestStore(store)
       func entryCount() async throws -> Int { try await Self.entries(of: store).found.count }
       func search() async throws -> [String] {

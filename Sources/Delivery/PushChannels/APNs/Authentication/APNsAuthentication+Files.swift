@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import HTTP2Transport
 import Settings
+import Storage
 import StoreModel
 
 extension APNsAuthentication {
@@ -14,7 +15,7 @@ extension APNsAuthentication {
   ///   configuration and the file.
   package init(
     _ credential: APNsSettings.Credential, at path: [String],
-    keepingTokensIn store: (any SecretStore)? = nil
+    keepingTokensIn store: SecretService? = nil
   ) throws(ConfigurationError) {
     let place = path.joined(separator: ": ") + ":"
     switch credential {

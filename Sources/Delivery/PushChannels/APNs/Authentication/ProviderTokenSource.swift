@@ -1,5 +1,6 @@
 import CloudKitModel
 import Cryptography
+import Storage
 import StoreModel
 import Synchronization
 
@@ -24,7 +25,7 @@ public final class ProviderTokenSource: Sendable {
   /// The place of a token in a store.
   struct Place: Sendable {
     /// The store that all servers of a cluster share.
-    var store: any SecretStore
+    var store: SecretService
     /// The name of the token in the store. It differs between keys, even if their IDs are the same.
     var name: String
   }

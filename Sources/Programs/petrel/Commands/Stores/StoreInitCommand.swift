@@ -34,7 +34,7 @@ enum StoreInitCommand: Command {
       guard shardCount == nil else { throw UsageError("--shards needs --citus") }
       var options = StoreConfiguration()
       options.role = .tool
-      let store = try await SQLStore.open(at: location, configuration: options)
+      let store = try await Store.open(at: location, configuration: options)
       await store.close()
       report(arguments, place, nil)
       return ExitStatus.done

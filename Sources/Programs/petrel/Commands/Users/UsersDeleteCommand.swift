@@ -1,6 +1,7 @@
 import CommandInterface
 import Foundation
 import JSONCoding
+import Storage
 import StoreModel
 
 /// The command `petrel users delete`, which deletes a user with the user's private databases,
@@ -92,7 +93,7 @@ enum UsersDeleteCommand: Command {
   /// - Returns: `true` if the deletion is complete. `false` if changes of public records must be
   ///   dispatched first, and no server that could dispatch them has the store open.
   private static func finish(
-    on maintenance: any Maintenance, isServed: Bool, _ progress: ProgressLine
+    on maintenance: MaintenanceService, isServed: Bool, _ progress: ProgressLine
   ) async throws -> Bool {
     while let deletion = try await maintenance.continueUserDeletion(at: .now) {
       progress.show(text(deletion.done, "\(deletion.stage)"))

@@ -15,7 +15,7 @@ struct ServerCheck: Sendable {
   /// Checks the running server, or the configured address if no server runs.
   func findings() async -> [Finding] {
     // The check of the store reports a PostgreSQL server that is out of reach.
-    guard (try? await SQLStore.isServed(at: configuration.storeLocation)) ?? false else {
+    guard (try? await Store.isServed(at: configuration.storeLocation)) ?? false else {
       return [.ok("no server runs on this store")] + listening
     }
     guard configuration.port != 0 else {

@@ -3,6 +3,7 @@ import Configuration
 import Cryptography
 import Foundation
 import HTTPService
+import Storage
 import StoreModel
 import WebServices
 
@@ -24,9 +25,9 @@ package struct SharePages: Sendable {
   private static let lengthLimit = 200
 
   /// The shares of users.
-  let shares: any ShareStore
+  let shares: ShareService
   /// The users, for the names of their accounts.
-  let accounts: any AccountReading
+  let accounts: AccountService
   /// The web auth tokens of sessions.
   let tokens: WebAuthTokens
   /// The sign-in, whose clock, log and seal the pages use.
@@ -46,7 +47,7 @@ package struct SharePages: Sendable {
   ///   - limits: the counts that servers of a store share; nil for a server that uses its store
   ///     alone.
   init(
-    store: any Store, tokens: WebAuthTokens, signIn: SignIn,
+    store: Store, tokens: WebAuthTokens, signIn: SignIn,
     containers: [String: ServerConfiguration.Container], users: RequestThrottle
   ) {
     shares = store.shares

@@ -1,0 +1,150 @@
+import Foundation
+import SQLEngine
+import StoreModel
+
+/// Starts the threads of an open store. Each connection belongs to one thread. The names of the
+/// threads are:
+///
+/// - `petrel.store.writer`, `petrel.store.writer.N`: the writing threads. A server on PostgreSQL
+///   has ``StoreConfiguration/writers`` of them, and every other store has one. In a store without
+///   reading threads, the writing thread also reads.
+/// - `petrel.store.reader.N`: the reading threads. Their number is ``StoreConfiguration/readers``;
+///   a store in memory has none.
+/// - `petrel.store.cache`: the thread that fills the search cache, if the store is in a file and
+///   has reading threads.
+/// - `petrel.store.checkpoints`: the thread that copies the write-ahead log into the file of a
+///   server.
+/// - `petrel.store.inspection`: the thread that checks the pages of a server's file that were not
+///   checked when the store was opened. The thread ends after the last page.
+/// - `petrel.store.cluster`: the thread of cluster membership, on PostgreSQL: heartbeats and
+///   leases.
+/// - `petrel.store.limits`: the thread for the limits that servers count together. Only a server on
+///   PostgreSQL has it.
+extension Store {
+  /// Starts all threads. The writing threads start last.
+  ///
+  /// - Parameter first: the connection over which the store was opened. The first writing thread
+  ///   uses it from then on.
+  /// - Throws: ``StoreError`` if one of the connections cannot be opened.
+  func startThreads(_ opening: StoreOpening, first: sending any SQLConnection) throws {
+    try startCluster(opening)
+    try startReaders(opening)
+    try startCheckpointer(opening)
+    startInspection(opening)
+    try startLimits(opening)
+    try startWriters(opening, first: first)
+  }
+
+  /// Starts the writing threads, which are numbered from 0. The first one uses the connection over
+  /// which the store was opened.
+  private func startWriters(
+    _ opening: StoreOpening, first: sending any SQLConnection
+  ) throws {
+    threads.start(
+      named: "petrel.store.writer",
+      over: StoreConnection(over: first, context, caches: StoreCaches(tail: tail))
+    ) { [writer = transactions.writer] in writer.work(over: $0, thread: 0) }
+    for number in 1..<opening.writerCount {
+      threads.start(
+        named: "petrel.store.writer.\(number)",
+        over: StoreConnection(
+          over: try opening.connect(), context, caches: StoreCaches(tail: tail))
+      ) { [writer = transactions.writer] in writer.work(over: $0, thread: number) }
+    }
+  }
+
+  /// Starts the reading threads, and the thread that fills the search cache. A store in memory has
+  /// neither.
+  private func startReaders(_ opening: StoreOpening) throws {
+    guard opening.hasReaders else { return }
+    let reader = StoreReader(queue: transactions.reads, tally: readTally)
+    for number in 1...configuration.readers {
+      threads.start(
+        named: "petrel.store.reader.\(number)", over: try readingConnection(opening, tail: tail)
+      ) { reader.work(over: $0) }
+    }
+    if opening.location.isShared { return }
+    let maker = StoreReader(queue: fills)
+    threads.start(named: "petrel.store.cache", over: try readingConnection(opening)) {
+      maker.work(over: $0)
+    }
+  }
+
+  /// Opens a connection that only reads, with the caches of readers.
+  ///
+  /// - Parameter tail: the log entries that wait in memory for the log's index. Nil if there are
+  ///   none, and for the thread that fills the search cache, which does not read the log.
+  private func readingConnection(
+    _ opening: StoreOpening, tail: NotificationTail? = nil
+  ) throws -> sending StoreConnection {
+    let engine = try opening.connect(isReader: true, locksRows: false)
+    var caches = StoreCaches(tail: tail)
+    // Other processes also write to a store on PostgreSQL, so its value index is not cached.
+    if !opening.location.isShared {
+      caches.searchCache = searchCache
+      caches.fillSearchCache = { [searchCache, fills] in
+        fills.add(SearchCacheFill(of: $0, for: searchCache))
+      }
+    }
+    return StoreConnection(over: engine, context, caches: caches)
+  }
+
+  /// Starts the thread that copies the write-ahead log into the file of a server. The method does
+  /// nothing for other stores.
+  private func startCheckpointer(_ opening: StoreOpening) throws {
+    guard let checkpointer else { return }
+    threads.start(
+      named: "petrel.store.checkpoints", over: StoreConnection(over: try opening.connect(), context)
+    ) { checkpointer.work(over: $0.engine) }
+  }
+
+  /// Starts the thread that checks the remaining pages of the store's file while the store is in
+  /// use. The method does nothing if no pages remain.
+  ///
+  /// The thread pauses between its reads (``StoreConfiguration/Tuning/inspectionPause``). It ends
+  /// after the last page, or earlier if the store is closed or damage is found.
+  private func startInspection(_ opening: StoreOpening) {
+    guard let inspection = opening.inspection, let damage = opening.damage else { return }
+    let pause = configuration.tuning.inspectionPause
+    threads.start(named: "petrel.store.inspection") { [queue = transactions.writer.queue] in
+      var inspection = inspection
+      // If a page cannot be read, the error is ignored here. A request that needs the page reports
+      // it.
+      let found = try? inspection.checkRest(
+        pausing: pause, unless: { queue.isOver || damage.reason != nil })
+      if let found { damage.note("\(found): \(PageDamage.advice)") }
+    }
+  }
+
+  /// Starts the thread of cluster membership on PostgreSQL. Before that, the method compares this
+  /// machine's clock with PostgreSQL's clock.
+  private func startCluster(_ opening: StoreOpening) throws {
+    guard let cluster else { return }
+    let engine = try opening.connect(isReader: true)
+    try cluster.clock.follow(engine)
+    threads.start(named: "petrel.store.cluster", over: StoreConnection(over: engine, context)) {
+      cluster.work(over: $0)
+    }
+  }
+
+  /// Starts the thread for the limits that servers count together, for a server on PostgreSQL.
+  private func startLimits(_ opening: StoreOpening) throws {
+    guard let limits else { return }
+    // This connection has no object that records damage, because the other connections report it.
+    let engine = try opening.location.connect(
+      configuration.tuning, locksRows: true, serves: false, checkpointPages: nil)
+    threads.start(named: "petrel.store.limits", over: StoreConnection(over: engine, context)) {
+      limits.work(over: $0)
+    }
+  }
+
+  /// Binds a folder of assets that several servers share to this store. The method does nothing for
+  /// other stores of assets.
+  ///
+  /// - Throws: ``StoreError`` if the folder belongs to another store.
+  func bindAssets(over connection: any SQLConnection) throws {
+    guard let folder = assets.files as? FileAssetStore, folder.use == .shared else { return }
+    let connection = StoreConnection(over: connection, context)
+    try folder.bind(to: StoreTransaction(over: connection))
+  }
+}

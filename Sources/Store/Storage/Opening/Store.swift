@@ -1,0 +1,359 @@
+import CloudKitModel
+import Foundation
+import SQLEngine
+import StoreModel
+
+/// The store of a server: a service for each subject, on an SQL engine.
+///
+/// Only the code that opens a store or starts a server uses the whole store. It passes to each part
+/// of the server only the services that the part calls.
+///
+/// ```swift
+/// let store = try await Store.open(at: "/var/lib/petrel/petrel.sqlite")
+/// let user = try await store.accounts.user(named: "alice")
+/// await store.close()
+/// ```
+///
+/// A write is durable when its call returns, even if the power fails right after. Most calls that
+/// write are one transaction: if such a call throws, it has changed nothing. As an exception, after
+/// ``StoreError/Code/outcomeUnknown`` the change may have been committed. The documentation says so
+/// if a call has several transactions. In a distributed store, a call about several databases has a
+/// transaction for each of them.
+///
+/// Writes that wait at the same time can share one commit. In it, each write succeeds or is rolled
+/// back by itself. Two calls of a caller do not form one atomic change, even if they share a commit.
+///
+/// All methods that can throw throw ``StoreError`` if the store itself fails. If too many calls
+/// wait, they throw ``StoreError/Code/overloaded`` at once. Failures of single items are in the
+/// outcomes (``ItemFailure``).
+///
+/// One thread writes, or a few threads on PostgreSQL. Other threads read. Each thread has its own
+/// connection. A caller's task is suspended until its job is done, so callers block no thread.
+public final class Store: Sendable {
+  /// The databases of containers and users, created when they are first used.
+  public let databases: DatabaseService
+  /// The record zones of databases.
+  public let zones: ZoneService
+  /// The records: saving, fetching, deleting and searching.
+  public let records: RecordService
+  /// The changes of zones and databases since a change token.
+  public let changeFeeds: ChangeFeedService
+  /// The assets of records: uploads, receipts and files.
+  ///
+  /// For a store in a file, the bytes of assets are in a folder beside the file. The folder's name
+  /// is the file's name with `-assets`. For a store in memory, they are in memory. For PostgreSQL,
+  /// ``StoreLocation/postgreSQL(_:assets:)`` names the folder.
+  public let assets: AssetService
+  /// The shares, as others than their owners find them.
+  public let shares: ShareService
+  /// The shares of all users, for administrators.
+  public let shareAdministration: ShareAdministrationService
+  /// The schemas of containers, with their roles.
+  public let schemas: SchemaService
+  /// The subscriptions of users, and the feed of their changes. The index that matches changes with
+  /// subscriptions reads this feed to stay current.
+  public let subscriptions: SubscriptionService
+  /// The committed changes that wait to be matched against subscriptions.
+  public let outbox: OutboxService
+  /// The registered devices, browsers, webhooks and courier readers.
+  public let devices: DeviceService
+  /// The pushes that wait to be sent, with their outcomes.
+  public let deliveries: DeliveryService
+  /// The log of each user's notifications, as CloudKit's clients fetch it.
+  public let notificationLog: NotificationLogService
+  /// The notification log for readers of the web courier: clients that poll the server.
+  public let courier: CourierService
+  /// The dispatched changes and their notifications, to explain why a push was or was not sent.
+  public let changeHistory: ChangeHistoryService
+  /// The users, with their passwords, identities and sessions.
+  public let accounts: AccountService
+  /// The API tokens and server-to-server keys of containers.
+  public let credentials: CredentialService
+  /// The secrets that the server has created for its own use.
+  public let secrets: SecretService
+  /// The deletion of users with their data, and the list of data that the store has of a user.
+  public let userDeletion: UserDeletionService
+  /// The admin keys, and the sessions of the admin console.
+  public let adminAccess: AdminAccessService
+  /// The lists of databases, subscriptions and pushes for administrators.
+  public let administration: AdministrationService
+  /// The background work of a server: retention, index building, user deletion.
+  public let maintenance: MaintenanceService
+  /// The limits on the store's contents, which can be changed. A change applies to later writes.
+  public let quotas = StoreQuotas()
+
+  /// The configuration with which the store was opened. It never changes.
+  let configuration: StoreConfiguration
+  /// The path of the store's SQLite file; nil for a store in memory or on PostgreSQL.
+  let path: String?
+  /// The record of damage found in that file; nil if the store is not in a file.
+  let fileDamage: StoreDamage?
+  /// The record of damage that PostgreSQL found in its own files. The server still serves undamaged
+  /// data. Nil if the store is in a file.
+  let serverDamage: StoreDamage?
+  /// The values that all transactions use, and that do not change while the store is open.
+  let context: StoreContext
+  /// The store's threads, and the lock on its file.
+  let threads: ThreadGroup
+  /// The queues of reads and writes.
+  let transactions: Transactions
+  /// The counts of cancelled reads, for metrics.
+  let readTally = ReadTally()
+  /// The entries of the notification log that wait in memory for the log's index. Nil if each entry
+  /// is inserted into the index at once: on PostgreSQL, and for a tool.
+  let tail: NotificationTail?
+  /// The cached parts of the value index; always empty on PostgreSQL.
+  let searchCache: SearchCache
+  /// The queue of requests to make entries of the search cache. At most 64 requests wait; a further
+  /// one is refused, and the entry is not made then.
+  let fills = JobQueue(limit: 64, role: "entries of the search cache")
+  /// The part that copies the write-ahead log into the file of a server. Nil for other stores:
+  /// SQLite copies the log when it commits, and PostgreSQL has its own log.
+  let checkpointer: Checkpointer?
+  /// The limits that servers count together; nil unless this is a server on PostgreSQL.
+  let limits: StoreLimits?
+  /// The lookup of the storage that the tables use on PostgreSQL; nil for other engines.
+  let tableSizes: TableSizes?
+  /// The service of cluster membership; nil unless the store is on PostgreSQL.
+  let cluster: ClusterService?
+
+  /// The cluster's membership and leases; nil if one server uses the store alone.
+  public var servers: ClusterService? { cluster }
+  /// The seconds by which the store's clock is ahead of this machine's clock: PostgreSQL's clock,
+  /// or 0 for other engines. A negative number means that the store's clock is behind.
+  public var clockOffset: Double { cluster?.clock.offset ?? 0 }
+  /// The limits that servers count together. Nil if one server uses the store alone: it counts in
+  /// its memory.
+  public var sharedLimits: (any SharedLimits)? { limits }
+  /// Whether other servers may serve the store at the same time.
+  public var isShared: Bool { limits != nil }
+
+  /// Opens the store in a file. If there is no file, the method creates an empty store.
+  ///
+  /// A server locks the file against other servers and checks the checksums of the file's pages,
+  /// for at most ``StoreConfiguration/Tuning/inspectionSeconds``. Then servers and tools apply
+  /// missing migrations of the schema.
+  ///
+  /// - Parameters:
+  ///   - path: the path of the SQLite file. The method also creates the file's folder if necessary.
+  ///   - configuration: the settings of the open store.
+  /// - Throws:
+  ///   - ``StoreError/Code/cannotOpen`` if the file cannot be opened or is not a store, or if
+  ///     another server has it open and this process is a server.
+  ///   - ``StoreError/Code/newerSchema`` if a newer Petrel has changed the store so that this one
+  ///     cannot use it.
+  ///   - ``StoreError/Code/olderSchema`` if a Petrel from before the first release created the
+  ///     store.
+  ///   - ``StoreError/Code/corrupt`` if the file is damaged.
+  public static func open(
+    at path: String, configuration: StoreConfiguration = StoreConfiguration()
+  ) async throws -> Store {
+    try await open(at: .file(path: path), configuration: configuration)
+  }
+
+  /// Opens the store at a location. If there is no store, the method creates an empty one.
+  ///
+  /// - Throws: the errors of ``open(at:configuration:)-(String,_)``, and
+  ///   ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached.
+  public static func open(
+    at location: StoreLocation, configuration: StoreConfiguration = StoreConfiguration()
+  ) async throws -> Store {
+    try await open(at: location, configuration: configuration, migrations: Schema.migrations)
+  }
+
+  /// Creates an empty store in memory. Its contents are lost when the store is closed.
+  public static func inMemory(
+    configuration: StoreConfiguration = StoreConfiguration()
+  ) async throws -> Store {
+    try await open(at: .memory, configuration: configuration)
+  }
+
+  /// Opens a store with these migrations, for tests of migrations.
+  ///
+  /// - Parameter path: the path of the SQLite file; nil for a store in memory.
+  static func open(
+    path: String?, configuration: StoreConfiguration, migrations: [Migration]
+  ) async throws -> Store {
+    try await open(
+      at: path.map { .file(path: $0) } ?? .memory, configuration: configuration,
+      migrations: migrations)
+  }
+
+  /// Opens a store, and applies those of these migrations that it lacks.
+  static func open(
+    at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
+  ) async throws -> Store {
+    try await onThread {
+      try Store(at: location, configuration: configuration, migrations: migrations)
+    }
+  }
+
+  /// Runs `body` on a new thread, and returns its result. `body` may block.
+  package static func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      let thread = Thread { continuation.resume(with: Result { try body() }) }
+      thread.start()
+    }
+  }
+
+  /// Opens the store on the calling thread, which blocks meanwhile. The order matters:
+  ///
+  /// 1. The file is locked and checked.
+  /// 2. The store is migrated over the first connection.
+  /// 3. The services are created.
+  /// 4. The threads start.
+  private init(
+    at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
+  ) throws {
+    let opening = try StoreOpening(of: location, by: configuration)
+    // The folder of the assets is beside the store, so creating it also creates the store's folder.
+    let files = try opening.assetFiles()
+    let first = try opening.firstConnection(applying: migrations)
+    self.configuration = configuration
+    path = location.file
+    fileDamage = path == nil ? nil : opening.damage
+    serverDamage = path == nil ? opening.damage : nil
+    context = try opening.context(over: first, quotas: quotas)
+    threads = ThreadGroup(keeping: opening.lock, ofStoreAt: path)
+    tail = try opening.tail(over: first)
+    // The search cache learns only of writes by this process, so it is off on PostgreSQL.
+    searchCache = SearchCache(limit: location.isShared ? 0 : configuration.tuning.searchCacheBytes)
+    checkpointer = opening.checkpointer()
+    limits = opening.isSharedServer ? StoreLimits(waiting: configuration.waitingReads) : nil
+    tableSizes = location.isShared ? TableSizes() : nil
+    cluster = try opening.cluster(over: first, context, threads: threads)
+    transactions = opening.transactions(
+      context, checkpointer: checkpointer, channel: cluster?.channel)
+
+    let changeFeeds = ChangeFeedService(transactions: transactions)
+    let assets = AssetService(transactions: transactions, files: files)
+    let notificationLog = NotificationLogService(
+      transactions: transactions, tail: tail, limits: configuration.notificationLog)
+    let changeHistory = ChangeHistoryService(transactions: transactions)
+    let userDeletion = UserDeletionService(
+      transactions: transactions, files: files, notificationLog: notificationLog)
+    databases = DatabaseService(
+      transactions: transactions, searchEffort: configuration.searchEffort)
+    zones = ZoneService(transactions: transactions)
+    records = RecordService(transactions: transactions, searchEffort: configuration.searchEffort)
+    self.changeFeeds = changeFeeds
+    self.assets = assets
+    shares = ShareService(transactions: transactions)
+    shareAdministration = ShareAdministrationService(transactions: transactions)
+    schemas = SchemaService(transactions: transactions)
+    subscriptions = SubscriptionService(transactions: transactions)
+    outbox = OutboxService(transactions: transactions, notificationLog: notificationLog)
+    devices = DeviceService(transactions: transactions)
+    deliveries = DeliveryService(transactions: transactions)
+    self.notificationLog = notificationLog
+    courier = CourierService(transactions: transactions)
+    self.changeHistory = changeHistory
+    accounts = AccountService(transactions: transactions)
+    credentials = CredentialService(transactions: transactions)
+    secrets = SecretService(transactions: transactions)
+    self.userDeletion = userDeletion
+    adminAccess = AdminAccessService(transactions: transactions)
+    administration = AdministrationService(transactions: transactions)
+    maintenance = MaintenanceService(
+      transactions: transactions, configuration: configuration, notificationLog: notificationLog,
+      changeFeeds: changeFeeds, changeHistory: changeHistory, assets: assets,
+      userDeletion: userDeletion, limits: limits)
+    try bindAssets(over: first)
+    try startThreads(opening, first: first)
+  }
+
+  deinit {
+    closeQueues()
+  }
+
+  /// Closes all queues. The threads still do the waiting jobs, and then end.
+  private func closeQueues() {
+    transactions.writer.queue.close()
+    transactions.reads.close()
+    fills.close()
+    cluster?.close()
+    limits?.queue.close()
+    checkpointer?.close()
+  }
+
+  /// The counts of the search cache, for metrics: its entries, their memory, and the entries made
+  /// and removed.
+  public var searchCacheCounts: SearchCacheCounts { searchCache.counts }
+
+  /// The number of entries of the notification log that wait in memory for the log's index; see
+  /// ``StoreConfiguration/Tuning/unfiledNotifications``. It is 0 on PostgreSQL.
+  public var unfiledNotificationCount: Int { tail?.count ?? 0 }
+
+  /// Returns whether a server has the store in this file open.
+  public static func isServed(at path: String) -> Bool {
+    ServerLock.isHeld(forStoreAt: path)
+  }
+
+  /// Returns whether no server uses the store in this file, and the file has no write-ahead log or
+  /// an empty one.
+  package static func isUnused(at path: String) -> Bool {
+    !hasLog(at: path) && !isServed(at: path)
+  }
+
+  /// Returns whether the store in this file has a write-ahead log that is not empty.
+  static func hasLog(at path: String) -> Bool {
+    // Without a log file, reading its size fails. The size then counts as 0.
+    let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
+    return log?[.size] as? Int ?? 0 > 0
+  }
+
+  /// Returns whether a server has the store open; false for a store in memory.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached.
+  public static func isServed(at location: StoreLocation) async throws -> Bool {
+    switch location {
+    case .memory: return false
+    case .file(let path): return isServed(at: path)
+    case .postgreSQL(let address, _):
+      return try await onThread {
+        let connection = try PostgreSQLConnection(to: address)
+        defer { connection.close() }
+        return try PostgreSQLSession.isServed(over: connection)
+      }
+    }
+  }
+
+  /// The description of the damage found in the store's file, or of a failed `fsync` of it. It is
+  /// nil if there is none, and for a store that is not in a file.
+  ///
+  /// After damage was found, every later transaction throws ``StoreError/Code/corrupt``. After a
+  /// failed `fsync`, it throws ``StoreError/Code/diskFailed``.
+  public var damage: String? { fileDamage?.reason }
+
+  /// Sets the handler that is called once when damage is found in the store's file or by
+  /// PostgreSQL; nil removes it. If damage was found already, the method calls the handler at once.
+  ///
+  /// - Parameter handler: gets the description of the damage. The thread that finds the damage
+  ///   calls it.
+  public func setDamageHandler(_ handler: (@Sendable (String) -> Void)?) {
+    (fileDamage ?? serverDamage)?.setHandler(handler)
+  }
+
+  /// Sets the handler that is called once when an `fsync` of the store's file fails; nil removes
+  /// it. If an `fsync` has failed already, the method calls the handler at once. Stores that are
+  /// not in a file never call it.
+  ///
+  /// After the failure, the store refuses all requests with ``StoreError/Code/diskFailed``. Restart
+  /// the process to recover from the log.
+  ///
+  /// - Parameter handler: gets the description of the failure.
+  public func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {
+    fileDamage?.setUnsyncedHandler(handler)
+  }
+
+  /// Closes the store: the threads do the waiting jobs and close all connections. The method
+  /// returns when the last thread has ended.
+  ///
+  /// Later reads and writes throw ``StoreError/Code/closed``.
+  public func close() async {
+    closeQueues()
+    await threads.ended()
+  }
+}

@@ -1,0 +1,86 @@
+import CloudKitModel
+
+/// A request for a page of a zone's change feed.
+public struct RecordChangesQuery: Sendable {
+  /// The zone whose changes are read.
+  public var zoneID: ZoneID
+  /// The change token of the previous page, after which this page begins; nil begins with all
+  /// records of the zone.
+  public var token: String?
+  /// The most changes in the page, 0 to 200. Other numbers count as the nearest of these. With 0,
+  /// only ``RecordChangesPage/hasMore`` answers whether there are changes.
+  public var limit: Int
+  /// The size in bytes at which a page ends, as ``RecordChangesPage/size`` counts it. The last
+  /// change of a page may exceed this size.
+  public var sizeLimit: Int
+  /// Whether the newest change comes first.
+  public var isReversed: Bool
+  /// The types of the records to report; nil means all types.
+  public var recordTypes: Set<String>?
+  /// The reader. An administrator can also read the default zone of a private database.
+  public var caller: Caller
+  /// The client's name for its device; nil if the client sent none. The page has the
+  /// ``ClientChangeToken`` of this device.
+  public var deviceID: String?
+
+  /// Creates a query; the defaults ask for the first page of a whole zone, in the order of the
+  /// changes.
+  public init(
+    zoneID: ZoneID, token: String? = nil, limit: Int = ServiceLimits.recordsPerPage,
+    sizeLimit: Int = .max, isReversed: Bool = false, recordTypes: Set<String>? = nil,
+    caller: Caller = .anonymous, deviceID: String? = nil
+  ) {
+    self.zoneID = zoneID
+    self.token = token
+    self.limit = limit
+    self.sizeLimit = sizeLimit
+    self.isReversed = isReversed
+    self.recordTypes = recordTypes
+    self.caller = caller
+    self.deviceID = deviceID
+  }
+}
+
+/// A page of a zone's change feed.
+public struct RecordChangesPage: Sendable {
+  /// The changed and deleted records, in the order that the query asks for.
+  public var changes: [RecordChange]
+  /// The change token of the position after this page.
+  public var token: String
+  /// Whether the feed already has changes after this page.
+  public var hasMore: Bool
+  /// The approximate size of the changes in bytes.
+  public var size: Int
+  /// The token that the reading device sent with its last changes of the zone
+  /// (``ClientChangeToken``); nil if there is none.
+  public var clientChangeToken: [UInt8]?
+
+  /// Creates a page. The last page has a token too, from which the client's next fetch continues.
+  public init(
+    changes: [RecordChange], token: String, hasMore: Bool, size: Int = 0,
+    clientChangeToken: [UInt8]? = nil
+  ) {
+    self.changes = changes
+    self.token = token
+    self.hasMore = hasMore
+    self.size = size
+    self.clientChangeToken = clientChangeToken
+  }
+}
+
+/// A page of a database's change feed.
+public struct ZoneChangesPage: Sendable {
+  /// The changed and deleted zones.
+  public var changes: [ZoneChange]
+  /// The change token of the position after this page.
+  public var token: String
+  /// Whether the feed already has changes after this page.
+  public var hasMore: Bool
+
+  /// Creates a page with the token of its end.
+  public init(changes: [ZoneChange], token: String, hasMore: Bool) {
+    self.changes = changes
+    self.token = token
+    self.hasMore = hasMore
+  }
+}

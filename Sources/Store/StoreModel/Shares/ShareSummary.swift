@@ -1,0 +1,142 @@
+import CloudKitModel
+
+/// The shares that a list has.
+public struct ShareFilter: Sendable, Hashable {
+  /// The container and the environment of the shares.
+  public var place: ContainerPlace
+  /// The owner's private database; nil for the shares of all owners.
+  public var database: DatabaseID?
+  /// The user record name of a participant who takes part in the shares, or is invited by the record
+  /// name; nil for shares of all participants.
+  public var participant: String?
+
+  /// Creates a filter; without an owner and a participant it selects all shares.
+  public init(place: ContainerPlace, database: DatabaseID? = nil, participant: String? = nil) {
+    self.place = place
+    self.database = database
+    self.participant = participant
+  }
+}
+
+/// A page of a list of shares.
+public struct ShareList: Sendable, Hashable {
+  /// The most shares that one call examines.
+  public static let budget = 5_000
+
+  /// The shares, in the order of the databases' and the shares' numbers.
+  public var found: [ShareSummary]
+  /// The place to pass to the next call; nil at the end. The value can be set although ``found`` has
+  /// fewer shares than the limit, because a call examines at most ``budget`` shares.
+  public var next: ShareSummary.Place?
+
+  /// Creates a page, by default the last one.
+  package init(found: [ShareSummary], next: ShareSummary.Place? = nil) {
+    self.found = found
+    self.next = next
+  }
+}
+
+/// A share in a list for administrators.
+public struct ShareSummary: Sendable, Hashable {
+  /// The place of a share in the list of all shares.
+  public struct Place: Sendable, Hashable {
+    /// The owner's private database.
+    public var database: DatabaseID
+    /// The number of the share's record.
+    public var number: Int64
+
+    /// Creates a place, which need not have a share.
+    public init(database: DatabaseID, number: Int64) {
+      self.database = database
+      self.number = number
+    }
+  }
+
+  /// The place of the share in lists.
+  public var place: Place
+  /// The user record name of the owner.
+  public var owner: String
+  /// The ID of the share's record in the owner's private database.
+  public var shareID: RecordID
+  /// The name of the root record; nil for the share of a zone.
+  public var rootRecordName: String?
+  /// The permission of everyone who has the share's URL.
+  public var publicPermission: SharePermission
+  /// The number of participants who are invited and have not accepted.
+  public var invited: Int
+  /// The number of participants who have accepted, without the owner.
+  public var accepted: Int
+
+  /// Creates a list element.
+  package init(
+    place: Place, owner: String, shareID: RecordID, rootRecordName: String?,
+    publicPermission: SharePermission, invited: Int, accepted: Int
+  ) {
+    self.place = place
+    self.owner = owner
+    self.shareID = shareID
+    self.rootRecordName = rootRecordName
+    self.publicPermission = publicPermission
+    self.invited = invited
+    self.accepted = accepted
+  }
+}
+
+/// A share with its participants and the number of its records, for administrators.
+public struct AdministeredShare: Sendable, Hashable {
+  /// The most records that are counted.
+  public static let countLimit = 10_000
+
+  /// The share as it is in lists.
+  public var summary: ShareSummary
+  /// The share's record, with the content that its owner sees.
+  public var record: Record
+  /// The number of records that the share covers, at most ``countLimit``. Records of shares do not
+  /// count.
+  public var coveredRecords: Int
+  /// Whether the share covers more than ``countLimit`` records.
+  public var coversMore: Bool
+
+  /// Creates a share.
+  package init(summary: ShareSummary, record: Record, coveredRecords: Int, coversMore: Bool) {
+    self.summary = summary
+    self.record = record
+    self.coveredRecords = coveredRecords
+    self.coversMore = coversMore
+  }
+}
+
+/// The users who see a record of a private database.
+public struct RecordReaders: Sendable, Hashable {
+  /// The user record name of the database's owner.
+  public var owner: String
+  /// The share that covers the record; nil if the record is not shared. A record is in one share at
+  /// most.
+  public var share: ShareSummary?
+  /// The participants of the share who have accepted, without the owner.
+  public var participants: [ShareParticipant]
+
+  /// Creates the readers of a record.
+  package init(owner: String, share: ShareSummary?, participants: [ShareParticipant]) {
+    self.owner = owner
+    self.share = share
+    self.participants = participants
+  }
+}
+
+/// The numbers of shares and participants in a store.
+public struct ShareCounts: Sendable, Hashable {
+  /// The number of shares.
+  public var shares: Int
+  /// The number of participants who are invited and have not accepted.
+  public var invited: Int
+  /// The number of participants who have accepted, without the owners.
+  public var accepted: Int
+
+  /// Creates counts.
+  package init(shares: Int, invited: Int, accepted: Int) {
+    self.shares = shares
+    self.invited = invited
+    self.accepted = accepted
+  }
+}
