@@ -64,8 +64,6 @@ final class StoreTransaction {
   /// The number of log entries to file before the commit, even if fewer than
   /// ``NotificationTail/capacity`` wait; 0 for no request.
   var filingRequest = 0
-  /// The memory for the arguments of statements that run for every record.
-  var arguments = SQLArguments()
 
   /// Creates the object of a reading transaction, or of statements outside of transactions. The
   /// initializer does not begin a transaction of the engine.
