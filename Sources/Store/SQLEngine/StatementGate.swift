@@ -11,7 +11,7 @@ package final class StatementGate {
 
   /// The rows that a transaction has in memory.
   package struct Rows {
-    /// The transaction.
+    /// The transaction, so that only its own end removes its rows from the gate.
     package var owner: ObjectIdentifier
     /// Returns the tables with changes that are not written.
     var unwritten: () -> Tables

@@ -22,7 +22,7 @@ package struct RowInsertion {
   /// The size of the texts and bytes of the rows.
   package var byteCount: Int { arguments.memory.count }
 
-  /// Adds a row.
+  /// Adds a row. It is in memory until ``finish(in:)``, whatever its size.
   package mutating func add(_ appendArguments: (inout SQLArguments) -> Void) {
     appendArguments(&arguments)
     count += 1

@@ -3,7 +3,7 @@ import SQLEngine
 import StoreModel
 
 extension AccountService {
-  /// Stores a token.
+  /// Stores a token, which is valid from its commit on.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the token's user is being deleted or was deleted
   ///   recently.
@@ -39,7 +39,7 @@ extension AccountService {
     }
   }
 
-  /// Ends one session in a web app: deletes all web auth tokens with this session ID, and the
+  /// Ends one sign-in of a web app: deletes all web auth tokens with its ID, and the
   /// registrations of devices that were made in the session. It does nothing if there are none.
   public func endSession(withID id: [UInt8], at timestamp: Timestamp) async throws {
     try await transactions.writeDevices {

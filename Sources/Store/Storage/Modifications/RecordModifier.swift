@@ -38,7 +38,7 @@ struct RecordModifier {
   /// The rules of the database's hierarchies.
   var hierarchy: HierarchyCheck { HierarchyCheck(database: database, transaction: transaction) }
 
-  /// Begins a modification.
+  /// Checks the user and the database of a modification.
   ///
   /// - Throws: the errors of ``RecordWriter/init(to:by:at:transaction:)``.
   init(_ prepared: PreparedModification, transaction: StoreTransaction) throws {

@@ -18,7 +18,7 @@ struct RecordWriter {
   /// The number of the latest change of this writer; 0 before the first.
   private(set) var latest: Int64 = 0
 
-  /// Creates a writer.
+  /// Checks the user and the database. Nothing is decided yet.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted, or was a short time
   ///   ago; ``StoreError/Code/notFound`` if there is no such database.

@@ -64,7 +64,7 @@ public struct CourierPosition: Sendable, Hashable {
 
 /// The next notification for a reader of the web courier.
 public struct CourierEntry: Sendable, Hashable {
-  /// The notification.
+  /// The notification, which waits until the reader has acknowledged it.
   public var entry: LogEntry
   /// The reader's badge with this notification; nil if the subscription asks for none.
   public var badge: Int?
