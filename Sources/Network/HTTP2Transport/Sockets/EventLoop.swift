@@ -45,11 +45,8 @@ public final class EventLoop: @unchecked Sendable {
     pollDescriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard pollDescriptor >= 0 else { throw .system("an event loop cannot be created") }
     wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
-    guard wakeDescriptor >= 0 else {
-      let error = HTTP2Error.system("an event loop cannot be created")
-      close(pollDescriptor)
-      throw error
-    }
+    // `deinit` closes the other descriptor: every property has its value when the error is thrown.
+    guard wakeDescriptor >= 0 else { throw .system("an event loop cannot be created") }
     var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: 0))
     epoll_ctl(pollDescriptor, EPOLL_CTL_ADD, wakeDescriptor, &event)
     let thread = Thread { [self] in run() }

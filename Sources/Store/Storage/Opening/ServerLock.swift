@@ -30,7 +30,7 @@ package final class ServerLock: @unchecked Sendable {
         "the lock file '\(lockPath)' cannot be created: \(String(cString: strerror(errno)))")
     }
     guard Self.lock(descriptor, attempts: attempts) else {
-      close(descriptor)
+      // `deinit` closes the descriptor: every property has its value when the error is thrown.
       throw StoreError(
         .cannotOpen,
         "another server has the store at '\(path)' open; stop it first, or give this one "
