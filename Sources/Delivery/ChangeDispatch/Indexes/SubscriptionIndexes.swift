@@ -4,8 +4,9 @@ import Synchronization
 /// The matching indexes of the databases that are dispatched, or of this server's parts of them.
 ///
 /// All data of an index are also in the store. The index is read from the store in pieces when a
-/// database is first dispatched. Before each later use, the changes of subscriptions since the last
-/// use are applied. An index is removed from memory (*evicted*) when others need the memory.
+/// database is first dispatched. Before a later use, the changes of subscriptions since the last
+/// reading are applied if the caller needs them. An index is removed from memory (*evicted*) when
+/// others need the memory.
 ///
 /// A lock protects the cache. One caller at a time uses an index.
 final class SubscriptionIndexes: Sendable {
@@ -64,16 +65,19 @@ final class SubscriptionIndexes: Sendable {
     }
   }
 
-  /// Returns the index with every subscription that was saved before this call.
+  /// Returns the index with every change of subscriptions up to a subscription version.
+  ///
+  /// An index that has them is not compared with the store. So a subscription that was deleted after
+  /// a change was saved can still fire for that change.
   ///
   /// The caller must return the index with ``put(_:for:)``. Until then, other callers for the same
   /// index wait. Indexes of other databases are used concurrently.
   ///
   /// - Throws: The error of the store, or `CancellationError`. The pieces that were read stay in
   ///   memory, and the next call continues after them.
-  func take(for part: DatabasePart) async throws -> DatabaseIndex {
+  func take(for part: DatabasePart, through version: Int64) async throws -> DatabaseIndex {
     _ = await hold(part, within: nil)
-    let (index, _) = try await takeHeld(part, until: nil)
+    let (index, _) = try await takeHeld(part, through: version, until: nil)
     return index
   }
 
@@ -89,7 +93,8 @@ final class SubscriptionIndexes: Sendable {
     _ body: (DatabaseIndex) -> Answer
   ) async throws -> Answer? {
     guard await hold(part, within: patience) else { return nil }
-    let (index, isWhole) = try await takeHeld(part, until: .now + readingTime)
+    let (index, isWhole) = try await takeHeld(
+      part, through: .max, until: .now + readingTime)
     defer { put(index, for: part) }
     return isWhole ? body(index) : nil
   }
@@ -115,18 +120,21 @@ final class SubscriptionIndexes: Sendable {
     }
   }
 
-  /// Takes an index from the cache, and applies the changes of subscriptions since its last use.
-  /// The caller must have called ``hold(_:within:)``.
+  /// Takes an index from the cache, and applies the changes of subscriptions that it lacks. The caller
+  /// must have called ``hold(_:within:)``.
   ///
-  /// - Parameter end: The time at which the reading stops; `nil` for no limit.
+  /// - Parameters:
+  ///   - version: The subscription version of which the caller needs all changes.
+  ///   - end: The time at which the reading stops; `nil` for no limit.
   /// - Returns: The index, and whether it has all subscriptions.
   private func takeHeld(
-    _ part: DatabasePart, until end: ContinuousClock.Instant?
+    _ part: DatabasePart, through version: Int64, until end: ContinuousClock.Instant?
   ) async throws -> (DatabaseIndex, isWhole: Bool) {
     // There must be no other copy of the index, because a change would then copy the whole index.
     var (index, isNew) = state.withLock { state in
       state.cache.take(part).map { ($0, false) } ?? (DatabaseIndex(), true)
     }
+    if !isNew, index.position.version >= version { return (index, true) }
     let start = ContinuousClock.now
     let isWhole: Bool
     do {

@@ -124,7 +124,8 @@ extension Dispatcher {
     let entries = entries.drop { $0.sequence <= lane.dispatchedThrough }
     guard let first = entries.first, let last = entries.last else { return }
     try await forward(entries, after: lane.retiring, from: lane.part)
-    var current = try await indexes.take(for: lane.part)
+    // The versions of a database's changes never fall.
+    var current = try await indexes.take(for: lane.part, through: last.subscriptionVersion)
     defer { indexes.put(current, for: lane.part) }
     current.learn(from: first.change, using: &lane.scratch)
     var pending = PendingTransaction(

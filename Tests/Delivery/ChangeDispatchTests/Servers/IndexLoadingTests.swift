@@ -69,6 +69,36 @@ struct IndexLoadingTests {
     }
   }
 
+  @Test("an index is compared with the store only for a change that knows newer subscriptions")
+  func comparison() async throws {
+    try await withWorld { world in
+      let calls = Box(0)
+      var hooks = DispatchHooks()
+      hooks.beforeSubscriptionReading = { _ in calls.value.withLock { $0 += 1 } }
+      let running = RunningDispatcher(hooks.around(world.store))
+      var lines: Set<String> = []
+      func save(_ name: String, firing subscriptions: [String]) async throws {
+        try await world.save(name)
+        await running.dispatcher.settled()
+        for subscription in subscriptions { lines.insert("\(subscription) \(name)") }
+        #expect(Set(try await world.log()) == lines)
+      }
+      try await world.subscribe(World.query("first"))
+      try await save("a", firing: ["first"])
+      let after = calls.value.withLock { $0 }
+      try await save("b", firing: ["first"])
+      #expect(calls.value.withLock { $0 } == after)
+      try await world.subscribe(World.query("second"))
+      try await save("c", firing: ["first", "second"])
+      #expect(calls.value.withLock { $0 } == after + 1)
+      _ = try await world.store.subscriptions.modifySubscriptions(
+        [.delete(subscriptionID: "first")], of: World.alice, in: world.publicID,
+        timestamp: World.start)
+      try await save("d", firing: ["second"])
+      await running.dispatcher.stop()
+    }
+  }
+
   @Test("indexes are given up for others and made again", arguments: [1, 1 << 30])
   func givesUp(bytes: Int) async throws {
     try await withWorld { world in
