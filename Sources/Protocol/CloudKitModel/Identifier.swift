@@ -18,8 +18,7 @@ public enum Identifier {
         .invalidName, field: role,
         "\(role) has \(length) characters; the limit is \(ServiceLimits.nameLength)")
     }
-    let control = name.unicodeScalars.first { $0.properties.generalCategory == .control }
-    if let control {
+    if let control = name.unicodeScalars.first(where: \.isControl) {
       throw ModelError(
         .invalidName, field: role,
         "\(role) '\(name)' has the control character U+"
@@ -97,4 +96,10 @@ public enum Identifier {
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
+}
+
+extension Unicode.Scalar {
+  /// Whether the scalar has the general category `Cc`. Unicode's stability policy keeps that
+  /// category as it is, so no look into the tables of Unicode is necessary.
+  public var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 }

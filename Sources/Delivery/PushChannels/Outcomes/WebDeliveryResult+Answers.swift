@@ -71,7 +71,7 @@ extension WebDeliveryResult {
   private static func words(_ body: [UInt8]) -> String? {
     let text = String(decoding: body.prefix(400), as: UTF8.self)
     let kept = text.unicodeScalars.map { scalar in
-      scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
+      scalar.isControl || scalar.properties.generalCategory == .format
         ? " " : Character(scalar)
     }
     let words = String(kept).split(separator: " ").joined(separator: " ").prefix(200)

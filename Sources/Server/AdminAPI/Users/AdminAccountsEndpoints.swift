@@ -176,7 +176,7 @@ struct AdminAccountsEndpoints: AdminEndpoints {
       throw arguments.mistake(
         argument, "has \(name.utf8.count) bytes; the limit is \(nameLimit)")
     }
-    guard !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+    guard !name.unicodeScalars.contains(where: \.isControl) else {
       throw arguments.mistake(argument, "contains a control character")
     }
     return name
