@@ -120,7 +120,7 @@ struct RecordTable {
   private func row(
     named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> StoredRecord.Row? {
-    let key = WriteSet.RecordKey(database: database, zone: zoneNumber, name: recordName)
+    let key = key(of: recordName, zoneNumber, database)
     if let known = transaction.writes.records[key] { return known.row }
     let row = try transaction.besidesWriteSet {
       try connection.first(
@@ -132,11 +132,22 @@ struct RecordTable {
     return row
   }
 
-  /// Returns whether a zone has a record with this name.
+  /// Returns whether a zone has a record with this name. The answer for a record that was not read yet
+  /// comes from the index alone.
   func contains(
     _ recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Bool {
-    try number(of: recordName, inZone: zoneNumber, of: database) != nil
+    if let known = transaction.writes.records[key(of: recordName, zoneNumber, database)] {
+      return known.row != nil
+    }
+    return try transaction.besidesWriteSet {
+      try connection.first(
+        """
+        SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
+        """,
+        [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)]
+      ) { _ in true } ?? false
+    }
   }
 
   /// Returns the number of the record of a name; nil if there is none.

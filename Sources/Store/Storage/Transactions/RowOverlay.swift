@@ -38,9 +38,16 @@ struct RowOverlay<Key: Hashable, Row> {
 
   /// Decides on a row; nil for a row that is to be deleted.
   mutating func decide(_ row: Row?, for key: Key) {
-    let before = entries[key]
-    if before?.isChanged != true || before?.period != period { log.append((key, before)) }
-    entries[key] = Entry(stored: before?.stored, row: row, isChanged: true, period: period)
+    Self.decide(row, over: &entries[key], in: period, log: &log, key)
+  }
+
+  // With the entry in place, a decision hashes the key once.
+  private static func decide(
+    _ row: Row?, over entry: inout Entry?, in period: Int, log: inout [(key: Key, before: Entry?)],
+    _ key: Key
+  ) {
+    if entry?.isChanged != true || entry?.period != period { log.append((key, entry)) }
+    entry = Entry(stored: entry?.stored, row: row, isChanged: true, period: period)
   }
 
   /// Begins a period, and returns the present state.
@@ -64,11 +71,13 @@ struct RowOverlay<Key: Hashable, Row> {
     var changes: [(key: Key, stored: Row?, row: Row?)] = []
     changes.reserveCapacity(log.count)
     for (key, _) in log {
-      guard var entry = entries[key], entry.isChanged else { continue }
-      changes.append((key, entry.stored, entry.row))
-      entry.stored = entry.row
-      entry.isChanged = false
-      entries[key] = entry
+      guard let place = entries.index(forKey: key), entries.values[place].isChanged else {
+        continue
+      }
+      let row = entries.values[place].row
+      changes.append((key, entries.values[place].stored, row))
+      entries.values[place].stored = row
+      entries.values[place].isChanged = false
     }
     log.removeAll(keepingCapacity: true)
     return changes
