@@ -44,6 +44,8 @@ package final class StatementGate {
   package var beforeStatement: (() throws -> Void)?
   /// The number of statements so far that wrote.
   package private(set) var writeCount = 0
+  /// The number of those that wrote other rows than ``open(_:)`` is for.
+  package private(set) var undecidedWriteCount = 0
   private var isOpen = false
 
   /// Creates a gate for some tables.
@@ -70,7 +72,10 @@ package final class StatementGate {
   /// Lets a statement pass, after what must come before it.
   func pass(_ traits: StatementTraits) throws {
     try prepare()
-    if traits.writes { writeCount += 1 }
+    if traits.writes {
+      writeCount += 1
+      if !isOpen { undecidedWriteCount += 1 }
+    }
     guard !isOpen, traits.tables != 0, let rows else { return }
     let unwritten = traits.tables & rows.unwritten()
     if unwritten != 0 { try rows.write(unwritten) }

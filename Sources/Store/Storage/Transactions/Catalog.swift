@@ -4,7 +4,8 @@ import StoreModel
 /// A connection's cache of data that never changes once stored, and of data that is read again when
 /// a version has changed, such as schemas.
 ///
-/// Transactions fill the cache while they run, so a rollback empties the cache. Each reading or
+/// Transactions fill the cache while they run, so the rollback of one that has written what is cached
+/// empties the cache. Each reading or
 /// writing thread has a catalog of its own, so the catalog needs no lock.
 final class Catalog {
   /// The addresses of databases by their numbers, at most 50,000; a full cache is emptied. An

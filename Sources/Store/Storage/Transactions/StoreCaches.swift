@@ -1,7 +1,8 @@
 /// The caches of a connection, which outlive its transactions.
 ///
 /// - ``Catalog``: belongs to the connection. Transactions fill the catalog while they run. A
-///   rollback, also one to a savepoint, or a failed commit empties it.
+///   rollback, also one to a savepoint, or a failed commit empties it if the transaction has written
+///   rows at once (``WriteSet`` has the others).
 /// - ``NotificationTail``: belongs to the store. The writer updates the tail after a commit, so a
 ///   rollback leaves it unchanged.
 /// - ``SearchCache``: belongs to the readers. They fill the cache in read transactions. An entry is

@@ -21,7 +21,7 @@ final class StoreTransaction {
   let connection: any SQLConnection
   /// The constants of the store.
   let context: StoreContext
-  /// The connection's cache of addresses, zones and schemas. A rollback empties the catalog.
+  /// The connection's cache of addresses, zones and schemas.
   let catalog: Catalog
   /// The entries of the notification log that wait to be filed (added to the log's index by
   /// subscriber). It is nil if each entry is filed at once, and on the thread that fills the search

@@ -315,6 +315,7 @@ final class StoreWriter: @unchecked Sendable {
     on thread: WritingThread, locking locks: WriteLocks, reading needs: [ReadNeeds],
     locksLater: Bool, withSavepoints: Bool, _ body: (StoreTransaction) throws -> Void
   ) throws -> StoreTransaction {
+    let writeCount = thread.connection.gate.undecidedWriteCount
     do {
       let transaction = try begin(
         on: thread, locking: locks, reading: needs, locksLater: locksLater,
@@ -329,7 +330,10 @@ final class StoreWriter: @unchecked Sendable {
       return transaction
     } catch {
       thread.engine.giveUpTransaction()
-      thread.connection.caches.rolledBack()
+      // Decided rows are not cached.
+      if thread.connection.gate.undecidedWriteCount > writeCount {
+        thread.connection.caches.rolledBack()
+      }
       throw error
     }
   }
