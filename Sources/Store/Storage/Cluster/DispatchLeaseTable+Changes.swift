@@ -39,11 +39,13 @@ extension DispatchLeaseTable {
         leases[lease.part.database, default: []].append(lease)
       }
     }
+    var wakeUps = RowInsertion(Self.wakeUp)
     for database in databases {
       let own = try leasedParts(
-        of: database, with: leases[database] ?? [], wakingUpFrom: server)
+        of: database, with: leases[database] ?? [], from: server, adding: &wakeUps)
       if own != [.whole(database)] { parts[database] = own }
     }
+    try wakeUps.finish(in: connection)
     if parts.isEmpty { return }
     transaction.outbox = transaction.outbox.flatMap { entry in
       guard let own = parts[entry.database] else { return [entry] }
@@ -62,10 +64,12 @@ extension DispatchLeaseTable {
   ///   - database: the database, which has new changes in this transaction.
   ///   - leases: its leases.
   ///   - server: this server's ID; nil for a process that is not registered.
+  ///   - wakeUps: gets the rows of ``wakeUp`` for the other holders.
   /// - Returns: the whole database, or some parts of a divided database; empty if other processes
   ///   dispatch its changes.
   private func leasedParts(
-    of database: DatabaseID, with leases: [DispatchLease], wakingUpFrom server: ServerID?
+    of database: DatabaseID, with leases: [DispatchLease], from server: ServerID?,
+    adding wakeUps: inout RowInsertion
   ) throws -> [DatabasePart] {
     let id = SQLValue.integer(database.rawValue)
     guard let first = leases.first else {
@@ -77,7 +81,7 @@ extension DispatchLeaseTable {
     // Another division is pending. The new parts will read this change from the outbox.
     if first.repartition != nil { return [] }
     guard first.part.isWhole else {
-      try wakeUp(othersOf: leases, from: server)
+      try wakeUp(othersOf: leases, from: server, adding: &wakeUps)
       return leases.filter { $0.holder == server?.rawValue }.map(\.part)
     }
     // A process that is not a registered server passes its changes to its own commit handler, if it
@@ -90,7 +94,7 @@ extension DispatchLeaseTable {
     {
       return [first.part]
     }
-    try wakeUp(othersOf: leases, from: server)
+    try wakeUp(othersOf: leases, from: server, adding: &wakeUps)
     return others
   }
 
@@ -100,7 +104,10 @@ extension DispatchLeaseTable {
   /// - Parameters:
   ///   - leases: all leases of the database, as read by this transaction.
   ///   - server: this server's ID; nil for a process that is not registered.
-  private func wakeUp(othersOf leases: [DispatchLease], from server: ServerID?) throws {
+  ///   - wakeUps: gets the row of ``wakeUp`` that sets the wake-ups.
+  private func wakeUp(
+    othersOf leases: [DispatchLease], from server: ServerID?, adding wakeUps: inout RowInsertion
+  ) throws {
     let others = leases.filter { $0.holder != server?.rawValue }
     guard let database = others.first?.part.database else { return }
     let key = [SQLValue.integer(database.rawValue), .integer(server?.rawValue ?? 0)]
@@ -117,11 +124,22 @@ extension DispatchLeaseTable {
     }
     let unaware = others.filter { !kept.contains($0.part.number) }
     if unaware.isEmpty { return }
-    try connection.run(
-      "UPDATE dispatch_leases SET wake_up = 1 WHERE database_id = $1 AND holder <> $2 AND wake_up = 0",
-      key)
+    try wakeUps.add(in: connection) {
+      $0.append(database.rawValue)
+      $0.append(server?.rawValue ?? 0)
+    }
     transaction.serversToWake.formUnion(
       unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
+  }
+
+  private static let wakeUp = RowStatement(
+    "UPDATE dispatch_leases SET wake_up = 1 WHERE database_id = $1 AND holder <> $2 AND wake_up = 0",
+    [.integer, .integer]
+  ) {
+    """
+    UPDATE dispatch_leases SET wake_up = 1 FROM \($0)
+    WHERE database_id = c1 AND holder <> c2 AND wake_up = 0
+    """
   }
 
   /// Leases a database to a server if the present holder is not registered any more. Returns false

@@ -79,6 +79,7 @@ struct StatementRouteTests {
     "DELETE FROM value_index USING ?", "UPDATE records SET version = c3",
     "UPDATE zones SET version = c3", "UPDATE databases SET stored_bytes = stored_bytes + c3",
     "SELECT ? FROM dispatch_leases WHERE database_id = ANY",
+    "UPDATE dispatch_leases SET wake_up = 1 FROM",
     "SELECT last_number, subscription_version, stored_bytes, database_id FROM databases",
     "SELECT 1 / CASE WHEN last_number = c2", "SELECT c1, ( SELECT COUNT(*) FROM outbox",
     "SELECT c5, zones.zone_number, records.record_number",
