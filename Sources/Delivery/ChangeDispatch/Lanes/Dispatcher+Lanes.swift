@@ -94,7 +94,6 @@ extension Dispatcher {
   private func catchUp(_ lane: inout Lane) async throws {
     counters.withLock { $0.catchUps += 1 }
     try await retire(&lane)
-    try await readDeferred(&lane)
     var sequence = Int64.min
     while !handover.isStopped {
       // This call must come before the read. A change that is committed during the read is then in
@@ -106,6 +105,9 @@ extension Dispatcher {
         try await dispatch(entries, &lane)
         if ContinuousClock.now >= lane.deferralDue { try await continueDeferral(&lane) }
         sequence = last.sequence
+      } else if sequence == .min {
+        // Otherwise the transactions of the changes find out who is deferred.
+        try await readDeferred(&lane)
       }
       guard
         entries.count == configuration.batchSize
