@@ -26,8 +26,9 @@ package final class PostgreSQLConnection: SQLConnection {
     package var serving: PostgreSQLSession.Serving?
     /// The milliseconds after which the server ends an idle transaction; 0 for no limit.
     package var idleTimeout = 0
-    /// Whether the server plans each statement once. It would otherwise plan a statement with arrays
-    /// each time, because it knows the number of rows then.
+    /// Whether the server plans each statement once, and by indexes alone. It would otherwise plan a
+    /// statement with arrays each time, because it knows the number of rows then. A plan that is kept
+    /// must not depend on the present size of a table.
     package var plansOnce = false
 
     /// Creates settings. By default, the time limit is a minute for a statement and 10 seconds for
@@ -170,6 +171,9 @@ package final class PostgreSQLConnection: SQLConnection {
       SET tcp_keepalives_count = 3; SET tcp_user_timeout = 30000;
       SET plan_cache_mode = \(settings.plansOnce ? "force_generic_plan" : "auto")
       """)
+    if settings.plansOnce {
+      try execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off")
+    }
     if let formerSession { try formerSession.end(from: self) }
     formerSession = nil
     let session = try PostgreSQLSession(of: self, number: PQbackendPID(handle))
