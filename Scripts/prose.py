@@ -56,12 +56,12 @@ DECLARATION = re.compile(
     rf"^(?P<modifiers>{MODIFIERS})(?P<kind>struct|class|enum|actor|protocol|func|var|let|init|case|typealias|subscript"
     r"|associatedtype)\b(?P<rest>.*)")
 TYPES = {"struct", "class", "enum", "actor", "protocol"}
-# Requirements of the standard library's protocols say by their names what they are.
+# Requirements of the standard library's protocols, and the statements of a table, say by their names what they are.
 WITNESSES = re.compile(
     r"^\s*(?:==|<(?!\w)|hash\b|encode\(to |description\b|debugDescription\b|errorDescription\b|recoverySuggestion\b"
     r"|failureReason\b|customMirror\b|rawValue\b|allCases\b|supportsSecureCoding\b|encode\(with |makeIterator\b"
     r"|makeAsyncIterator\b|next\b|hashValue\b|errorDomain\b|errorCode\b|errorUserInfo\b|CodingKeys\b|Element\b"
-    r"|AsyncIterator\b|startIndex\b|endIndex\b|index\(|id\b(?=:))")
+    r"|AsyncIterator\b|\w*Statements \{|startIndex\b|endIndex\b|index\(|id\b(?=:))")
 WITNESS_INITS = re.compile(r"^\??\((?:from decoder|coder|rawValue|_ description|(?:string|integer|array|dictionary|float|boolean)Literal)\b")
 
 

@@ -4,8 +4,8 @@
     Scripts/tables.py           write the list
     Scripts/tables.py --check   check that the list is what would be written
 
-A table is of the type in whose file it is made. That the SQL on it stands with that type is checked by
-Tests/Store/StorageTests/Tables/TableOwnershipTests.swift. Other files of the list have statements that join it.
+A table is of the type in whose file it is made. That the statements on it stand with that type is checked by
+Tests/Store/StorageTests/Tables/StatementTests.swift. Other files of the list have statements that join it.
 """
 
 import re

@@ -1,4 +1,4 @@
-/// The arguments of a statement that runs for every record, in memory that the next row reuses.
+/// The arguments of a statement that runs for many rows (``RowStatement``), one row after the other.
 ///
 /// The engine reads texts and bytes from this memory, without another copy. Statements that run
 /// rarely take arrays of ``SQLValue``, which are easier to read.
@@ -37,6 +37,12 @@ package struct SQLArguments {
   /// Appends an integer.
   @inlinable package mutating func append(_ integer: Int64) {
     arguments.append(.integer(integer))
+  }
+
+  /// Appends two integers.
+  @inlinable package mutating func append(_ first: Int64, _ second: Int64) {
+    append(first)
+    append(second)
   }
 
   /// Appends an integer, or null for nil.

@@ -59,17 +59,23 @@ extension SQLRow {
 
 /// A query whose arguments are arrays: each has the values of one column of `rows`. Only engines that
 /// are shared (``SQLConnection/isShared``) have such queries; others find nothing.
-package struct RowQuery {
-  package var statement: String
+package struct RowQuery: Sendable {
+  package let statement: Statement
   /// The kinds of the columns.
-  package var kinds: [SQLTable.Kind] = []
+  package let kinds: [SQLTable.Kind]
   /// The values, one row after the other.
   package var rows = SQLArguments()
 
   /// Creates a query without arguments.
-  package init(_ statement: String, _ kinds: [SQLTable.Kind] = []) {
+  package init(_ statement: Statement) {
     self.statement = statement
+    kinds = []
+  }
+
+  /// Creates a query from its text after the table of the arguments (``RowStatement``) is known.
+  package init(_ kinds: [SQLTable.Kind], _ text: (_ rows: String) -> String) {
     self.kinds = kinds
+    statement = Statement(text(RowStatement.rows(of: kinds)), .onPostgreSQL)
   }
 }
 
@@ -98,16 +104,13 @@ package protocol SQLConnection: AnyObject {
   /// Runs a statement and returns the number of rows that it changed. Rows that it finds are
   /// ignored.
   @discardableResult
-  func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int
-  /// Does the same as ``run(_:_:)-swift.method``, for statements that run for every record.
-  @discardableResult
-  func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int
+  func run(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int
   /// Runs a statement whose result is not needed. A later statement may throw the error of this
   /// one, at the latest the commit.
-  func runLater(_ statement: String, _ arguments: [SQLValue]) throws
-  /// Does the same as ``runLater(_:_:)-swift.method``, for statements that run for every record.
-  func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws
-  /// Runs a statement for many rows of arguments, as ``runLater(_:_:)-swift.method`` does for one.
+  func runLater(_ statement: Statement, _ arguments: [SQLValue]) throws
+  /// Runs a query with arrays whose rows are not needed.
+  func runLater(_ query: RowQuery) throws
+  /// Runs a statement for many rows of arguments, as ``runLater(_:_:)`` does for one.
   ///
   /// - Parameter rows: the arguments of the rows, one row after the other.
   func runLater(_ statement: RowStatement, rows: borrowing SQLArguments) throws
@@ -118,7 +121,7 @@ package protocol SQLConnection: AnyObject {
   ///
   /// - Throws: `CancellationError` if ``read`` was cancelled.
   func query(
-    _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
+    _ statement: Statement, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws
   /// Runs a query with arrays and visits its rows in order.
   func query(_ query: RowQuery, _ visit: (any SQLRow) throws -> Void) throws
@@ -217,7 +220,7 @@ extension SQLConnection {
 extension SQLConnection {
   /// Runs a query and returns the values that `read` makes of the rows, in the order of the rows.
   @inlinable package func rows<Value>(
-    _ statement: String, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
+    _ statement: Statement, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
   ) throws -> [Value] {
     var values: [Value] = []
     try query(statement, arguments) { values.append(try read($0)) }
@@ -227,7 +230,7 @@ extension SQLConnection {
   /// Runs a query and returns the value that `read` makes of the first row; nil if there is no row.
   /// All rows are read, so a statement that can find many needs a `LIMIT`.
   @inlinable package func first<Value>(
-    _ statement: String, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
+    _ statement: Statement, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
   ) throws -> Value? {
     var value: Value?
     try query(statement, arguments) { if value == nil { value = try read($0) } }
@@ -253,26 +256,12 @@ extension SQLConnection {
   package func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void
   ) {}
-  /// Returns the SQL of a condition for rows whose `column` contains the bytes of a parameter.
-  ///
-  /// - Parameter parameter: the parameter's name, such as `$2`.
-  package func contains(_ parameter: String, in column: String) -> String {
-    switch kind {
-    case .sqlite: "INSTR(\(column), \(parameter)) > 0"
-    case .postgreSQL: "POSITION(\(parameter) IN \(column)) > 0"
-    }
-  }
   /// Whether a transaction is open, for engines whose transactions outlive a failed statement.
   package var canContinue: Bool { isInTransaction }
   /// False, for engines that let one connection write at a time.
   package var isShared: Bool { false }
   /// Runs the statement at once, for engines without a pipeline.
-  package func runLater(_ statement: String, _ arguments: [SQLValue]) throws {
-    try run(statement, arguments)
-  }
-
-  /// Runs the statement at once, for engines without a pipeline.
-  package func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws {
+  package func runLater(_ statement: Statement, _ arguments: [SQLValue]) throws {
     try run(statement, arguments)
   }
 
@@ -287,6 +276,8 @@ extension SQLConnection {
   package func beginWriting(
     with queries: [RowQuery], _ visit: (_ query: Int, any SQLRow) throws -> Void
   ) throws { try beginWriting() }
+  /// Does nothing. An engine that is not shared has no queries with arrays.
+  package func runLater(_ query: RowQuery) throws {}
   /// Finds nothing. An engine that is not shared has no queries with arrays.
   package func query(_ query: RowQuery, _ visit: (any SQLRow) throws -> Void) throws {}
   /// Makes the transaction durable by `COMMIT`.

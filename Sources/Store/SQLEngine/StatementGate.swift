@@ -70,27 +70,27 @@ package final class StatementGate {
   }
 
   /// Lets a statement pass, after what must come before it.
-  func pass(_ traits: StatementTraits) throws {
+  func pass(_ effects: StatementEffects) throws {
     try prepare()
-    if traits.writes {
+    if effects.writes {
       writeCount += 1
       if !isOpen { undecidedWriteCount += 1 }
     }
-    guard !isOpen, traits.tables != 0, let rows else { return }
-    let unwritten = traits.tables & rows.unwritten()
+    guard !isOpen, effects.tables != 0, let rows else { return }
+    let unwritten = effects.tables & rows.unwritten()
     if unwritten != 0 { try rows.write(unwritten) }
-    if traits.writes { rows.forget(traits.tables) }
+    if effects.writes { rows.forget(effects.tables) }
   }
 }
 
 /// The effects of a statement, as far as its text shows.
-struct StatementTraits {
+struct StatementEffects {
   /// The tables of the gate that the statement names.
   let tables: StatementGate.Tables
   /// Whether the statement changes rows.
   let writes: Bool
 
-  /// Reads the traits from a text.
+  /// Reads the effects from a text.
   init(of text: String, at gate: StatementGate?) {
     var (word, words) = ([UInt8](), Set<[UInt8]>())
     for byte in Array(text.utf8) + [0] {

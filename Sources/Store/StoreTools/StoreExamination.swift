@@ -104,7 +104,8 @@ public struct StoreExamination: Sendable, Hashable {
       found.schemaVersion = StoreBackup.schemaVersion(of: connection)
       let timer = Interruption(of: connection, after: limit)
       defer { timer.end() }
-      let check = depth == .full ? "PRAGMA integrity_check(10)" : "PRAGMA quick_check(10)"
+      let check: Statement =
+        depth == .full ? "PRAGMA integrity_check(10)" : "PRAGMA quick_check(10)"
       do {
         let rows = try connection.rows(check, []) { $0.text(0) }
         found.faults = rows.flatMap { $0.split(separator: "\n") }.map(String.init)

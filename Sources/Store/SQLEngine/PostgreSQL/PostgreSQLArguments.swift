@@ -49,14 +49,9 @@ struct PostgreSQLArguments {
     }
   }
 
-  /// Replaces the arguments by those of a statement that runs for every record.
+  /// Replaces the arguments by those of a row.
   ///
   /// - Throws: ``StoreError/Code/unkeptText`` for a text with the character U+0000.
-  mutating func set(_ arguments: borrowing SQLArguments) throws {
-    try set(arguments, from: 0, count: arguments.count)
-  }
-
-  /// Replaces the arguments by some of those of a statement that runs for every record.
   mutating func set(_ arguments: borrowing SQLArguments, from first: Int, count: Int) throws {
     removeAll()
     for index in first..<first + count {

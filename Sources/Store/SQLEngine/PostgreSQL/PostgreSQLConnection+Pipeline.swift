@@ -8,18 +8,18 @@ extension PostgreSQLConnection {
   /// server's answers to this many statements until the answers are read.
   private static let pipelineLimit = 256
 
-  /// Sends a statement that runs for every record, without waiting for its result.
-  package func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws {
-    try pass(statement)
+  /// Sends a statement without waiting for its result.
+  package func runLater(_ statement: Statement, _ arguments: [SQLValue]) throws {
+    let known = try pass(statement)
     try self.arguments.set(arguments)
-    try sendLater(statement)
+    try sendLater(known)
   }
 
-  /// Sends a statement without waiting for its result.
-  package func runLater(_ statement: String, _ arguments: [SQLValue]) throws {
-    try pass(statement)
-    try self.arguments.set(arguments)
-    try sendLater(statement)
+  /// Sends a query with arrays without waiting for its result.
+  package func runLater(_ query: RowQuery) throws {
+    let known = try pass(query.statement)
+    try set(query)
+    try sendLater(known)
   }
 
   /// The number of rows, and the size of their values, of one statement with arrays.
@@ -29,14 +29,14 @@ extension PostgreSQLConnection {
   package func runLater(_ statement: RowStatement, rows: borrowing SQLArguments) throws {
     let count = rows.count / statement.kinds.count
     if let gate, gate.runsRowByRow {
-      try pass(statement.one)
+      let known = try pass(statement.one)
       for row in 0..<count {
         try arguments.set(rows, from: row * statement.kinds.count, count: statement.kinds.count)
-        try sendLater(statement.one)
+        try sendLater(known)
       }
       return
     }
-    try pass(statement.all)
+    let known = try pass(statement.all)
     var next = 0
     while next < count {
       var end = min(count, next + Self.rowLimit)
@@ -44,7 +44,7 @@ extension PostgreSQLConnection {
       let bytes = rows.memory.count / count * (end - next)
       if bytes > Self.byteLimit { end = next + max(1, (end - next) * Self.byteLimit / bytes) }
       try arguments.set(columnsOf: rows, statement.kinds, next..<end)
-      try sendLater(statement.all)
+      try sendLater(known)
       next = end
     }
   }
@@ -55,14 +55,15 @@ extension PostgreSQLConnection {
   ) throws {
     try begin {
       // What is new to the session is prepared first, outside of the pipeline.
-      for query in queries where !isPrepared(query.statement) {
+      let known = queries.map { self.known($0.statement) }
+      for (query, statement) in zip(queries, known) where !statement.isPrepared {
         try set(query)
-        _ = try prepared(query.statement)
+        try prepare(statement)
       }
       try sendAlone("BEGIN")
-      for query in queries {
+      for (query, statement) in zip(queries, known) {
         try set(query)
-        try sendLater(query.statement)
+        try sendLater(statement)
       }
       try settle { statement, result in
         guard statement > 0, PQntuples(result) > 0 else { return }
@@ -91,15 +92,15 @@ extension PostgreSQLConnection {
   }
 
   /// Prepares a statement if it is new, and sends it.
-  private func sendLater(_ text: String) throws {
-    if pipeline.count >= Self.pipelineLimit || !isPrepared(text) { try settle() }
-    let statement = try prepared(text)
-    try beginPipeline(text)
+  private func sendLater(_ statement: PostgreSQLStatement) throws {
+    if pipeline.count >= Self.pipelineLimit || !statement.isPrepared { try settle() }
+    try prepare(statement)
+    try beginPipeline(statement.text)
     let isSent = arguments.withPointers(first: statement.argumentCount) {
       PQsendQueryPrepared(handle, statement.name, $0, $1, $2, $3, 1)
     }
-    guard isSent == 1 else { throw failure(nil, text) }
-    pipeline.append(text)
+    guard isSent == 1 else { throw failure(nil, statement.text) }
+    pipeline.append(statement.text)
   }
 
   /// Enters libpq's pipeline mode, if no statement is in the pipeline yet.

@@ -10,30 +10,32 @@ extension PostgreSQLConnection {
   /// Runs a statement and visits its rows while they arrive. If the visitor throws, the remaining
   /// rows are read for a short time; if there are still more, the statement is cancelled.
   package func query(
-    _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
+    _ statement: Statement, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
     try read?.check()
-    try pass(statement)
+    let known = try pass(statement)
     try self.arguments.set(arguments)
-    try query(statement, visit)
+    try query(known, visit)
   }
 
   /// Runs a query with arrays and visits its rows while they arrive.
   package func query(_ query: RowQuery, _ visit: (any SQLRow) throws -> Void) throws {
     try read?.check()
-    try pass(query.statement)
+    let known = try pass(query.statement)
     try set(query)
-    try self.query(query.statement, visit)
+    try self.query(known, visit)
   }
 
   /// Runs a query with ``arguments``.
-  private func query(_ statement: String, _ visit: (any SQLRow) throws -> Void) throws {
+  private func query(
+    _ statement: PostgreSQLStatement, _ visit: (any SQLRow) throws -> Void
+  ) throws {
     try settle()
-    let prepared = try prepared(statement)
-    let isSent = self.arguments.withPointers(first: prepared.argumentCount) {
-      PQsendQueryPrepared(handle, prepared.name, $0, $1, $2, $3, 1)
+    try prepare(statement)
+    let isSent = self.arguments.withPointers(first: statement.argumentCount) {
+      PQsendQueryPrepared(handle, statement.name, $0, $1, $2, $3, 1)
     }
-    guard isSent == 1 else { throw failure(nil, statement) }
+    guard isSent == 1 else { throw failure(nil, statement.text) }
     // Only one row at a time is in memory.
     PQsetSingleRowMode(handle)
     var row: PostgreSQLRow?
@@ -42,7 +44,7 @@ extension PostgreSQLConnection {
       defer { PQclear(result) }
       guard failure == nil else { continue }
       do {
-        try check(result, statement)
+        try check(result, statement.text)
       } catch {
         failure = error
         continue

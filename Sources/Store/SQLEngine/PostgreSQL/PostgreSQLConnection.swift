@@ -55,8 +55,8 @@ package final class PostgreSQLConnection: SQLConnection {
   var arguments = PostgreSQLArguments()
   /// The texts of the statements that were sent and whose results were not read yet.
   var pipeline: [String] = []
-  /// The prepared statements of this session, by their texts. A new session has none.
-  private var names: [String: Statement] = [:]
+  /// The statements of this session, by their texts. A new session has none.
+  private var statements: [String: PostgreSQLStatement] = [:]
   /// The session of this connection on the server; nil before it is set up.
   private var session: PostgreSQLSession?
   /// The session of the lost connection before this one, until that session has certainly ended.
@@ -69,8 +69,6 @@ package final class PostgreSQLConnection: SQLConnection {
   private var isClosed = false
   /// The gate that each statement passes.
   package var gate: StatementGate?
-  /// The traits of the statements that passed the gate, by their texts.
-  private var traits: [String: StatementTraits] = [:]
   /// The read under way, if it can be cancelled.
   package var read: ReadCancellation?
   /// The time of the last cancelled read on this connection; nil if no late cancellation is
@@ -81,15 +79,6 @@ package final class PostgreSQLConnection: SQLConnection {
   /// The most seconds by which a pool or proxy between this process and the server may delay a
   /// cancellation.
   private static let latestCancellation = 10.0
-
-  /// A statement that was prepared on the server.
-  struct Statement {
-    /// The statement's name in the session, such as `s12`.
-    var name: String
-    /// The number of arguments that the statement takes. The caller may have more arguments; they
-    /// belong to later rows.
-    var argumentCount: Int
-  }
 
   /// Connects, and sets up the session.
   ///
@@ -141,7 +130,7 @@ package final class PostgreSQLConnection: SQLConnection {
       isUnfit = false
       formerSession = session ?? formerSession
       session = nil
-      names = [:]
+      statements = [:]
       pipeline = []
       knownCancellation = nil
       PQreset(handle)
@@ -280,35 +269,22 @@ package final class PostgreSQLConnection: SQLConnection {
   /// Runs a prepared statement, after the statements under way, and returns the number of changed
   /// rows.
   @discardableResult
-  package func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
-    try pass(statement)
+  package func run(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int {
+    let known = try pass(statement)
     try self.arguments.set(arguments)
-    return try run(statement)
-  }
-
-  /// Runs a prepared statement with the arguments of a record.
-  @discardableResult
-  package func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
-    try pass(statement)
-    try self.arguments.set(arguments)
-    return try run(statement)
-  }
-
-  /// Runs a statement with ``arguments``.
-  private func run(_ text: String) throws -> Int {
     try read?.check()
     do {
       try settle()
     } catch {
       // A rollback undoes the failed statement too.
-      guard text.hasPrefix("ROLLBACK") else { throw error }
+      guard known.text.hasPrefix("ROLLBACK") else { throw error }
     }
-    let statement = try prepared(text)
-    let result = arguments.withPointers(first: statement.argumentCount) {
-      PQexecPrepared(handle, statement.name, $0, $1, $2, $3, 1)
+    try prepare(known)
+    let result = self.arguments.withPointers(first: known.argumentCount) {
+      PQexecPrepared(handle, known.name, $0, $1, $2, $3, 1)
     }
     defer { PQclear(result) }
-    try check(result, text)
+    try check(result, known.text)
     return Int(String(cString: PQcmdTuples(result))) ?? 0
   }
 
@@ -339,37 +315,31 @@ package final class PostgreSQLConnection: SQLConnection {
     return ContinuousClock.now - cancelled < .seconds(Self.latestCancellation)
   }
 
+  /// Returns what the connection knows of a statement.
+  func known(_ statement: Statement) -> PostgreSQLStatement {
+    if let known = statements[statement.text] { return known }
+    let known = PostgreSQLStatement(statement.text, number: statements.count)
+    statements[known.text] = known
+    return known
+  }
+
   /// Lets a statement pass the gate. This comes before its arguments are set, because other
   /// statements may run first.
-  func pass(_ text: String) throws {
-    guard let gate else { return }
-    let known = traits[text] ?? StatementTraits(of: text, at: gate)
-    traits[text] = known
-    try gate.pass(known)
+  func pass(_ statement: Statement) throws -> PostgreSQLStatement {
+    let known = known(statement)
+    if let gate { try gate.pass(known.effects(at: gate)) }
+    return known
   }
 
-  /// Returns whether the session has a prepared statement of this text.
-  func isPrepared(_ text: String) -> Bool { names[text] != nil }
-
-  /// Returns the prepared statement of a text. At the first use, the method prepares the statement
-  /// on the server. ``arguments`` must be set before, because their types become the parameters'
-  /// types.
-  func prepared(_ text: String) throws -> Statement {
-    if let statement = names[text] { return statement }
-    let statement = Statement(
-      name: "s\(names.count)", argumentCount: Self.argumentCount(of: text))
+  /// Prepares a statement on the server at its first use. ``arguments`` must be set before, because
+  /// their types become the parameters' types.
+  func prepare(_ statement: PostgreSQLStatement) throws {
+    guard !statement.isPrepared else { return }
     let types = Array(arguments.types.prefix(statement.argumentCount))
-    let result = PQprepare(handle, statement.name, text, Int32(types.count), types)
+    let result = PQprepare(handle, statement.name, statement.text, Int32(types.count), types)
     defer { PQclear(result) }
-    try check(result, text)
-    names[text] = statement
-    return statement
-  }
-
-  /// Returns the highest number of a parameter in a statement; 0 without parameters.
-  private static func argumentCount(of text: String) -> Int {
-    text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).dropFirst()
-      .compactMap { Int(Substring($0.prefix { (0x30...0x39).contains($0) })) }.max() ?? 0
+    try check(result, statement.text)
+    statement.isPrepared = true
   }
 
   // MARK: The engine's own

@@ -259,26 +259,10 @@ package final class SQLiteConnection: SQLConnection {
   /// Runs a prepared statement with copies of the arguments, and returns the number of changed
   /// rows.
   @discardableResult
-  package func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
-    try gate?.pass(self.statement(for: statement).traits)
-    let prepared = try prepare(statement, arguments)
+  package func run(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int {
+    let prepared = try prepare(statement.text, arguments)
     defer { prepared.reset() }
-    return try finish(prepared, statement)
-  }
-
-  /// Runs a prepared statement without copying the arguments, and returns the number of changed
-  /// rows.
-  @discardableResult
-  package func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
-    let prepared = try self.statement(for: statement)
-    try gate?.pass(prepared.traits)
-    // Bound arguments point into this memory. They are not read after the reset: the next run binds
-    // every argument anew.
-    return try arguments.memory.withUnsafeBytes { memory in
-      defer { prepared.reset() }
-      guard prepared.bind(arguments, in: memory) else { throw failure(statement) }
-      return try finish(prepared, statement)
-    }
+    return try finish(prepared, statement.text)
   }
 
   /// Runs a statement for several rows at a time, and for the last ones one by one.
@@ -286,9 +270,11 @@ package final class SQLiteConnection: SQLConnection {
     var next = 0
     for (text, count) in [(statement.several, RowStatement.rowsTogether), (statement.one, 1)] {
       let size = statement.kinds.count * count
-      guard let text, rows.count - next >= size else { continue }
+      guard let text = text?.text, rows.count - next >= size else { continue }
       let prepared = try self.statement(for: text)
-      try gate?.pass(prepared.traits)
+      try gate?.pass(prepared.effects)
+      // Bound arguments point into this memory. They are not read after the reset: the next run binds
+      // every argument anew.
       try rows.memory.withUnsafeBytes { memory in
         defer { prepared.reset() }
         while rows.count - next >= size {
@@ -314,11 +300,10 @@ package final class SQLiteConnection: SQLConnection {
 
   /// Runs a statement and visits its rows while SQLite finds them.
   package func query(
-    _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
+    _ statement: Statement, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
     try read?.check()
-    try gate?.pass(self.statement(for: statement).traits)
-    let prepared = try prepare(statement, arguments)
+    let prepared = try prepare(statement.text, arguments)
     defer { prepared.reset() }
     // Once for all rows, since the conversion retains a reference.
     let row: any SQLRow = prepared
@@ -328,7 +313,7 @@ package final class SQLiteConnection: SQLConnection {
         try read?.check()
         try visit(row)
       case SQLITE_DONE: return
-      default: throw failure(statement)
+      default: throw failure(statement.text)
       }
     }
   }
@@ -352,9 +337,11 @@ package final class SQLiteConnection: SQLConnection {
     sqlite3_close_v2(handle)
   }
 
-  /// Returns the prepared statement of a text, with these arguments bound.
+  /// Returns the prepared statement of a text, which has passed the gate, with these arguments bound.
   private func prepare(_ text: String, _ arguments: [SQLValue]) throws -> SQLiteStatement {
     let statement = try statement(for: text)
+    // Other statements may run here, so the arguments are bound afterwards.
+    try gate?.pass(statement.effects)
     guard statement.bind(arguments) else {
       let error = failure(text)
       statement.reset()
@@ -383,7 +370,7 @@ package final class SQLiteConnection: SQLConnection {
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
     guard sqlite3_prepare_v3(handle, text, -1, flags, &pointer, nil) == SQLITE_OK, let pointer
     else { throw failure(text) }
-    return SQLiteStatement(pointer, StatementTraits(of: text, at: gate))
+    return SQLiteStatement(pointer, StatementEffects(of: text, at: gate))
   }
 
   /// Returns the error of the last call of SQLite, by its extended result code. Damage and failed

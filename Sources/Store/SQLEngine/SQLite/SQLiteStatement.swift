@@ -8,13 +8,13 @@ final class SQLiteStatement: SQLRow {
   /// For each of SQLite's parameters, the index of the argument, counted from 0. SQLite numbers
   /// parameters in the order of their first use in the text.
   private let argumentIndexes: [Int]
-  /// The traits that decide how the statement passes the gate.
-  let traits: StatementTraits
+  /// The effects that decide how the statement passes the gate.
+  let effects: StatementEffects
 
   /// Wraps a statement that was just prepared, and reads the names of its parameters.
-  init(_ pointer: OpaquePointer, _ traits: StatementTraits) {
+  init(_ pointer: OpaquePointer, _ effects: StatementEffects) {
     self.pointer = pointer
-    self.traits = traits
+    self.effects = effects
     argumentIndexes = (0..<sqlite3_bind_parameter_count(pointer)).map { parameter in
       let name = sqlite3_bind_parameter_name(pointer, parameter + 1).map { String(cString: $0) }
       return (name.flatMap { Int($0.dropFirst()) } ?? Int(parameter) + 1) - 1
@@ -54,7 +54,7 @@ final class SQLiteStatement: SQLRow {
   /// - Parameter first: the index of the argument `$1`.
   /// - Returns: false if SQLite refuses an argument, or if one is missing.
   func bind(
-    _ arguments: borrowing SQLArguments, from first: Int = 0, in memory: UnsafeRawBufferPointer
+    _ arguments: borrowing SQLArguments, from first: Int, in memory: UnsafeRawBufferPointer
   ) -> Bool {
     for (parameter, index) in argumentIndexes.enumerated() {
       let argumentIndex = first + index

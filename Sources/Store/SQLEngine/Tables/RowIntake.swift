@@ -15,7 +15,7 @@ package protocol RowIntake {
 }
 
 extension SQLConnection {
-  /// Returns an insertion that runs one statement for each row.
+  /// Returns an insertion by a prepared statement.
   package func intake(into table: SQLTable) -> any RowIntake {
     InsertingIntake(into: table, of: self)
   }
@@ -28,40 +28,36 @@ extension PostgreSQLConnection {
   }
 }
 
-/// A bulk insertion that inserts each row by a prepared statement, for any engine.
+/// A bulk insertion by a prepared statement, for any engine.
 struct InsertingIntake: RowIntake {
   private let connection: any SQLConnection
-  private let table: SQLTable
-  private let statement: String
-  private var arguments = SQLArguments()
+  private let kinds: [SQLTable.Kind]
+  private var insertion: RowInsertion
 
   init(into table: SQLTable, of connection: any SQLConnection) {
     self.connection = connection
-    self.table = table
-    let parameters = (1...table.columns.count).map { "$\($0)" }.joined(separator: ", ")
-    statement = "INSERT INTO \(table.name) (\(table.columnList)) VALUES (\(parameters))"
+    kinds = table.columns.map(\.kind)
+    insertion = RowInsertion(
+      RowStatement(inserting: "\(table.name) (\(table.columnList))", kinds))
   }
 
   mutating func begin() throws {}
 
   mutating func add(_ row: any SQLRow) throws {
-    arguments.removeAll()
-    for (index, column) in table.columns.enumerated() {
-      let index = Int32(index)
-      if row.isNull(index) {
-        arguments.appendNull()
-        continue
-      }
-      switch column.kind {
-      case .integer: arguments.append(row.integer(index))
-      case .text: arguments.append(text: row.buffer(index).bytes)
-      case .bytes: arguments.append(bytes: row.buffer(index).bytes)
+    try insertion.add(in: connection) { arguments in
+      for (index, kind) in kinds.enumerated() {
+        let index = Int32(index)
+        switch kind {
+        case _ where row.isNull(index): arguments.appendNull()
+        case .integer: arguments.append(row.integer(index))
+        case .text: arguments.append(text: row.buffer(index).bytes)
+        case .bytes: arguments.append(bytes: row.buffer(index).bytes)
+        }
       }
     }
-    try connection.run(statement, arguments)
   }
 
-  mutating func end() throws {}
+  mutating func end() throws { try insertion.finish(in: connection) }
 }
 
 /// A bulk insertion by PostgreSQL's `COPY` in its binary format (PostgreSQL's manual, `COPY`,

@@ -4,19 +4,19 @@
 /// argument is then an array with the values of one column.
 ///
 /// ```swift
-/// static let insertion = RowStatement(
+/// let insertion = RowStatement(
 ///   inserting: "zones (database_id, zone_number, version)", [.integer, .integer, .integer])
 /// ```
 package struct RowStatement: Sendable {
   /// The kinds of a row's arguments.
   package let kinds: [SQLTable.Kind]
   /// The statement for one row, with the arguments `$1`, `$2`, ….
-  package let one: String
+  let one: Statement
   /// The statement for ``rowsTogether`` rows, whose arguments follow each other; nil if the
   /// statement takes one row.
-  let several: String?
+  let several: Statement?
   /// The statement for an array of each column.
-  let all: String
+  let all: Statement
 
   /// The number of rows of ``several``. The start and the end of a statement cost a third as much as
   /// a row.
@@ -42,11 +42,25 @@ package struct RowStatement: Sendable {
     func statement(ofRows count: Int) -> String {
       head + "VALUES " + (0..<count).map(values).joined(separator: ", ") + " " + tail
     }
-    self.kinds = kinds
-    one = statement(ofRows: 1)
-    several = statement(ofRows: Self.rowsTogether)
     let columns = (1...kinds.count).map { "c\($0)" } + constants
-    all = head + "SELECT \(columns.joined(separator: ", ")) FROM \(Self.rows(of: kinds)) " + tail
+    self.init(
+      Statement(statement(ofRows: 1)), kinds,
+      several: Statement(statement(ofRows: Self.rowsTogether), .onSQLite)
+    ) { head + "SELECT \(columns.joined(separator: ", ")) FROM \($0) " + tail }
+  }
+
+  /// Creates a statement that deletes the rows with certain values in some columns.
+  package init(deletingFrom table: String, by key: KeyValuePairs<String, SQLTable.Kind>) {
+    func conditions(_ value: (_ number: Int, _ kind: SQLTable.Kind) -> String) -> String {
+      key.enumerated().map { "\($1.key) = \(value($0 + 1, $1.value))" }.joined(separator: " AND ")
+    }
+    self.init(
+      Statement("DELETE FROM \(table) WHERE " + conditions { number, _ in "$\(number)" }),
+      key.map(\.value)
+    ) {
+      "DELETE FROM \(table) USING \($0) WHERE "
+        + conditions { number, kind in "c\(number)" + (kind == .text ? " COLLATE \"C\"" : "") }
+    }
   }
 
   /// Creates a statement of another kind.
@@ -54,22 +68,21 @@ package struct RowStatement: Sendable {
   /// - Parameters:
   ///   - one: the statement for one row, with the arguments `$1`, `$2`, ….
   ///   - kinds: the kinds of the arguments.
+  ///   - several: the statement for ``rowsTogether`` rows, if there is one.
   ///   - all: returns PostgreSQL's statement for all rows. The function gets the table of the
   ///     arguments, named `rows`, with the columns `c1`, `c2`, ….
-  package init(_ one: String, _ kinds: [SQLTable.Kind], all: (_ rows: String) -> String) {
+  package init(
+    _ one: Statement, _ kinds: [SQLTable.Kind], several: Statement? = nil,
+    all: (_ rows: String) -> String
+  ) {
     self.kinds = kinds
     self.one = one
-    several = nil
-    self.all = all(Self.rows(of: kinds))
-  }
-
-  /// Creates a statement for PostgreSQL alone.
-  package init(onPostgreSQL kinds: [SQLTable.Kind], all: (_ rows: String) -> String) {
-    self.init("", kinds, all: all)
+    self.several = several
+    self.all = Statement(all(Self.rows(of: kinds)), .onPostgreSQL)
   }
 
   /// Returns PostgreSQL's table of the arrays `$1`, `$2`, …, with the columns `c1`, `c2`, ….
-  package static func rows(of kinds: [SQLTable.Kind]) -> String {
+  static func rows(of kinds: [SQLTable.Kind]) -> String {
     let arrays = kinds.enumerated().map { "$\($0 + 1)::\($1.arrayName)" }
     let names = kinds.indices.map { "c\($0 + 1)" }
     return "unnest(\(arrays.joined(separator: ", "))) AS rows (\(names.joined(separator: ", ")))"

@@ -47,13 +47,13 @@ package struct SQLTable: Equatable {
   /// The names of all columns, for statements.
   var columnList: String { columns.map(\.name).joined(separator: ", ") }
 
-  /// Returns the text of a query for all rows in the order of the primary key.
+  /// Returns a query for all rows in the order of the primary key.
   ///
   /// - Parameters:
   ///   - follows: whether to select only rows after a key. The values of the key are then the
   ///     arguments `$1`, `$2`, ….
   ///   - limit: the most rows; nil for all.
-  package func selection(follows: Bool = false, limit: Int? = nil) -> String {
+  package func selection(follows: Bool = false, limit: Int? = nil) -> Statement {
     let keyList = key.map(\.name).joined(separator: ", ")
     var statement = "SELECT \(columnList) FROM \(name)"
     if follows {
@@ -62,7 +62,7 @@ package struct SQLTable: Equatable {
     }
     statement += " ORDER BY \(keyList)"
     if let limit { statement += " LIMIT \(limit)" }
-    return statement
+    return Statement(statement)
   }
 
   /// Returns the key of a row of ``selection(follows:limit:)``.
@@ -105,7 +105,7 @@ extension SQLTable {
   /// Returns the sorted names of all tables in a connection's store, also of tables that Petrel did
   /// not create.
   package static func names(_ connection: any SQLConnection) throws -> [String] {
-    let statement =
+    let statement: Statement =
       connection.kind == .postgreSQL
       ? """
       SELECT table_name::text FROM information_schema.tables

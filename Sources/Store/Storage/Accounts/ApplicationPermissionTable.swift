@@ -6,10 +6,8 @@ import StoreModel
 ///
 /// A row is one decision of a user about one permission, for the app of one container's
 /// environment. A permission has no row if the user never decided about it.
-struct ApplicationPermissionTable {
+struct ApplicationPermissionTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `permission` and `status` are the raw values of ``ApplicationPermission`` and
   /// ``ApplicationPermission/Status``, which are also their names in the protocol.
@@ -31,11 +29,7 @@ struct ApplicationPermissionTable {
   ) throws -> [ApplicationPermission: ApplicationPermission.Status] {
     var statuses: [ApplicationPermission: ApplicationPermission.Status] = [:]
     try connection.query(
-      """
-      SELECT permission, status FROM application_permissions
-      WHERE container = $1 AND environment = $2 AND user_record_name = $3
-      """,
-      [.text(container), .text(environment.rawValue), .text(userRecordName)]
+      Self.sql.statuses, [.text(container), .text(environment.rawValue), .text(userRecordName)]
     ) { row in
       guard let permission = ApplicationPermission(rawValue: row.text(0)),
         let status = ApplicationPermission.Status(rawValue: row.text(1))
@@ -55,12 +49,7 @@ struct ApplicationPermissionTable {
   /// - Throws: ``StoreError/Code/corrupt`` for a permission or a status that this program does not
   ///   know.
   func permissions(of userRecordName: String) throws -> [UserHoldings.Permission] {
-    try connection.rows(
-      """
-      SELECT container, environment, permission, status FROM application_permissions
-      WHERE user_record_name = $1 ORDER BY container, environment, permission
-      """, [.text(userRecordName)]
-    ) { row in
+    try connection.rows(Self.sql.permissions, [.text(userRecordName)]) { row in
       guard let permission = ApplicationPermission(rawValue: row.text(2)),
         let status = ApplicationPermission.Status(rawValue: row.text(3))
       else { throw StoreError(.corrupt, "the store has an unknown permission of a user") }
@@ -75,16 +64,29 @@ struct ApplicationPermissionTable {
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) throws {
     try connection.run(
-      """
-      INSERT INTO application_permissions
-        (container, environment, permission, user_record_name, status)
-      VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (container, environment, permission, user_record_name)
-      DO UPDATE SET status = excluded.status
-      """,
+      Self.sql.set,
       [
         .text(container), .text(environment.rawValue), .text(permission.rawValue),
         .text(userRecordName), .text(status.rawValue),
       ])
   }
+
+  struct Statements {
+    let statuses: Statement = """
+      SELECT permission, status FROM application_permissions
+      WHERE container = $1 AND environment = $2 AND user_record_name = $3
+      """
+    let permissions = """
+      SELECT container, environment, permission, status FROM application_permissions
+      WHERE user_record_name = $1 ORDER BY container, environment, permission
+      """.except(.wholeTable)
+    let set: Statement = """
+      INSERT INTO application_permissions
+        (container, environment, permission, user_record_name, status)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (container, environment, permission, user_record_name)
+      DO UPDATE SET status = excluded.status
+      """
+  }
+  static let sql = Statements()
 }

@@ -5,10 +5,8 @@ import StoreModel
 /// Hashes of the users' passwords.
 ///
 /// A user without a password has no row. Such a user signs in at an OpenID Connect issuer.
-struct PasswordTable {
+struct PasswordTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `hash` is a text that the server made: the store neither computes nor compares hashes.
   /// `changed` is in milliseconds since 1970.
@@ -19,22 +17,13 @@ struct PasswordTable {
     """
   ]
 
-  /// Returns the hash of a user's password; nil if there is no such user, or the user has no
-  /// password.
   func hash(ofUserNamed name: String) throws -> String? {
-    try connection.first(
-      """
-      SELECT user_passwords.hash FROM user_passwords
-      JOIN users ON users.user_record_name = user_passwords.user_record_name
-      WHERE users.name = $1
-      """, [.text(name)]
-    ) { $0.text(0) }
+    try connection.first(Self.sql.hash, [.text(name)]) { $0.text(0) }
   }
 
-  /// Returns the time of the last change of a user's password; nil if the user has no password.
   func changed(of userRecordName: String) throws -> Timestamp? {
     try connection.first(
-      "SELECT changed FROM user_passwords WHERE user_record_name = $1", [.text(userRecordName)]
+      Self.sql.changed, [.text(userRecordName)]
     ) { Timestamp(milliseconds: $0.integer(0)) }
   }
 
@@ -45,11 +34,22 @@ struct PasswordTable {
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) throws -> Bool {
     try connection.run(
+      Self.sql.set, [.text(name), .text(hash), .integer(timestamp.milliseconds)]) == 1
+  }
+
+  struct Statements {
+    let hash: Statement = """
+      SELECT user_passwords.hash FROM user_passwords
+      JOIN users ON users.user_record_name = user_passwords.user_record_name
+      WHERE users.name = $1
       """
+    let changed: Statement = "SELECT changed FROM user_passwords WHERE user_record_name = $1"
+    let set: Statement = """
       INSERT INTO user_passwords (user_record_name, hash, changed)
       SELECT user_record_name, $2, $3 FROM users WHERE name = $1
       ON CONFLICT (user_record_name)
       DO UPDATE SET hash = excluded.hash, changed = excluded.changed
-      """, [.text(name), .text(hash), .integer(timestamp.milliseconds)]) == 1
+      """
   }
+  static let sql = Statements()
 }

@@ -6,10 +6,8 @@ import StoreModel
 ///
 /// A user may have several identities. An identity belongs to one user, and no method assigns it to
 /// another user.
-struct UserIdentityTable {
+struct UserIdentityTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `issuer` is the issuer's URL. `subject` is the issuer's permanent name for the person. Only
   /// the two together are unique (OpenID Connect Core, section 2). `created` is the time of the
@@ -26,27 +24,30 @@ struct UserIdentityTable {
   /// user has the identity. Otherwise the statement fails.
   func bind(_ identity: IssuedIdentity, to user: User, at timestamp: Timestamp) throws {
     try connection.run(
-      """
-      INSERT INTO user_identities (issuer, subject, user_record_name, created)
-      VALUES ($1, $2, $3, $4)
-      """,
+      Self.sql.add,
       [
         .text(identity.issuer), .text(identity.subject), .text(user.userRecordName),
         .integer(timestamp.milliseconds),
       ])
   }
 
-  /// Returns a user's identities in the order of their first sign-ins.
   func identities(of userRecordName: String) throws -> [UserHoldings.Identity] {
-    try connection.rows(
-      """
-      SELECT issuer, subject, created FROM user_identities WHERE user_record_name = $1
-      ORDER BY created, issuer, subject
-      """, [.text(userRecordName)]
-    ) {
+    try connection.rows(Self.sql.identities, [.text(userRecordName)]) {
       UserHoldings.Identity(
         identity: IssuedIdentity(issuer: $0.text(0), subject: $0.text(1)),
         created: Timestamp(milliseconds: $0.integer(2)))
     }
   }
+
+  struct Statements {
+    let add: Statement = """
+      INSERT INTO user_identities (issuer, subject, user_record_name, created)
+      VALUES ($1, $2, $3, $4)
+      """
+    let identities = """
+      SELECT issuer, subject, created FROM user_identities WHERE user_record_name = $1
+      ORDER BY created, issuer, subject
+      """.except(.wholeTable)
+  }
+  static let sql = Statements()
 }

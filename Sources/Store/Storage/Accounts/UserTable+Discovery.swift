@@ -44,32 +44,36 @@ extension UserTable {
     return nil
   }
 
-  /// Returns the users who have granted discovery, in the order of their record names.
-  ///
-  /// - Parameter limit: the most users returned.
   func discoverableUsers(
     container: String, environment: ContainerEnvironment, limit: Int
   ) throws -> [User] {
     try connection.rows(
-      Self.discoverable + " ORDER BY users.user_record_name LIMIT $5",
+      Self.sql.discovery.users,
       Self.discoverability(container, environment) + [.integer(Int64(limit))], User.init(row:))
   }
 
   /// Returns the statements that may find the user, each with its argument `$5`. An invalid e-mail
   /// address or phone number adds no statement.
-  private static func searches(for lookup: UserLookup) -> [(String, String)] {
-    var searches: [(String, String)] = []
+  private static func searches(for lookup: UserLookup) -> [(Statement, String)] {
+    var searches: [(Statement, String)] = []
     if let name = lookup.userRecordName {
-      searches.append((discoverable + " AND users.user_record_name = $5", name))
+      searches.append((sql.discovery.byRecordName, name))
     }
     // An invalid address finds no user.
     if let email = lookup.emailAddress.flatMap({ try? UserLookup.canonicalEmailAddress($0) }) {
-      searches.append((discoverable + " AND users.email = $5", email))
+      searches.append((sql.discovery.byEmail, email))
     }
     // An invalid number finds no user.
     if let phone = lookup.phoneNumber.flatMap({ try? UserLookup.canonicalPhoneNumber($0) }) {
-      searches.append((discoverable + " AND users.phone = $5", phone))
+      searches.append((sql.discovery.byPhone, phone))
     }
     return searches
+  }
+
+  struct DiscoveryStatements {
+    let users: Statement = "\(discoverable) ORDER BY users.user_record_name LIMIT $5"
+    let byRecordName: Statement = "\(discoverable) AND users.user_record_name = $5"
+    let byEmail: Statement = "\(discoverable) AND users.email = $5"
+    let byPhone: Statement = "\(discoverable) AND users.phone = $5"
   }
 }

@@ -8,10 +8,8 @@ import StoreModel
 /// `name` identifies a user to people and in commands. `user_record_name` identifies the user in
 /// the protocol and in the store's other tables. Both never change, and both are the same in all
 /// containers.
-struct UserTable {
+struct UserTable: Table {
   let transaction: StoreTransaction
-
-  var connection: any SQLConnection { transaction.connection }
 
   /// `created` is in milliseconds since 1970. The six columns after `phone` are the parts of the
   /// person's name. `folded_name` is the account's name without differences of case: two accounts
@@ -32,30 +30,21 @@ struct UserTable {
 
   // MARK: Reading
 
-  /// Returns the user with this name; nil if there is none.
   func user(named name: String) throws -> User? {
-    try connection.first(User.selection + " WHERE users.name = $1", [.text(name)], User.init(row:))
+    try connection.first(Self.sql.named, [.text(name)], User.init(row:))
   }
 
-  /// Returns the user with this user record name; nil if there is none.
   func user(withRecordName userRecordName: String) throws -> User? {
-    try connection.first(
-      User.selection + " WHERE users.user_record_name = $1", [.text(userRecordName)],
-      User.init(row:))
+    try connection.first(Self.sql.withRecordName, [.text(userRecordName)], User.init(row:))
   }
 
-  /// Returns the user to whom an OpenID Connect identity belongs; nil if it belongs to no user.
   func user(boundTo identity: IssuedIdentity) throws -> User? {
     try connection.first(
-      User.selection + """
-         JOIN user_identities ON user_identities.user_record_name = users.user_record_name
-        WHERE user_identities.issuer = $1 AND user_identities.subject = $2
-        """, [.text(identity.issuer), .text(identity.subject)], User.init(row:))
+      Self.sql.withIdentity, [.text(identity.issuer), .text(identity.subject)], User.init(row:))
   }
 
-  /// Returns all users, in the order of their names.
   func users() throws -> [User] {
-    try connection.rows(User.selection + " ORDER BY users.name", [], User.init(row:))
+    try connection.rows(Self.sql.all, [], User.init(row:))
   }
 
   /// Returns a page of the users whose names begin with `prefix`, in the order of their names.
@@ -63,14 +52,9 @@ struct UserTable {
   /// - Parameters:
   ///   - prefix: compared by its bytes; empty for all users.
   ///   - last: the name after which the page begins; nil for the first page.
-  ///   - limit: the most users in the page.
   func users(beginningWith prefix: String, after last: String?, limit: Int) throws -> [User] {
     try connection.rows(
-      User.selection
-        + """
-         WHERE users.name >= $1 AND users.name < $2 AND users.name > $3
-        ORDER BY users.name LIMIT $4
-        """,
+      Self.sql.page,
       [
         .text(prefix), .text(prefix + "\u{10FFFF}"), .text(last ?? ""), .integer(Int64(limit)),
       ], User.init(row:))
@@ -81,16 +65,12 @@ struct UserTable {
   func contains(_ lookup: UserLookup) throws -> Bool {
     // Without an address, the text is that of no user.
     try connection.first(
-      "SELECT 1 FROM users WHERE email = $1 OR phone = $2 LIMIT 1",
-      [.text(lookup.emailAddress ?? ""), .text(lookup.phoneNumber ?? "")]
+      Self.sql.exists, [.text(lookup.emailAddress ?? ""), .text(lookup.phoneNumber ?? "")]
     ) { _ in true } ?? false
   }
 
-  /// Returns the account name for a user record name; nil if there is no such account.
   func name(of userRecordName: String) throws -> String? {
-    try connection.first(
-      "SELECT name FROM users WHERE user_record_name = $1", [.text(userRecordName)]
-    ) { $0.text(0) }
+    try connection.first(Self.sql.name, [.text(userRecordName)]) { $0.text(0) }
   }
 
   // MARK: Writing
@@ -100,7 +80,6 @@ struct UserTable {
   /// The user record name is `_` and the 32 hexadecimal digits of a new UUID.
   ///
   /// - Parameter name: the account's name; nil uses the user record name as the name.
-  /// - Returns: the new user.
   /// - Throws: ``StoreError/Code/exists`` if another user has the name, in any case, the e-mail
   ///   address or the phone number.
   func add(named name: String?, profile: UserProfile, at timestamp: Timestamp) throws -> User {
@@ -111,12 +90,7 @@ struct UserTable {
       profile: profile)
     let names = profile.nameComponents ?? PersonNameComponents()
     let added = try connection.run(
-      """
-      INSERT INTO users (name, user_record_name, created, email, phone, name_prefix, given_name,
-        middle_name, family_name, name_suffix, nickname, folded_name)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-      ON CONFLICT DO NOTHING
-      """,
+      Self.sql.add,
       [
         .text(user.name), .text(user.userRecordName), .integer(timestamp.milliseconds),
         SQLValue(profile.emailAddress), SQLValue(profile.phoneNumber),
@@ -135,10 +109,8 @@ struct UserTable {
   /// user record name replaces the name. If another user has the e-mail address or the phone
   /// number, the new account gets none.
   func add(proposing name: String, profile: UserProfile, at timestamp: Timestamp) throws -> User {
-    let isEmailTaken = try isTaken(
-      "SELECT 1 FROM users WHERE email = $1", profile.emailAddress)
-    let isPhoneTaken = try isTaken(
-      "SELECT 1 FROM users WHERE phone = $1", profile.phoneNumber)
+    let isEmailTaken = try isTaken(Self.sql.withEmail, profile.emailAddress)
+    let isPhoneTaken = try isTaken(Self.sql.withPhone, profile.phoneNumber)
     let profile = UserProfile(
       stored: isEmailTaken ? nil : profile.emailAddress,
       isPhoneTaken ? nil : profile.phoneNumber,
@@ -148,9 +120,7 @@ struct UserTable {
 
   /// Returns the name of the account whose name differs from this one at most in case and white space.
   private func holder(of name: String) throws -> String? {
-    try connection.first(
-      "SELECT name FROM users WHERE folded_name = $1", [.text(Self.folded(name))]
-    ) { $0.text(0) }
+    try connection.first(Self.sql.withFoldedName, [.text(Self.folded(name))]) { $0.text(0) }
   }
 
   /// Returns the name without differences of case, and without white space at its ends. The capital
@@ -161,7 +131,7 @@ struct UserTable {
   }
 
   /// Whether a statement finds a row for a value. The result is false if the value is nil.
-  private func isTaken(_ statement: String, _ value: String?) throws -> Bool {
+  private func isTaken(_ statement: Statement, _ value: String?) throws -> Bool {
     guard let value else { return false }
     return try connection.first(statement, [.text(value)]) { _ in true } ?? false
   }
@@ -180,6 +150,34 @@ struct UserTable {
       .exists,
       "another user has \(places.joined(separator: " or ")) already; each user needs another one")
   }
+
+  struct Statements {
+    let discovery = DiscoveryStatements()
+    let named: Statement = "\(User.selection) WHERE users.name = $1"
+    let withRecordName: Statement = "\(User.selection) WHERE users.user_record_name = $1"
+    let withIdentity: Statement = """
+      \(User.selection)
+      JOIN user_identities ON user_identities.user_record_name = users.user_record_name
+      WHERE user_identities.issuer = $1 AND user_identities.subject = $2
+      """
+    let all = Statement(User.selection + " ORDER BY users.name", .wholeTable)
+    let page: Statement = """
+      \(User.selection) WHERE users.name >= $1 AND users.name < $2 AND users.name > $3
+      ORDER BY users.name LIMIT $4
+      """
+    let exists: Statement = "SELECT 1 FROM users WHERE email = $1 OR phone = $2 LIMIT 1"
+    let name: Statement = "SELECT name FROM users WHERE user_record_name = $1"
+    let add: Statement = """
+      INSERT INTO users (name, user_record_name, created, email, phone, name_prefix, given_name,
+        middle_name, family_name, name_suffix, nickname, folded_name)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+      ON CONFLICT DO NOTHING
+      """
+    let withEmail: Statement = "SELECT 1 FROM users WHERE email = $1"
+    let withPhone: Statement = "SELECT 1 FROM users WHERE phone = $1"
+    let withFoldedName: Statement = "SELECT name FROM users WHERE folded_name = $1"
+  }
+  static let sql = Statements()
 }
 
 extension User {

@@ -8,10 +8,8 @@ import StoreModel
 /// session is used, a new token replaces an older one
 /// (``rotate(tokenWithHash:successor:olderExpire:)``). A token of a native client has no session,
 /// is valid in all containers, and stays until it expires or is removed.
-struct WebAuthTokenTable {
+struct WebAuthTokenTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `hash` is the SHA-256 of the token's text, which the store does not have. The columns from
   /// `session_id` on are null for a token without a session. `lifetime` is in milliseconds.
@@ -27,24 +25,15 @@ struct WebAuthTokenTable {
     "CREATE INDEX web_auth_tokens_by_session ON web_auth_tokens (session_id, created)",
   ]
 
-  /// Returns the token with this hash, expired or not; nil if there is none.
   func token(withHash hash: [UInt8]) throws -> WebAuthToken? {
-    try connection.first(
-      """
-      SELECT hash, user_record_name, created, expires, session_id, container, environment,
-        lifetime, used
-      FROM web_auth_tokens WHERE hash = $1
-      """, [.bytes(hash)], WebAuthToken.init(row:))
+    try connection.first(Self.sql.token, [.bytes(hash)], WebAuthToken.init(row:))
   }
 
   /// Returns a user's unexpired tokens. The tokens that expire last come first. The result has at
   /// most ``UserHoldings/tokenLimit`` tokens.
   func tokens(of userRecordName: String, at timestamp: Timestamp) throws -> [UserHoldings.Token] {
     try connection.rows(
-      """
-      SELECT container, environment, created, expires FROM web_auth_tokens
-      WHERE user_record_name = $1 AND expires > $2 ORDER BY expires DESC, hash LIMIT $3
-      """,
+      Self.sql.tokens,
       [
         .text(userRecordName), .integer(timestamp.milliseconds),
         .integer(Int64(UserHoldings.tokenLimit)),
@@ -65,14 +54,7 @@ struct WebAuthTokenTable {
   func add(_ token: WebAuthToken) throws {
     try UserDeletionTable(transaction: transaction).refuseDeleted(token.userRecordName)
     _ = try connection.run(
-      """
-      INSERT INTO web_auth_tokens
-        (hash, user_record_name, created, expires, session_id, container, environment, lifetime,
-          used)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-      ON CONFLICT (hash) DO UPDATE SET user_record_name = excluded.user_record_name,
-        created = excluded.created, expires = excluded.expires
-      """,
+      Self.sql.add,
       [
         .bytes(token.hash), .text(token.userRecordName), .integer(token.created.milliseconds),
         .integer(token.expires.milliseconds), token.session.map { .bytes($0.id) } ?? .null,
@@ -86,17 +68,15 @@ struct WebAuthTokenTable {
   func endSession(
     withID id: [UInt8], at timestamp: Timestamp, ordering orders: inout [DeliveryOrder]
   ) throws {
-    try delete(where: "session_id = $1", [.bytes(id)], at: timestamp, ordering: &orders)
+    try delete(Self.sql.deleteOfSession, [.bytes(id)], at: timestamp, ordering: &orders)
   }
 
   /// Deletes tokens, and the registrations of devices whose sign-in has no token any more.
   private func delete(
-    where condition: String, _ arguments: [SQLValue], at timestamp: Timestamp,
+    _ deletion: Statement, _ arguments: [SQLValue], at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
   ) throws {
-    let users = try connection.rows(
-      "DELETE FROM web_auth_tokens WHERE \(condition) RETURNING user_record_name", arguments
-    ) { $0.text(0) }
+    let users = try connection.rows(deletion, arguments) { $0.text(0) }
     for user in Set(users).sorted() {
       try DeviceTable(transaction: transaction)
         .removeSignedOut(of: user, at: timestamp, ordering: &orders)
@@ -118,17 +98,14 @@ struct WebAuthTokenTable {
     tokenWithHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) throws -> Bool {
     let token = try connection.first(
-      "SELECT session_id, created FROM web_auth_tokens WHERE hash = $1 AND session_id IS NOT NULL",
-      [.bytes(hash)]
+      Self.sql.session, [.bytes(hash)]
     ) { ($0.bytes(0), $0.integer(1)) }
     guard let (sessionID, created) = token else { return false }
     if let olderExpire {
-      try connection.run("UPDATE web_auth_tokens SET used = 1 WHERE hash = $1", [.bytes(hash)])
+      try connection.run(Self.sql.use, [.bytes(hash)])
       try connection.run(
-        """
-        UPDATE web_auth_tokens SET expires = $3
-        WHERE session_id = $1 AND created < $2 AND expires > $3
-        """, [.bytes(sessionID), .integer(created), .integer(olderExpire.milliseconds)])
+        Self.sql.endOlder,
+        [.bytes(sessionID), .integer(created), .integer(olderExpire.milliseconds)])
     }
     if let successor { try add(successor) }
     return true
@@ -148,14 +125,13 @@ struct WebAuthTokenTable {
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
   ) throws -> Int {
-    let those = "user_record_name = $1" + (everywhere ? "" : " AND session_id IS NOT NULL")
     let count = try connection.first(
-      """
-      SELECT COUNT(DISTINCT COALESCE(session_id, hash)) FROM web_auth_tokens
-      WHERE \(those) AND expires > $2
-      """, [.text(userRecordName), .integer(timestamp.milliseconds)]
+      everywhere ? Self.sql.countAll : Self.sql.countSessions,
+      [.text(userRecordName), .integer(timestamp.milliseconds)]
     ) { $0.integer(0) }
-    try delete(where: those, [.text(userRecordName)], at: timestamp, ordering: &orders)
+    try delete(
+      everywhere ? Self.sql.deleteAll : Self.sql.deleteSessions, [.text(userRecordName)],
+      at: timestamp, ordering: &orders)
     if everywhere {
       try DeviceTable(transaction: transaction).removeAll(
         of: userRecordName, kinds: [.apns, .courier, .webPush], at: timestamp,
@@ -170,7 +146,55 @@ struct WebAuthTokenTable {
   /// - Parameter now: the present time in milliseconds since 1970.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     try delete(
-      where: "expires <= $1", [.integer(now)], at: Timestamp(milliseconds: now), ordering: &orders)
+      Self.sql.deleteExpired, [.integer(now)], at: Timestamp(milliseconds: now), ordering: &orders)
+  }
+
+  struct Statements {
+    let token: Statement = """
+      SELECT hash, user_record_name, created, expires, session_id, container, environment,
+        lifetime, used
+      FROM web_auth_tokens WHERE hash = $1
+      """
+    let tokens = """
+      SELECT container, environment, created, expires FROM web_auth_tokens
+      WHERE user_record_name = $1 AND expires > $2 ORDER BY expires DESC, hash LIMIT $3
+      """.except(.wholeTable)
+    let add: Statement = """
+      INSERT INTO web_auth_tokens
+        (hash, user_record_name, created, expires, session_id, container, environment, lifetime,
+          used)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      ON CONFLICT (hash) DO UPDATE SET user_record_name = excluded.user_record_name,
+        created = excluded.created, expires = excluded.expires
+      """
+    let session: Statement =
+      "SELECT session_id, created FROM web_auth_tokens WHERE hash = $1 AND session_id IS NOT NULL"
+    let use: Statement = "UPDATE web_auth_tokens SET used = 1 WHERE hash = $1"
+    let endOlder: Statement = """
+      UPDATE web_auth_tokens SET expires = $3
+      WHERE session_id = $1 AND created < $2 AND expires > $3
+      """
+    let deleteOfSession = deletion(where: "session_id = $1")
+    let deleteExpired = deletion(where: "expires <= $1", .wholeTable)
+    let deleteAll = deletion(where: "user_record_name = $1", .wholeTable)
+    let deleteSessions = deletion(
+      where: "user_record_name = $1 AND session_id IS NOT NULL", .wholeTable)
+    let countAll = counting("user_record_name = $1")
+    let countSessions = counting("user_record_name = $1 AND session_id IS NOT NULL")
+  }
+  static let sql = Statements()
+
+  private static func deletion(
+    where condition: String, _ traits: Statement.Traits = []
+  ) -> Statement {
+    Statement("DELETE FROM web_auth_tokens WHERE \(condition) RETURNING user_record_name", traits)
+  }
+
+  private static func counting(_ condition: String) -> Statement {
+    """
+    SELECT COUNT(DISTINCT COALESCE(session_id, hash)) FROM web_auth_tokens
+    WHERE \(condition) AND expires > $2
+    """.except(.wholeTable)
   }
 }
 

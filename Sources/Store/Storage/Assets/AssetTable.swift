@@ -27,9 +27,8 @@ import StoreModel
 ///   the files.
 /// - ``dispose(ofFile:unlessKeptIn:)`` marks the file of an upload that was not registered.
 /// - ``forgetDisposals(_:)`` deletes marks, after the bytes are removed.
-struct AssetTable {
+struct AssetTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `checksum` is the file's SHA-256 in hexadecimal digits; `file` is its name in the
   /// ``AssetStore``, which equals the receipt of its upload. `size` is in bytes.
@@ -65,68 +64,42 @@ struct AssetTable {
 
   /// Whether the database has a file with this SHA-256. A record may hold the file or not.
   func contains(_ checksum: String, in database: DatabaseID) throws -> Bool {
-    try connection.first(
-      "SELECT 1 FROM assets WHERE database_id = $1 AND checksum = $2",
-      [.integer(database.rawValue), .text(checksum)]
-    ) { _ in true } ?? false
+    try connection.first(Self.sql.exists, [.id(database), .text(checksum)]) { _ in true } ?? false
   }
 
-  /// Returns the size in bytes of the file with this SHA-256; nil if the database has none.
   func size(ofChecksum checksum: String, in database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      "SELECT size FROM assets WHERE database_id = $1 AND checksum = $2",
-      [.integer(database.rawValue), .text(checksum)]
-    ) { $0.integer(0) }
+    try connection.first(Self.sql.size, [.id(database), .text(checksum)]) { $0.integer(0) }
   }
 
-  /// Returns the name of the file with this SHA-256; nil if the database has none.
   func name(forChecksum checksum: String, in database: DatabaseID) throws -> AssetName? {
     try connection.first(
-      "SELECT file FROM assets WHERE database_id = $1 AND checksum = $2",
-      [.integer(database.rawValue), .text(checksum)]
+      Self.sql.file, [.id(database), .text(checksum)]
     ) { AssetName(database: database, file: $0.text(0)) }
   }
 
-  /// Returns the numbers of the records that hold the file with this SHA-256, with their zones.
   func holders(
     ofChecksum checksum: String, in database: DatabaseID
   ) throws -> [(record: Int64, zone: Int64)] {
     try connection.rows(
-      """
-      SELECT DISTINCT records.record_number, records.zone_number FROM asset_references
-      JOIN records ON records.database_id = asset_references.database_id
-        AND records.record_number = asset_references.record_number
-      WHERE asset_references.database_id = $1 AND asset_references.checksum = $2
-      """, [.integer(database.rawValue), .text(checksum)]
+      Self.sql.holders, [.id(database), .text(checksum)]
     ) { ($0.integer(0), $0.integer(1)) }
   }
 
-  /// Whether any database has an asset or an upload.
-  ///
-  /// - Complexity: O(1). The statement looks for one row of each table.
   func containsAny() throws -> Bool {
-    try connection.first(
-      "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)", []
-    ) { _ in true } ?? false
+    try connection.first(Self.sql.any, []) { _ in true } ?? false
   }
 
   /// Returns the sum of the sizes, in bytes, of a database's files that no record holds. The usage
   /// of the database has this sum apart from the bytes of records and held files
   /// (``DatabaseUsage``).
   func unheldBytes(in database: DatabaseID) throws -> Int64 {
-    try connection.first(
-      """
-      SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM assets
-      WHERE database_id = $1 AND released IS NOT NULL
-      """, [.integer(database.rawValue)]
-    ) { $0.integer(0) } ?? 0
+    try connection.first(Self.sql.unheldBytes, [.id(database)]) { $0.integer(0) } ?? 0
   }
 
   /// Registers a file whose bytes are stored. If a file with the same bytes is registered already,
   /// that file stays, and the new one is marked for deletion.
   ///
   /// - Parameter name: the file's name in the ``AssetStore``, which is the receipt of its upload.
-  /// - Returns: whether this file was registered.
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if the upload does not exist any
   ///   more.
   func add(
@@ -137,13 +110,7 @@ struct AssetTable {
       throw ItemFailure(.notFound, "the upload no longer exists; request a new URL")
     }
     let added = try connection.run(
-      """
-      INSERT INTO assets (database_id, checksum, file, size, released) VALUES ($1, $2, $3, $4, 0)
-      ON CONFLICT (database_id, checksum) DO NOTHING
-      """,
-      [
-        .integer(database.rawValue), .text(file.checksum), .text(name), .integer(file.size),
-      ])
+      Self.sql.add, [.id(database), .text(file.checksum), .text(name), .integer(file.size)])
     guard added == 0 else { return true }
     try dispose(ofFile: name, unlessKeptIn: database)
     return false
@@ -176,19 +143,10 @@ struct AssetTable {
     _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
   ) throws {
     try connection.run(
-      """
-      INSERT INTO asset_references (database_id, checksum, record_number, field_name)
-      VALUES ($1, $2, $3, $4)
-      """,
-      [
-        .integer(database.rawValue), .text(holding.checksum), .integer(stored.number),
-        .text(holding.fieldName),
-      ])
+      Self.sql.addReference,
+      [.id(database), .text(holding.checksum), .integer(stored.number), .text(holding.fieldName)])
     let taken = try connection.first(
-      """
-      UPDATE assets SET released = NULL
-      WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL RETURNING size
-      """, [.integer(database.rawValue), .text(holding.checksum)]
+      Self.sql.hold, [.id(database), .text(holding.checksum)]
     ) { $0.integer(0) }
     if let taken {
       try DatabaseTable(transaction: transaction).countBytes(Int(taken), in: database)
@@ -201,22 +159,10 @@ struct AssetTable {
     _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
   ) throws {
     try connection.run(
-      """
-      DELETE FROM asset_references WHERE database_id = $1 AND checksum = $2
-        AND record_number = $3 AND field_name = $4
-      """,
-      [
-        .integer(database.rawValue), .text(holding.checksum), .integer(stored.number),
-        .text(holding.fieldName),
-      ])
+      Self.sql.removeReference,
+      [.id(database), .text(holding.checksum), .integer(stored.number), .text(holding.fieldName)])
     let left = try connection.first(
-      """
-      UPDATE assets SET released = 0 WHERE database_id = $1 AND checksum = $2
-        AND released IS NULL AND NOT EXISTS (
-          SELECT 1 FROM asset_references
-          WHERE asset_references.database_id = $1 AND asset_references.checksum = $2)
-      RETURNING size
-      """, [.integer(database.rawValue), .text(holding.checksum)]
+      Self.sql.release, [.id(database), .text(holding.checksum)]
     ) { $0.integer(0) }
     if let left { try DatabaseTable(transaction: transaction).countBytes(-Int(left), in: database) }
   }
@@ -229,15 +175,10 @@ struct AssetTable {
   ///   - database: the database of the last file in the batch before; `Int64.min` for the first
   ///     batch.
   ///   - checksum: the checksum of that file; empty for the first batch.
-  /// - Returns: at most ``Retention/batch`` files of all databases.
   func orphans(after database: Int64, _ checksum: String) throws -> [OrphanAsset] {
     try connection.rows(
-      """
-      SELECT database_id, checksum, file FROM assets
-      WHERE released IS NOT NULL AND (database_id, checksum) > ($1, $2)
-      ORDER BY database_id, checksum LIMIT $3
-      """, [.integer(database), .text(checksum), .integer(Retention.batch)],
-      OrphanAsset.init(row:))
+      Self.sql.orphans,
+      [.integer(database), .text(checksum), .integer(Retention.batch)], OrphanAsset.init(row:))
   }
 
   /// Does the next step of the deletion of a file that no record holds. The method does nothing if
@@ -250,22 +191,13 @@ struct AssetTable {
   ///
   /// - Parameter now: milliseconds since 1970.
   func trim(_ orphan: OrphanAsset, at now: Int64) throws {
-    let key: [SQLValue] = [.integer(orphan.database.rawValue), .text(orphan.checksum)]
-    let released = try connection.first(
-      """
-      SELECT released FROM assets
-      WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL AND NOT EXISTS (
-        SELECT 1 FROM asset_uploads WHERE asset_uploads.database_id = assets.database_id
-          AND asset_uploads.checksum = assets.checksum)
-      """, key
-    ) { $0.integer(0) }
+    let key: [SQLValue] = [.id(orphan.database), .text(orphan.checksum)]
+    let released = try connection.first(Self.sql.released, key) { $0.integer(0) }
     guard let released else { return }
     if released == 0 {
-      try connection.run(
-        "UPDATE assets SET released = $3 WHERE database_id = $1 AND checksum = $2",
-        key + [.integer(now)])
+      try connection.run(Self.sql.setReleased, key + [.integer(now)])
     } else if released <= now - AssetRetention.orphanMilliseconds {
-      try connection.run("DELETE FROM assets WHERE database_id = $1 AND checksum = $2", key)
+      try connection.run(Self.sql.remove, key)
       try dispose(of: [orphan.file], in: orphan.database)
     }
   }
@@ -275,13 +207,7 @@ struct AssetTable {
   /// the hour that a download URL is valid.
   func drop(unheld checksum: String, of database: DatabaseID) throws {
     let files = try connection.rows(
-      """
-      DELETE FROM assets WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL
-        AND NOT EXISTS (
-          SELECT 1 FROM asset_uploads
-          WHERE asset_uploads.database_id = $1 AND asset_uploads.checksum = $2)
-      RETURNING file
-      """, [.integer(database.rawValue), .text(checksum)]
+      Self.sql.dropUnheld, [.id(database), .text(checksum)]
     ) { $0.text(0) }
     try dispose(of: files, in: database)
   }
@@ -293,11 +219,7 @@ struct AssetTable {
   ///   repeats the call until the result is 0.
   func dropSome(of database: DatabaseID) throws -> Int {
     let files = try connection.rows(
-      """
-      DELETE FROM assets WHERE database_id = $1 AND checksum IN (
-        SELECT checksum FROM assets WHERE database_id = $1 LIMIT $2)
-      RETURNING file
-      """, [.integer(database.rawValue), .integer(Retention.batch)]
+      Self.sql.dropSome, [.id(database), .integer(Retention.batch)]
     ) { $0.text(0) }
     try dispose(of: files, in: database)
     return files.count
@@ -306,11 +228,7 @@ struct AssetTable {
   /// Marks files for deletion. The method changes nothing for a file that is already marked.
   private func dispose(of files: [String], in database: DatabaseID) throws {
     for file in files {
-      try connection.run(
-        """
-        INSERT INTO asset_disposals (database_id, file) VALUES ($1, $2)
-        ON CONFLICT (database_id, file) DO NOTHING
-        """, [.integer(database.rawValue), .text(file)])
+      try connection.run(Self.sql.dispose, [.id(database), .text(file)])
     }
   }
 
@@ -321,34 +239,18 @@ struct AssetTable {
   ///
   /// - Parameter name: the file's name, which is also its receipt.
   func dispose(ofFile name: String, unlessKeptIn database: DatabaseID) throws {
-    try connection.run(
-      """
-      INSERT INTO asset_disposals (database_id, file)
-      SELECT $1, $2 WHERE NOT EXISTS (
-        SELECT 1 FROM asset_uploads JOIN assets ON assets.database_id = asset_uploads.database_id
-          AND assets.checksum = asset_uploads.checksum
-        WHERE asset_uploads.database_id = $1 AND asset_uploads.receipt = $2
-          AND assets.file = $2)
-      ON CONFLICT (database_id, file) DO NOTHING
-      """, [.integer(database.rawValue), .text(name)])
+    try connection.run(Self.sql.disposeFile, [.id(database), .text(name)])
   }
 
-  /// Returns a batch of a database's files that are marked for deletion.
-  ///
-  /// - Returns: at most ``Retention/batch`` names, in no order.
   func disposable(of database: DatabaseID) throws -> [AssetName] {
     try connection.rows(
-      "SELECT file FROM asset_disposals WHERE database_id = $1 LIMIT $2",
-      [.integer(database.rawValue), .integer(Retention.batch)]
+      Self.sql.disposable, [.id(database), .integer(Retention.batch)]
     ) { AssetName(database: database, file: $0.text(0)) }
   }
 
-  /// Returns a batch of files of all databases that are marked for deletion.
-  ///
-  /// - Returns: at most ``Retention/batch`` names, in no order.
   func disposable() throws -> [AssetName] {
     try connection.rows(
-      "SELECT database_id, file FROM asset_disposals LIMIT $1", [.integer(Retention.batch)]
+      Self.sql.disposableAnywhere, [.integer(Retention.batch)]
     ) { AssetName(database: DatabaseID(rawValue: $0.integer(0)), file: $0.text(1)) }
   }
 
@@ -356,11 +258,97 @@ struct AssetTable {
   /// ``AssetStore``.
   func forgetDisposals(_ names: [AssetName]) throws {
     for name in names {
-      try connection.run(
-        "DELETE FROM asset_disposals WHERE database_id = $1 AND file = $2",
-        [.integer(name.database.rawValue), .text(name.file)])
+      try connection.run(Self.sql.forgetDisposal, [.id(name.database), .text(name.file)])
     }
   }
+
+  struct Statements {
+    let exists: Statement = "SELECT 1 FROM assets WHERE database_id = $1 AND checksum = $2"
+    let size: Statement = "SELECT size FROM assets WHERE database_id = $1 AND checksum = $2"
+    let file: Statement = "SELECT file FROM assets WHERE database_id = $1 AND checksum = $2"
+    let holders: Statement = """
+      SELECT DISTINCT records.record_number, records.zone_number FROM asset_references
+      JOIN records ON records.database_id = asset_references.database_id
+        AND records.record_number = asset_references.record_number
+      WHERE asset_references.database_id = $1 AND asset_references.checksum = $2
+      """
+    let any = """
+      SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)
+      """.except([.everyDatabase, .wholeTable])
+    let unheldBytes: Statement = """
+      SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM assets
+      WHERE database_id = $1 AND released IS NOT NULL
+      """
+    let add: Statement = """
+      INSERT INTO assets (database_id, checksum, file, size, released) VALUES ($1, $2, $3, $4, 0)
+      ON CONFLICT (database_id, checksum) DO NOTHING
+      """
+    let addReference: Statement = """
+      INSERT INTO asset_references (database_id, checksum, record_number, field_name)
+      VALUES ($1, $2, $3, $4)
+      """
+    let hold: Statement = """
+      UPDATE assets SET released = NULL
+      WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL RETURNING size
+      """
+    let removeReference: Statement = """
+      DELETE FROM asset_references WHERE database_id = $1 AND checksum = $2
+        AND record_number = $3 AND field_name = $4
+      """
+    let release: Statement = """
+      UPDATE assets SET released = 0 WHERE database_id = $1 AND checksum = $2
+        AND released IS NULL AND NOT EXISTS (
+          SELECT 1 FROM asset_references
+          WHERE asset_references.database_id = $1 AND asset_references.checksum = $2)
+      RETURNING size
+      """
+    let orphans = """
+      SELECT database_id, checksum, file FROM assets
+      WHERE released IS NOT NULL AND (database_id, checksum) > ($1, $2)
+      ORDER BY database_id, checksum LIMIT $3
+      """.except(.everyDatabase)
+    let released: Statement = """
+      SELECT released FROM assets
+      WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM asset_uploads WHERE asset_uploads.database_id = assets.database_id
+          AND asset_uploads.checksum = assets.checksum)
+      """
+    let setReleased: Statement =
+      "UPDATE assets SET released = $3 WHERE database_id = $1 AND checksum = $2"
+    let remove: Statement = "DELETE FROM assets WHERE database_id = $1 AND checksum = $2"
+    let dropUnheld: Statement = """
+      DELETE FROM assets WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM asset_uploads
+          WHERE asset_uploads.database_id = $1 AND asset_uploads.checksum = $2)
+      RETURNING file
+      """
+    let dropSome: Statement = """
+      DELETE FROM assets WHERE database_id = $1 AND checksum IN (
+        SELECT checksum FROM assets WHERE database_id = $1 LIMIT $2)
+      RETURNING file
+      """
+    let dispose: Statement = """
+      INSERT INTO asset_disposals (database_id, file) VALUES ($1, $2)
+      ON CONFLICT (database_id, file) DO NOTHING
+      """
+    let disposeFile: Statement = """
+      INSERT INTO asset_disposals (database_id, file)
+      SELECT $1, $2 WHERE NOT EXISTS (
+        SELECT 1 FROM asset_uploads JOIN assets ON assets.database_id = asset_uploads.database_id
+          AND assets.checksum = asset_uploads.checksum
+        WHERE asset_uploads.database_id = $1 AND asset_uploads.receipt = $2
+          AND assets.file = $2)
+      ON CONFLICT (database_id, file) DO NOTHING
+      """
+    let disposable: Statement = "SELECT file FROM asset_disposals WHERE database_id = $1 LIMIT $2"
+    let disposableAnywhere = "SELECT database_id, file FROM asset_disposals LIMIT $1".except([
+      .everyDatabase, .wholeTable,
+    ])
+    let forgetDisposal: Statement =
+      "DELETE FROM asset_disposals WHERE database_id = $1 AND file = $2"
+  }
+  static let sql = Statements()
 }
 
 /// A file that no record held when it was read.

@@ -15,9 +15,8 @@ import StoreModel
 ///
 /// A row of either kind permits its user to save the file in a record. A trim deletes the row at
 /// least a day after the time in `expires`.
-struct AssetUploadTable {
+struct AssetUploadTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `receipt` names the file in the ``AssetStore``. `token_hash` is the SHA-256 of the secret in
   /// the upload's URL. `record_name` is null if the client named no record when it requested the
@@ -35,16 +34,11 @@ struct AssetUploadTable {
     "CREATE INDEX asset_uploads_by_expiry ON asset_uploads (expires)",
   ]
 
-  /// Adds an upload that a client may begin.
   func add(_ upload: AssetUpload, to database: DatabaseID) throws {
     try connection.run(
-      """
-      INSERT INTO asset_uploads (database_id, receipt, token_hash, user_record_name, record_name,
-        record_type, field_name, expires)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-      """,
+      Self.sql.add,
       [
-        .integer(database.rawValue), .text(upload.receipt), .bytes(upload.tokenHash),
+        .id(database), .text(upload.receipt), .bytes(upload.tokenHash),
         .text(upload.userRecordName), SQLValue(upload.recordName), .text(upload.recordType),
         .text(upload.fieldName), .integer(upload.expires.milliseconds),
       ])
@@ -53,13 +47,7 @@ struct AssetUploadTable {
   /// Returns the upload whose URL contains the secret with this SHA-256; nil if there is none. The
   /// upload may have expired.
   func upload(withTokenHash hash: [UInt8], in database: DatabaseID) throws -> AssetUpload? {
-    try connection.first(
-      """
-      SELECT receipt, user_record_name, record_name, record_type, field_name, expires, checksum,
-        size
-      FROM asset_uploads WHERE database_id = $1 AND token_hash = $2
-      """, [.integer(database.rawValue), .bytes(hash)]
-    ) { row in
+    try connection.first(Self.sql.withToken, [.id(database), .bytes(hash)]) { row in
       AssetUpload(
         receipt: row.text(0), tokenHash: hash, userRecordName: row.text(1),
         recordName: row.optionalText(2), recordType: row.text(3), fieldName: row.text(4),
@@ -80,26 +68,16 @@ struct AssetUploadTable {
     var checksum: String?
   }
 
-  /// Returns the user, field and file of a receipt; nil if there is no such receipt.
   func receipt(_ receipt: String, in database: DatabaseID) throws -> Receipt? {
-    try connection.first(
-      """
-      SELECT user_record_name, record_name, record_type, field_name, checksum FROM asset_uploads
-      WHERE database_id = $1 AND receipt = $2
-      """, [.integer(database.rawValue), .text(receipt)]
-    ) { row in
+    try connection.first(Self.sql.receipt, [.id(database), .text(receipt)]) { row in
       Receipt(
         user: row.text(0), recordName: row.optionalText(1), recordType: row.optionalText(2),
         field: row.optionalText(3), checksum: row.optionalText(4))
     }
   }
 
-  /// Whether there is an upload or a receipt with this name.
   func contains(_ receipt: String, in database: DatabaseID) throws -> Bool {
-    try connection.first(
-      "SELECT 1 FROM asset_uploads WHERE database_id = $1 AND receipt = $2",
-      [.integer(database.rawValue), .text(receipt)]
-    ) { _ in true } ?? false
+    try connection.first(Self.sql.exists, [.id(database), .text(receipt)]) { _ in true } ?? false
   }
 
   /// Stores the checksum and the size of the uploaded file with its receipt.
@@ -114,8 +92,7 @@ struct AssetUploadTable {
     _ receipt: String, in database: DatabaseID, for file: AssetFile
   ) throws -> Bool {
     let upload = try connection.first(
-      "SELECT checksum FROM asset_uploads WHERE database_id = $1 AND receipt = $2",
-      [.integer(database.rawValue), .text(receipt)]
+      Self.sql.checksum, [.id(database), .text(receipt)]
     ) { $0.optionalText(0) }
     guard let upload else {
       throw ItemFailure(.notFound, "the upload no longer exists; request a new URL")
@@ -125,12 +102,7 @@ struct AssetUploadTable {
         .conflict, "the upload URL was used for another file; each file needs a URL of its own")
     }
     try connection.run(
-      """
-      UPDATE asset_uploads SET checksum = $3, size = $4 WHERE database_id = $1 AND receipt = $2
-      """,
-      [
-        .integer(database.rawValue), .text(receipt), .text(file.checksum), .integer(file.size),
-      ])
+      Self.sql.claim, [.id(database), .text(receipt), .text(file.checksum), .integer(file.size)])
     return try AssetTable(transaction: transaction).contains(file.checksum, in: database)
   }
 
@@ -141,12 +113,9 @@ struct AssetUploadTable {
     to database: DatabaseID
   ) throws {
     try connection.run(
-      """
-      INSERT INTO asset_uploads (database_id, receipt, user_record_name, expires, checksum, size)
-      VALUES ($1, $2, $3, $4, $5, $6)
-      """,
+      Self.sql.addReceipt,
       [
-        .integer(database.rawValue), .text(receipt), .text(user),
+        .id(database), .text(receipt), .text(user),
         .integer(timestamp.milliseconds), .text(asset.fileChecksum), .integer(asset.size),
       ])
   }
@@ -157,9 +126,7 @@ struct AssetUploadTable {
   ///   returned, at most ``Retention/batch``.
   func old(before horizon: Int64) throws -> [OldUpload] {
     try connection.rows(
-      """
-      SELECT \(OldUpload.columns) FROM asset_uploads WHERE expires <= $1 ORDER BY expires LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
+      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
   }
 
   /// Returns a batch of the uploads and receipts in a database. The result has at most
@@ -168,11 +135,8 @@ struct AssetUploadTable {
   /// - Parameter user: the user whose uploads are returned; nil for all users.
   func some(of user: String?, in database: DatabaseID) throws -> [OldUpload] {
     try connection.rows(
-      """
-      SELECT \(OldUpload.columns) FROM asset_uploads
-      WHERE database_id = $1 AND user_record_name = COALESCE($2, user_record_name) LIMIT $3
-      """, [.integer(database.rawValue), SQLValue(user), .integer(Retention.batch)],
-      OldUpload.init(row:))
+      Self.sql.some,
+      [.id(database), SQLValue(user), .integer(Retention.batch)], OldUpload.init(row:))
   }
 
   /// Deletes the rows of uploads and receipts, and returns the count of `uploads`.
@@ -185,12 +149,45 @@ struct AssetUploadTable {
         try AssetTable(transaction: transaction).dispose(
           ofFile: upload.receipt, unlessKeptIn: upload.database)
       }
-      try connection.run(
-        "DELETE FROM asset_uploads WHERE database_id = $1 AND receipt = $2",
-        [.integer(upload.database.rawValue), .text(upload.receipt)])
+      try connection.run(Self.sql.forget, [.id(upload.database), .text(upload.receipt)])
     }
     return uploads.count
   }
+
+  struct Statements {
+    let add: Statement = """
+      INSERT INTO asset_uploads (database_id, receipt, token_hash, user_record_name, record_name,
+        record_type, field_name, expires)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+      """
+    let withToken: Statement = """
+      SELECT receipt, user_record_name, record_name, record_type, field_name, expires, checksum,
+        size
+      FROM asset_uploads WHERE database_id = $1 AND token_hash = $2
+      """
+    let receipt: Statement = """
+      SELECT user_record_name, record_name, record_type, field_name, checksum FROM asset_uploads
+      WHERE database_id = $1 AND receipt = $2
+      """
+    let exists: Statement = "SELECT 1 FROM asset_uploads WHERE database_id = $1 AND receipt = $2"
+    let checksum: Statement =
+      "SELECT checksum FROM asset_uploads WHERE database_id = $1 AND receipt = $2"
+    let claim: Statement =
+      "UPDATE asset_uploads SET checksum = $3, size = $4 WHERE database_id = $1 AND receipt = $2"
+    let addReceipt: Statement = """
+      INSERT INTO asset_uploads (database_id, receipt, user_record_name, expires, checksum, size)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      """
+    let old = """
+      SELECT \(OldUpload.columns) FROM asset_uploads WHERE expires <= $1 ORDER BY expires LIMIT $2
+      """.except(.everyDatabase)
+    let some: Statement = """
+      SELECT \(OldUpload.columns) FROM asset_uploads
+      WHERE database_id = $1 AND user_record_name = COALESCE($2, user_record_name) LIMIT $3
+      """
+    let forget: Statement = "DELETE FROM asset_uploads WHERE database_id = $1 AND receipt = $2"
+  }
+  static let sql = Statements()
 }
 
 /// An upload or a receipt that is to be deleted, because it has expired or its user is being

@@ -7,9 +7,8 @@ import StoreModel
 /// A client change token is data of an app's own, which the app sends with a save. A page of the
 /// zone's change feed contains the newest client change token of the same user and device. So an
 /// app can see which of its own changes the server has.
-struct ClientChangeTokenTable {
+struct ClientChangeTokenTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `device_id` is empty for a client that names no device. `saved` is in milliseconds since 1970.
   static let definition = [
@@ -32,23 +31,14 @@ struct ClientChangeTokenTable {
     var horizon: Int64
   }
 
-  /// Stores a device's client change token for a zone, and replaces the earlier one.
-  ///
-  /// - Parameter zone: the zone's number.
   func keep(
     _ token: ClientChangeToken, of user: String, zone: Int64, in database: DatabaseID,
     at timestamp: Timestamp
   ) throws {
     try connection.run(
-      """
-      INSERT INTO client_change_tokens (database_id, zone_number, user_record_name, device_id,
-        saved, data)
-      VALUES ($1, $2, $3, $4, $5, $6)
-      ON CONFLICT (database_id, zone_number, user_record_name, device_id)
-      DO UPDATE SET saved = excluded.saved, data = excluded.data
-      """,
+      Self.sql.keep,
       [
-        .integer(database.rawValue), .integer(zone), .text(user), .text(token.deviceID ?? ""),
+        .id(database), .integer(zone), .text(user), .text(token.deviceID ?? ""),
         .integer(timestamp.milliseconds), .bytes(token.data),
       ])
   }
@@ -61,27 +51,15 @@ struct ClientChangeTokenTable {
     of user: String, deviceID: String?, zone: Int64, in database: DatabaseID
   ) throws -> [UInt8]? {
     try connection.first(
-      """
-      SELECT data FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2
-        AND user_record_name = $3 AND device_id = $4
-      """,
-      [
-        .integer(database.rawValue), .integer(zone), .text(user), .text(deviceID ?? ""),
-      ]
+      Self.sql.token, [.id(database), .integer(zone), .text(user), .text(deviceID ?? "")]
     ) { $0.bytes(0) }
   }
 
   /// Returns the keys of a batch of tokens that were saved before a time.
   ///
   /// - Parameter horizon: milliseconds since 1970.
-  /// - Returns: at most ``Retention/batch`` keys, in no order.
   func old(before horizon: Int64) throws -> [Key] {
-    try connection.rows(
-      """
-      SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens
-      WHERE saved < $1 LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)]
-    ) {
+    try connection.rows(Self.sql.old, [.integer(horizon), .integer(Retention.batch)]) {
       Key(
         database: DatabaseID(rawValue: $0.integer(0)), zone: $0.integer(1),
         userRecordName: $0.text(2), deviceID: $0.text(3), horizon: horizon)
@@ -95,22 +73,41 @@ struct ClientChangeTokenTable {
   func drop(_ keys: [Key]) throws -> Int {
     for key in keys {
       try connection.run(
-        """
-        DELETE FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2
-          AND user_record_name = $3 AND device_id = $4 AND saved < $5
-        """,
+        Self.sql.drop,
         [
-          .integer(key.database.rawValue), .integer(key.zone), .text(key.userRecordName),
+          .id(key.database), .integer(key.zone), .text(key.userRecordName),
           .text(key.deviceID), .integer(key.horizon),
         ])
     }
     return keys.count
   }
 
-  /// Deletes all tokens of a zone that is being deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zone)])
+    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
+
+  struct Statements {
+    let keep: Statement = """
+      INSERT INTO client_change_tokens (database_id, zone_number, user_record_name, device_id,
+        saved, data)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (database_id, zone_number, user_record_name, device_id)
+      DO UPDATE SET saved = excluded.saved, data = excluded.data
+      """
+    let token: Statement = """
+      SELECT data FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2
+        AND user_record_name = $3 AND device_id = $4
+      """
+    let old = """
+      SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens
+      WHERE saved < $1 LIMIT $2
+      """.except([.everyDatabase, .wholeTable])
+    let drop: Statement = """
+      DELETE FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2
+        AND user_record_name = $3 AND device_id = $4 AND saved < $5
+      """
+    let removeAll: Statement =
+      "DELETE FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2"
+  }
+  static let sql = Statements()
 }

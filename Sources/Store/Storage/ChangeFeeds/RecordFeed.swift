@@ -248,19 +248,17 @@ struct RecordFeed {
       if query.isReversed { high = last } else { low = last }
     }
     let records = try RecordTable(transaction: transaction).candidates(
-      inZone: zone.number, of: database, above: low, below: high, order: order, limit: limit)
+      inZone: zone.number, of: database, above: low, below: high,
+      ascending: !query.isReversed, limit: limit)
     let tombstones = try TombstoneTable(transaction: transaction).candidates(
       inZone: zone.number, of: database, above: max(low, token.knownDeletions), below: high,
-      order: order, limit: limit)
+      ascending: !query.isReversed, limit: limit)
     if tombstones.isEmpty { return records }
     let merged = (records + tombstones).sorted {
       query.isReversed ? $0.version > $1.version : $0.version < $1.version
     }
     return Array(merged.prefix(limit))
   }
-
-  /// The SQL keyword for the order of versions.
-  private var order: String { query.isReversed ? "DESC" : "ASC" }
 
   /// Returns a change for the reader. A saved record has its content.
   ///

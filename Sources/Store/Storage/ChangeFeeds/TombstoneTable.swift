@@ -6,12 +6,11 @@ import StoreModel
 ///
 /// A tombstone is a deleted record's name, type and version, without its content. A tombstone stays
 /// for ``StoreConfiguration/deletionRetention``, or until a record with its name is created again.
-struct TombstoneTable {
+struct TombstoneTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `version` is the zone's version at the deletion. `deleted` is the time of the deletion in
-  /// milliseconds since 1970. Feeds read the rows by ``versionIndex``; the creation of a record
+  /// milliseconds since 1970. Feeds read the rows by the second index; the creation of a record
   /// finds the row of its name by the primary key.
   static let definition = [
     """
@@ -19,12 +18,8 @@ struct TombstoneTable {
       database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, record_name TEXT NOT NULL,
       type_number BIGINT NOT NULL, version BIGINT NOT NULL, deleted BIGINT NOT NULL,
       PRIMARY KEY (database_id, zone_number, record_name)) /*clustered*/
-    """
-  ]
-
-  /// The index for change feeds. The schema creates it after the indexes of other tables.
-  static let versionIndex = [
-    "CREATE INDEX tombstones_by_version ON tombstones (database_id, zone_number, version)"
+    """,
+    "CREATE INDEX tombstones_by_version ON tombstones (database_id, zone_number, version)",
   ]
 
   /// The newest tombstone of a zone that is to be deleted by retention.
@@ -47,18 +42,11 @@ struct TombstoneTable {
     if transaction.writes.tombstones[key] == nil {
       let zone = Catalog.ZoneKey(database: database, number: zoneNumber)
       if transaction.writes.zonesWithoutTombstones.contains(zone) { return }
-      let place: [SQLValue] = [.integer(database.rawValue), .integer(zoneNumber)]
+      let place: [SQLValue] = [.id(database), .integer(zoneNumber)]
       let (hasAny, tombstone) = try transaction.besidesWriteSet {
-        let hasAny = try connection.first(
-          "SELECT 1 FROM tombstones WHERE database_id = $1 AND zone_number = $2 LIMIT 1", place
-        ) { _ in true }
+        let hasAny = try connection.first(Self.sql.any, place) { _ in true }
         guard hasAny != nil else { return (false, nil as WriteSet.Tombstone?) }
-        let tombstone = try connection.first(
-          """
-          SELECT type_number, version, deleted FROM tombstones
-          WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
-          """, place + [.text(recordName)]
-        ) {
+        let tombstone = try connection.first(Self.sql.ofName, place + [.text(recordName)]) {
           WriteSet.Tombstone(
             typeNumber: $0.integer(0), version: $0.integer(1),
             deleted: Timestamp(milliseconds: $0.integer(2)))
@@ -90,10 +78,10 @@ struct TombstoneTable {
       for: key)
   }
 
-  /// Writes the tombstones that were decided.
   func writeDecided() throws {
     let changes = transaction.writes.tombstones.takeChanges()
-    var (deletions, insertions) = (RowInsertion(Self.deletion), RowInsertion(Self.insertion))
+    var deletions = RowInsertion(Self.sql.deletion)
+    var insertions = RowInsertion(Self.sql.insertion)
     for (key, stored, _) in changes where stored != nil {
       try deletions.add(in: connection) {
         $0.append(key.database.rawValue)
@@ -116,42 +104,19 @@ struct TombstoneTable {
     try insertions.finish(in: connection)
   }
 
-  private static let insertion = RowStatement(
-    inserting: """
-      tombstones (database_id, zone_number, record_name, type_number, version, deleted)
-      """, [.integer, .integer, .text, .integer, .integer, .integer])
-
-  private static let deletion = RowStatement(
-    "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
-    [.integer, .integer, .text]
-  ) {
-    """
-    DELETE FROM tombstones USING \($0)
-    WHERE database_id = c1 AND zone_number = c2 AND record_name = c3 COLLATE "C"
-    """
-  }
-
   /// Returns the deletions between two versions, for a feed.
   ///
   /// - Parameters:
   ///   - low: the version above which deletions are returned, exclusive.
   ///   - high: the version below which deletions are returned, exclusive.
-  ///   - order: `ASC` or `DESC`, by version.
-  ///   - limit: the most deletions returned.
+  ///   - ascending: whether the lowest versions come first.
   func candidates(
     inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
-    order: String, limit: Int
+    ascending: Bool, limit: Int
   ) throws -> [RecordFeed.Candidate] {
     try connection.rows(
-      """
-      SELECT version, type_number, record_name FROM tombstones
-      WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
-      ORDER BY version \(order) LIMIT $5
-      """,
-      [
-        .integer(database.rawValue), .integer(zone), .integer(low), .integer(high),
-        .integer(Int64(limit)),
-      ]
+      ascending ? Self.sql.oldest : Self.sql.newest,
+      [.id(database), .integer(zone), .integer(low), .integer(high), .integer(Int64(limit))]
     ) {
       RecordFeed.Candidate(
         version: $0.integer(0), typeNumber: $0.integer(1),
@@ -166,10 +131,7 @@ struct TombstoneTable {
   /// - Complexity: O(*n*) for *n* tombstones of the store.
   func old(before horizon: Int64) throws -> [Cut] {
     try connection.rows(
-      """
-      SELECT database_id, zone_number, MAX(version) FROM tombstones WHERE deleted < $1
-      GROUP BY database_id, zone_number
-      """, [.integer(horizon)]
+      Self.sql.old, [.integer(horizon)]
     ) { Cut(database: $0.integer(0), zone: $0.integer(1), version: $0.integer(2)) }
   }
 
@@ -186,22 +148,52 @@ struct TombstoneTable {
     try ZoneTable(transaction: transaction).note(
       trimmedVersion: cut.version, ofZone: cut.zone, in: DatabaseID(rawValue: cut.database))
     let versions = try connection.rows(
-      """
-      SELECT version FROM tombstones
-      WHERE database_id = $1 AND zone_number = $2 AND version <= $3 ORDER BY version LIMIT $4
-      """, place + [.integer(Retention.batch)]
+      Self.sql.oldVersions, place + [.integer(Retention.batch)]
     ) { $0.integer(0) }
     guard let last = versions.last else { return false }
-    try connection.run(
-      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND version <= $3",
-      [.integer(cut.database), .integer(cut.zone), .integer(last)])
+    try connection.run(Self.sql.trim, [.integer(cut.database), .integer(cut.zone), .integer(last)])
     return versions.count == Int(Retention.batch)
   }
 
-  /// Deletes all tombstones of a zone that is being deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zone)])
+    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
+  }
+
+  struct Statements {
+    let oldest = candidates("ASC")
+    let newest = candidates("DESC")
+    let any: Statement =
+      "SELECT 1 FROM tombstones WHERE database_id = $1 AND zone_number = $2 LIMIT 1"
+    let ofName: Statement = """
+      SELECT type_number, version, deleted FROM tombstones
+      WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
+      """
+    let insertion = RowStatement(
+      inserting:
+        "tombstones (database_id, zone_number, record_name, type_number, version, deleted)",
+      [.integer, .integer, .text, .integer, .integer, .integer])
+    let deletion = RowStatement(
+      deletingFrom: "tombstones",
+      by: ["database_id": .integer, "zone_number": .integer, "record_name": .text])
+    let old = """
+      SELECT database_id, zone_number, MAX(version) FROM tombstones WHERE deleted < $1
+      GROUP BY database_id, zone_number
+      """.except([.everyDatabase, .wholeTable])
+    let oldVersions: Statement = """
+      SELECT version FROM tombstones
+      WHERE database_id = $1 AND zone_number = $2 AND version <= $3 ORDER BY version LIMIT $4
+      """
+    let trim: Statement =
+      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND version <= $3"
+    let removeAll: Statement = "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2"
+  }
+  static let sql = Statements()
+
+  private static func candidates(_ order: String) -> Statement {
+    """
+    SELECT version, type_number, record_name FROM tombstones
+    WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
+    ORDER BY version \(order) LIMIT $5
+    """
   }
 }

@@ -7,10 +7,8 @@ import StoreModel
 /// When a server learns of an announcement, it reads the log for each of these users who has a
 /// waiting request. PostgreSQL's `NOTIFY` sends announcements faster, but may lose them, so the
 /// table has them too.
-struct AnnouncementTable {
+struct AnnouncementTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `server_id` is the ID of the announcing server. `number` counts the announcements of that
   /// server's process. `made` is the time of the insertion by the store's clock, in milliseconds
@@ -41,15 +39,8 @@ struct AnnouncementTable {
   ///   - name: the announcing server's ID and the announcement's number.
   ///   - subscribers: the users' record names, one on each line; empty for all users.
   func add(_ name: AnnouncementName, subscribers: String) throws {
-    let statement = """
-      INSERT INTO announcements (server_id, number, made, subscribers)
-      VALUES ($1, $2, \(StoreClock.expression), $3) ON CONFLICT DO NOTHING
-      """
-    // The row need not be durable: after PostgreSQL has failed, the servers read the logs of all
-    // waiting users.
-    let light = " RETURNING set_config('synchronous_commit', 'off', true)"
     try connection.run(
-      transaction.context.isDistributed ? statement : statement + light,
+      transaction.context.isDistributed ? Self.sql.add : Self.sql.addLightly,
       [.integer(name.server), .integer(name.number), .text(subscribers)])
   }
 
@@ -70,7 +61,7 @@ struct AnnouncementTable {
     after position: AnnouncementPosition, for server: ServerID
   ) throws -> (announcements: [Announcement], position: AnnouncementPosition) {
     guard let time = position.time else {
-      let now = try connection.first("SELECT \(StoreClock.expression)", []) { $0.integer(0) }
+      let now = try connection.first(Self.sql.now, []) { $0.integer(0) }
       var position = position
       position.time = now
       return ([], position)
@@ -81,10 +72,7 @@ struct AnnouncementTable {
     // The range includes announcements that were made before the last reading, but were not
     // committed then.
     try connection.query(
-      """
-      SELECT server_id, number, made, subscribers FROM announcements
-      WHERE made > $1 AND server_id <> $2
-      """, [.integer(time - Self.commitTime), .integer(server.rawValue)]
+      Self.sql.later, [.integer(time - Self.commitTime), .integer(server.rawValue)]
     ) { row in
       let name = AnnouncementName(server: row.integer(0), number: row.integer(1))
       next.known[name] = row.integer(2)
@@ -97,14 +85,33 @@ struct AnnouncementTable {
 
   /// Deletes a server's announcements that are older than ``keptTime``.
   func trim(of server: ServerID) throws {
-    try connection.run(
-      "DELETE FROM announcements WHERE server_id = $1 AND made < \(StoreClock.expression) - $2",
-      [.integer(server.rawValue), .integer(Self.keptTime)])
+    try connection.run(Self.sql.trim, [.integer(server.rawValue), .integer(Self.keptTime)])
   }
 
-  /// Deletes all announcements of a server that is no longer registered.
   func remove(of server: ServerID) throws {
-    try connection.run(
-      "DELETE FROM announcements WHERE server_id = $1", [.integer(server.rawValue)])
+    try connection.run(Self.sql.removeAll, [.integer(server.rawValue)])
   }
+
+  struct Statements {
+    let add = Statement(insertion, .onPostgreSQL)
+    /// The row need not be durable: after PostgreSQL has failed, the servers read the logs of all
+    /// waiting users.
+    let addLightly = Statement(
+      insertion + " RETURNING set_config('synchronous_commit', 'off', true)", .onPostgreSQL)
+    let now = "SELECT \(StoreClock.expression)".except(.onPostgreSQL)
+    let later: Statement = """
+      SELECT server_id, number, made, subscribers FROM announcements
+      WHERE made > $1 AND server_id <> $2
+      """
+    let trim = """
+      DELETE FROM announcements WHERE server_id = $1 AND made < \(StoreClock.expression) - $2
+      """.except(.onPostgreSQL)
+    let removeAll: Statement = "DELETE FROM announcements WHERE server_id = $1"
+  }
+  static let sql = Statements()
+
+  private static let insertion = """
+    INSERT INTO announcements (server_id, number, made, subscribers)
+    VALUES ($1, $2, \(StoreClock.expression), $3) ON CONFLICT DO NOTHING
+    """
 }

@@ -39,7 +39,7 @@ extension DispatchLeaseTable {
         leases[lease.part.database, default: []].append(lease)
       }
     }
-    var wakeUps = RowInsertion(Self.wakeUp)
+    var wakeUps = RowInsertion(Self.sql.changes.wakeUp)
     for database in databases {
       let own = try leasedParts(
         of: database, with: leases[database] ?? [], from: server, adding: &wakeUps)
@@ -64,18 +64,16 @@ extension DispatchLeaseTable {
   ///   - database: the database, which has new changes in this transaction.
   ///   - leases: its leases.
   ///   - server: this server's ID; nil for a process that is not registered.
-  ///   - wakeUps: gets the rows of ``wakeUp`` for the other holders.
+  ///   - wakeUps: gets the rows that wake up the other holders.
   /// - Returns: the whole database, or some parts of a divided database; empty if other processes
   ///   dispatch its changes.
   private func leasedParts(
     of database: DatabaseID, with leases: [DispatchLease], from server: ServerID?,
     adding wakeUps: inout RowInsertion
   ) throws -> [DatabasePart] {
-    let id = SQLValue.integer(database.rawValue)
+    let id = SQLValue.id(database)
     guard let first = leases.first else {
-      try connection.run(
-        "INSERT INTO dispatch_leases (database_id, holder, wake_up) VALUES ($1, $2, 0)",
-        [id, .integer(server?.rawValue ?? 0)])
+      try connection.run(Self.sql.changes.add, [id, .integer(server?.rawValue ?? 0)])
       return [.whole(database)]
     }
     // Another division is pending. The new parts will read this change from the outbox.
@@ -104,23 +102,18 @@ extension DispatchLeaseTable {
   /// - Parameters:
   ///   - leases: all leases of the database, as read by this transaction.
   ///   - server: this server's ID; nil for a process that is not registered.
-  ///   - wakeUps: gets the row of ``wakeUp`` that sets the wake-ups.
+  ///   - wakeUps: gets the row that sets the wake-ups.
   private func wakeUp(
     othersOf leases: [DispatchLease], from server: ServerID?, adding wakeUps: inout RowInsertion
   ) throws {
     let others = leases.filter { $0.holder != server?.rawValue }
     guard let database = others.first?.part.database else { return }
-    let key = [SQLValue.integer(database.rawValue), .integer(server?.rawValue ?? 0)]
+    let key = [SQLValue.id(database), .integer(server?.rawValue ?? 0)]
     var kept: Set<Int> = []
     if others.contains(where: \.hasPendingWakeUp) {
       // The row lock keeps the pending wake-up until this transaction's changes are visible,
       // because a server that clears wake-ups skips locked rows.
-      try connection.query(
-        """
-        SELECT part FROM dispatch_leases WHERE database_id = $1 AND holder <> $2 AND wake_up = 1
-        ORDER BY part FOR SHARE
-        """, key
-      ) { kept.insert(Int($0.integer(0))) }
+      try connection.query(Self.sql.changes.others, key) { kept.insert(Int($0.integer(0))) }
     }
     let unaware = others.filter { !kept.contains($0.part.number) }
     if unaware.isEmpty { return }
@@ -132,25 +125,11 @@ extension DispatchLeaseTable {
       unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
-  private static let wakeUp = RowStatement(
-    "UPDATE dispatch_leases SET wake_up = 1 WHERE database_id = $1 AND holder <> $2 AND wake_up = 0",
-    [.integer, .integer]
-  ) {
-    """
-    UPDATE dispatch_leases SET wake_up = 1 FROM \($0)
-    WHERE database_id = c1 AND holder <> c2 AND wake_up = 0
-    """
-  }
-
   /// Leases a database to a server if the present holder is not registered any more. Returns false
   /// if the holder is registered. The dispatch of this transaction's changes also finds the changes
   /// that the former holder did not dispatch.
   private func takeOver(_ database: DatabaseID, for server: ServerID) throws -> Bool {
-    try connection.run(
-      """
-      UPDATE dispatch_leases SET holder = $2, wake_up = 0 WHERE database_id = $1
-        AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = dispatch_leases.holder)
-      """, [.integer(database.rawValue), .integer(server.rawValue)]) == 1
+    try connection.run(Self.sql.changes.takeOver, [.id(database), .integer(server.rawValue)]) == 1
   }
 
   // MARK: Wake-ups
@@ -167,17 +146,11 @@ extension DispatchLeaseTable {
   /// leases may be on several nodes.
   private func takeEach(of server: ServerID) throws -> WakeUps {
     let holder = SQLValue.integer(server.rawValue)
-    let pending = try connection.rows(
-      "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1 AND wake_up = 1",
-      [holder], DatabasePart.init(row:))
+    let pending = try connection.rows(Self.sql.changes.pending, [holder], DatabasePart.init(row:))
     let taken = try pending.filter {
       try connection.run(
-        """
-        UPDATE dispatch_leases SET wake_up = 0 WHERE database_id = $1 AND part = $2 AND part IN (
-          SELECT part FROM dispatch_leases
-          WHERE database_id = $1 AND part = $2 AND holder = $3 AND wake_up = 1
-          FOR NO KEY UPDATE SKIP LOCKED)
-        """, [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
+        Self.sql.changes.take,
+        [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
     }
     return WakeUps(taken, isWhole: taken.count == pending.count)
   }
@@ -191,8 +164,45 @@ extension DispatchLeaseTable {
     var taken: [DatabasePart] = []
     var others: Set<DatabasePart> = []
     // The second `SELECT` sees the rows as they were before the `UPDATE`.
-    try connection.query(
+    try connection.query(Self.sql.changes.takeAll, [.integer(server.rawValue)]) { row in
+      let part = DatabasePart(row: row)
+      if row.integer(3) == 1 { taken.append(part) } else { others.insert(part) }
+    }
+    return WakeUps(taken, isWhole: others.isSubset(of: taken))
+  }
+
+  struct ChangesStatements {
+    let add: Statement =
+      "INSERT INTO dispatch_leases (database_id, holder, wake_up) VALUES ($1, $2, 0)"
+    let others = """
+      SELECT part FROM dispatch_leases WHERE database_id = $1 AND holder <> $2 AND wake_up = 1
+      ORDER BY part FOR SHARE
+      """.except(.onPostgreSQL)
+    let wakeUp = RowStatement(
       """
+      UPDATE dispatch_leases SET wake_up = 1
+      WHERE database_id = $1 AND holder <> $2 AND wake_up = 0
+      """, [.integer, .integer]
+    ) {
+      """
+      UPDATE dispatch_leases SET wake_up = 1 FROM \($0)
+      WHERE database_id = c1 AND holder <> c2 AND wake_up = 0
+      """
+    }
+    let takeOver: Statement = """
+      UPDATE dispatch_leases SET holder = $2, wake_up = 0 WHERE database_id = $1
+        AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = dispatch_leases.holder)
+      """
+    let pending = """
+      SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1 AND wake_up = 1
+      """.except(.everyDatabase)
+    let take = """
+      UPDATE dispatch_leases SET wake_up = 0 WHERE database_id = $1 AND part = $2 AND part IN (
+        SELECT part FROM dispatch_leases
+        WHERE database_id = $1 AND part = $2 AND holder = $3 AND wake_up = 1
+        FOR NO KEY UPDATE SKIP LOCKED)
+      """.except(.onPostgreSQL)
+    let takeAll = """
       WITH taken AS (
         UPDATE dispatch_leases SET wake_up = 0 WHERE (database_id, part) IN (
           SELECT database_id, part FROM dispatch_leases WHERE holder = $1 AND wake_up = 1
@@ -201,11 +211,6 @@ extension DispatchLeaseTable {
       SELECT \(DatabasePart.columns), TRUE FROM taken
       UNION ALL
       SELECT \(DatabasePart.columns), FALSE FROM dispatch_leases WHERE holder = $1 AND wake_up = 1
-      """, [.integer(server.rawValue)]
-    ) { row in
-      let part = DatabasePart(row: row)
-      if row.integer(3) == 1 { taken.append(part) } else { others.insert(part) }
-    }
-    return WakeUps(taken, isWhole: others.isSubset(of: taken))
+      """.except([.onPostgreSQL, .undistributed])
   }
 }

@@ -17,21 +17,18 @@ extension DispatchLeaseTable {
   ///
   /// - Parameter parts: the new number of parts; 1 makes the database whole again.
   func divide(_ database: DatabaseID, into parts: Int) throws {
-    let id = SQLValue.integer(database.rawValue)
+    let id = SQLValue.id(database)
     let position =
       try DispatchTable(transaction: transaction).position(of: database)
       ?? DispatchPosition(through: .min, changes: 0)
     let dispatches = PartDispatchTable(transaction: transaction)
-    try connection.run("DELETE FROM dispatch_leases WHERE database_id = $1", [id])
+    try connection.run(Self.sql.partition.clear, [id])
     try dispatches.remove(of: database)
     for number in 0..<parts {
       // The wake-up makes the next holder read the outbox: commits may have added changes that the
       // former parts do not dispatch.
       try connection.run(
-        """
-        INSERT INTO dispatch_leases (database_id, part, parts, holder, wake_up)
-        VALUES ($1, $2, $3, 0, 1)
-        """, [id, .integer(Int64(number)), .integer(Int64(parts))])
+        Self.sql.partition.add, [id, .integer(Int64(number)), .integer(Int64(parts))])
       if parts == 1 { return }
       try dispatches.add(position, ofPart: number, of: database)
     }
@@ -55,20 +52,30 @@ extension DispatchLeaseTable {
       try divide(database, into: parts)
       return Partition(parts: parts)
     }
-    let id = SQLValue.integer(database.rawValue)
+    let id = SQLValue.id(database)
     if isPending {
-      try connection.run(
-        "UPDATE dispatch_leases SET next_parts = $2 WHERE database_id = $1",
-        [id, .integer(Int64(parts))])
+      try connection.run(Self.sql.partition.plan, [id, .integer(Int64(parts))])
     } else {
       if leases.isEmpty {
-        try connection.run(
-          "INSERT INTO dispatch_leases (database_id, holder, wake_up) VALUES ($1, 0, 1)", [id])
+        try connection.run(Self.sql.partition.addFree, [id])
       }
       try connection.run(
-        "UPDATE dispatch_leases SET last_change = $2, next_parts = $3 WHERE database_id = $1",
+        Self.sql.partition.planChange,
         [id, .integer(try outbox.lastSequence(in: database)), .integer(Int64(parts))])
     }
     return Partition(parts: present, nextParts: parts)
+  }
+
+  struct PartitionStatements {
+    let clear: Statement = "DELETE FROM dispatch_leases WHERE database_id = $1"
+    let add: Statement = """
+      INSERT INTO dispatch_leases (database_id, part, parts, holder, wake_up)
+      VALUES ($1, $2, $3, 0, 1)
+      """
+    let plan: Statement = "UPDATE dispatch_leases SET next_parts = $2 WHERE database_id = $1"
+    let addFree: Statement =
+      "INSERT INTO dispatch_leases (database_id, holder, wake_up) VALUES ($1, 0, 1)"
+    let planChange: Statement =
+      "UPDATE dispatch_leases SET last_change = $2, next_parts = $3 WHERE database_id = $1"
   }
 }

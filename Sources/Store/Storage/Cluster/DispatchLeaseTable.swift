@@ -17,10 +17,8 @@ import StoreModel
 ///
 /// Another division may be pending until the present changes are dispatched. `last_change` is then
 /// the last change that the present parts dispatch, and `next_parts` is the future number of parts.
-struct DispatchLeaseTable {
+struct DispatchLeaseTable: Table {
   let transaction: StoreTransaction
-
-  var connection: any SQLConnection { transaction.connection }
 
   /// `part` counts from 0, and `parts` is the number of parts of the database. `holder` is a
   /// server's ID, or 0 for none. `last_change` and `next_parts` are null unless a division is
@@ -43,23 +41,15 @@ struct DispatchLeaseTable {
   ///
   /// - Complexity: O(log *n*) for *n* leases in the store. A database has at most 64 leases.
   func leases(of database: DatabaseID) throws -> [DispatchLease] {
-    try connection.rows(
-      """
-      SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = $1 ORDER BY part
-      """, [.integer(database.rawValue)], DispatchLease.init(row:))
+    try connection.rows(Self.sql.leases, [.id(database)], DispatchLease.init(row:))
   }
 
   /// Returns the query for the leases of some databases (``DispatchLease/init(row:)``).
   static func leases(of databases: some Sequence<DatabaseID>) -> RowQuery {
-    var query = RowQuery(leasesOfSome, [.integer])
+    var query = sql.leasesOfSome
     for database in databases { query.rows.append(database.rawValue) }
     return query
   }
-
-  private static let leasesOfSome = """
-    SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = ANY($1::bigint[])
-    ORDER BY database_id, part
-    """
 
   /// Returns the lease of a part; nil for a whole database without a row.
   ///
@@ -69,9 +59,7 @@ struct DispatchLeaseTable {
     let lease =
       try transaction.reads.leases[part.database]?.first { $0.part.number == part.number }
       ?? connection.first(
-        """
-        SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = $1 AND part = $2
-        """, [.integer(part.database.rawValue), .integer(Int64(part.number))],
+        Self.sql.lease, [.id(part.database), .integer(Int64(part.number))],
         DispatchLease.init(row:))
     let count = lease?.part.count ?? 1
     guard count == part.count else {
@@ -113,27 +101,16 @@ struct DispatchLeaseTable {
   /// into another number of parts.
   func isLeased(_ part: DatabasePart, to server: ServerID) throws -> Bool {
     try connection.first(
-      """
-      SELECT 1 FROM dispatch_leases
-      WHERE database_id = $1 AND part = $2 AND parts = $3 AND holder = $4
-      """, part.key + [.integer(server.rawValue)]
+      Self.sql.isLeased, part.key + [.integer(server.rawValue)]
     ) { _ in true } ?? false
   }
 
-  /// Returns the databases and parts whose leases a server has, in no order.
   func parts(of server: ServerID) throws -> [DatabasePart] {
-    try connection.rows(
-      "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1",
-      [.integer(server.rawValue)], DatabasePart.init(row:))
+    try connection.rows(Self.sql.ofServer, [.integer(server.rawValue)], DatabasePart.init(row:))
   }
 
-  /// Returns the leases of all divided databases, in the order of databases and parts.
   func leasesOfParts() throws -> [DispatchLease] {
-    try connection.rows(
-      """
-      SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE parts > 1
-      ORDER BY database_id, part
-      """, [], DispatchLease.init(row:))
+    try connection.rows(Self.sql.ofParts, [], DispatchLease.init(row:))
   }
 
   /// Returns for each holder the number of its leases, and the number of its leases with a pending
@@ -141,10 +118,7 @@ struct DispatchLeaseTable {
   func counts() throws -> [Int64: (leased: Int, wakeUps: Int)] {
     var leases: [Int64: (leased: Int, wakeUps: Int)] = [:]
     try connection.query(
-      """
-      SELECT holder, COUNT(*), COUNT(CASE WHEN wake_up = 1 THEN 1 END) FROM dispatch_leases
-      GROUP BY holder
-      """, []
+      Self.sql.counts, []
     ) { leases[$0.integer(0)] = (Int($0.integer(1)), Int($0.integer(2))) }
     return leases
   }
@@ -154,14 +128,7 @@ struct DispatchLeaseTable {
   ///
   /// The result has no divided databases: ``leasesOfParts()`` returns their parts.
   func freeDatabases(after database: DatabaseID, limit: Int) throws -> [FreePart] {
-    try connection.rows(
-      """
-      SELECT database_id, holder FROM dispatch_leases
-      WHERE database_id > $1 AND parts = 1
-        AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = dispatch_leases.holder)
-      ORDER BY database_id LIMIT $2
-      """, [.integer(database.rawValue), .integer(Int64(max(0, limit)))]
-    ) {
+    try connection.rows(Self.sql.free, [.id(database), .integer(Int64(max(0, limit)))]) {
       FreePart(
         part: .whole(DatabaseID(rawValue: $0.integer(0))), formerHolder: $0.integer(1))
     }
@@ -178,11 +145,7 @@ struct DispatchLeaseTable {
   ///   statement changes nothing if the lease has another holder by now.
   func lease(_ part: FreePart, to server: ServerID) throws -> Bool {
     let count = try connection.run(
-      """
-      UPDATE dispatch_leases SET holder = $4, wake_up = 0
-      WHERE database_id = $1 AND part = $2 AND parts = $3 AND holder = $5
-      """,
-      part.part.key + [.integer(server.rawValue), .integer(part.formerHolder)])
+      Self.sql.take, part.part.key + [.integer(server.rawValue), .integer(part.formerHolder)])
     if count == 1 { return true }
     // An earlier attempt may have succeeded, although the connection was lost before the answer.
     return try isLeased(part.part, to: server)
@@ -191,20 +154,60 @@ struct DispatchLeaseTable {
   /// Deletes the row of a whole database whose lease this server has. The caller has checked that
   /// the database has no changes to dispatch. A lease of another server stays.
   func endLease(of database: DatabaseID, by server: ServerID) throws {
-    try connection.run(
-      "DELETE FROM dispatch_leases WHERE database_id = $1 AND holder = $2 AND parts = 1",
-      [.integer(database.rawValue), .integer(server.rawValue)])
+    try connection.run(Self.sql.end, [.id(database), .integer(server.rawValue)])
   }
 
   /// Ends a server's lease of a part, so that other servers can lease the part. The part gets a
   /// pending wake-up, so that its next holder reads the outbox.
   func release(_ part: DatabasePart, by server: ServerID) throws {
-    try connection.run(
+    try connection.run(Self.sql.release, part.key + [.integer(server.rawValue)])
+  }
+
+  struct Statements {
+    let changes = ChangesStatements()
+    let partition = PartitionStatements()
+    let leases: Statement =
+      "SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = $1 ORDER BY part"
+    let leasesOfSome = RowQuery([.integer]) { _ in
       """
+      SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = ANY($1::bigint[])
+      ORDER BY database_id, part
+      """
+    }
+    let lease: Statement =
+      "SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = $1 AND part = $2"
+    let isLeased: Statement = """
+      SELECT 1 FROM dispatch_leases
+      WHERE database_id = $1 AND part = $2 AND parts = $3 AND holder = $4
+      """
+    let ofServer = "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1".except(
+      .everyDatabase)
+    let ofParts = """
+      SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE parts > 1
+      ORDER BY database_id, part
+      """.except([.everyDatabase, .wholeTable])
+    let counts = """
+      SELECT holder, COUNT(*), COUNT(CASE WHEN wake_up = 1 THEN 1 END) FROM dispatch_leases
+      GROUP BY holder
+      """.except([.everyDatabase, .wholeTable])
+    let free = """
+      SELECT database_id, holder FROM dispatch_leases
+      WHERE database_id > $1 AND parts = 1
+        AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = dispatch_leases.holder)
+      ORDER BY database_id LIMIT $2
+      """.except(.everyDatabase)
+    let take: Statement = """
+      UPDATE dispatch_leases SET holder = $4, wake_up = 0
+      WHERE database_id = $1 AND part = $2 AND parts = $3 AND holder = $5
+      """
+    let end: Statement =
+      "DELETE FROM dispatch_leases WHERE database_id = $1 AND holder = $2 AND parts = 1"
+    let release: Statement = """
       UPDATE dispatch_leases SET holder = 0, wake_up = 1
       WHERE database_id = $1 AND part = $2 AND parts = $3 AND holder = $4
-      """, part.key + [.integer(server.rawValue)])
+      """
   }
+  static let sql = Statements()
 }
 
 /// A row of the table of leases: the lease of a database or of one part.

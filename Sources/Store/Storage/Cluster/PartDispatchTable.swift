@@ -7,10 +7,8 @@ import StoreModel
 /// Each part reads all changes of its database, and dispatches them to the subscriptions of its own
 /// subscribers. So the parts of a database have different positions. The lowest of them is the
 /// position of the database in ``DispatchTable``.
-struct PartDispatchTable {
+struct PartDispatchTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `through` is the last change that the part has dispatched, fully or partly. `changes` is the
   /// number of the database's changes up to that change. The `settled_` columns are null unless the
@@ -24,15 +22,10 @@ struct PartDispatchTable {
     """
   ]
 
-  /// Returns the dispatch position of a part; nil if the database has no such part.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     try connection.first(
-      """
-      SELECT through, changes, settled_subscriber, settled_subscription,
-        \(DeferredDispatchTable.exist(inDatabaseOf: "part_dispatches"))
-      FROM part_dispatches WHERE database_id = $1 AND part = $2
-      """, [.integer(part.database.rawValue), .integer(Int64(part.number))],
-      DispatchPosition.init(row:))
+      Self.sql.position,
+      [.id(part.database), .integer(Int64(part.number))], DispatchPosition.init(row:))
   }
 
   /// Returns the position up to which all parts of a divided database have dispatched the changes.
@@ -41,44 +34,53 @@ struct PartDispatchTable {
   /// result never includes a change that a part has not fully dispatched.
   func commonPosition(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
-      """
-      SELECT MIN(CASE WHEN settled_subscriber IS NULL THEN through ELSE through - 1 END),
-        MIN(CASE WHEN settled_subscriber IS NULL THEN changes ELSE changes - 1 END)
-      FROM part_dispatches WHERE database_id = $1
-      """, [.integer(database.rawValue)]
+      Self.sql.commonPosition, [.id(database)]
     ) { DispatchPosition(through: $0.integer(0), changes: $0.integer(1)) }
   }
 
   /// Stores the position of a part. The caller has added the part before (``add(_:ofPart:of:)``).
   func write(_ position: DispatchPosition, of part: DatabasePart) throws {
     try connection.run(
-      """
-      UPDATE part_dispatches
-      SET through = $3, changes = $4, settled_subscriber = $5, settled_subscription = $6
-      WHERE database_id = $1 AND part = $2
-      """,
+      Self.sql.write,
       [
-        .integer(part.database.rawValue), .integer(Int64(part.number)),
+        .id(part.database), .integer(Int64(part.number)),
         .integer(position.through), .integer(position.changes),
         SQLValue(position.settled?.subscriber), SQLValue(position.settled?.subscriptionID),
       ])
   }
 
-  /// Adds a part whose dispatch begins after a fully dispatched change.
   func add(_ position: DispatchPosition, ofPart number: Int, of database: DatabaseID) throws {
     try connection.run(
-      """
-      INSERT INTO part_dispatches (database_id, part, through, changes) VALUES ($1, $2, $3, $4)
-      """,
+      Self.sql.add,
       [
-        .integer(database.rawValue), .integer(Int64(number)), .integer(position.through),
+        .id(database), .integer(Int64(number)), .integer(position.through),
         .integer(position.changes),
       ])
   }
 
-  /// Deletes the positions of a database's parts, before the database is divided into other parts.
   func remove(of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM part_dispatches WHERE database_id = $1", [.integer(database.rawValue)])
+    try connection.run(Self.sql.removeAll, [.id(database)])
   }
+
+  struct Statements {
+    let position: Statement = """
+      SELECT through, changes, settled_subscriber, settled_subscription,
+        \(DeferredDispatchTable.exist(inDatabaseOf: "part_dispatches"))
+      FROM part_dispatches WHERE database_id = $1 AND part = $2
+      """
+    let commonPosition: Statement = """
+      SELECT MIN(CASE WHEN settled_subscriber IS NULL THEN through ELSE through - 1 END),
+        MIN(CASE WHEN settled_subscriber IS NULL THEN changes ELSE changes - 1 END)
+      FROM part_dispatches WHERE database_id = $1
+      """
+    let write: Statement = """
+      UPDATE part_dispatches
+      SET through = $3, changes = $4, settled_subscriber = $5, settled_subscription = $6
+      WHERE database_id = $1 AND part = $2
+      """
+    let add: Statement =
+      "INSERT INTO part_dispatches (database_id, part, through, changes) VALUES ($1, $2, $3, $4)"
+    let removeAll: Statement = "DELETE FROM part_dispatches WHERE database_id = $1"
+  }
+  static let sql = Statements()
 }

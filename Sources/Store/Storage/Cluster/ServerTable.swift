@@ -7,10 +7,8 @@ import StoreModel
 /// A server renews its row every few seconds (its heartbeat). Another server deletes the row after
 /// it has expired. A lease in ``DispatchLeaseTable`` is valid as long as its holder has a row in
 /// this table.
-struct ServerTable {
+struct ServerTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `server_id` is never reused. `alive_until` is the end of the registration by the store's
   /// clock, in milliseconds since 1970.
@@ -25,17 +23,11 @@ struct ServerTable {
   /// there is none. The method uses only the connection, because a migration calls it before the
   /// store can run transactions.
   static func anyAlive(over connection: any SQLConnection) throws -> String? {
-    try connection.first(
-      "SELECT description FROM servers WHERE alive_until > \(StoreClock.expression) LIMIT 1", []
-    ) { $0.text(0) }
+    try connection.first(Self.sql.anyAlive, []) { $0.text(0) }
   }
 
-  /// Returns all registered servers, in the order of their IDs. Some registrations may have
-  /// expired.
   func servers() throws -> [RegisteredServer] {
-    try connection.rows(
-      "SELECT server_id, description, alive_until FROM servers ORDER BY server_id", []
-    ) {
+    try connection.rows(Self.sql.servers, []) {
       RegisteredServer(
         id: ServerID(rawValue: $0.integer(0)), description: $0.text(1),
         aliveUntil: Timestamp(milliseconds: $0.integer(2)))
@@ -47,12 +39,7 @@ struct ServerTable {
   /// registration.
   func listed() throws -> [ListedServer] {
     let leases = try DispatchLeaseTable(transaction: transaction).counts()
-    return try connection.rows(
-      """
-      SELECT server_id, description, alive_until - \(StoreClock.expression) FROM servers
-      ORDER BY server_id
-      """, []
-    ) {
+    return try connection.rows(Self.sql.listed, []) {
       let own = leases[$0.integer(0)] ?? (0, 0)
       return ListedServer(
         id: ServerID(rawValue: $0.integer(0)), description: $0.text(1),
@@ -69,10 +56,7 @@ struct ServerTable {
   func register(_ description: String, for leaseTime: Double) throws -> ServerID {
     let server = ServerID(rawValue: try CounterTable(transaction: transaction).next("server"))
     try connection.run(
-      """
-      INSERT INTO servers (server_id, description, alive_until)
-      VALUES ($1, $2, \(StoreClock.expression) + $3)
-      """,
+      Self.sql.register,
       [.integer(server.rawValue), .text(description), .integer(Int64(leaseTime * 1_000))])
     return server
   }
@@ -81,24 +65,44 @@ struct ServerTable {
   /// registered any more.
   func renew(_ server: ServerID, for leaseTime: Double) throws -> Bool {
     try connection.run(
-      "UPDATE servers SET alive_until = \(StoreClock.expression) + $2 WHERE server_id = $1",
-      [.integer(server.rawValue), .integer(Int64(leaseTime * 1_000))]) == 1
+      Self.sql.renew, [.integer(server.rawValue), .integer(Int64(leaseTime * 1_000))]) == 1
   }
 
   /// Deletes a registration. The server's leases become free.
   func unregister(_ server: ServerID) throws {
-    try connection.run(
-      "DELETE FROM servers WHERE server_id = $1", [.integer(server.rawValue)])
+    try connection.run(Self.sql.unregister, [.integer(server.rawValue)])
   }
 
   /// Deletes a server's registration and announcements if the registration has expired. Returns
   /// whether they were deleted.
   func removeExpired(_ server: ServerID) throws -> Bool {
     let isGone =
-      try connection.run(
-        "DELETE FROM servers WHERE server_id = $1 AND alive_until < \(StoreClock.expression)",
-        [.integer(server.rawValue)]) == 1
+      try connection.run(Self.sql.removeExpired, [.integer(server.rawValue)]) == 1
     if isGone { try AnnouncementTable(transaction: transaction).remove(of: server) }
     return isGone
   }
+
+  struct Statements {
+    let anyAlive = """
+      SELECT description FROM servers WHERE alive_until > \(StoreClock.expression) LIMIT 1
+      """.except([.onPostgreSQL, .wholeTable])
+    let servers = "SELECT server_id, description, alive_until FROM servers ORDER BY server_id"
+      .except(.wholeTable)
+    let listed = """
+      SELECT server_id, description, alive_until - \(StoreClock.expression) FROM servers
+      ORDER BY server_id
+      """.except([.onPostgreSQL, .wholeTable])
+    let register = """
+      INSERT INTO servers (server_id, description, alive_until)
+      VALUES ($1, $2, \(StoreClock.expression) + $3)
+      """.except(.onPostgreSQL)
+    let renew = """
+      UPDATE servers SET alive_until = \(StoreClock.expression) + $2 WHERE server_id = $1
+      """.except(.onPostgreSQL)
+    let unregister: Statement = "DELETE FROM servers WHERE server_id = $1"
+    let removeExpired = """
+      DELETE FROM servers WHERE server_id = $1 AND alive_until < \(StoreClock.expression)
+      """.except(.onPostgreSQL)
+  }
+  static let sql = Statements()
 }

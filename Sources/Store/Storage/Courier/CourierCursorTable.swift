@@ -11,10 +11,8 @@ import StoreModel
 /// A reader has a row in ``DeviceTable`` for each container in which it listens. A transaction locks the rows of
 /// ``DeviceTable`` before the cursors. Transactions that register the reader for another user use
 /// the same order, so they do not deadlock.
-struct CourierCursorTable {
+struct CourierCursorTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of cursors. `sequence` is the number of the last acknowledged entry. `answered` is
   /// the number of the entry in the last answer, or null if there is none to acknowledge.
@@ -27,12 +25,8 @@ struct CourierCursorTable {
     """
   ]
 
-  /// Returns the number of the last entry that the reader has acknowledged; 0 if there is none.
   func cursor(of token: String, in database: DatabaseID) throws -> Int64 {
-    try connection.first(
-      "SELECT sequence FROM courier_cursors WHERE database_id = $1 AND token = $2",
-      [.integer(database.rawValue), .text(token)]
-    ) { $0.integer(0) } ?? 0
+    try connection.first(Self.sql.cursor, [.id(database), .text(token)]) { $0.integer(0) } ?? 0
   }
 
   /// Moves a reader's cursor to the end of a database's log. The reader then gets only entries that
@@ -45,16 +39,8 @@ struct CourierCursorTable {
   ///   - token: the reader's token.
   func startReading(_ reader: Recipient, by token: String, in database: DatabaseID) throws {
     try connection.run(
-      """
-      INSERT INTO courier_cursors (database_id, token, sequence)
-      SELECT database_id, $2, last_number FROM databases
-      WHERE database_id = $1 AND container = $3 AND environment = $4
-      ON CONFLICT (database_id, token) DO UPDATE SET sequence = excluded.sequence
-      """,
-      [
-        .integer(database.rawValue), .text(token), .text(reader.container),
-        .text(reader.environment.rawValue),
-      ])
+      Self.sql.startReading,
+      [.id(database), .text(token), .text(reader.container), .text(reader.environment.rawValue)])
   }
 
   /// Moves a reader's cursor forward to an entry.
@@ -62,55 +48,33 @@ struct CourierCursorTable {
   /// - Returns: false if the cursor is already at the entry or at a later one. The cursor then
   ///   stays.
   func advance(_ token: String, to sequence: Int64, in database: DatabaseID) throws -> Bool {
-    try connection.run(
-      """
-      INSERT INTO courier_cursors (database_id, token, sequence) VALUES ($1, $2, $3)
-      ON CONFLICT (database_id, token) DO UPDATE SET sequence = excluded.sequence
-        WHERE courier_cursors.sequence < excluded.sequence
-      """, [.integer(database.rawValue), .text(token), .integer(sequence)]) == 1
+    try connection.run(Self.sql.advance, [.id(database), .text(token), .integer(sequence)]) == 1
   }
 
-  /// Deletes a reader's cursor, if the database is of the container and environment of this registration.
   func forget(_ reader: DeviceName, in database: DatabaseID) throws {
     try connection.run(
-      """
-      DELETE FROM courier_cursors WHERE database_id = $1 AND token = $2 AND EXISTS (
-        SELECT 1 FROM databases WHERE database_id = $1 AND container = $3 AND environment = $4)
-      """,
+      Self.sql.forgetReader,
       [
-        .integer(database.rawValue), .text(reader.token), .text(reader.container),
+        .id(database), .text(reader.token), .text(reader.container),
         .text(reader.environment.rawValue),
       ])
   }
 
   // MARK: Last answers
 
-  /// Returns the last answer to a reader that the reader has not acknowledged; nil if there is
-  /// none.
   func answer(to reader: DeviceName, in database: DatabaseID) throws -> CourierAnswer? {
-    try connection.first(
-      """
-      SELECT answered, answered_badge FROM courier_cursors
-      WHERE database_id = $1 AND token = $2 AND answered IS NOT NULL
-      """, [.integer(database.rawValue), .text(reader.token)]
-    ) {
+    try connection.first(Self.sql.answer, [.id(database), .text(reader.token)]) {
       CourierAnswer(
         database: database, reader: reader, sequence: $0.integer(0),
         asksForBadge: $0.integer(1) != 0)
     }
   }
 
-  /// Stores the last answer to a reader, and replaces an earlier answer. The cursor stays.
   func keep(_ answer: CourierAnswer) throws {
     try connection.run(
-      """
-      INSERT INTO courier_cursors (database_id, token, sequence, answered, answered_badge)
-      VALUES ($1, $2, 0, $3, $4)
-      ON CONFLICT (database_id, token) DO UPDATE SET answered = excluded.answered,
-        answered_badge = excluded.answered_badge
-      """,
+      Self.sql.keepAnswer,
       [
-        .integer(answer.database.rawValue), .text(answer.reader.token), .integer(answer.sequence),
+        .id(answer.database), .text(answer.reader.token), .integer(answer.sequence),
         answer.asksForBadge ? 1 : 0,
       ])
   }
@@ -121,23 +85,56 @@ struct CourierCursorTable {
   ///   longer has this answer. The method then changes nothing.
   func acknowledge(_ answer: CourierAnswer) throws -> Bool {
     try connection.run(
-      """
-      UPDATE courier_cursors SET sequence = $3, answered = NULL, answered_badge = NULL
-      WHERE database_id = $1 AND token = $2 AND answered = $3 AND sequence < $3
-      """,
-      [.integer(answer.database.rawValue), .text(answer.reader.token), .integer(answer.sequence)])
+      Self.sql.acknowledge,
+      [.id(answer.database), .text(answer.reader.token), .integer(answer.sequence)])
       == 1
   }
 
   /// Deletes a reader's last answer, if the table still has this answer. The cursor stays.
   func forget(_ answer: CourierAnswer) throws {
     try connection.run(
+      Self.sql.forgetAnswer,
+      [.id(answer.database), .text(answer.reader.token), .integer(answer.sequence)])
+  }
+
+  struct Statements {
+    let cursor: Statement =
+      "SELECT sequence FROM courier_cursors WHERE database_id = $1 AND token = $2"
+    let startReading: Statement = """
+      INSERT INTO courier_cursors (database_id, token, sequence)
+      SELECT database_id, $2, last_number FROM databases
+      WHERE database_id = $1 AND container = $3 AND environment = $4
+      ON CONFLICT (database_id, token) DO UPDATE SET sequence = excluded.sequence
       """
+    let advance: Statement = """
+      INSERT INTO courier_cursors (database_id, token, sequence) VALUES ($1, $2, $3)
+      ON CONFLICT (database_id, token) DO UPDATE SET sequence = excluded.sequence
+        WHERE courier_cursors.sequence < excluded.sequence
+      """
+    let forgetReader: Statement = """
+      DELETE FROM courier_cursors WHERE database_id = $1 AND token = $2 AND EXISTS (
+        SELECT 1 FROM databases WHERE database_id = $1 AND container = $3 AND environment = $4)
+      """
+    let answer: Statement = """
+      SELECT answered, answered_badge FROM courier_cursors
+      WHERE database_id = $1 AND token = $2 AND answered IS NOT NULL
+      """
+    let keepAnswer: Statement = """
+      INSERT INTO courier_cursors (database_id, token, sequence, answered, answered_badge)
+      VALUES ($1, $2, 0, $3, $4)
+      ON CONFLICT (database_id, token) DO UPDATE SET answered = excluded.answered,
+        answered_badge = excluded.answered_badge
+      """
+    let acknowledge: Statement = """
+      UPDATE courier_cursors SET sequence = $3, answered = NULL, answered_badge = NULL
+      WHERE database_id = $1 AND token = $2 AND answered = $3 AND sequence < $3
+      """
+    let forgetAnswer: Statement = """
       UPDATE courier_cursors SET answered = NULL, answered_badge = NULL
       WHERE database_id = $1 AND token = $2 AND answered = $3
-      """,
-      [.integer(answer.database.rawValue), .text(answer.reader.token), .integer(answer.sequence)])
+      """
   }
+  static let sql = Statements()
 }
 
 /// The last answer to a reader from one of its databases.

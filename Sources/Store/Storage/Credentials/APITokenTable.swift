@@ -5,10 +5,8 @@ import StoreModel
 /// The API tokens of containers. The table is small, so each node of a distributed store has a copy
 /// (``StoreDistribution``). Revoked tokens stay, because a container that once required a token
 /// continues to require one.
-struct APITokenTable {
+struct APITokenTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `hash` is the SHA-256 of the token's text, which the store does not have. `redirect_url` is
   /// null if the sign-in page sends its result by `postMessage`. `allowed_origins` has web origins,
@@ -24,32 +22,20 @@ struct APITokenTable {
     "CREATE INDEX api_tokens_by_container ON api_tokens (container, environment)",
   ]
 
-  /// Returns the tokens of a container's environment, revoked ones included, in the order of their
-  /// creation.
   func tokens(container: String, environment: ContainerEnvironment) throws -> [APIToken] {
     try connection.rows(
-      APIToken.selection + " WHERE container = $1 AND environment = $2 ORDER BY created, hash",
-      [.text(container), .text(environment.rawValue)], APIToken.init(row:))
+      Self.sql.ofContainer, [.text(container), .text(environment.rawValue)], APIToken.init(row:))
   }
 
-  /// Returns all tokens, revoked ones included, in the order of containers, environments and
-  /// creation.
   func tokens() throws -> [APIToken] {
-    try connection.rows(
-      APIToken.selection + " ORDER BY container, environment, created, hash", [],
-      APIToken.init(row:))
+    try connection.rows(Self.sql.all, [], APIToken.init(row:))
   }
 
-  /// Stores a token. The statement fails if there is a token with the same hash.
   func add(_ token: APIToken) throws {
     var redirectURL: String?
     if case .redirect(let url) = token.signInCallback { redirectURL = url }
     try connection.run(
-      """
-      INSERT INTO api_tokens
-        (hash, container, environment, name, redirect_url, allowed_origins, created, revoked)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-      """,
+      Self.sql.add,
       [
         .bytes(token.hash), .text(token.container), .text(token.environment.rawValue),
         .text(token.name), SQLValue(redirectURL),
@@ -58,13 +44,23 @@ struct APITokenTable {
       ])
   }
 
-  /// Revokes a token from `timestamp` on. Returns false if there is no token with this hash, or it
-  /// is already revoked.
   func revoke(tokenWithHash hash: [UInt8], at timestamp: Timestamp) throws -> Bool {
-    try connection.run(
-      "UPDATE api_tokens SET revoked = $2 WHERE hash = $1 AND revoked IS NULL",
-      [.bytes(hash), .integer(timestamp.milliseconds)]) == 1
+    try connection.run(Self.sql.revoke, [.bytes(hash), .integer(timestamp.milliseconds)]) == 1
   }
+
+  struct Statements {
+    let ofContainer: Statement =
+      "\(APIToken.selection) WHERE container = $1 AND environment = $2 ORDER BY created, hash"
+    let all = Statement(
+      APIToken.selection + " ORDER BY container, environment, created, hash", .wholeTable)
+    let add: Statement = """
+      INSERT INTO api_tokens
+        (hash, container, environment, name, redirect_url, allowed_origins, created, revoked)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+      """
+    let revoke: Statement = "UPDATE api_tokens SET revoked = $2 WHERE hash = $1 AND revoked IS NULL"
+  }
+  static let sql = Statements()
 }
 
 extension APIToken {

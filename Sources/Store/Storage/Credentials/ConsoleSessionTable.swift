@@ -4,10 +4,8 @@ import StoreModel
 
 /// The sessions of administrators in the browser console. The table is small, so each node of a
 /// distributed store has a copy (``StoreDistribution``).
-struct ConsoleSessionTable {
+struct ConsoleSessionTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `hash` is the SHA-256 of the text in the browser's cookie. `key_hash` is the SHA-256 of the
   /// admin key. The times are in milliseconds since 1970.
@@ -20,18 +18,11 @@ struct ConsoleSessionTable {
     "CREATE INDEX console_sessions_by_key ON console_sessions (key_hash, expires)",
   ]
 
-  /// Returns the session with this hash, and its key; nil if there is no such session, the session
-  /// has expired, or the key is revoked.
   func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) throws -> (session: ConsoleSession, key: AdminKey)? {
     try connection.first(
-      """
-      SELECT admin_keys.hash, label, admin_keys.created, revoked, console_sessions.created,
-        expires
-      FROM console_sessions JOIN admin_keys ON admin_keys.hash = key_hash
-      WHERE console_sessions.hash = $1 AND expires > $2 AND revoked IS NULL
-      """, [.bytes(hash), .integer(timestamp.milliseconds)]
+      Self.sql.session, [.bytes(hash), .integer(timestamp.milliseconds)]
     ) { row in
       let key = AdminKey(row: row)
       return (
@@ -48,37 +39,47 @@ struct ConsoleSessionTable {
   /// sessions of the key that expire first.
   func add(_ console: ConsoleSession) throws -> Bool {
     let added = try connection.run(
-      """
-      INSERT INTO console_sessions (hash, key_hash, created, expires)
-      SELECT $1, hash, $3, $4 FROM admin_keys WHERE hash = $2 AND revoked IS NULL
-      """,
+      Self.sql.add,
       [
         .bytes(console.hash), .bytes(console.keyHash), .integer(console.created.milliseconds),
         .integer(console.expires.milliseconds),
       ])
     try connection.run(
-      """
-      DELETE FROM console_sessions WHERE hash IN (
-        SELECT hash FROM console_sessions WHERE key_hash = $1
-        ORDER BY expires DESC LIMIT 1000 OFFSET $2)
-      """, [.bytes(console.keyHash), .integer(Int64(ConsoleSession.limit))])
+      Self.sql.trim, [.bytes(console.keyHash), .integer(Int64(ConsoleSession.limit))])
     return added == 1
   }
 
-  /// Deletes a session. The method does nothing if there is no session with this hash.
   func end(sessionWithHash hash: [UInt8]) throws {
-    try connection.run("DELETE FROM console_sessions WHERE hash = $1", [.bytes(hash)])
+    try connection.run(Self.sql.end, [.bytes(hash)])
   }
 
-  /// Deletes all sessions of a key. A key that is revoked loses its sessions this way.
   func endAll(ofKeyWithHash hash: [UInt8]) throws {
-    try connection.run("DELETE FROM console_sessions WHERE key_hash = $1", [.bytes(hash)])
+    try connection.run(Self.sql.endAll, [.bytes(hash)])
   }
 
-  /// Deletes the sessions that have expired.
-  ///
-  /// - Parameter now: the present time in milliseconds since 1970.
   func dropExpired(at now: Int64) throws {
-    try connection.run("DELETE FROM console_sessions WHERE expires <= $1", [.integer(now)])
+    try connection.run(Self.sql.dropExpired, [.integer(now)])
   }
+
+  struct Statements {
+    let session: Statement = """
+      SELECT admin_keys.hash, label, admin_keys.created, revoked, console_sessions.created,
+        expires
+      FROM console_sessions JOIN admin_keys ON admin_keys.hash = key_hash
+      WHERE console_sessions.hash = $1 AND expires > $2 AND revoked IS NULL
+      """
+    let add: Statement = """
+      INSERT INTO console_sessions (hash, key_hash, created, expires)
+      SELECT $1, hash, $3, $4 FROM admin_keys WHERE hash = $2 AND revoked IS NULL
+      """
+    let trim: Statement = """
+      DELETE FROM console_sessions WHERE hash IN (
+        SELECT hash FROM console_sessions WHERE key_hash = $1
+        ORDER BY expires DESC LIMIT 1000 OFFSET $2)
+      """
+    let end: Statement = "DELETE FROM console_sessions WHERE hash = $1"
+    let endAll: Statement = "DELETE FROM console_sessions WHERE key_hash = $1"
+    let dropExpired: Statement = "DELETE FROM console_sessions WHERE expires <= $1"
+  }
+  static let sql = Statements()
 }

@@ -8,10 +8,8 @@ import StoreModel
 /// Each key has a user of its own. This user owns the records and subscriptions that the key's
 /// requests create. Revoked keys stay, so a public key can never be registered a second time in a
 /// container's environment.
-struct ServerKeyTable {
+struct ServerKeyTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `key_id` has 64 hexadecimal digits. `public_key` is PEM text. The times are in milliseconds
   /// since 1970. `revoked` is null for a valid key.
@@ -24,21 +22,13 @@ struct ServerKeyTable {
     """
   ]
 
-  /// Returns the keys of a container's environment, revoked ones included, in the order of their
-  /// creation.
   func keys(container: String, environment: ContainerEnvironment) throws -> [ServerKey] {
     try connection.rows(
-      ServerKey.selection
-        + " WHERE container = $1 AND environment = $2 ORDER BY created, key_id",
-      [.text(container), .text(environment.rawValue)], ServerKey.init(row:))
+      Self.sql.ofContainer, [.text(container), .text(environment.rawValue)], ServerKey.init(row:))
   }
 
-  /// Returns all keys, revoked ones included, in the order of containers, environments and
-  /// creation.
   func keys() throws -> [ServerKey] {
-    try connection.rows(
-      ServerKey.selection + " ORDER BY container, environment, created, key_id", [],
-      ServerKey.init(row:))
+    try connection.rows(Self.sql.all, [], ServerKey.init(row:))
   }
 
   /// Stores a key.
@@ -47,11 +37,7 @@ struct ServerKeyTable {
   ///   key.
   func add(_ key: ServerKey) throws {
     let added = try connection.run(
-      """
-      INSERT INTO server_keys
-        (key_id, container, environment, name, public_key, user_record_name, created, revoked)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
-      """,
+      Self.sql.add,
       [
         .text(key.keyID), .text(key.container), .text(key.environment.rawValue), .text(key.name),
         .text(key.publicKey), .text(key.userRecordName), .integer(key.created.milliseconds),
@@ -69,12 +55,26 @@ struct ServerKeyTable {
   /// with this ID, or it is already revoked.
   func revoke(_ keyID: String, at timestamp: Timestamp) throws -> String? {
     try connection.first(
-      """
-      UPDATE server_keys SET revoked = $2 WHERE key_id = $1 AND revoked IS NULL
-      RETURNING user_record_name
-      """, [.text(keyID), .integer(timestamp.milliseconds)]
+      Self.sql.revoke, [.text(keyID), .integer(timestamp.milliseconds)]
     ) { $0.text(0) }
   }
+
+  struct Statements {
+    let ofContainer: Statement =
+      "\(ServerKey.selection) WHERE container = $1 AND environment = $2 ORDER BY created, key_id"
+    let all = Statement(
+      ServerKey.selection + " ORDER BY container, environment, created, key_id", .wholeTable)
+    let add: Statement = """
+      INSERT INTO server_keys
+        (key_id, container, environment, name, public_key, user_record_name, created, revoked)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
+      """
+    let revoke: Statement = """
+      UPDATE server_keys SET revoked = $2 WHERE key_id = $1 AND revoked IS NULL
+      RETURNING user_record_name
+      """
+  }
+  static let sql = Statements()
 }
 
 extension ServerKey {

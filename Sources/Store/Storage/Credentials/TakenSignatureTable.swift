@@ -7,10 +7,8 @@ import StoreModel
 ///
 /// An attacker's copy of a request has the same signature as the request, so the servers refuse the
 /// copy.
-struct TakenSignatureTable {
+struct TakenSignatureTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `expires` is in milliseconds since 1970. After this time the server refuses the signature
   /// because of its age, so the row is not needed any more.
@@ -23,13 +21,9 @@ struct TakenSignatureTable {
     "CREATE INDEX taken_signatures_by_end ON taken_signatures (expires)",
   ]
 
-  /// Stores a signature. Returns false if the signature was used before.
   func take(_ signature: [UInt8], ofKey keyID: String, until expires: Timestamp) throws -> Bool {
     try connection.run(
-      """
-      INSERT INTO taken_signatures (key_id, signature, expires) VALUES ($1, $2, $3)
-      ON CONFLICT DO NOTHING
-      """, [.text(keyID), .bytes(signature), .integer(expires.milliseconds)]) == 1
+      Self.sql.take, [.text(keyID), .bytes(signature), .integer(expires.milliseconds)]) == 1
   }
 
   /// Deletes a batch of expired signatures.
@@ -39,9 +33,18 @@ struct TakenSignatureTable {
   ///   ``Retention/batch`` rows.
   func trim(at now: Int64) throws -> Bool {
     try connection.run(
+      Self.sql.trim, [.integer(now), .integer(Retention.batch)]) == Int(Retention.batch)
+  }
+
+  struct Statements {
+    let take: Statement = """
+      INSERT INTO taken_signatures (key_id, signature, expires) VALUES ($1, $2, $3)
+      ON CONFLICT DO NOTHING
       """
+    let trim: Statement = """
       DELETE FROM taken_signatures WHERE (key_id, signature) IN (
         SELECT key_id, signature FROM taken_signatures WHERE expires <= $1 LIMIT $2)
-      """, [.integer(now), .integer(Retention.batch)]) == Int(Retention.batch)
+      """
   }
+  static let sql = Statements()
 }

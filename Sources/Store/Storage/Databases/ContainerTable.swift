@@ -7,10 +7,8 @@ import StoreModel
 ///
 /// A row is added with the first data of a container: a database, a device, a permission, a
 /// credential or a schema. No row is deleted.
-struct ContainerTable {
+struct ContainerTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `made_by` is the record name of the user whose request added the container; empty for an
   /// administrator, and after the user was deleted. `made_at` is in milliseconds since 1970; 0 for
@@ -33,33 +31,26 @@ struct ContainerTable {
   /// - Throws: ``LocksNeeded`` if the container is new and the transaction does not have the
   ///   reference lock, ``ItemFailure/Code/quotaExceeded`` at a limit.
   func enter(_ container: String, for maker: ContainerMaker?) throws {
-    let isKnown = try connection.first(
-      "SELECT 1 FROM containers WHERE container = $1", [.text(container)]
-    ) { _ in true }
+    let isKnown = try connection.first(Self.sql.exists, [.text(container)]) { _ in true }
     guard isKnown == nil else { return }
     try transaction.require(.reference)
     if let maker { try checkLimits(for: container, by: maker) }
     try connection.run(
-      """
-      INSERT INTO containers (container, made_by, made_at) VALUES ($1, $2, $3)
-      ON CONFLICT (container) DO NOTHING
-      """,
+      Self.sql.enter,
       [
         .text(container), .text(maker?.userRecordName ?? ""),
         .integer(maker?.timestamp.milliseconds ?? 0),
       ])
   }
 
-  /// Removes a deleted user's name from the containers that the user made.
   func forgetMaker(_ userRecordName: String) throws {
-    try connection.run(
-      "UPDATE containers SET made_by = '' WHERE made_by = $1", [.text(userRecordName)])
+    try connection.run(Self.sql.forgetMaker, [.text(userRecordName)])
   }
 
   private func checkLimits(for container: String, by maker: ContainerMaker) throws {
     let quotas = transaction.context.quotas
     let limit = quotas[.containers]
-    if limit < .max, try count("SELECT COUNT(*) FROM containers", []) >= limit {
+    if limit < .max, try count(Self.sql.count, []) >= limit {
       throw quotas.refusal(
         of: .containers, field: "container",
         "container '\(container)' would be new: the server has \(limit) containers, the limit; use "
@@ -68,11 +59,8 @@ struct ContainerTable {
     let userLimit = quotas[.newContainersPerUser]
     guard userLimit < .max else { return }
     let made = try count(
-      "SELECT COUNT(*) FROM containers WHERE made_by = $1 AND made_at > $2",
-      [
-        .text(maker.userRecordName),
-        .integer(maker.timestamp.milliseconds - Self.newMilliseconds),
-      ])
+      Self.sql.countOfMaker,
+      [.text(maker.userRecordName), .integer(maker.timestamp.milliseconds - Self.newMilliseconds)])
     guard made >= userLimit else { return }
     throw quotas.refusal(
       of: .newContainersPerUser, field: "container",
@@ -80,7 +68,20 @@ struct ContainerTable {
         + "hour, and the limit is \(userLimit); try again later")
   }
 
-  private func count(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
+  private func count(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int {
     try connection.first(statement, arguments) { Int($0.integer(0)) } ?? 0
   }
+
+  struct Statements {
+    let exists: Statement = "SELECT 1 FROM containers WHERE container = $1"
+    let enter: Statement = """
+      INSERT INTO containers (container, made_by, made_at) VALUES ($1, $2, $3)
+      ON CONFLICT (container) DO NOTHING
+      """
+    let forgetMaker: Statement = "UPDATE containers SET made_by = '' WHERE made_by = $1"
+    let count = "SELECT COUNT(*) FROM containers".except(.wholeTable)
+    let countOfMaker: Statement =
+      "SELECT COUNT(*) FROM containers WHERE made_by = $1 AND made_at > $2"
+  }
+  static let sql = Statements()
 }

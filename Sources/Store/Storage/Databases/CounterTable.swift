@@ -7,9 +7,8 @@ import StoreModel
 ///
 /// The numbers inside a database are not from these counters, but from the database's own sequence
 /// (``DatabaseTable/nextNumber(of:)``).
-struct CounterTable {
+struct CounterTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// Each row has the last number of a sequence, 0 before the first one:
   ///
@@ -43,9 +42,7 @@ struct CounterTable {
   ///   commit. ``StoreError/Code/corrupt`` if there is no such counter.
   func next(_ name: String) throws -> Int64 {
     try transaction.require(.reference)
-    let value = try connection.first(
-      "UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value", [.text(name)]
-    ) { $0.integer(0) }
+    let value = try connection.first(Self.sql.next, [.text(name)]) { $0.integer(0) }
     guard let value else { throw StoreError(.corrupt, "the store has no counter '\(name)'") }
     return value
   }
@@ -60,19 +57,34 @@ struct CounterTable {
 
   /// Returns the value of a counter; nil if there is no such counter.
   static func value(of name: String, over connection: any SQLConnection) throws -> Int64? {
-    try connection.first("SELECT value FROM counters WHERE name = $1", [.text(name)]) {
-      $0.integer(0)
-    }
+    try connection.first(sql.value, [.text(name)]) { $0.integer(0) }
   }
 
   /// Sets a counter, and creates it if it is missing.
   static func set(_ name: String, to value: Int64, over connection: any SQLConnection) throws {
-    try connection.run(
-      """
+    try connection.run(sql.set, [.text(name), .integer(value)])
+  }
+
+  struct Statements {
+    let next: Statement = "UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value"
+    let value: Statement = "SELECT value FROM counters WHERE name = $1"
+    let set: Statement = """
       INSERT INTO counters (name, value) VALUES ($1, $2)
       ON CONFLICT (name) DO UPDATE SET value = excluded.value
-      """, [.text(name), .integer(value)])
+      """
+    /// Takes the reference lock: the lock of the row that stands for all data outside of databases.
+    /// Transactions that change users, devices, keys or schemas run it first.
+    let referenceLock = "SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE".except(
+      .onPostgreSQL)
+    /// A transaction sends it together with its first statements, so it needs no round trip of its own.
+    let catalogVersion: Statement = "SELECT value FROM counters WHERE name = 'schema'"
+    /// Fails with ``StoreError/Code/serializationFailure`` if the catalog version is not the argument
+    /// (``DatabaseTable``, `lockUnchanged`).
+    let unchangedCatalog =
+      "SELECT 1 / CASE WHEN value = $1 THEN 1 ELSE 0 END FROM counters WHERE name = 'schema'"
+      .except(.onPostgreSQL)
   }
+  static let sql = Statements()
 }
 
 // If the save of a record creates a type or a field, the catalog version stays: a process whose
@@ -88,8 +100,7 @@ extension CounterTable {
   ///
   /// - Parameter known: the catalog version; nil reads the version.
   func followSchema(foundAs known: Int64? = nil) throws {
-    let version =
-      try known ?? catalogVersion()
+    let version = try known ?? catalogVersion()
     guard version != transaction.catalog.version else { return }
     transaction.catalog.types = [:]
     transaction.catalog.typesByNumber = [:]
@@ -106,23 +117,4 @@ extension CounterTable {
     _ = try next("schema")
     try followSchema()
   }
-
-  // MARK: At the beginning of a transaction on a shared store
-
-  /// The statement that takes the reference lock: the lock of the row that stands for all data
-  /// outside of databases. Transactions that change users, devices, keys or schemas run it first.
-  static let referenceLock =
-    "SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE"
-
-  /// PostgreSQL's statement that fails with ``StoreError/Code/serializationFailure`` if the catalog
-  /// version is not the argument (``DatabaseTable/lockUnchanged``).
-  static let unchangedCatalog = RowStatement(onPostgreSQL: [.integer]) {
-    """
-    SELECT 1 / CASE WHEN value = c1 THEN 1 ELSE 0 END FROM counters, \($0) WHERE name = 'schema'
-    """
-  }
-
-  /// The statement that reads the catalog version. A transaction sends it together with its first
-  /// statements, so it needs no round trip of its own.
-  static let catalogVersion = "SELECT value FROM counters WHERE name = 'schema'"
 }

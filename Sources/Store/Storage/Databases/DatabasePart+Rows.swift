@@ -1,6 +1,37 @@
 import SQLEngine
 import StoreModel
 
+extension SQLValue {
+  /// Creates the argument for a column `database_id`.
+  static func id(_ database: DatabaseID) -> SQLValue { .integer(database.rawValue) }
+}
+
+/// A statement on subscribers that can be limited to those of a part.
+struct PartStatement {
+  private let whole, ofPart: Statement
+
+  /// Declares a statement. Its last arguments are ``DatabasePart/division``.
+  ///
+  /// The number of a subscriber's part is the first byte of the SHA-256 of the user record name,
+  /// modulo the number of parts. All versions of Petrel must use the same rule, because servers
+  /// with different versions must agree. Only PostgreSQL computes it, in this condition.
+  ///
+  /// - Parameters:
+  ///   - head: the text up to its last condition.
+  ///   - count: the number of its arguments.
+  ///   - tail: the text after the condition.
+  init(_ head: String, arguments count: Int, _ tail: String) {
+    whole = Statement(head + tail)
+    // One byte distributes the subscribers evenly enough over at most 64 parts. A second byte would
+    // need a second hash for each row.
+    ofPart = """
+      \(head) AND get_byte(sha256(convert_to(subscriber, 'UTF8')), 0) % $\(count + 1) = $\(count + 2)\(tail)
+      """.except(.onPostgreSQL)
+  }
+
+  func callAsFunction(_ part: DatabasePart) -> Statement { part.isWhole ? whole : ofPart }
+}
+
 extension DatabasePart {
   /// The columns that ``init(row:)`` reads.
   static let columns = "database_id, part, parts"
@@ -14,18 +45,9 @@ extension DatabasePart {
 
   /// The part's values as arguments of a statement, in the order of ``columns``.
   var key: [SQLValue] {
-    [.integer(database.rawValue), .integer(Int64(number)), .integer(Int64(count))]
+    [.id(database), .integer(Int64(number)), .integer(Int64(count))]
   }
 
-  /// The SQL condition for the rows whose subscriber is in the part; empty for a whole database.
-  ///
-  /// The number of a subscriber's part is the first byte of the SHA-256 of the user record name,
-  /// modulo the number of parts. All versions of Petrel must use the same rule, because servers
-  /// with different versions must agree. Only PostgreSQL computes it, in this condition.
-  var subscriberCondition: String {
-    if isWhole { return "" }
-    // One byte distributes the subscribers evenly enough over at most 64 parts. A second byte would
-    // need a second hash for each row.
-    return " AND get_byte(sha256(convert_to(subscriber, 'UTF8')), 0) % \(count) = \(number)"
-  }
+  /// The last arguments of a ``PartStatement``.
+  var division: [SQLValue] { Array(key.dropFirst().reversed()) }
 }

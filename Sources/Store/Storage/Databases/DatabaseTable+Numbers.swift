@@ -32,10 +32,7 @@ extension DatabaseTable {
   private func numbers(of database: DatabaseID) throws -> WriteSet.DatabaseNumbers {
     if let known = transaction.writes.databases[database]?.row { return known }
     try transaction.checkLock(of: database)
-    let numbers = try transaction.connection.first(
-      """
-      SELECT last_number, subscription_version, stored_bytes FROM databases WHERE database_id = $1
-      """, [.integer(database.rawValue)], Self.numbers)
+    let numbers = try connection.first(Self.sql.numbersOfOne, [.id(database)], Self.numbers)
     guard let numbers else {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
     }
@@ -62,12 +59,8 @@ extension DatabaseTable {
     try numbers(of: database).bytes + (transaction.writes.addedBytes[database]?.row ?? 0)
   }
 
-  /// Returns the bytes in the database's row; 0 if there is no such database.
   func bytesInRow(of database: DatabaseID) throws -> Int64 {
-    try transaction.connection.first(
-      "SELECT stored_bytes FROM databases WHERE database_id = $1",
-      [.integer(database.rawValue)]
-    ) { $0.integer(0) } ?? 0
+    try connection.first(Self.sql.storedBytes, [.id(database)]) { $0.integer(0) } ?? 0
   }
 
   /// Writes the numbers and the bytes that were decided.
@@ -84,28 +77,14 @@ extension DatabaseTable {
       transaction.writes.addedBytes.forget()
       transaction.writes.databases.forget()
     }
-    var rows = RowInsertion(Self.raise)
+    var rows = RowInsertion(Self.sql.raise)
     for (database, change) in changes.sorted(by: { $0.key < $1.key }) {
-      try rows.add(in: transaction.connection) {
+      try rows.add(in: connection) {
         $0.append(database.rawValue)
         $0.append(change.last)
         $0.append(change.bytes)
       }
     }
-    try rows.finish(in: transaction.connection)
-  }
-
-  /// A last number of 0 stays as it is: nothing was drawn.
-  private static let raise = RowStatement(
-    """
-    UPDATE databases SET stored_bytes = stored_bytes + $3,
-      last_number = CASE WHEN $2 > last_number THEN $2 ELSE last_number END
-    WHERE database_id = $1
-    """, [.integer, .integer, .integer]
-  ) {
-    """
-    UPDATE databases SET stored_bytes = stored_bytes + c3, last_number = GREATEST(last_number, c2)
-    FROM \($0) WHERE database_id = c1
-    """
+    try rows.finish(in: connection)
   }
 }

@@ -9,9 +9,8 @@ import StoreModel
 /// `database_id`. In a table that is divided like this, each unique key must contain `database_id`.
 /// So `databases` cannot ensure that an address is unique. The table `database_addresses` is not
 /// divided: each node has a full copy, and its primary key ensures that an address is unique.
-struct DatabaseTable {
+struct DatabaseTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The columns of `databases`:
   ///
@@ -45,37 +44,14 @@ struct DatabaseTable {
 
   // MARK: Locks
 
-  /// The statement that locks all databases. With PostgreSQL's mode `EXCLUSIVE`, other transactions
-  /// can read the table, but not write or lock its rows.
-  static let lock = "LOCK TABLE databases IN EXCLUSIVE MODE"
-
   /// The query for the numbers of databases (``numbers(_:)``), with the database as the last column.
   ///
   /// - Parameter locking: whether the query locks the rows. It does so in the order of their numbers,
   ///   which prevents deadlocks.
   static func numbers(of databases: [DatabaseID], locking: Bool) -> RowQuery {
-    var query = RowQuery(locking ? lockedNumbers : numbers, [.integer])
+    var query = locking ? sql.lockedNumbers : sql.numbers
     for database in databases { query.rows.append(database.rawValue) }
     return query
-  }
-
-  private static let numbers = """
-    SELECT last_number, subscription_version, stored_bytes, database_id FROM databases
-    WHERE database_id = ANY($1::bigint[])
-    """
-  private static let lockedNumbers = numbers + " ORDER BY database_id FOR NO KEY UPDATE"
-
-  /// PostgreSQL's statement that locks the rows of databases in the order of their numbers. It fails
-  /// with ``StoreError/Code/serializationFailure`` if a number or a subscription version has changed.
-  ///
-  /// A division by zero makes the statement fail, so that the statements after it in the same round
-  /// trip are not executed.
-  static let lockUnchanged = RowStatement(onPostgreSQL: [.integer, .integer, .integer]) {
-    """
-    SELECT 1 / CASE WHEN last_number = c2 AND subscription_version = c3 THEN 1 ELSE 0 END
-    FROM databases JOIN \($0) ON database_id = c1
-    ORDER BY database_id FOR NO KEY UPDATE OF databases
-    """
   }
 
   // MARK: Addresses
@@ -91,10 +67,7 @@ struct DatabaseTable {
   func address(of database: DatabaseID) throws -> DatabaseAddress {
     if let known = transaction.catalog.addresses[database] { return known }
     if database == .vacant, let vacancy = transaction.vacancy { return vacancy }
-    let address = try connection.first(
-      "SELECT container, environment, scope, owner FROM databases WHERE database_id = $1",
-      [.integer(database.rawValue)]
-    ) { row in
+    let address = try connection.first(Self.sql.address, [.id(database)]) { row in
       guard let environment = ContainerEnvironment(rawValue: row.text(1)),
         let scope = DatabaseScope(rawValue: Int(row.integer(2)))
       else {
@@ -113,39 +86,25 @@ struct DatabaseTable {
     return address
   }
 
-  /// Returns the number of the database at an address; nil if there is none.
   func database(at address: DatabaseAddress) throws -> DatabaseID? {
     try connection.first(
-      """
-      SELECT number FROM database_addresses
-      WHERE container = $1 AND environment = $2 AND scope = $3 AND owner = $4
-      """, arguments(for: address)
+      Self.sql.number, arguments(for: address)
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Returns the number of the next database in a container's environment, in the order of numbers;
-  /// nil at the end.
-  ///
-  /// - Parameter database: the number after which to search; a number below 1 returns the first
-  ///   database.
   func next(
     after database: Int64, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
     try connection.first(
-      """
-      SELECT number FROM database_addresses
-      WHERE container = $1 AND environment = $2 AND number > $3 ORDER BY number LIMIT 1
-      """, [.text(container), .text(environment.rawValue), .integer(database)]
+      Self.sql.next, [.text(container), .text(environment.rawValue), .integer(database)]
     ) { $0.integer(0) }
   }
 
   /// Locks a database's row until the transaction ends. Until then, no other transaction can take
-  /// the lock of ``numbers(of:locking:)`` or ``lock``, of which every commit to the database takes one. Only
-  /// for a shared store.
+  /// the lock of ``numbers(of:locking:)``, which every commit to the database takes. Only for a shared
+  /// store.
   func lock(_ database: DatabaseID) throws {
-    try connection.query(
-      "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE", [.integer(database.rawValue)]
-    ) { _ in }
+    try connection.query(Self.sql.lock, [.id(database)]) { _ in }
   }
 
   /// Creates a database with its default zone.
@@ -164,18 +123,9 @@ struct DatabaseTable {
     }
     try ContainerTable(transaction: transaction).enter(address.container, for: maker)
     let database = DatabaseID(rawValue: try CounterTable(transaction: transaction).next("database"))
-    let place = arguments(for: address) + [.integer(database.rawValue)]
-    try connection.run(
-      """
-      INSERT INTO database_addresses (container, environment, scope, owner, number)
-      VALUES ($1, $2, $3, $4, $5)
-      """, place)
-    try connection.run(
-      """
-      INSERT INTO databases (container, environment, scope, owner, database_id, last_number,
-        subscription_version, forgotten_version)
-      VALUES ($1, $2, $3, $4, $5, 0, 0, 0)
-      """, place)
+    let place = arguments(for: address) + [.id(database)]
+    try connection.run(Self.sql.addAddress, place)
+    try connection.run(Self.sql.add, place)
     transaction.hold(made: database)
     try ZoneTable(transaction: transaction).add(.default, in: database)
     return database
@@ -193,11 +143,8 @@ struct DatabaseTable {
 
   /// Returns the last number drawn from the database's sequence (``nextNumber(of:)``); nil if there is
   /// no such database.
-  ///
   func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
-    ) { $0.integer(0) }
+    try connection.first(Self.sql.lastNumber, [.id(database)]) { $0.integer(0) }
   }
 
   /// Returns the last number drawn from the database's sequence (``nextNumber(of:)``); nil if there is
@@ -206,11 +153,7 @@ struct DatabaseTable {
     drawnIn database: DatabaseID, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
     try connection.first(
-      """
-      SELECT last_number FROM databases
-      WHERE database_id = $1 AND container = $2 AND environment = $3
-      """,
-      [.integer(database.rawValue), .text(container), .text(environment.rawValue)]
+      Self.sql.lastNumberAt, [.id(database), .text(container), .text(environment.rawValue)]
     ) { $0.integer(0) }
   }
 
@@ -225,9 +168,7 @@ struct DatabaseTable {
     of database: DatabaseID
   ) throws -> (current: Int64, forgotten: Int64) {
     let versions = try connection.first(
-      """
-      SELECT subscription_version, forgotten_version FROM databases WHERE database_id = $1
-      """, [.integer(database.rawValue)]
+      Self.sql.subscriptionVersion, [.id(database)]
     ) { (current: $0.integer(0), forgotten: $0.integer(1)) }
     guard let versions else {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
@@ -242,10 +183,7 @@ struct DatabaseTable {
   func raiseSubscriptionVersion(of database: DatabaseID) throws -> Int64 {
     try transaction.checkLock(of: database)
     let version = try connection.first(
-      """
-      UPDATE databases SET subscription_version = subscription_version + 1
-      WHERE database_id = $1 RETURNING subscription_version
-      """, [.integer(database.rawValue)]
+      Self.sql.raiseSubscriptionVersion, [.id(database)]
     ) { $0.integer(0) }
     guard let version else {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
@@ -262,8 +200,7 @@ struct DatabaseTable {
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
     if database == .vacant { return (Self.firstNumber, 0) }
     let state = try connection.first(
-      "SELECT last_number, trimmed_version FROM databases WHERE database_id = $1",
-      [.integer(database.rawValue)]
+      Self.sql.feedState, [.id(database)]
     ) { (version: $0.integer(0), trimmedVersion: $0.integer(1)) }
     guard let state else {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
@@ -274,18 +211,93 @@ struct DatabaseTable {
   /// Raises `trimmed_version`, because the store forgets the deletions of zones up to this version.
   /// A lower version changes nothing.
   func note(trimmedZones version: ForgottenVersion) throws {
-    try connection.run(
-      """
-      UPDATE databases SET trimmed_version = $2
-      WHERE database_id = $1 AND trimmed_version < $2
-      """, version.arguments)
+    try connection.run(Self.sql.noteTrimmed, version.arguments)
   }
 
   /// Raises `forgotten_version`, because the store forgets the deletions of subscriptions up to
   /// this version. A lower version changes nothing.
   func note(forgottenSubscriptions version: ForgottenVersion) throws {
-    try connection.run(
-      "UPDATE databases SET forgotten_version = $2 WHERE database_id = $1 AND forgotten_version < $2",
-      version.arguments)
+    try connection.run(Self.sql.noteForgotten, version.arguments)
   }
+
+  struct Statements {
+    let listing = ListingStatements()
+    let address: Statement =
+      "SELECT container, environment, scope, owner FROM databases WHERE database_id = $1"
+    let number: Statement = """
+      SELECT number FROM database_addresses
+      WHERE container = $1 AND environment = $2 AND scope = $3 AND owner = $4
+      """
+    let next: Statement = """
+      SELECT number FROM database_addresses
+      WHERE container = $1 AND environment = $2 AND number > $3 ORDER BY number LIMIT 1
+      """
+    /// With PostgreSQL's mode `EXCLUSIVE`, other transactions can read the table, but not write or lock
+    /// its rows.
+    let lockAll = "LOCK TABLE databases IN EXCLUSIVE MODE".except([.onPostgreSQL, .wholeTable])
+    let lock = "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE".except(.onPostgreSQL)
+    let numbers = RowQuery([.integer]) { _ in selectionOfNumbers }
+    let lockedNumbers = RowQuery([.integer]) { _ in
+      selectionOfNumbers + " ORDER BY database_id FOR NO KEY UPDATE"
+    }
+    /// Locks the rows of databases in the order of their numbers. It fails with
+    /// ``StoreError/Code/serializationFailure`` if a number or a subscription version has changed: a
+    /// division by zero makes the statement fail, so that the statements after it in the same round
+    /// trip are not executed.
+    let lockUnchanged = RowQuery([.integer, .integer, .integer]) {
+      """
+      SELECT 1 / CASE WHEN last_number = c2 AND subscription_version = c3 THEN 1 ELSE 0 END
+      FROM databases JOIN \($0) ON database_id = c1
+      ORDER BY database_id FOR NO KEY UPDATE OF databases
+      """
+    }
+    let numbersOfOne: Statement =
+      "SELECT last_number, subscription_version, stored_bytes FROM databases WHERE database_id = $1"
+    let storedBytes: Statement = "SELECT stored_bytes FROM databases WHERE database_id = $1"
+    /// A last number of 0 stays as it is: nothing was drawn.
+    let raise = RowStatement(
+      """
+      UPDATE databases SET stored_bytes = stored_bytes + $3,
+        last_number = CASE WHEN $2 > last_number THEN $2 ELSE last_number END
+      WHERE database_id = $1
+      """, [.integer, .integer, .integer]
+    ) {
+      """
+      UPDATE databases SET stored_bytes = stored_bytes + c3, last_number = GREATEST(last_number, c2)
+      FROM \($0) WHERE database_id = c1
+      """
+    }
+    let addAddress: Statement = """
+      INSERT INTO database_addresses (container, environment, scope, owner, number)
+      VALUES ($1, $2, $3, $4, $5)
+      """
+    let add: Statement = """
+      INSERT INTO databases (container, environment, scope, owner, database_id, last_number,
+        subscription_version, forgotten_version)
+      VALUES ($1, $2, $3, $4, $5, 0, 0, 0)
+      """
+    let lastNumber: Statement = "SELECT last_number FROM databases WHERE database_id = $1"
+    let lastNumberAt: Statement = """
+      SELECT last_number FROM databases
+      WHERE database_id = $1 AND container = $2 AND environment = $3
+      """
+    let subscriptionVersion: Statement =
+      "SELECT subscription_version, forgotten_version FROM databases WHERE database_id = $1"
+    let raiseSubscriptionVersion: Statement = """
+      UPDATE databases SET subscription_version = subscription_version + 1
+      WHERE database_id = $1 RETURNING subscription_version
+      """
+    let feedState: Statement =
+      "SELECT last_number, trimmed_version FROM databases WHERE database_id = $1"
+    let noteTrimmed: Statement =
+      "UPDATE databases SET trimmed_version = $2 WHERE database_id = $1 AND trimmed_version < $2"
+    let noteForgotten: Statement =
+      "UPDATE databases SET forgotten_version = $2 WHERE database_id = $1 AND forgotten_version < $2"
+  }
+  static let sql = Statements()
+
+  private static let selectionOfNumbers = """
+    SELECT last_number, subscription_version, stored_bytes, database_id FROM databases
+    WHERE database_id = ANY($1::bigint[])
+    """
 }

@@ -8,9 +8,8 @@ import StoreModel
 ///
 /// A row stays when the user deletes the last subscription, because the notification log may still
 /// have entries for the user.
-struct SubscriberDatabaseTable {
+struct SubscriberDatabaseTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `number` is the database's number.
   static let definition = [
@@ -24,32 +23,21 @@ struct SubscriberDatabaseTable {
   /// Adds the row of a user and a database, if it is missing. The method reads before it writes,
   /// because most calls find the row.
   func enter(_ database: DatabaseID, of subscriber: String) throws {
-    let key: [SQLValue] = [.text(subscriber), .integer(database.rawValue)]
-    let known = try connection.first(
-      "SELECT 1 FROM subscriber_databases WHERE subscriber = $1 AND number = $2", key
-    ) { _ in true }
+    let key: [SQLValue] = [.text(subscriber), .id(database)]
+    let known = try connection.first(Self.sql.exists, key) { _ in true }
     guard known == nil else { return }
-    try connection.run(
-      "INSERT INTO subscriber_databases (subscriber, number) VALUES ($1, $2)", key)
+    try connection.run(Self.sql.add, key)
   }
 
-  /// Returns the databases of all containers in which a user has ever had subscriptions, in the
-  /// order of their numbers.
   func databases(of subscriber: String) throws -> [DatabaseID] {
     try connection.rows(
-      "SELECT number FROM subscriber_databases WHERE subscriber = $1 ORDER BY number",
-      [.text(subscriber)]
+      Self.sql.databases, [.text(subscriber)]
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Returns the next database in which a user has ever had subscriptions, in the order of numbers;
-  /// nil at the end.
   func next(after database: DatabaseID, of subscriber: String) throws -> DatabaseID? {
     try connection.first(
-      """
-      SELECT number FROM subscriber_databases WHERE subscriber = $1 AND number > $2
-      ORDER BY number LIMIT 1
-      """, [.text(subscriber), .integer(database.rawValue)]
+      Self.sql.next, [.text(subscriber), .id(database)]
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
@@ -71,4 +59,17 @@ struct SubscriberDatabaseTable {
         id: database, trimmedThrough: trimmedThrough, lastNumber: lastNumber)
     }
   }
+
+  struct Statements {
+    let exists: Statement =
+      "SELECT 1 FROM subscriber_databases WHERE subscriber = $1 AND number = $2"
+    let add: Statement = "INSERT INTO subscriber_databases (subscriber, number) VALUES ($1, $2)"
+    let databases: Statement =
+      "SELECT number FROM subscriber_databases WHERE subscriber = $1 ORDER BY number"
+    let next: Statement = """
+      SELECT number FROM subscriber_databases WHERE subscriber = $1 AND number > $2
+      ORDER BY number LIMIT 1
+      """
+  }
+  static let sql = Statements()
 }

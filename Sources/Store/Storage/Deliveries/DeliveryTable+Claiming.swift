@@ -16,26 +16,17 @@ extension DeliveryTable {
     """
   }
 
-  /// The SQL clause that locks the selected rows; empty on a store for one server. PostgreSQL skips
+  /// The SQL clause that locks the selected rows on a store that servers share. PostgreSQL skips
   /// rows that another transaction has locked, and does not wait for them.
-  private var skippingLocked: String {
-    connection.isShared ? " FOR NO KEY UPDATE SKIP LOCKED" : ""
-  }
+  private static let skippingLocked = " FOR NO KEY UPDATE SKIP LOCKED"
 
   /// Returns due deliveries of all databases that `holder` may lease, and locks their rows until
   /// the transaction ends.
-  ///
-  /// - Returns: at most `limit` deliveries, those that are due longest first.
   func claimable(
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64, limit: Int
   ) throws -> [DueDelivery] {
     try connection.rows(
-      """
-      SELECT \(DueDelivery.columns) FROM deliveries
-      WHERE state = 0 AND route = $1 AND due <= $2
-        AND \(Self.isAvailable(to: "$4"))
-      ORDER BY due, database_id, number LIMIT $3\(skippingLocked)
-      """,
+      Self.sql.claiming.claimable(locking: connection.isShared),
       [
         .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
         .integer(holder),
@@ -48,29 +39,18 @@ extension DeliveryTable {
     _ id: Delivery.ID, on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64
   ) throws -> DueDelivery? {
     try connection.first(
-      """
-      SELECT \(DueDelivery.columns) FROM deliveries
-      WHERE database_id = $1 AND number = $2 AND state = 0 AND route = $3 AND due <= $4
-        AND \(Self.isAvailable(to: "$5"))\(skippingLocked)
-      """,
+      Self.sql.claiming.claimableOne(locking: connection.isShared),
       [
-        .integer(id.database.rawValue), .integer(id.number), .integer(route.rawValue),
+        .id(id.database), .integer(id.number), .integer(route.rawValue),
         .integer(timestamp.milliseconds), .integer(holder),
       ], DueDelivery.init(row:))
   }
 
-  /// Returns due deliveries that `holder` may lease, at most `limit`, without locks. Those that are
-  /// due longest come first.
   func due(
     on route: DeliveryRoute.ID, at timestamp: Timestamp, for holder: Int64, limit: Int
   ) throws -> [Delivery.ID] {
     try connection.rows(
-      """
-      SELECT database_id, number FROM deliveries
-      WHERE state = 0 AND route = $1 AND due <= $2
-        AND \(Self.isAvailable(to: "$4"))
-      ORDER BY due, database_id, number LIMIT $3
-      """,
+      Self.sql.claiming.due,
       [
         .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
         .integer(holder),
@@ -79,34 +59,23 @@ extension DeliveryTable {
 
   /// Returns the number of the newest waiting delivery that can replace `delivery`: it has the same
   /// database and device, this merge key and a greater number.
-  ///
-  /// - Returns: nil if no newer delivery waits.
   func newest(withKey mergeKey: String, behind delivery: DueDelivery) throws -> Int64? {
     try connection.first(
-      """
-      SELECT number FROM deliveries
-      WHERE state = 0 AND device = $1 AND merge_key = $2 AND database_id = $3 AND number > $4
-      ORDER BY number DESC LIMIT 1
-      """,
+      Self.sql.claiming.newest,
       [
-        .integer(delivery.device), .text(mergeKey), .integer(delivery.id.database.rawValue),
+        .integer(delivery.device), .text(mergeKey), .id(delivery.id.database),
         .integer(delivery.id.number),
       ]
     ) { $0.integer(0) }
   }
 
-  /// Returns the number of a database's newest silent delivery that waits for a device; nil if no
-  /// silent delivery waits.
   func newestSilent(for device: Int64, in database: DatabaseID) throws -> Int64? {
     try connection.first(
-      """
-      SELECT MAX(number) FROM deliveries
-      WHERE state = 0 AND device = $1 AND merge_key >= $2 AND merge_key < $3 AND database_id = $4
-      """,
+      Self.sql.claiming.newestSilent,
       [
         // The keys of silent deliveries begin with "s", so they are at least "s" and below "t".
         .integer(device), .text(DeliveryMergeKey.silentPrefix), .text("t"),
-        .integer(database.rawValue),
+        .id(database),
       ]
     ) { $0.optionalInteger(0) } ?? nil
   }
@@ -118,22 +87,18 @@ extension DeliveryTable {
   ///   - newer: the number of the newer delivery in the same database.
   func merge(_ id: Delivery.ID, into newer: Int64, at timestamp: Timestamp) throws {
     try connection.run(
-      """
-      UPDATE deliveries SET state = $3, updated = $4, merged_into = $5
-      WHERE database_id = $1 AND number = $2
-      """,
+      Self.sql.claiming.merge,
       [
-        .integer(id.database.rawValue), .integer(id.number), .integer(FinalDeliveryState.merged),
+        .id(id.database), .integer(id.number), .integer(FinalDeliveryState.merged),
         .integer(timestamp.milliseconds), .integer(newer),
       ])
   }
 
-  /// Leases a delivery: the column `due` becomes the end of the lease, and `leased_by` the holder.
   func lease(_ id: Delivery.ID, _ lease: DeliveryLease) throws {
     try connection.run(
-      "UPDATE deliveries SET due = $3, leased_by = $4 WHERE database_id = $1 AND number = $2",
+      Self.sql.claiming.lease,
       [
-        .integer(id.database.rawValue), .integer(id.number), .integer(lease.until.milliseconds),
+        .id(id.database), .integer(id.number), .integer(lease.until.milliseconds),
         .integer(lease.holder),
       ])
   }
@@ -149,18 +114,11 @@ extension DeliveryTable {
   /// - Parameters:
   ///   - timestamp: the present time.
   ///   - holder: the number of the process whose leases are left out.
-  /// - Returns: at most ``reclaimBatch`` deliveries, in no order.
   func takenByGoneServers(at timestamp: Timestamp, exceptOf holder: Int64) throws -> [Delivery.ID] {
     // A lease that has not ended has a `due` in the future, so the index skips all due deliveries.
     // The index begins with the route; the join with `push_routes` supplies each route.
     try connection.rows(
-      """
-      SELECT deliveries.database_id, deliveries.number
-      FROM deliveries JOIN push_routes ON push_routes.route = deliveries.route
-      WHERE deliveries.state = 0 AND deliveries.due > $1 AND deliveries.leased_by <> $2
-        AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = deliveries.leased_by)
-      LIMIT $3
-      """,
+      Self.sql.claiming.takenByGoneServers,
       [.integer(timestamp.milliseconds), .integer(holder), .integer(Int64(Self.reclaimBatch))],
       Delivery.ID.init(row:))
   }
@@ -172,15 +130,58 @@ extension DeliveryTable {
   func reclaim(_ ids: [Delivery.ID], at timestamp: Timestamp, exceptOf holder: Int64) throws {
     for id in ids {
       try connection.run(
-        """
-        UPDATE deliveries SET due = $3, leased_by = NULL
-        WHERE database_id = $1 AND number = $2 AND state = 0 AND due > $3 AND leased_by <> $4
-        """,
-        [
-          .integer(id.database.rawValue), .integer(id.number), .integer(timestamp.milliseconds),
-          .integer(holder),
-        ])
+        Self.sql.claiming.reclaim,
+        [.id(id.database), .integer(id.number), .integer(timestamp.milliseconds), .integer(holder)])
     }
+  }
+
+  struct ClaimingStatements {
+    /// One transaction claims deliveries of all databases, except on a distributed store.
+    let claimable = LockingStatement(
+      """
+      SELECT \(DueDelivery.columns) FROM deliveries
+      WHERE state = 0 AND route = $1 AND due <= $2
+        AND \(isAvailable(to: "$4"))
+      ORDER BY due, database_id, number LIMIT $3
+      """, lock: skippingLocked, .undistributed)
+    let claimableOne = LockingStatement(
+      """
+      SELECT \(DueDelivery.columns) FROM deliveries
+      WHERE database_id = $1 AND number = $2 AND state = 0 AND route = $3 AND due <= $4
+        AND \(isAvailable(to: "$5"))
+      """, lock: skippingLocked)
+    let due = """
+      SELECT database_id, number FROM deliveries
+      WHERE state = 0 AND route = $1 AND due <= $2
+        AND \(DeliveryTable.isAvailable(to: "$4"))
+      ORDER BY due, database_id, number LIMIT $3
+      """.except(.everyDatabase)
+    let newest: Statement = """
+      SELECT number FROM deliveries
+      WHERE state = 0 AND device = $1 AND merge_key = $2 AND database_id = $3 AND number > $4
+      ORDER BY number DESC LIMIT 1
+      """
+    let newestSilent: Statement = """
+      SELECT MAX(number) FROM deliveries
+      WHERE state = 0 AND device = $1 AND merge_key >= $2 AND merge_key < $3 AND database_id = $4
+      """
+    let merge: Statement = """
+      UPDATE deliveries SET state = $3, updated = $4, merged_into = $5
+      WHERE database_id = $1 AND number = $2
+      """
+    let lease: Statement =
+      "UPDATE deliveries SET due = $3, leased_by = $4 WHERE database_id = $1 AND number = $2"
+    let takenByGoneServers = """
+      SELECT deliveries.database_id, deliveries.number
+      FROM deliveries JOIN push_routes ON push_routes.route = deliveries.route
+      WHERE deliveries.state = 0 AND deliveries.due > $1 AND deliveries.leased_by <> $2
+        AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = deliveries.leased_by)
+      LIMIT $3
+      """.except([.everyDatabase, .wholeTable])
+    let reclaim: Statement = """
+      UPDATE deliveries SET due = $3, leased_by = NULL
+      WHERE database_id = $1 AND number = $2 AND state = 0 AND due > $3 AND leased_by <> $4
+      """
   }
 }
 

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 // MARK: Deliveries with their outcomes, for administrators
@@ -16,16 +17,8 @@ extension DeliveryTable {
     ofEntry sequence: Int64, in database: DatabaseID
   ) throws -> [LoggedPush.Delivery] {
     let rows = try connection.rows(
-      """
-      SELECT number, log_sequence, COALESCE(token, ''), state, attempts, reason, updated, due, kind
-      FROM deliveries LEFT JOIN push_routes ON push_routes.route = deliveries.route
-        LEFT JOIN device_numbers ON device_numbers.device = deliveries.device
-      WHERE database_id = $1 AND number > $2 ORDER BY number LIMIT $3
-      """,
-      [
-        .integer(database.rawValue), .integer(sequence),
-        .integer(Int64(PushSearch.deliveryLimit)),
-      ]
+      Self.sql.history.logged,
+      [.id(database), .integer(sequence), .integer(Int64(PushSearch.deliveryLimit))]
     ) { row in
       guard let state = LoggedPush.Delivery.State(rawValue: row.integer(3)) else {
         throw StoreError(.corrupt, "delivery \(row.integer(0)) has an unknown state")
@@ -52,14 +45,7 @@ extension DeliveryTable {
     ofEntry sequence: Int64, before next: Int64, in database: DatabaseID
   ) throws -> [PastDelivery] {
     try connection.rows(
-      """
-      SELECT number, push_routes.kind, COALESCE(token, ''), state, attempts, reason, updated, due,
-        merged_into
-      FROM deliveries LEFT JOIN push_routes ON push_routes.route = deliveries.route
-        LEFT JOIN device_numbers ON device_numbers.device = deliveries.device
-      WHERE database_id = $1 AND number > $2 AND number < $3 AND log_sequence = $2
-      ORDER BY number
-      """, [.integer(database.rawValue), .integer(sequence), .integer(next)]
+      Self.sql.history.past, [.id(database), .integer(sequence), .integer(next)]
     ) { row in
       guard let state = PastDelivery.State(stored: row.integer(3)) else {
         throw StoreError(.corrupt, "delivery \(row.integer(0)) has an unknown state")
@@ -71,6 +57,23 @@ extension DeliveryTable {
         updated: Timestamp(milliseconds: row.integer(6)),
         due: Timestamp(milliseconds: row.integer(7)), mergedInto: row.optionalInteger(8))
     }
+  }
+
+  struct HistoryStatements {
+    let logged: Statement = """
+      SELECT number, log_sequence, COALESCE(token, ''), state, attempts, reason, updated, due, kind
+      FROM deliveries LEFT JOIN push_routes ON push_routes.route = deliveries.route
+        LEFT JOIN device_numbers ON device_numbers.device = deliveries.device
+      WHERE database_id = $1 AND number > $2 ORDER BY number LIMIT $3
+      """
+    let past: Statement = """
+      SELECT number, push_routes.kind, COALESCE(token, ''), state, attempts, reason, updated, due,
+        merged_into
+      FROM deliveries LEFT JOIN push_routes ON push_routes.route = deliveries.route
+        LEFT JOIN device_numbers ON device_numbers.device = deliveries.device
+      WHERE database_id = $1 AND number > $2 AND number < $3 AND log_sequence = $2
+      ORDER BY number
+      """
   }
 }
 

@@ -28,7 +28,7 @@ extension DeliveryTable {
   func apply(_ update: DeliveryUpdate) throws -> Int {
     var mergedCount = 0
     let key: [SQLValue] = [
-      .integer(update.id.database.rawValue), .integer(update.id.number),
+      .id(update.id.database), .integer(update.id.number),
     ]
     let now = SQLValue.integer(update.timestamp.milliseconds)
     switch update.state {
@@ -60,18 +60,13 @@ extension DeliveryTable {
   ///   - state: one of ``FinalDeliveryState``.
   ///   - attempts: the number to add to the count of attempts.
   ///   - newer: the number of the delivery that replaces this one; nil if none does.
-  /// - Returns: false if the delivery has a final state already or does not exist.
   @discardableResult
   private func finish(
     _ key: [SQLValue], in state: Int64, reason: String?, at now: SQLValue, attempts: Int64 = 1,
     mergedInto newer: Int64? = nil
   ) throws -> Bool {
     try connection.run(
-      """
-      UPDATE deliveries SET state = $3, reason = $4, updated = $5, attempts = attempts + $6,
-        merged_into = $7
-      WHERE database_id = $1 AND number = $2 AND state = 0
-      """,
+      Self.sql.outcomes.finish,
       key + [.integer(state), SQLValue(reason), now, .integer(attempts), SQLValue(newer)]) == 1
   }
 
@@ -82,11 +77,8 @@ extension DeliveryTable {
     _ key: [SQLValue], until due: Timestamp, reason: String, at now: SQLValue, attempts: Int64
   ) throws {
     try connection.run(
-      """
-      UPDATE deliveries SET due = $3, reason = $4, updated = $5, attempts = attempts + $6,
-        leased_by = NULL
-      WHERE database_id = $1 AND number = $2 AND state = 0
-      """, key + [.integer(due.milliseconds), .text(reason), now, .integer(attempts)])
+      Self.sql.outcomes.putOff,
+      key + [.integer(due.milliseconds), .text(reason), now, .integer(attempts)])
   }
 
   /// Merges older waiting deliveries into a delivery, and returns the number of merged ones.
@@ -97,12 +89,8 @@ extension DeliveryTable {
     _ key: [SQLValue], with mergeKey: DeliveryMergeKey, at now: SQLValue
   ) throws -> Int {
     try connection.run(
-      """
-      UPDATE deliveries SET state = $3, updated = $4, merged_into = $2
-      WHERE database_id = $1 AND number < $2 AND state = 0 AND leased_by IS NULL
-        AND merge_key = $5
-        AND device = (SELECT device FROM deliveries WHERE database_id = $1 AND number = $2)
-      """, key + [.integer(FinalDeliveryState.merged), now, .text(mergeKey.text)])
+      Self.sql.outcomes.merge,
+      key + [.integer(FinalDeliveryState.merged), now, .text(mergeKey.text)])
   }
 
   /// Abandons the waiting deliveries of the notifications of a zone, in one database.
@@ -112,22 +100,14 @@ extension DeliveryTable {
     ofZone zoneID: ZoneID, in database: DatabaseID, reason: String, at timestamp: Timestamp
   ) throws {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
-    let waiting = try connection.rows(
-      """
-      SELECT deliveries.number, notification_log.subscriber, notification_log.content
-      FROM deliveries
-      JOIN notification_log ON notification_log.database_id = deliveries.database_id
-        AND notification_log.sequence = deliveries.log_sequence
-      WHERE deliveries.database_id = $1 AND deliveries.state = 0
-      """, [.integer(database.rawValue)]
-    ) { row in
+    let waiting = try connection.rows(Self.sql.outcomes.waiting, [.id(database)]) { row in
       let notification = try SubscriptionNotification(
         stored: row.bytes(2), database: address, subscriber: row.text(1))
       return (number: row.integer(0), zoneID: notification.change.zoneID)
     }
     for delivery in waiting where delivery.zoneID == zoneID {
       try finish(
-        [.integer(database.rawValue), .integer(delivery.number)], in: FinalDeliveryState.abandoned,
+        [.id(database), .integer(delivery.number)], in: FinalDeliveryState.abandoned,
         reason: reason, at: .integer(timestamp.milliseconds), attempts: 0)
     }
   }
@@ -150,15 +130,9 @@ extension DeliveryTable {
     at timestamp: Timestamp
   ) throws {
     try connection.run(
-      """
-      UPDATE deliveries SET state = $6, reason = $7, updated = $8
-      WHERE database_id = $1 AND \(Self.isToDevice) AND state = 0 AND EXISTS (
-        SELECT 1 FROM notification_log
-        WHERE notification_log.database_id = $1
-          AND notification_log.sequence = deliveries.log_sequence AND subscriber = $5)
-      """,
+      Self.sql.outcomes.abandon,
       [
-        .integer(database.rawValue), .text(device.token), .text(device.container),
+        .id(database), .text(device.token), .text(device.container),
         .text(device.environment.rawValue), .text(userRecordName),
         .integer(FinalDeliveryState.abandoned), .text(reason), .integer(timestamp.milliseconds),
       ])
@@ -171,13 +145,47 @@ extension DeliveryTable {
     toDevice device: DeviceName, in database: DatabaseID, to route: DeliveryRoute.ID
   ) throws {
     try connection.run(
-      """
-      UPDATE deliveries SET route = $5
-      WHERE database_id = $1 AND \(Self.isToDevice) AND state = 0 AND route <> $5
-      """,
+      Self.sql.outcomes.move,
       [
-        .integer(database.rawValue), .text(device.token), .text(device.container),
+        .id(database), .text(device.token), .text(device.container),
         .text(device.environment.rawValue), .integer(route.rawValue),
       ])
+  }
+
+  struct OutcomesStatements {
+    let finish: Statement = """
+      UPDATE deliveries SET state = $3, reason = $4, updated = $5, attempts = attempts + $6,
+        merged_into = $7
+      WHERE database_id = $1 AND number = $2 AND state = 0
+      """
+    let putOff: Statement = """
+      UPDATE deliveries SET due = $3, reason = $4, updated = $5, attempts = attempts + $6,
+        leased_by = NULL
+      WHERE database_id = $1 AND number = $2 AND state = 0
+      """
+    let merge: Statement = """
+      UPDATE deliveries SET state = $3, updated = $4, merged_into = $2
+      WHERE database_id = $1 AND number < $2 AND state = 0 AND leased_by IS NULL
+        AND merge_key = $5
+        AND device = (SELECT device FROM deliveries WHERE database_id = $1 AND number = $2)
+      """
+    let waiting: Statement = """
+      SELECT deliveries.number, notification_log.subscriber, notification_log.content
+      FROM deliveries
+      JOIN notification_log ON notification_log.database_id = deliveries.database_id
+        AND notification_log.sequence = deliveries.log_sequence
+      WHERE deliveries.database_id = $1 AND deliveries.state = 0
+      """
+    let abandon: Statement = """
+      UPDATE deliveries SET state = $6, reason = $7, updated = $8
+      WHERE database_id = $1 AND \(DeliveryTable.isToDevice) AND state = 0 AND EXISTS (
+        SELECT 1 FROM notification_log
+        WHERE notification_log.database_id = $1
+          AND notification_log.sequence = deliveries.log_sequence AND subscriber = $5)
+      """
+    let move: Statement = """
+      UPDATE deliveries SET route = $5
+      WHERE database_id = $1 AND \(DeliveryTable.isToDevice) AND state = 0 AND route <> $5
+      """
   }
 }

@@ -10,10 +10,8 @@ import StoreModel
 /// While a process has leased a delivery, `due` is the end of the lease and `leased_by` is the
 /// number of the process. Deliveries of one database to one device that have the same `merge_key`
 /// can be merged: only the newest is sent, and `merged_into` of the others is its number.
-struct DeliveryTable {
+struct DeliveryTable: Table {
   let transaction: StoreTransaction
-
-  var connection: any SQLConnection { transaction.connection }
 
   /// The table and its indexes.
   ///
@@ -46,19 +44,6 @@ struct DeliveryTable {
     """,
   ]
 
-  /// The statements that write new deliveries. Each delivery has ten arguments
-  /// (``NewDelivery/appendArguments(to:)``). The columns `attempts` and `state` of new deliveries
-  /// are 0.
-  static let insertion = RowStatement(
-    inserting: """
-      deliveries (database_id, number, log_sequence, device, badge, due, updated, route, leased_by,
-        merge_key, attempts, state)
-      """,
-    [
-      .integer, .integer, .integer, .integer, .integer, .integer, .integer, .integer, .integer,
-      .text,
-    ], constants: ["0", "0"])
-
   // MARK: Reading
 
   /// Returns the deliveries with these IDs, with their contents.
@@ -75,13 +60,9 @@ struct DeliveryTable {
     var lost: [Delivery.ID] = []
     for id in ids {
       let row = try connection.first(
-        """
-        \(DeliveryRow.selection) WHERE deliveries.database_id = $1 AND deliveries.number = $2
-          AND \(DeviceTable.isValid(at: "$3"))
-        """,
-        [
-          .integer(id.database.rawValue), .integer(id.number), .integer(timestamp.milliseconds),
-        ], DeliveryRow.init)
+        Self.sql.delivery,
+        [.id(id.database), .integer(id.number), .integer(timestamp.milliseconds)],
+        DeliveryRow.init)
       if let delivery = try row?.delivery(in: transaction) {
         found.append(delivery)
       } else {
@@ -98,11 +79,7 @@ struct DeliveryTable {
   ///   fewer if some of these devices have another user or container by now.
   func due(at timestamp: Timestamp, limit: Int) throws -> [Delivery] {
     try connection.rows(
-      """
-      \(DeliveryRow.selection)
-      WHERE deliveries.state = 0 AND deliveries.due <= $1
-      ORDER BY deliveries.due, deliveries.database_id, deliveries.number LIMIT $2
-      """,
+      Self.sql.due,
       [.integer(timestamp.milliseconds), .integer(Int64(max(0, limit)))], DeliveryRow.init
     ).compactMap { try $0.delivery(in: transaction) }
   }
@@ -113,23 +90,17 @@ struct DeliveryTable {
   ///   - timestamp: times up to this one do not count.
   ///   - holder: the number of the server. Deliveries that another registered server has leased do
   ///     not count.
-  /// - Returns: nil if there is no such time.
   func nextTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) throws -> Timestamp? {
     try connection.first(
-      """
-      SELECT due FROM deliveries WHERE state = 0 AND route = $1 AND due > $2
-        AND \(Self.isAvailable(to: "$3"))
-      ORDER BY due LIMIT 1
-      """,
+      Self.sql.nextTime,
       [.integer(route.rawValue), .integer(timestamp.milliseconds), .integer(holder)]
     ) { Timestamp(milliseconds: $0.integer(0)) }
   }
 
-  /// Returns the number of waiting deliveries of all databases: those without a final outcome.
   func owedCount() throws -> Int {
-    try connection.first("SELECT COUNT(*) FROM deliveries WHERE state = 0", []) {
+    try connection.first(Self.sql.owed, []) {
       Int($0.integer(0))
     } ?? 0
   }
@@ -148,29 +119,14 @@ struct DeliveryTable {
     for device in devices where left > 0 {
       left -=
         try connection.first(
-          """
-          SELECT COUNT(*) FROM (
-            SELECT 1 FROM deliveries WHERE device = $1 AND state = 0 AND database_id = $2 LIMIT $3)
-            AS waiting
-          """, [.integer(device), .integer(database.rawValue), .integer(Int64(left))]
+          Self.sql.owedToDevice, [.integer(device), .id(database), .integer(Int64(left))]
         ) { Int($0.integer(0)) } ?? 0
     }
     return limit - left
   }
 
-  /// Returns the name of the device that a delivery is for; nil if the delivery, its route or the
-  /// token's number was deleted.
   func device(of id: Delivery.ID) throws -> DeviceName? {
-    try connection.first(
-      """
-      SELECT push_routes.kind, device_numbers.token, device_numbers.container,
-        device_numbers.environment
-      FROM deliveries
-      JOIN push_routes ON push_routes.route = deliveries.route
-      JOIN device_numbers ON device_numbers.device = deliveries.device
-      WHERE database_id = $1 AND number = $2
-      """, [.integer(id.database.rawValue), .integer(id.number)]
-    ) { row in
+    try connection.first(Self.sql.device, [.id(id.database), .integer(id.number)]) { row in
       guard let kind = DeviceToken.Kind(rawValue: row.text(0)) else {
         throw StoreError(.corrupt, "a delivery route has the unknown kind '\(row.text(0))'")
       }
@@ -186,26 +142,15 @@ struct DeliveryTable {
   ///
   /// - Parameter horizon: a time in milliseconds since 1970. A delivery that got its final state
   ///   before this time is old.
-  /// - Returns: at most ``Retention/batch`` deliveries, in no order.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
-      """
-      SELECT database_id, number FROM deliveries
-      WHERE (state <> 0 AND updated < $1) OR NOT EXISTS (
-        SELECT 1 FROM notification_log
-        WHERE notification_log.database_id = deliveries.database_id
-          AND notification_log.sequence = deliveries.log_sequence)
-      LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
+      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
   }
 
-  /// Deletes deliveries, and returns the number of IDs passed.
   func drop(_ ids: [Delivery.ID]) throws -> Int {
-    for (database, ids) in Dictionary(grouping: ids, by: \.database) {
-      try transaction.delete(
-        "DELETE FROM deliveries WHERE database_id = $1 AND number IN",
-        [.integer(database.rawValue)], numbers: ids.map(\.number))
-    }
+    var rows = SQLArguments()
+    for id in ids { rows.append(id.database.rawValue, id.number) }
+    try connection.runLater(Self.sql.drop, rows: rows)
     return ids.count
   }
 
@@ -215,12 +160,66 @@ struct DeliveryTable {
   ///   - sequence: the number of the log entry.
   ///   - next: the number of the next log entry. The deliveries' numbers are below it.
   func remove(ofEntry sequence: Int64, before next: Int64, in database: DatabaseID) throws {
-    try connection.run(
+    try connection.run(Self.sql.remove, [.id(database), .integer(sequence), .integer(next)])
+  }
+
+  struct Statements {
+    let claiming = ClaimingStatements()
+    let history = HistoryStatements()
+    let outcomes = OutcomesStatements()
+    /// Each delivery has ten arguments (``NewDelivery/appendArguments(to:)``). The columns `attempts`
+    /// and `state` of new deliveries are 0.
+    let insertion = RowStatement(
+      inserting: """
+        deliveries (database_id, number, log_sequence, device, badge, due, updated, route, leased_by,
+          merge_key, attempts, state)
+        """, [SQLTable.Kind](repeating: .integer, count: 9) + [.text], constants: ["0", "0"])
+    let delivery: Statement = """
+      \(DeliveryRow.selection) WHERE deliveries.database_id = $1 AND deliveries.number = $2
+        AND \(DeviceTable.isValid(at: "$3"))
       """
+    let due = """
+      \(DeliveryRow.selection)
+      WHERE deliveries.state = 0 AND deliveries.due <= $1
+      ORDER BY deliveries.due, deliveries.database_id, deliveries.number LIMIT $2
+      """.except([.everyDatabase, .wholeTable])
+    let drop = RowStatement(
+      deletingFrom: "deliveries", by: ["database_id": .integer, "number": .integer])
+    let nextTime = """
+      SELECT due FROM deliveries WHERE state = 0 AND route = $1 AND due > $2
+        AND \(DeliveryTable.isAvailable(to: "$3"))
+      ORDER BY due LIMIT 1
+      """.except(.everyDatabase)
+    let owed = "SELECT COUNT(*) FROM deliveries WHERE state = 0".except([
+      .everyDatabase, .wholeTable,
+    ])
+    let owedToDevice: Statement = """
+      SELECT COUNT(*) FROM (
+        SELECT 1 FROM deliveries WHERE device = $1 AND state = 0 AND database_id = $2 LIMIT $3)
+        AS waiting
+      """
+    let device: Statement = """
+      SELECT push_routes.kind, device_numbers.token, device_numbers.container,
+        device_numbers.environment
+      FROM deliveries
+      JOIN push_routes ON push_routes.route = deliveries.route
+      JOIN device_numbers ON device_numbers.device = deliveries.device
+      WHERE database_id = $1 AND number = $2
+      """
+    let old = """
+      SELECT database_id, number FROM deliveries
+      WHERE (state <> 0 AND updated < $1) OR NOT EXISTS (
+        SELECT 1 FROM notification_log
+        WHERE notification_log.database_id = deliveries.database_id
+          AND notification_log.sequence = deliveries.log_sequence)
+      LIMIT $2
+      """.except([.everyDatabase, .wholeTable])
+    let remove: Statement = """
       DELETE FROM deliveries
       WHERE database_id = $1 AND number > $2 AND number < $3 AND log_sequence = $2
-      """, [.integer(database.rawValue), .integer(sequence), .integer(next)])
+      """
   }
+  static let sql = Statements()
 }
 
 /// A delivery to be inserted.
@@ -245,7 +244,7 @@ struct NewDelivery {
   /// The text of the ``DeliveryMergeKey``; nil for a delivery that is never merged.
   var mergeKey: String?
 
-  /// Appends the arguments of ``DeliveryTable/insertion``, in the order of the statement's columns.
+  /// Appends the arguments of `DeliveryTable.sql.insertion`, in the order of the statement's columns.
   func appendArguments(to row: inout SQLArguments) {
     row.append(database.rawValue)
     row.append(number)

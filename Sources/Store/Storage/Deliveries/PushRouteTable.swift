@@ -6,10 +6,8 @@ import StoreModel
 ///
 /// A route is a kind of device, a container, an APNs environment and a bundle ID. The table stays small,
 /// because there are few of each. Its rows are never deleted.
-struct PushRouteTable {
+struct PushRouteTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of routes. `apns_environment` and `bundle_id` have a value for devices of all kinds,
   /// because the columns are part of a unique key. `bundle_id` is empty if the registrations name none.
@@ -36,20 +34,13 @@ struct PushRouteTable {
       .text(route.bundleID ?? ""),
     ]
     let found = try connection.first(
-      """
-      SELECT route FROM push_routes
-      WHERE kind = $1 AND container = $2 AND apns_environment = $3 AND bundle_id = $4
-      """, names
+      Self.sql.number, names
     ) { DeliveryRoute.ID(rawValue: $0.integer(0)) }
     let number =
       try found
       ?? DeliveryRoute.ID(rawValue: CounterTable(transaction: transaction).next("push_route"))
     if found == nil {
-      try connection.run(
-        """
-        INSERT INTO push_routes (kind, container, apns_environment, bundle_id, route)
-        VALUES ($1, $2, $3, $4, $5)
-        """, names + [.integer(number.rawValue)])
+      try connection.run(Self.sql.add, names + [.integer(number.rawValue)])
     }
     transaction.catalog.routes[route] = number
     return number
@@ -60,9 +51,7 @@ struct PushRouteTable {
   /// - Throws: ``StoreError/Code/corrupt`` if a stored kind or APNs environment is unknown.
   func routes() throws -> [DeliveryRoute.ID: DeliveryRoute] {
     var routes: [DeliveryRoute.ID: DeliveryRoute] = [:]
-    try connection.query(
-      "SELECT route, kind, container, apns_environment, bundle_id FROM push_routes", []
-    ) { row in
+    try connection.query(Self.sql.routes, []) { row in
       guard let kind = DeviceToken.Kind(rawValue: row.text(1)),
         let environment = APNsEnvironment(rawValue: row.text(3))
       else { throw StoreError(.corrupt, "route \(row.integer(0)) has unknown attributes") }
@@ -72,4 +61,18 @@ struct PushRouteTable {
     }
     return routes
   }
+
+  struct Statements {
+    let number: Statement = """
+      SELECT route FROM push_routes
+      WHERE kind = $1 AND container = $2 AND apns_environment = $3 AND bundle_id = $4
+      """
+    let add: Statement = """
+      INSERT INTO push_routes (kind, container, apns_environment, bundle_id, route)
+      VALUES ($1, $2, $3, $4, $5)
+      """
+    let routes = "SELECT route, kind, container, apns_environment, bundle_id FROM push_routes"
+      .except(.wholeTable)
+  }
+  static let sql = Statements()
 }

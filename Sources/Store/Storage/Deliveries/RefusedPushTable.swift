@@ -4,10 +4,8 @@ import StoreModel
 
 /// The pushes that a push service or a webhook refused for good, usually because of a fault in
 /// Petrel. Their payloads are kept, so that an administrator can report the fault.
-struct RefusedPushTable {
+struct RefusedPushTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of refused pushes, with an index by time. A row belongs to the delivery with the
   /// same `database_id` and `number`; the delivery's row has the reason. `refused` is the time of
@@ -21,61 +19,55 @@ struct RefusedPushTable {
     "CREATE INDEX refused_pushes_by_time ON refused_pushes (refused)",
   ]
 
-  /// Returns the newest refused pushes of all databases, newest first.
-  ///
-  /// - Parameter limit: the most pushes returned; a number below 0 counts as 0.
   func newest(limit: Int) throws -> [RefusedPush] {
-    try connection.rows(
-      """
-      SELECT refused_pushes.database_id, refused_pushes.number, refused, reason, payload
-      FROM refused_pushes JOIN deliveries
-        ON deliveries.database_id = refused_pushes.database_id
-        AND deliveries.number = refused_pushes.number
-      ORDER BY refused DESC, refused_pushes.database_id, refused_pushes.number DESC LIMIT $1
-      """, [.integer(Int64(max(0, limit)))]
-    ) { row in
+    try connection.rows(Self.sql.newest, [.integer(Int64(max(0, limit)))]) { row in
       RefusedPush(
         id: Delivery.ID(row: row), refused: Timestamp(milliseconds: row.integer(2)),
         reason: row.text(3), payload: row.bytes(4))
     }
   }
 
-  /// Stores a refused push.
   func add(_ id: Delivery.ID, payload: [UInt8], at timestamp: Timestamp) throws {
     try connection.run(
-      """
-      INSERT INTO refused_pushes (database_id, number, refused, payload) VALUES ($1, $2, $3, $4)
-      """,
-      [
-        .integer(id.database.rawValue), .integer(id.number), .integer(timestamp.milliseconds),
-        .bytes(payload),
-      ])
+      Self.sql.add,
+      [.id(id.database), .integer(id.number), .integer(timestamp.milliseconds), .bytes(payload)])
   }
 
   /// Returns a batch of old refused pushes.
   ///
   /// - Parameter horizon: a time in milliseconds since 1970. Pushes refused before it are old.
-  /// - Returns: at most ``Retention/batch`` deliveries, in no order.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
-      "SELECT database_id, number FROM refused_pushes WHERE refused < $1 LIMIT $2",
-      [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
+      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
   }
 
-  /// Deletes refused pushes, and returns the number of IDs passed.
   func drop(_ ids: [Delivery.ID]) throws -> Int {
-    for (database, ids) in Dictionary(grouping: ids, by: \.database) {
-      try transaction.delete(
-        "DELETE FROM refused_pushes WHERE database_id = $1 AND number IN",
-        [.integer(database.rawValue)], numbers: ids.map(\.number))
-    }
+    var rows = SQLArguments()
+    for id in ids { rows.append(id.database.rawValue, id.number) }
+    try connection.runLater(Self.sql.drop, rows: rows)
     return ids.count
   }
 
-  /// Deletes the refused pushes of deliveries whose numbers are above `first` and below `end`.
   func remove(after first: Int64, before end: Int64, in database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM refused_pushes WHERE database_id = $1 AND number > $2 AND number < $3",
-      [.integer(database.rawValue), .integer(first), .integer(end)])
+    try connection.run(Self.sql.remove, [.id(database), .integer(first), .integer(end)])
   }
+
+  struct Statements {
+    let newest = """
+      SELECT refused_pushes.database_id, refused_pushes.number, refused, reason, payload
+      FROM refused_pushes JOIN deliveries
+        ON deliveries.database_id = refused_pushes.database_id
+        AND deliveries.number = refused_pushes.number
+      ORDER BY refused DESC, refused_pushes.database_id, refused_pushes.number DESC LIMIT $1
+      """.except([.everyDatabase, .wholeTable])
+    let add: Statement =
+      "INSERT INTO refused_pushes (database_id, number, refused, payload) VALUES ($1, $2, $3, $4)"
+    let old = "SELECT database_id, number FROM refused_pushes WHERE refused < $1 LIMIT $2".except(
+      .everyDatabase)
+    let drop = RowStatement(
+      deletingFrom: "refused_pushes", by: ["database_id": .integer, "number": .integer])
+    let remove: Statement =
+      "DELETE FROM refused_pushes WHERE database_id = $1 AND number > $2 AND number < $3"
+  }
+  static let sql = Statements()
 }

@@ -13,30 +13,16 @@ extension DeviceTable {
   /// often.
   ///
   /// - Parameters:
-  ///   - condition: the SQL condition that selects rows of `device_tokens`, with parameters from
-  ///     `$1` on.
-  ///   - arguments: the values of these parameters.
+  ///   - devices: the registrations.
+  ///   - arguments: the arguments of their condition.
   ///   - timestamp: the time of the deletion or change.
   ///   - reason: the reason, as a part of a sentence such as "it was unregistered".
   func rememberGone(
-    where condition: String, _ arguments: [SQLValue], at timestamp: Timestamp,
+    _ devices: EndingDevices, _ arguments: [SQLValue], at timestamp: Timestamp,
     because reason: String
   ) throws {
-    let (gone, why) = ("$\(arguments.count + 1)", "$\(arguments.count + 2)")
     try connection.run(
-      """
-      INSERT INTO gone_devices
-        (user_record_name, kind, token, container, environment, apns_environment, bundle_id,
-         device_id, first_registered, gone, reason)
-      SELECT user_record_name, kind, token, container, environment, apns_environment, bundle_id,
-        device_id, first_registered,
-        CASE WHEN \(Self.ending) < \(gone) THEN \(Self.ending) ELSE \(gone) END,
-        CASE WHEN \(Self.ending) < \(gone) THEN 'it expired' ELSE \(why) END
-      FROM device_tokens WHERE \(condition) AND kind <> 'courier'
-      ON CONFLICT (user_record_name, kind, token, container, environment, first_registered)
-      DO UPDATE SET apns_environment = excluded.apns_environment,
-        bundle_id = excluded.bundle_id, device_id = excluded.device_id, gone = excluded.gone, reason = excluded.reason
-      """, arguments + [.integer(timestamp.milliseconds), .text(reason)])
+      devices.remember, arguments + [.integer(timestamp.milliseconds), .text(reason)])
   }
 
   /// Deletes a batch of old rows of former devices, at most ``Retention/batch``. The method also
@@ -47,13 +33,7 @@ extension DeviceTable {
   /// - Returns: whether there may be more old rows.
   func trimGone(before horizon: Int64) throws -> Bool {
     let gone = try connection.rows(
-      """
-      DELETE FROM gone_devices
-      WHERE (user_record_name, kind, token, container, environment, first_registered) IN (
-        SELECT user_record_name, kind, token, container, environment, first_registered
-        FROM gone_devices WHERE gone < $1 LIMIT $2)
-      RETURNING \(NumberedToken.columns)
-      """, [.integer(horizon), .integer(Retention.batch)], NumberedToken.init(row:))
+      Self.sql.gone.trim, [.integer(horizon), .integer(Retention.batch)], NumberedToken.init(row:))
     for token in Set(gone).sorted() { try dropNumber(of: token) }
     return gone.count == Int(Retention.batch)
   }
@@ -63,10 +43,7 @@ extension DeviceTable {
   /// - Returns: the tokens of these devices. The caller passes them to ``dropNumber(of:)``.
   func forgetGone(of userRecordName: String) throws -> Set<NumberedToken> {
     Set(
-      try connection.rows(
-        """
-        DELETE FROM gone_devices WHERE user_record_name = $1 RETURNING \(NumberedToken.columns)
-        """, [.text(userRecordName)], NumberedToken.init(row:)))
+      try connection.rows(Self.sql.gone.forget, [.text(userRecordName)], NumberedToken.init(row:)))
   }
 
   /// Returns the periods during which a recipient had devices, in the order of kinds, tokens and
@@ -78,17 +55,7 @@ extension DeviceTable {
   /// - Throws: ``StoreError/Code/corrupt`` if a stored kind or APNs environment is unknown.
   func periods(of recipient: Recipient) throws -> [DevicePeriod] {
     try connection.rows(
-      """
-      SELECT kind, token, apns_environment, device_id, first_registered AS began,
-        \(Self.ending) AS ended,
-        NULL AS reason, bundle_id
-      FROM device_tokens WHERE user_record_name = $1 AND container = $2 AND environment = $3
-      UNION ALL
-      SELECT kind, token, apns_environment, device_id, first_registered, gone, reason,
-        bundle_id
-      FROM gone_devices WHERE user_record_name = $1 AND container = $2 AND environment = $3
-      ORDER BY kind, token, began
-      """,
+      Self.sql.gone.periods,
       [
         .text(recipient.userRecordName), .text(recipient.container),
         .text(recipient.environment.rawValue),
@@ -123,10 +90,7 @@ extension DeviceTable {
   func giveNumber(to token: NumberedToken) throws {
     if try keepNumber(of: token) { return }
     try connection.run(
-      """
-      INSERT INTO device_numbers (\(NumberedToken.columns), device) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (\(NumberedToken.columns)) DO NOTHING
-      """,
+      Self.sql.gone.giveNumber,
       token.arguments + [.integer(try CounterTable(transaction: transaction).next("device"))])
   }
 
@@ -140,25 +104,85 @@ extension DeviceTable {
     // The lock waits for a transaction that registers the token. So the next statement sees the
     // registered device.
     guard try keepNumber(of: token) else { return }
-    try connection.run(
-      """
-      DELETE FROM device_numbers WHERE \(NumberedToken.condition)
-        AND NOT EXISTS (
-          SELECT 1 FROM device_tokens
-          WHERE kind IN (\(Self.pushedKinds)) AND \(NumberedToken.condition))
-        AND NOT EXISTS (SELECT 1 FROM gone_devices WHERE \(NumberedToken.condition))
-      """, token.arguments)
+    try connection.run(Self.sql.gone.dropNumber, token.arguments)
   }
 
   /// Locks the row of a token's number until this transaction ends. Other transactions cannot
   /// delete the number or use it for a device meanwhile.
   ///
   /// The statement sets the token to its present value, only to lock the row.
-  ///
-  /// - Returns: false if the token has no number.
   private func keepNumber(of token: NumberedToken) throws -> Bool {
-    try connection.run(
-      "UPDATE device_numbers SET token = $1 WHERE \(NumberedToken.condition)", token.arguments) > 0
+    try connection.run(Self.sql.gone.keepNumber, token.arguments) > 0
+  }
+
+  struct GoneStatements {
+    let trim: Statement = """
+      DELETE FROM gone_devices
+      WHERE (user_record_name, kind, token, container, environment, first_registered) IN (
+        SELECT user_record_name, kind, token, container, environment, first_registered
+        FROM gone_devices WHERE gone < $1 LIMIT $2)
+      RETURNING \(NumberedToken.columns)
+      """
+    let forget: Statement =
+      "DELETE FROM gone_devices WHERE user_record_name = $1 RETURNING \(NumberedToken.columns)"
+    let periods: Statement = """
+      SELECT kind, token, apns_environment, device_id, first_registered AS began,
+        \(DeviceTable.ending) AS ended,
+        NULL AS reason, bundle_id
+      FROM device_tokens WHERE user_record_name = $1 AND container = $2 AND environment = $3
+      UNION ALL
+      SELECT kind, token, apns_environment, device_id, first_registered, gone, reason,
+        bundle_id
+      FROM gone_devices WHERE user_record_name = $1 AND container = $2 AND environment = $3
+      ORDER BY kind, token, began
+      """
+    let giveNumber: Statement = """
+      INSERT INTO device_numbers (\(NumberedToken.columns), device) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (\(NumberedToken.columns)) DO NOTHING
+      """
+    let dropNumber: Statement = """
+      DELETE FROM device_numbers WHERE \(NumberedToken.condition)
+        AND NOT EXISTS (
+          SELECT 1 FROM device_tokens
+          WHERE kind IN (\(DeviceTable.pushedKinds)) AND \(NumberedToken.condition))
+        AND NOT EXISTS (SELECT 1 FROM gone_devices WHERE \(NumberedToken.condition))
+      """
+    let keepNumber: Statement =
+      "UPDATE device_numbers SET token = $1 WHERE \(NumberedToken.condition)"
+  }
+}
+
+/// Registrations of devices that end, by a condition on rows of `device_tokens`.
+struct EndingDevices {
+  /// Copies the registrations into `gone_devices`. The time and the reason follow the arguments of the
+  /// condition.
+  let remember: Statement
+  /// Deletes the registrations.
+  let delete: Statement
+
+  /// Declares the statements.
+  ///
+  /// - Parameters:
+  ///   - condition: the SQL condition, with parameters from `$1` on.
+  ///   - count: the number of its parameters.
+  init(_ condition: String, arguments count: Int, _ traits: Statement.Traits = []) {
+    let (ending, gone, why) = (DeviceTable.ending, "$\(count + 1)", "$\(count + 2)")
+    remember = """
+      INSERT INTO gone_devices
+        (user_record_name, kind, token, container, environment, apns_environment, bundle_id,
+         device_id, first_registered, gone, reason)
+      SELECT user_record_name, kind, token, container, environment, apns_environment, bundle_id,
+        device_id, first_registered,
+        CASE WHEN \(ending) < \(gone) THEN \(ending) ELSE \(gone) END,
+        CASE WHEN \(ending) < \(gone) THEN 'it expired' ELSE \(why) END
+      FROM device_tokens WHERE \(condition) AND kind <> 'courier'
+      ON CONFLICT (user_record_name, kind, token, container, environment, first_registered)
+      DO UPDATE SET apns_environment = excluded.apns_environment,
+        bundle_id = excluded.bundle_id, device_id = excluded.device_id, gone = excluded.gone,
+        reason = excluded.reason
+      """.except(traits)
+    delete = Statement(
+      "DELETE FROM device_tokens WHERE \(condition) RETURNING \(DeviceToken.columns)", traits)
   }
 }
 

@@ -12,12 +12,15 @@ extension DeviceTable {
   /// keys, so that two transactions do not deadlock.
   static func lockBadges(of users: Set<String>, over connection: any SQLConnection) throws {
     _ = try connection.first(
-      """
+      Self.sql.locking.lockBadges, [.text(users.joined(separator: separator)), .text(separator)]
+    ) { _ in true }
+  }
+
+  struct LockingStatements {
+    let lockBadges = """
       SELECT COUNT(*) FROM (
         SELECT 1 FROM device_tokens WHERE user_record_name = ANY (string_to_array($1, $2))
         ORDER BY kind, token, container, environment FOR NO KEY UPDATE) AS devices
-      """,
-      [.text(users.joined(separator: separator)), .text(separator)]
-    ) { _ in true }
+      """.except(.onPostgreSQL)
   }
 }

@@ -30,25 +30,12 @@ extension DeviceTable {
     let beginsPeriod = known.map { !$0.isInSamePeriod(as: token) } ?? true
     if known != nil, beginsPeriod {
       try rememberGone(
-        where: DeviceName.condition, token.name.arguments, at: token.registered,
+        Self.sql.registration.named, token.name.arguments, at: token.registered,
         because: "it was registered for another user, client ID or bundle ID")
     }
     if token.kind.isPushed { try giveNumber(to: NumberedToken(token.name)) }
     try connection.run(
-      """
-      INSERT INTO device_tokens (kind, token, container, environment, apns_environment,
-        user_record_name, device_id, first_registered, registered, expires, endpoint_url,
-        endpoint_secrets, sign_in, bundle_id, badge)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $13, $14, 0)
-      ON CONFLICT (kind, token, container, environment) DO UPDATE SET
-        apns_environment = excluded.apns_environment,
-        user_record_name = excluded.user_record_name, device_id = excluded.device_id,
-        first_registered = COALESCE($12, device_tokens.first_registered),
-        registered = excluded.registered, expires = excluded.expires,
-        endpoint_url = excluded.endpoint_url, endpoint_secrets = excluded.endpoint_secrets,
-        sign_in = excluded.sign_in, bundle_id = excluded.bundle_id, refused = NULL,
-        refused_topic = NULL
-      """,
+      Self.sql.registration.save,
       [
         .text(token.kind.rawValue), .text(token.token), .text(token.container),
         .text(token.environment.rawValue), .text(token.apnsEnvironment.rawValue),
@@ -101,20 +88,17 @@ extension DeviceTable {
   /// Deletes registrations, and records those of pushed devices as former devices.
   ///
   /// - Parameters:
-  ///   - condition: the SQL condition that selects rows of `device_tokens`.
-  ///   - arguments: the values of the condition's parameters.
+  ///   - devices: the registrations.
+  ///   - arguments: the arguments of their condition.
   ///   - orders: for each deleted device, the method appends an order to abandon the device's waiting
   ///     deliveries. For each courier reader, it appends an order to delete the reader's cursors.
-  /// - Returns: the number of deleted registrations.
   @discardableResult
   private func remove(
-    where condition: String, _ arguments: [SQLValue], at timestamp: Timestamp, because end: End,
+    _ devices: EndingDevices, _ arguments: [SQLValue], at timestamp: Timestamp, because end: End,
     ordering orders: inout [DeliveryOrder]
   ) throws -> Int {
-    try rememberGone(where: condition, arguments, at: timestamp, because: end.gone)
-    let removed = try connection.rows(
-      "DELETE FROM device_tokens WHERE \(condition) RETURNING \(DeviceToken.columns)", arguments
-    ) { row in
+    try rememberGone(devices, arguments, at: timestamp, because: end.gone)
+    let removed = try connection.rows(devices.delete, arguments) { row in
       let device = try DeviceToken(row: row)
       return device.order(
         device.kind.isPushed ? .abandon(reason: end.deliveries, at: timestamp) : .forgetReading)
@@ -124,8 +108,6 @@ extension DeviceTable {
   }
 
   /// Deletes a registration of a recipient.
-  ///
-  /// - Returns: false if the recipient has no such registration.
   func remove(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -133,7 +115,7 @@ extension DeviceTable {
     let name = DeviceName(
       kind: kind, token: token, container: recipient.container, environment: recipient.environment)
     return try remove(
-      where: DeviceName.condition + " AND user_record_name = $5",
+      Self.sql.registration.ofRecipient,
       name.arguments + [.text(recipient.userRecordName)], at: timestamp, because: .unregistered,
       ordering: &orders) > 0
   }
@@ -150,37 +132,32 @@ extension DeviceTable {
     ordering orders: inout [DeliveryOrder]
   ) throws {
     try remove(
-      where: """
-        user_record_name = $1 AND container = $2 AND environment = $3 AND device_id = $4
-          AND kind <> 'webhook' AND (sign_in IS NULL OR sign_in = $5)
-        """,
+      Self.sql.registration.ofDevice,
       [
         .text(recipient.userRecordName), .text(recipient.container),
         .text(recipient.environment.rawValue), .text(deviceID), signIn.map { .bytes($0) } ?? .null,
       ], at: timestamp, because: .unregistered, ordering: &orders)
   }
 
-  /// Deletes all registrations of a user of these kinds.
   func removeAll(
     of userRecordName: String, kinds: [DeviceToken.Kind], at timestamp: Timestamp,
     because end: End, ordering orders: inout [DeliveryOrder]
   ) throws {
-    let list = kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    guard let last = kinds.last else { return }
+    // The list of kinds is filled up with its last kind.
+    let list = kinds + repeatElement(last, count: DeviceToken.Kind.allCases.count - kinds.count)
     try remove(
-      where: "user_record_name = $1 AND kind IN (\(list))", [.text(userRecordName)],
-      at: timestamp, because: end, ordering: &orders)
+      Self.sql.registration.ofKinds,
+      [.text(userRecordName)] + list.map { .text($0.rawValue) }, at: timestamp, because: end,
+      ordering: &orders)
   }
 
-  /// Deletes a user's registrations whose sign-in has no web auth token any more.
   func removeSignedOut(
     of userRecordName: String, at timestamp: Timestamp, ordering orders: inout [DeliveryOrder]
   ) throws {
     try remove(
-      where: """
-        user_record_name = $1 AND sign_in IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM web_auth_tokens WHERE hash = device_tokens.sign_in)
-          AND NOT EXISTS (SELECT 1 FROM web_auth_tokens WHERE session_id = device_tokens.sign_in)
-        """, [.text(userRecordName)], at: timestamp, because: .signedOut, ordering: &orders)
+      Self.sql.registration.signedOut, [.text(userRecordName)], at: timestamp,
+      because: .signedOut, ordering: &orders)
   }
 
   /// Deletes a device whose token its push service does not know, unless the device was registered at
@@ -194,7 +171,7 @@ extension DeviceTable {
     ordering orders: inout [DeliveryOrder]
   ) throws {
     try remove(
-      where: DeviceName.condition + " AND registered < $5",
+      Self.sql.registration.registeredBefore,
       name.arguments + [.integer(moment.milliseconds)], at: now, because: .unknown,
       ordering: &orders)
   }
@@ -205,17 +182,12 @@ extension DeviceTable {
   /// - Parameter topic: the topic for which APNs refused the token; nil for the other kinds.
   func noteRefusal(of name: DeviceName, topic: String?, at timestamp: Timestamp) throws {
     try connection.run(
-      """
-      UPDATE device_tokens SET refused = COALESCE(refused, $5), refused_topic = $6
-      WHERE \(DeviceName.condition)
-      """, name.arguments + [.integer(timestamp.milliseconds), SQLValue(topic)])
+      Self.sql.registration.noteRefusal,
+      name.arguments + [.integer(timestamp.milliseconds), SQLValue(topic)])
   }
 
-  /// Deletes the note that the push service refused a device.
   func forgetRefusal(of name: DeviceName) throws {
-    try connection.run(
-      "UPDATE device_tokens SET refused = NULL, refused_topic = NULL WHERE "
-        + DeviceName.condition, name.arguments)
+    try connection.run(Self.sql.registration.forgetRefusal, name.arguments)
   }
 
   /// The SQL condition for registrations that have ended by themselves at the time `$1`. The first part
@@ -238,15 +210,60 @@ extension DeviceTable {
   ///     cursors.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
-      """
-      DELETE FROM device_tokens WHERE kind = 'courier' AND \(Self.hasEnded)
-      RETURNING \(DeviceToken.columns)
-      """, [.integer(now)], DeviceToken.init(row:))
+      Self.sql.registration.dropReaders, [.integer(now)], DeviceToken.init(row:))
     orders += readers.map { $0.order(.forgetReading) }
     try rememberGone(
-      where: Self.hasEnded, [.integer(now)], at: Timestamp(milliseconds: now),
+      Self.sql.registration.ended, [.integer(now)], at: Timestamp(milliseconds: now),
       because: "it expired")
-    try connection.run("DELETE FROM device_tokens WHERE \(Self.hasEnded)", [.integer(now)])
+    try connection.run(Self.sql.registration.drop, [.integer(now)])
+  }
+
+  struct RegistrationStatements {
+    let named = EndingDevices(DeviceName.condition, arguments: 4)
+    let ofRecipient = EndingDevices(
+      DeviceName.condition + " AND user_record_name = $5", arguments: 5)
+    let ofDevice = EndingDevices(
+      """
+      user_record_name = $1 AND container = $2 AND environment = $3 AND device_id = $4
+        AND kind <> 'webhook' AND (sign_in IS NULL OR sign_in = $5)
+      """, arguments: 5)
+    let ofKinds = EndingDevices(
+      "user_record_name = $1 AND kind IN ($2, $3, $4, $5)",
+      arguments: 1 + DeviceToken.Kind.allCases.count)
+    let signedOut = EndingDevices(
+      """
+      user_record_name = $1 AND sign_in IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM web_auth_tokens WHERE hash = device_tokens.sign_in)
+        AND NOT EXISTS (SELECT 1 FROM web_auth_tokens WHERE session_id = device_tokens.sign_in)
+      """, arguments: 1)
+    let registeredBefore = EndingDevices(
+      DeviceName.condition + " AND registered < $5", arguments: 5)
+    let ended = EndingDevices(hasEnded, arguments: 1, .wholeTable)
+    let forgetRefusal: Statement =
+      "UPDATE device_tokens SET refused = NULL, refused_topic = NULL WHERE \(DeviceName.condition)"
+    let save: Statement = """
+      INSERT INTO device_tokens (kind, token, container, environment, apns_environment,
+        user_record_name, device_id, first_registered, registered, expires, endpoint_url,
+        endpoint_secrets, sign_in, bundle_id, badge)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $13, $14, 0)
+      ON CONFLICT (kind, token, container, environment) DO UPDATE SET
+        apns_environment = excluded.apns_environment,
+        user_record_name = excluded.user_record_name, device_id = excluded.device_id,
+        first_registered = COALESCE($12, device_tokens.first_registered),
+        registered = excluded.registered, expires = excluded.expires,
+        endpoint_url = excluded.endpoint_url, endpoint_secrets = excluded.endpoint_secrets,
+        sign_in = excluded.sign_in, bundle_id = excluded.bundle_id, refused = NULL,
+        refused_topic = NULL
+      """
+    let noteRefusal: Statement = """
+      UPDATE device_tokens SET refused = COALESCE(refused, $5), refused_topic = $6
+      WHERE \(DeviceName.condition)
+      """
+    let dropReaders = """
+      DELETE FROM device_tokens WHERE kind = 'courier' AND \(DeviceTable.hasEnded)
+      RETURNING \(DeviceToken.columns)
+      """.except(.wholeTable)
+    let drop = "DELETE FROM device_tokens WHERE \(DeviceTable.hasEnded)".except(.wholeTable)
   }
 }
 

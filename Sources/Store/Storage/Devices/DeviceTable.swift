@@ -19,10 +19,8 @@ import StoreModel
 ///
 /// The readers of the web courier are rows of the kind `courier`. They have no number, because
 /// nothing is delivered to them: they poll the server for entries of the notification log.
-struct DeviceTable {
+struct DeviceTable: Table {
   let transaction: StoreTransaction
-
-  var connection: any SQLConnection { transaction.connection }
 
   /// The tables of registrations, of tokens' numbers and of former devices.
   ///
@@ -86,11 +84,8 @@ struct DeviceTable {
 
   // MARK: Reading
 
-  /// Returns a registered device; nil if there is no such device.
   func device(named name: DeviceName) throws -> DeviceToken? {
-    try connection.first(
-      "SELECT \(DeviceToken.columns) FROM device_tokens WHERE \(DeviceName.condition)",
-      name.arguments, DeviceToken.init(row:))
+    try connection.first(Self.sql.device, name.arguments, DeviceToken.init(row:))
   }
 
   /// Returns the registrations of a token, each with its badge, in the order of containers.
@@ -101,19 +96,13 @@ struct DeviceTable {
     ofToken token: String, kind: DeviceToken.Kind, keepingThem: Bool = false
   ) throws -> [(device: DeviceToken, badge: Int)] {
     try connection.rows(
-      "SELECT \(DeviceToken.columns), badge FROM device_tokens"
-        + " WHERE kind = $1 AND token = $2 ORDER BY container, environment"
-        + (keepingThem ? keepingRows : ""),
+      Self.sql.registrations(locking: keepingThem && keepsRows),
       [.text(kind.rawValue), .text(token)]
     ) { (device: try DeviceToken(row: $0), badge: Int($0.integer(DeviceToken.columnCount))) }
   }
 
-  /// Returns a user's devices of all kinds. The device whose last registration is oldest comes
-  /// first.
   func devices(of userRecordName: String) throws -> [DeviceToken] {
-    try connection.rows(
-      "SELECT \(DeviceToken.columns) FROM device_tokens WHERE user_record_name = $1"
-        + " ORDER BY registered, kind, token", [.text(userRecordName)], DeviceToken.init(row:))
+    try connection.rows(Self.sql.ofUser, [.text(userRecordName)], DeviceToken.init(row:))
   }
 
   /// Returns a page of devices in the order of their kinds, tokens and containers.
@@ -121,7 +110,6 @@ struct DeviceTable {
   /// - Parameters:
   ///   - userRecordName: the user whose devices are listed; nil for all users.
   ///   - last: the last device of the previous page; nil for the first page.
-  ///   - limit: the most devices in the page.
   func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) throws -> [DeviceToken] {
@@ -129,22 +117,15 @@ struct DeviceTable {
       (last?.arguments ?? [.text(""), .text(""), .text(""), .text("")]) + [.integer(Int64(limit))]
     if let userRecordName { arguments.append(.text(userRecordName)) }
     return try connection.rows(
-      """
-      SELECT \(DeviceToken.columns) FROM device_tokens
-      WHERE (kind, token, container, environment) > ($1, $2, $3, $4)\(userRecordName == nil ? "" : " AND user_record_name = $6")
-      ORDER BY kind, token, container, environment LIMIT $5
-      """, arguments, DeviceToken.init(row:))
+      userRecordName == nil ? Self.sql.page : Self.sql.pageOfUser, arguments,
+      DeviceToken.init(row:))
   }
 
   /// Returns the number of other devices of the same kind that the user of `device` has in the same
   /// container and environment. Registrations that had ended when `device` was registered do not count.
   func othersCount(besides device: DeviceToken) throws -> Int {
     try connection.first(
-      """
-      SELECT COUNT(*) FROM device_tokens
-      WHERE user_record_name = $1 AND kind = $2 AND token <> $3 AND container = $4
-        AND environment = $5 AND \(Self.isValid(at: "$6"))
-      """,
+      Self.sql.othersCount,
       [
         .text(device.userRecordName), .text(device.kind.rawValue), .text(device.token),
         .text(device.container), .text(device.environment.rawValue),
@@ -172,12 +153,7 @@ struct DeviceTable {
       return
     }
     try connection.query(
-      """
-      SELECT \(Self.targetColumns) FROM device_tokens
-      WHERE user_record_name = $1 AND kind <> 'courier' AND container = $2 AND environment = $3
-        AND \(Self.isValid(at: "$4"))
-      ORDER BY token\(keepingRows)
-      """,
+      Self.sql.targets(locking: keepsRows),
       [
         .text(user.userRecordName), .text(address.container),
         .text(address.environment.rawValue), .integer(now.milliseconds),
@@ -193,35 +169,15 @@ struct DeviceTable {
         AND device_numbers.environment = device_tokens.environment)
     """
 
-  /// PostgreSQL's query for the devices of users: as ``visitTargets(of:at:now:_:)``, for several users.
-  ///
-  /// The arguments are the user, container and environment, a number by which the caller recognises
-  /// the user, and the time. The last column is that number.
-  static let targets = """
-    SELECT \(targetColumns), c4
-    FROM \(RowStatement.rows(of: [.text, .text, .text, .integer, .integer]))
-    JOIN device_tokens ON user_record_name = c1 COLLATE "C" AND kind <> 'courier'
-      AND container = c2 COLLATE "C" AND environment = c3 COLLATE "C" AND \(isValid(at: "c5"))
-    ORDER BY c4, device_tokens.token FOR KEY SHARE OF device_tokens
-    """
-
   /// Returns the numbers of devices of a kind in each container, in the order of containers. Devices that
   /// name different apps, or that APNs refused for different topics, are different groups.
   ///
-  /// - Parameters:
-  ///   - now: devices whose registration has ended by this time do not count.
-  ///   - limit: the most devices counted in all containers together.
+  /// - Parameter now: devices whose registration has ended by this time do not count.
   func counts(
     of kind: DeviceToken.Kind, now: Timestamp, limit: Int
   ) throws -> [DeviceCensus.Group] {
     try connection.rows(
-      """
-      SELECT container, bundle_id, refused_topic, COUNT(*) FROM (
-        SELECT container, bundle_id, refused_topic FROM device_tokens
-        WHERE kind = $1 AND \(Self.isValid(at: "$2")) LIMIT $3) AS devices
-      GROUP BY container, bundle_id, refused_topic
-      ORDER BY container, COALESCE(bundle_id, ''), COALESCE(refused_topic, '')
-      """, [.text(kind.rawValue), .integer(now.milliseconds), .integer(Int64(limit))]
+      Self.sql.counts, [.text(kind.rawValue), .integer(now.milliseconds), .integer(Int64(limit))]
     ) {
       DeviceCensus.Group(
         kind: kind, container: $0.text(0), bundleID: $0.optionalText(1),
@@ -231,18 +187,11 @@ struct DeviceTable {
 
   // MARK: Readers of the web courier
 
-  /// Returns the readers by which a user gets the notifications of a container.
-  ///
-  /// - Parameter now: readers whose registration has ended by this time are left out.
   func readers(
     of userRecordName: String, at address: DatabaseAddress, now: Timestamp
   ) throws -> [DeviceToken] {
     try connection.rows(
-      """
-      SELECT \(DeviceToken.columns) FROM device_tokens
-      WHERE user_record_name = $1 AND kind = 'courier' AND container = $2 AND environment = $3
-        AND \(Self.isValid(at: "$4"))
-      """,
+      Self.sql.readers,
       [
         .text(userRecordName), .text(address.container), .text(address.environment.rawValue),
         .integer(now.milliseconds),
@@ -275,19 +224,20 @@ struct DeviceTable {
   // MARK: Locks
 
   /// The SQL clause that locks the selected devices: no other transaction can register them for
-  /// another user until this transaction ends. It is empty on a store for one server,
-  /// and on a distributed store.
+  /// another user until this transaction ends (``keepsRows``).
+  ///
+  /// Several transactions can have the lock on a row, and badges can be changed
+  /// meanwhile. The lock excludes the lock `FOR UPDATE` of ``lock(_:)``.
+  private static let keepingRows = " FOR KEY SHARE"
+
+  /// Whether selected devices are locked: neither on a store for one server, nor on a distributed
+  /// store.
   ///
   /// On a distributed store, Citus would lock the whole table instead of some rows. Two
   /// transactions that raise badges would then wait for each other. Without the lock, a delivery
   /// may be written for a device that has another user by now; the claim of this delivery abandons
   /// it.
-  ///
-  /// Several transactions can have the lock `FOR KEY SHARE` on a row, and badges can be changed
-  /// meanwhile. The lock excludes the lock `FOR UPDATE` of ``lock(_:)``.
-  private var keepingRows: String {
-    connection.isShared && !transaction.context.isDistributed ? " FOR KEY SHARE" : ""
-  }
+  private var keepsRows: Bool { connection.isShared && !transaction.context.isDistributed }
 
   /// Locks a device's row before the device's registration changes.
   ///
@@ -297,30 +247,21 @@ struct DeviceTable {
   ///
   /// The method does nothing on a store for one server, and on a distributed store.
   func lock(_ name: DeviceName) throws {
-    guard connection.isShared, !transaction.context.isDistributed else { return }
-    _ = try connection.first(
-      "SELECT 1 FROM device_tokens WHERE \(DeviceName.condition) FOR UPDATE", name.arguments
-    ) { _ in true }
+    guard keepsRows else { return }
+    _ = try connection.first(Self.sql.lock, name.arguments) { _ in true }
   }
 
   // MARK: Badges
 
-  /// Raises a device's badge, and returns the new badge; nil if there is no such device.
   func raiseBadge(of name: DeviceName, by count: Int = 1) throws -> Int? {
     try connection.first(
-      """
-      UPDATE device_tokens SET badge = badge + $5 WHERE \(DeviceName.condition) RETURNING badge
-      """, name.arguments + [.integer(Int64(count))]
+      Self.sql.raiseBadge, name.arguments + [.integer(Int64(count))]
     ) { Int($0.integer(0)) }
   }
 
-  /// Sets the badge of all devices of a recipient.
   func setBadge(_ badge: Int, of recipient: Recipient) throws {
     try connection.run(
-      """
-      UPDATE device_tokens SET badge = $4
-      WHERE user_record_name = $1 AND container = $2 AND environment = $3
-      """,
+      Self.sql.setBadge,
       [
         .text(recipient.userRecordName), .text(recipient.container),
         .text(recipient.environment.rawValue), .integer(Int64(badge)),
@@ -329,7 +270,77 @@ struct DeviceTable {
 
   /// Sets a device's badge to 0, because it has a new user.
   func resetBadge(of name: DeviceName) throws {
-    try connection.run(
-      "UPDATE device_tokens SET badge = 0 WHERE \(DeviceName.condition)", name.arguments)
+    try connection.run(Self.sql.resetBadge, name.arguments)
+  }
+
+  struct Statements {
+    let gone = GoneStatements()
+    let locking = LockingStatements()
+    let registration = RegistrationStatements()
+    let registrations = LockingStatement(
+      """
+      SELECT \(DeviceToken.columns), badge FROM device_tokens
+      WHERE kind = $1 AND token = $2 ORDER BY container, environment
+      """, lock: keepingRows)
+    let ofUser: Statement = """
+      SELECT \(DeviceToken.columns) FROM device_tokens WHERE user_record_name = $1
+      ORDER BY registered, kind, token
+      """
+    let page = listing("")
+    let pageOfUser = listing(" AND user_record_name = $6")
+    let targets = LockingStatement(
+      """
+      SELECT \(targetColumns) FROM device_tokens
+      WHERE user_record_name = $1 AND kind <> 'courier' AND container = $2 AND environment = $3
+        AND \(isValid(at: "$4"))
+      ORDER BY token
+      """, lock: keepingRows)
+    /// The arguments are the user, container and environment, a number by which the caller recognises
+    /// the user, and the time. The last column is that number.
+    let targetsOfSome = RowQuery([.text, .text, .text, .integer, .integer]) {
+      """
+      SELECT \(targetColumns), c4 FROM \($0)
+      JOIN device_tokens ON user_record_name = c1 COLLATE "C" AND kind <> 'courier'
+        AND container = c2 COLLATE "C" AND environment = c3 COLLATE "C" AND \(isValid(at: "c5"))
+      ORDER BY c4, device_tokens.token FOR KEY SHARE OF device_tokens
+      """
+    }
+    let device: Statement =
+      "SELECT \(DeviceToken.columns) FROM device_tokens WHERE \(DeviceName.condition)"
+    let othersCount: Statement = """
+      SELECT COUNT(*) FROM device_tokens
+      WHERE user_record_name = $1 AND kind = $2 AND token <> $3 AND container = $4
+        AND environment = $5 AND \(DeviceTable.isValid(at: "$6"))
+      """
+    let counts: Statement = """
+      SELECT container, bundle_id, refused_topic, COUNT(*) FROM (
+        SELECT container, bundle_id, refused_topic FROM device_tokens
+        WHERE kind = $1 AND \(DeviceTable.isValid(at: "$2")) LIMIT $3) AS devices
+      GROUP BY container, bundle_id, refused_topic
+      ORDER BY container, COALESCE(bundle_id, ''), COALESCE(refused_topic, '')
+      """
+    let readers: Statement = """
+      SELECT \(DeviceToken.columns) FROM device_tokens
+      WHERE user_record_name = $1 AND kind = 'courier' AND container = $2 AND environment = $3
+        AND \(DeviceTable.isValid(at: "$4"))
+      """
+    let lock = "SELECT 1 FROM device_tokens WHERE \(DeviceName.condition) FOR UPDATE".except(
+      .onPostgreSQL)
+    let raiseBadge: Statement =
+      "UPDATE device_tokens SET badge = badge + $5 WHERE \(DeviceName.condition) RETURNING badge"
+    let setBadge: Statement = """
+      UPDATE device_tokens SET badge = $4
+      WHERE user_record_name = $1 AND container = $2 AND environment = $3
+      """
+    let resetBadge: Statement = "UPDATE device_tokens SET badge = 0 WHERE \(DeviceName.condition)"
+  }
+  static let sql = Statements()
+
+  private static func listing(_ condition: String) -> Statement {
+    """
+    SELECT \(DeviceToken.columns) FROM device_tokens
+    WHERE (kind, token, container, environment) > ($1, $2, $3, $4)\(condition)
+    ORDER BY kind, token, container, environment LIMIT $5
+    """
   }
 }

@@ -8,10 +8,8 @@ import StoreModel
 /// For all other subscribers, ``DispatchTable`` has the position. A row exists from the transaction
 /// that first leaves out firings of the subscriber until the subscriber's position has reached that of
 /// the database.
-struct DeferredDispatchTable {
+struct DeferredDispatchTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `through` is the number of the last change that is dispatched to the subscriber, fully or
   /// partly. If it is only partly dispatched, `settled_subscription` is the last processed
@@ -42,25 +40,16 @@ struct DeferredDispatchTable {
     FROM deferred_dispatches WHERE database_id = $1
     """
 
-  /// Returns the deferred subscribers of a part, in the order of their names.
   func subscribers(in part: DatabasePart) throws -> [String] {
-    try connection.rows(
-      """
-      SELECT subscriber FROM deferred_dispatches
-      WHERE database_id = $1\(part.subscriberCondition) ORDER BY subscriber
-      """, [.integer(part.database.rawValue)]
-    ) { $0.text(0) }
+    try connection.rows(Self.sql.subscribers(part), [.id(part.database)] + part.division) {
+      $0.text(0)
+    }
   }
 
   /// Returns the position up to which changes are dispatched to a subscriber; nil if the subscriber
   /// is not deferred. The count of changes in the result is 0.
   func position(of subscriber: String, in database: DatabaseID) throws -> DispatchPosition? {
-    try connection.first(
-      """
-      SELECT through, settled_subscription FROM deferred_dispatches
-      WHERE database_id = $1 AND subscriber = $2
-      """, [.integer(database.rawValue), .text(subscriber)]
-    ) { row in
+    try connection.first(Self.sql.position, [.id(database), .text(subscriber)]) { row in
       DispatchPosition(
         through: row.integer(0), changes: 0,
         settled: row.optionalText(1).map {
@@ -69,12 +58,9 @@ struct DeferredDispatchTable {
     }
   }
 
-  /// Returns the number up to which changes are fully dispatched to all deferred subscribers of a
-  /// database; nil if there are none.
   func leastWholeThrough(in database: DatabaseID) throws -> Int64? {
-    try connection.first(Self.leastWholeThrough, [.integer(database.rawValue)]) {
-      $0.optionalInteger(0)
-    } ?? nil
+    try connection.first(Self.sql.leastWholeThrough, [.id(database)]) { $0.optionalInteger(0) }
+      ?? nil
   }
 
   /// Returns the oldest changes of a part that are dispatched but deferred for a subscriber, with the
@@ -160,32 +146,43 @@ struct DeferredDispatchTable {
   /// Defers the firings of a subscriber for all changes after a number. A subscriber who is deferred
   /// already stays so.
   func begin(_ subscriber: String, after sequence: Int64, in database: DatabaseID) throws {
-    try connection.run(
-      """
-      INSERT INTO deferred_dispatches (database_id, subscriber, through) VALUES ($1, $2, $3)
-      ON CONFLICT (database_id, subscriber) DO NOTHING
-      """, [.integer(database.rawValue), .text(subscriber), .integer(sequence)])
+    try connection.run(Self.sql.begin, [.id(database), .text(subscriber), .integer(sequence)])
   }
 
-  /// Stores the position of a deferred subscriber.
   func write(
     _ position: DispatchPosition, of subscriber: String, in database: DatabaseID
   ) throws {
     try connection.run(
-      """
-      UPDATE deferred_dispatches SET through = $3, settled_subscription = $4
-      WHERE database_id = $1 AND subscriber = $2
-      """,
+      Self.sql.write,
       [
-        .integer(database.rawValue), .text(subscriber), .integer(position.through),
+        .id(database), .text(subscriber), .integer(position.through),
         SQLValue(position.settled?.subscriptionID),
       ])
   }
 
-  /// Ends the deferral of a subscriber.
   func remove(_ subscriber: String, in database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM deferred_dispatches WHERE database_id = $1 AND subscriber = $2",
-      [.integer(database.rawValue), .text(subscriber)])
+    try connection.run(Self.sql.remove, [.id(database), .text(subscriber)])
   }
+
+  struct Statements {
+    let leastWholeThrough = Statement(DeferredDispatchTable.leastWholeThrough)
+    let subscribers = PartStatement(
+      "SELECT subscriber FROM deferred_dispatches WHERE database_id = $1", arguments: 1,
+      " ORDER BY subscriber")
+    let position: Statement = """
+      SELECT through, settled_subscription FROM deferred_dispatches
+      WHERE database_id = $1 AND subscriber = $2
+      """
+    let begin: Statement = """
+      INSERT INTO deferred_dispatches (database_id, subscriber, through) VALUES ($1, $2, $3)
+      ON CONFLICT (database_id, subscriber) DO NOTHING
+      """
+    let write: Statement = """
+      UPDATE deferred_dispatches SET through = $3, settled_subscription = $4
+      WHERE database_id = $1 AND subscriber = $2
+      """
+    let remove: Statement =
+      "DELETE FROM deferred_dispatches WHERE database_id = $1 AND subscriber = $2"
+  }
+  static let sql = Statements()
 }

@@ -10,9 +10,8 @@ import StoreModel
 /// ``OutboxTable`` as a history.
 ///
 /// For divided databases, ``PartDispatchTable`` has the position of each part.
-struct DispatchTable {
+struct DispatchTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of dispatches.
   ///
@@ -50,37 +49,9 @@ struct DispatchTable {
     var database: DatabaseID { DatabaseID(rawValue: key.database) }
   }
 
-  /// Returns a database's dispatch position; nil if the database has no row.
-  ///
-  /// - Complexity: O(log *n*), where *n* is the number of rows of all databases.
   func position(of database: DatabaseID) throws -> DispatchPosition? {
-    try connection.first(
-      """
-      SELECT through, changes, settled_subscriber, settled_subscription,
-        \(DeferredDispatchTable.exist(inDatabaseOf: "dispatches"))
-      FROM dispatches WHERE database_id = $1 ORDER BY through DESC LIMIT 1
-      """, [.integer(database.rawValue)], DispatchPosition.init(row:))
+    try connection.first(Self.sql.position, [.id(database)], DispatchPosition.init(row:))
   }
-
-  /// PostgreSQL's query for the positions of databases, and for the numbers of changes after them.
-  ///
-  /// The arguments are the numbers of databases, and those of the last changes to count. The columns
-  /// are the database, the number of changes, and those of ``DispatchPosition/init(row:from:)``, which
-  /// are null for a database without a position.
-  static let positions = """
-    SELECT c1, (
-        SELECT COUNT(*) FROM outbox WHERE outbox.database_id = c1 AND sequence <= c2
-          AND sequence > COALESCE(CASE WHEN settled_subscriber IS NULL THEN through
-            ELSE through - 1 END, -1)),
-      through, changes, settled_subscriber, settled_subscription, (
-        SELECT COUNT(*) FROM (
-          SELECT 1 FROM deferred_dispatches WHERE deferred_dispatches.database_id = c1 LIMIT 1)
-        AS deferred)
-    FROM \(RowStatement.rows(of: [.integer, .integer]))
-    LEFT JOIN LATERAL (
-      SELECT through, changes, settled_subscriber, settled_subscription FROM dispatches
-      WHERE dispatches.database_id = c1 ORDER BY through DESC LIMIT 1) AS last ON TRUE
-    """
 
   /// Returns the dispatch position of a part; nil if the part has no row. The part that is the
   /// whole database has its position in this table. Other parts have theirs in
@@ -105,7 +76,7 @@ struct DispatchTable {
 
   /// Writes the positions that were decided.
   func writeDecided() throws {
-    var rows = RowInsertion(Self.insertion)
+    var rows = RowInsertion(Self.sql.insertion)
     for (key, _, row) in transaction.writes.dispatches.takeChanges() {
       guard let row else { continue }
       try rows.add(in: connection) {
@@ -120,26 +91,9 @@ struct DispatchTable {
     try rows.finish(in: connection)
   }
 
-  private static let insertion = RowStatement(
-    inserting: """
-      dispatches (database_id, through, changes, dispatched, settled_subscriber,
-        settled_subscription)
-      """, [.integer, .integer, .integer, .integer, .text, .text],
-    tail: """
-      ON CONFLICT (database_id, through) DO UPDATE SET changes = excluded.changes,
-        dispatched = excluded.dispatched, settled_subscriber = excluded.settled_subscriber,
-        settled_subscription = excluded.settled_subscription
-      """)
-
-  /// Returns the rows after `key`, in the order of their databases and last changes.
-  ///
-  /// - Parameter limit: the most rows returned.
   func dispatches(behind key: Key, limit: Int64) throws -> [Dispatch] {
     try connection.rows(
-      """
-      SELECT database_id, through, changes, dispatched, settled_subscriber FROM dispatches
-      WHERE (database_id, through) > ($1, $2) ORDER BY database_id, through LIMIT $3
-      """, [.integer(key.database), .integer(key.through), .integer(limit)]
+      Self.sql.behind, [.integer(key.database), .integer(key.through), .integer(limit)]
     ) {
       Dispatch(
         key: Key(database: $0.integer(0), through: $0.integer(1)),
@@ -155,9 +109,7 @@ struct DispatchTable {
     of database: DatabaseID, dispatchedAt position: DispatchPosition
   ) throws {
     try OutboxTable(transaction: transaction).drop(from: database, through: position.wholeThrough)
-    try connection.run(
-      "DELETE FROM dispatches WHERE database_id = $1 AND through < $2",
-      [.integer(database.rawValue), .integer(position.through)])
+    try connection.run(Self.sql.dropBefore, [.id(database), .integer(position.through)])
   }
 
   /// Deletes the oldest dispatched changes of a database.
@@ -170,17 +122,11 @@ struct DispatchTable {
   func dropChanges(of database: DatabaseID, before number: Int64) throws {
     guard number > 0 else { return }
     let last = try connection.first(
-      """
-      SELECT MAX(through) FROM (
-        SELECT through, changes FROM dispatches WHERE database_id = $1 ORDER BY through LIMIT 128
-      ) AS oldest WHERE changes <= $2
-      """, [.integer(database.rawValue), .integer(number)]
+      Self.sql.oldest, [.id(database), .integer(number)]
     ) { $0.optionalInteger(0) }
     guard let last = last ?? nil else { return }
     try OutboxTable(transaction: transaction).drop(from: database, through: last)
-    try connection.run(
-      "DELETE FROM dispatches WHERE database_id = $1 AND through <= $2",
-      [.integer(database.rawValue), .integer(last)])
+    try connection.run(Self.sql.dropThrough, [.id(database), .integer(last)])
   }
 
   /// Deletes the row of one transaction, the changes that it dispatched, and all earlier changes of
@@ -193,10 +139,58 @@ struct DispatchTable {
 
   /// Deletes the row of one transaction. The changes that it dispatched stay.
   func remove(of database: DatabaseID, through sequence: Int64) throws {
-    try connection.run(
-      "DELETE FROM dispatches WHERE database_id = $1 AND through = $2",
-      [.integer(database.rawValue), .integer(sequence)])
+    try connection.run(Self.sql.remove, [.id(database), .integer(sequence)])
   }
+
+  struct Statements {
+    let position: Statement = """
+      SELECT through, changes, settled_subscriber, settled_subscription,
+        \(DeferredDispatchTable.exist(inDatabaseOf: "dispatches"))
+      FROM dispatches WHERE database_id = $1 ORDER BY through DESC LIMIT 1
+      """
+    /// The arguments are the numbers of databases, and those of the last changes to count. The columns
+    /// are the database, the number of changes, and those of ``DispatchPosition/init(row:from:)``, which
+    /// are null for a database without a position.
+    let positions = RowQuery([.integer, .integer]) {
+      """
+      SELECT c1, (
+          SELECT COUNT(*) FROM outbox WHERE outbox.database_id = c1 AND sequence <= c2
+            AND sequence > COALESCE(CASE WHEN settled_subscriber IS NULL THEN through
+              ELSE through - 1 END, -1)),
+        through, changes, settled_subscriber, settled_subscription, (
+          SELECT COUNT(*) FROM (
+            SELECT 1 FROM deferred_dispatches WHERE deferred_dispatches.database_id = c1 LIMIT 1)
+          AS deferred)
+      FROM \($0)
+      LEFT JOIN LATERAL (
+        SELECT through, changes, settled_subscriber, settled_subscription FROM dispatches
+        WHERE dispatches.database_id = c1 ORDER BY through DESC LIMIT 1) AS last ON TRUE
+      """
+    }
+    let insertion = RowStatement(
+      inserting: """
+        dispatches (database_id, through, changes, dispatched, settled_subscriber,
+          settled_subscription)
+        """, [.integer, .integer, .integer, .integer, .text, .text],
+      tail: """
+        ON CONFLICT (database_id, through) DO UPDATE SET changes = excluded.changes,
+          dispatched = excluded.dispatched, settled_subscriber = excluded.settled_subscriber,
+          settled_subscription = excluded.settled_subscription
+        """)
+    let behind = """
+      SELECT database_id, through, changes, dispatched, settled_subscriber FROM dispatches
+      WHERE (database_id, through) > ($1, $2) ORDER BY database_id, through LIMIT $3
+      """.except(.everyDatabase)
+    let dropBefore: Statement = "DELETE FROM dispatches WHERE database_id = $1 AND through < $2"
+    let oldest: Statement = """
+      SELECT MAX(through) FROM (
+        SELECT through, changes FROM dispatches WHERE database_id = $1 ORDER BY through LIMIT 128
+      ) AS oldest WHERE changes <= $2
+      """
+    let dropThrough: Statement = "DELETE FROM dispatches WHERE database_id = $1 AND through <= $2"
+    let remove: Statement = "DELETE FROM dispatches WHERE database_id = $1 AND through = $2"
+  }
+  static let sql = Statements()
 }
 
 extension DispatchPosition {

@@ -11,9 +11,8 @@ import StoreModel
 ///
 /// The transaction that makes a change also writes the row. So a crash of the server loses no
 /// committed change.
-struct OutboxTable {
+struct OutboxTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of changes.
   ///
@@ -64,7 +63,7 @@ struct OutboxTable {
   func writeDecided() throws {
     let changes = transaction.writes.outbox
     transaction.writes.outbox = []
-    var rows = RowInsertion(Self.insertion)
+    var rows = RowInsertion(Self.sql.insertion)
     for (entry, content) in changes {
       try rows.add(in: connection) {
         $0.append(entry.database.rawValue)
@@ -75,10 +74,6 @@ struct OutboxTable {
     }
     try rows.finish(in: connection)
   }
-
-  private static let insertion = RowStatement(
-    inserting: "outbox (database_id, sequence, subscription_version, content)",
-    [.integer, .integer, .integer, .bytes])
 
   /// Returns who may learn of changes in a database. The transaction has locked the database's row,
   /// so no other transaction saves a subscription or a share before this one ends.
@@ -146,13 +141,11 @@ struct OutboxTable {
   func entries(
     for part: DatabasePart, after sequence: Int64, through last: Int64, limit: Int
   ) throws -> [OutboxEntry] {
-    let database = SQLValue.integer(part.database.rawValue)
+    let database = SQLValue.id(part.database)
     // The sizes are read first, so that no change is read that does not fit.
     let sizes = try connection.rows(
-      """
-      SELECT sequence, LENGTH(content) FROM outbox
-      WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence LIMIT $4
-      """, [database, .integer(sequence), .integer(last), .integer(Int64(max(0, limit)))]
+      Self.sql.sizes,
+      [database, .integer(sequence), .integer(last), .integer(Int64(max(0, limit)))]
     ) { (sequence: $0.integer(0), bytes: Int($0.integer(1))) }
     var total = 0
     let end = sizes.first { size in
@@ -161,10 +154,7 @@ struct OutboxTable {
     }
     guard let end = end ?? sizes.last else { return [] }
     return try connection.rows(
-      """
-      SELECT sequence, subscription_version, content FROM outbox
-      WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence
-      """, [database, .integer(sequence), .integer(end.sequence)]
+      Self.sql.entries, [database, .integer(sequence), .integer(end.sequence)]
     ) { try entry($0, for: part) }
   }
 
@@ -194,10 +184,7 @@ struct OutboxTable {
     of database: DatabaseID, from begin: DispatchPosition?, through last: Int64
   ) throws -> Int? {
     try connection.first(
-      "SELECT COUNT(*) FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3",
-      [
-        .integer(database.rawValue), .integer(begin?.wholeThrough ?? .min), .integer(last),
-      ]
+      Self.sql.count, [.id(database), .integer(begin?.wholeThrough ?? .min), .integer(last)]
     ) { Int($0.integer(0)) }
   }
 
@@ -210,13 +197,7 @@ struct OutboxTable {
     through last: Int64
   ) throws -> Int64? {
     try connection.first(
-      """
-      SELECT sequence FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3
-      ORDER BY sequence DESC LIMIT 1 OFFSET $4
-      """,
-      [
-        .integer(database.rawValue), .integer(sequence), .integer(last), .integer(Int64(newest)),
-      ]
+      Self.sql.number, [.id(database), .integer(sequence), .integer(last), .integer(Int64(newest))]
     ) { $0.integer(0) }
   }
 
@@ -234,25 +215,16 @@ struct OutboxTable {
     let through =
       try DispatchTable(transaction: transaction).position(of: database)?.wholeThrough ?? .min
     return try connection.first(
-      "SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 LIMIT 1",
-      [.integer(database.rawValue), .integer(through), .integer(last)]
+      Self.sql.any, [.id(database), .integer(through), .integer(last)]
     ) { _ in true } ?? false
   }
 
-  /// Returns the number of a database's last change, dispatched or not; 0 if the outbox has no
-  /// change of the database.
   func lastSequence(in database: DatabaseID) throws -> Int64 {
-    try connection.first(
-      "SELECT MAX(sequence) FROM outbox WHERE database_id = $1", [.integer(database.rawValue)]
-    ) { $0.integer(0) } ?? 0
+    try connection.first(Self.sql.last, [.id(database)]) { $0.integer(0) } ?? 0
   }
 
-  /// Returns the databases with changes in the outbox, dispatched or not, in the order of their
-  /// numbers.
   func databases() throws -> [DatabaseID] {
-    try connection.rows(
-      "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id", []
-    ) { DatabaseID(rawValue: $0.integer(0)) }
+    try connection.rows(Self.sql.databases, []) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
   /// Returns the databases with undispatched changes, or with changes that are deferred for a
@@ -262,25 +234,7 @@ struct OutboxTable {
   ///   number of all changes.
   func undispatchedDatabases() throws -> [DatabaseID] {
     // The query reads the index once for each database, and skips the other changes.
-    try connection.rows(
-      """
-      WITH RECURSIVE changed (database_id) AS (
-        SELECT MIN(database_id) FROM outbox
-        UNION ALL
-        SELECT (
-          SELECT MIN(outbox.database_id) FROM outbox
-          WHERE outbox.database_id > changed.database_id)
-        FROM changed WHERE changed.database_id IS NOT NULL)
-      SELECT database_id FROM changed
-      WHERE database_id IS NOT NULL
-        AND ((SELECT MAX(sequence) FROM outbox WHERE outbox.database_id = changed.database_id)
-            > COALESCE((
-              SELECT CASE WHEN settled_subscriber IS NULL THEN through ELSE through - 1 END
-              FROM dispatches WHERE dispatches.database_id = changed.database_id
-              ORDER BY through DESC LIMIT 1), -1)
-          OR \(DeferredDispatchTable.exist(inDatabaseOf: "changed")))
-      """, []
-    ) { DatabaseID(rawValue: $0.integer(0)) }
+    try connection.rows(Self.sql.undispatchedDatabases, []) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
   /// Examines at most `limit` changes of a database, and returns those of a record, newest first.
@@ -288,7 +242,6 @@ struct OutboxTable {
   /// - Parameters:
   ///   - recordID: the record; nil for all changes.
   ///   - sequence: the number of the newest change to examine.
-  ///   - limit: the most changes examined.
   /// - Returns: `changes`: the changes found; `oldest`: the number of the oldest examined change,
   ///   or nil if there are no older changes.
   func pastChanges(
@@ -298,14 +251,7 @@ struct OutboxTable {
     var changes: [PastChange] = []
     var (oldest, count) = (Int64.max, 0)
     try connection.query(
-      """
-      SELECT sequence, subscription_version, content, lacks_fields, (
-          SELECT dispatched FROM dispatches
-          WHERE dispatches.database_id = outbox.database_id AND through >= outbox.sequence
-          ORDER BY through LIMIT 1)
-      FROM outbox WHERE database_id = $1 AND sequence <= $2 ORDER BY sequence DESC LIMIT $3
-      """,
-      [.integer(database.rawValue), .integer(sequence), .integer(Int64(limit))]
+      Self.sql.past, [.id(database), .integer(sequence), .integer(Int64(limit))]
     ) { row in
       count += 1
       oldest = row.integer(0)
@@ -324,15 +270,13 @@ struct OutboxTable {
     return (changes, count == limit ? oldest : nil)
   }
 
-  /// Removes the record's fields from a stored change, and sets `lacks_fields`.
   func dropFields(of entry: OutboxEntry) throws {
     var change = entry.change
     change.record?.fields = [:]
     change.record?.encryptedFields = []
     let content = content(of: change, entry.audience, reserving: 512)
     try connection.run(
-      "UPDATE outbox SET content = $3, lacks_fields = 1 WHERE database_id = $1 AND sequence = $2",
-      [.integer(entry.database.rawValue), .integer(entry.sequence), .bytes(content)])
+      Self.sql.dropFields, [.id(entry.database), .integer(entry.sequence), .bytes(content)])
   }
 
   /// Encodes a change for its row. The audience follows the change; an empty one takes no bytes.
@@ -373,7 +317,7 @@ struct OutboxTable {
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
     try transaction.rows(
-      of: "outbox", by: "sequence", naming: user, after: sequence, examining: count, in: database)
+      by: Self.sql.naming, naming: user, after: sequence, examining: count, in: database)
   }
 
   /// Calls `alter` with a stored change and its audience, and stores them if `alter` returns true.
@@ -383,15 +327,13 @@ struct OutboxTable {
     _ sequence: Int64, in database: DatabaseID,
     by alter: (inout Change, inout ShareAudience) -> Bool
   ) throws -> Bool {
-    let key: [SQLValue] = [.integer(database.rawValue), .integer(sequence)]
-    let content = try connection.first(
-      "SELECT content FROM outbox WHERE database_id = $1 AND sequence = $2", key
-    ) { $0.bytes(0) }
+    let key: [SQLValue] = [.id(database), .integer(sequence)]
+    let content = try connection.first(Self.sql.content, key) { $0.bytes(0) }
     guard let content else { return false }
     var (change, audience) = try decode(content, numbered: sequence, in: database)
     guard alter(&change, &audience) else { return false }
     try connection.run(
-      "UPDATE outbox SET content = $3 WHERE database_id = $1 AND sequence = $2",
+      Self.sql.setContent,
       key + [.bytes(self.content(of: change, audience, reserving: content.count))])
     return true
   }
@@ -399,12 +341,68 @@ struct OutboxTable {
   /// Deletes the changes of a database up to and including `sequence`. Changes that are deferred for
   /// a subscriber stay, and a later call deletes them.
   func drop(from database: DatabaseID, through sequence: Int64) throws {
-    try connection.run(
+    try connection.run(Self.sql.drop, [.id(database), .integer(sequence)])
+  }
+
+  struct Statements {
+    let naming = NamingStatements("outbox", by: "sequence")
+    let insertion = RowStatement(
+      inserting: "outbox (database_id, sequence, subscription_version, content)",
+      [.integer, .integer, .integer, .bytes])
+    let sizes: Statement = """
+      SELECT sequence, LENGTH(content) FROM outbox
+      WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence LIMIT $4
       """
+    let entries: Statement = """
+      SELECT sequence, subscription_version, content FROM outbox
+      WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence
+      """
+    let count: Statement =
+      "SELECT COUNT(*) FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3"
+    let number: Statement = """
+      SELECT sequence FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3
+      ORDER BY sequence DESC LIMIT 1 OFFSET $4
+      """
+    let any: Statement =
+      "SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 LIMIT 1"
+    let last: Statement = "SELECT MAX(sequence) FROM outbox WHERE database_id = $1"
+    let databases = "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id"
+      .except([.everyDatabase, .wholeTable])
+    let undispatchedDatabases = """
+      WITH RECURSIVE changed (database_id) AS (
+        SELECT MIN(database_id) FROM outbox
+        UNION ALL
+        SELECT (
+          SELECT MIN(outbox.database_id) FROM outbox
+          WHERE outbox.database_id > changed.database_id)
+        FROM changed WHERE changed.database_id IS NOT NULL)
+      SELECT database_id FROM changed
+      WHERE database_id IS NOT NULL
+        AND ((SELECT MAX(sequence) FROM outbox WHERE outbox.database_id = changed.database_id)
+            > COALESCE((
+              SELECT CASE WHEN settled_subscriber IS NULL THEN through ELSE through - 1 END
+              FROM dispatches WHERE dispatches.database_id = changed.database_id
+              ORDER BY through DESC LIMIT 1), -1)
+          OR \(DeferredDispatchTable.exist(inDatabaseOf: "changed")))
+      """.except(.undistributed)
+    let past: Statement = """
+      SELECT sequence, subscription_version, content, lacks_fields, (
+          SELECT dispatched FROM dispatches
+          WHERE dispatches.database_id = outbox.database_id AND through >= outbox.sequence
+          ORDER BY through LIMIT 1)
+      FROM outbox WHERE database_id = $1 AND sequence <= $2 ORDER BY sequence DESC LIMIT $3
+      """
+    let dropFields: Statement =
+      "UPDATE outbox SET content = $3, lacks_fields = 1 WHERE database_id = $1 AND sequence = $2"
+    let content: Statement = "SELECT content FROM outbox WHERE database_id = $1 AND sequence = $2"
+    let setContent: Statement =
+      "UPDATE outbox SET content = $3 WHERE database_id = $1 AND sequence = $2"
+    let drop: Statement = """
       DELETE FROM outbox WHERE database_id = $1 AND sequence <= $2
         AND sequence <= COALESCE((\(DeferredDispatchTable.leastWholeThrough)), $2)
-      """, [.integer(database.rawValue), .integer(sequence)])
+      """
   }
+  static let sql = Statements()
 }
 
 extension [UInt8] {

@@ -6,9 +6,8 @@ import StoreModel
 ///
 /// A participant of the share has to delete such a record. Its row has what the participant's change
 /// feed says about it. Records of hierarchies that are not shared leave no row.
-struct DepartureTable {
+struct DepartureTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// - `top_number` is the number of the root that the record had above itself.
   /// - `version` is the number of the change with which the record left, and `arrived` that of the
@@ -33,65 +32,34 @@ struct DepartureTable {
     _ record: Int64, at version: Int64, timestamp: Timestamp, in database: DatabaseID
   ) throws {
     try connection.run(
-      """
-      INSERT INTO departures (database_id, zone_number, top_number, version, record_number,
-        record_name, type_number, arrived, departed)
-      SELECT hierarchy.database_id, hierarchy.zone_number, hierarchy.top_number, $2,
-        hierarchy.record_number, records.record_name, records.type_number, hierarchy.arrived, $3
-      FROM hierarchy
-      JOIN records ON records.database_id = hierarchy.database_id
-        AND records.record_number = hierarchy.record_number
-      WHERE hierarchy.database_id = $1
-        AND hierarchy.record_number = $4
-      """,
-      [
-        .integer(database.rawValue), .integer(version), .integer(timestamp.milliseconds),
-        .integer(record),
-      ])
+      Self.sql.add,
+      [.id(database), .integer(version), .integer(timestamp.milliseconds), .integer(record)])
   }
 
   /// Adds the rows of all records of a hierarchy, whose share ends.
-  ///
-  /// - Parameter top: the number of the root.
   func addAll(
     below top: Int64, inZone zone: Int64, at version: Int64, timestamp: Timestamp,
     of database: DatabaseID
   ) throws {
     try connection.run(
-      """
-      INSERT INTO departures (database_id, zone_number, top_number, version, record_number,
-        record_name, type_number, arrived, departed)
-      SELECT hierarchy.database_id, hierarchy.zone_number, hierarchy.top_number, $2,
-        hierarchy.record_number, records.record_name, records.type_number, hierarchy.arrived, $3
-      FROM hierarchy
-      JOIN records ON records.database_id = hierarchy.database_id
-        AND records.record_number = hierarchy.record_number
-      WHERE hierarchy.database_id = $1
-        AND hierarchy.zone_number = $4 AND hierarchy.top_number = $5
-      """,
+      Self.sql.addAll,
       [
-        .integer(database.rawValue), .integer(version), .integer(timestamp.milliseconds),
+        .id(database), .integer(version), .integer(timestamp.milliseconds),
         .integer(zone), .integer(top),
       ])
   }
 
   // MARK: Reading
 
-  /// Returns the version of the latest departure from a hierarchy; nil if there is none.
   func latest(below top: Int64, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
     try connection.first(
-      """
-      SELECT version FROM departures
-      WHERE database_id = $1 AND zone_number = $2 AND top_number = $3
-      ORDER BY version DESC LIMIT 1
-      """, [.integer(database.rawValue), .integer(zone), .integer(top)]
+      Self.sql.latest, [.id(database), .integer(zone), .integer(top)]
     ) { $0.integer(0) }
   }
 
   /// Returns departures from a hierarchy after a place, for a feed.
   ///
   /// - Parameters:
-  ///   - top: the number of the root.
   ///   - range: the place after which departures are returned, and the most of them.
   ///   - known: the version up to which the reader has read the hierarchy. Records that came later
   ///     are left out.
@@ -100,15 +68,9 @@ struct DepartureTable {
     knownThrough known: Int64
   ) throws -> [HierarchyFeed.Row] {
     try connection.rows(
-      """
-      SELECT version, record_number, type_number, record_name FROM departures
-      WHERE database_id = $1 AND zone_number = $2 AND top_number = $3
-        AND (version, record_number) > ($4, $5)
-        AND arrived <= $6
-      ORDER BY version, record_number LIMIT $7
-      """,
+      Self.sql.rows,
       [
-        .integer(database.rawValue), .integer(zone), .integer(top), .integer(range.low.version),
+        .id(database), .integer(zone), .integer(top), .integer(range.low.version),
         .integer(range.low.number), .integer(known), .integer(Int64(range.limit)),
       ]
     ) {
@@ -124,31 +86,65 @@ struct DepartureTable {
   ///
   /// - Parameter horizon: milliseconds since 1970. A departure is old if it was before this time.
   func old(before horizon: Int64) throws -> [TombstoneTable.Cut] {
-    try connection.rows(
-      """
-      SELECT database_id, zone_number, MAX(version) FROM departures WHERE departed < $1
-      GROUP BY database_id, zone_number
-      """, [.integer(horizon)]
-    ) {
+    try connection.rows(Self.sql.old, [.integer(horizon)]) {
       TombstoneTable.Cut(
         database: $0.integer(0), zone: $0.integer(1), version: $0.integer(2))
     }
   }
 
-  /// Deletes the departures of a zone up to a version, and raises the zone's `trimmed_version`, which
-  /// makes older change tokens expire.
   func trim(through cut: TombstoneTable.Cut) throws {
     try ZoneTable(transaction: transaction).note(
       trimmedVersion: cut.version, ofZone: cut.zone, in: DatabaseID(rawValue: cut.database))
     try connection.run(
-      "DELETE FROM departures WHERE database_id = $1 AND zone_number = $2 AND version <= $3",
-      [.integer(cut.database), .integer(cut.zone), .integer(cut.version)])
+      Self.sql.trim, [.integer(cut.database), .integer(cut.zone), .integer(cut.version)])
   }
 
-  /// Removes the departures of a zone that is deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM departures WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zone)])
+    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
+
+  struct Statements {
+    let add: Statement = """
+      INSERT INTO departures (database_id, zone_number, top_number, version, record_number,
+        record_name, type_number, arrived, departed)
+      SELECT hierarchy.database_id, hierarchy.zone_number, hierarchy.top_number, $2,
+        hierarchy.record_number, records.record_name, records.type_number, hierarchy.arrived, $3
+      FROM hierarchy
+      JOIN records ON records.database_id = hierarchy.database_id
+        AND records.record_number = hierarchy.record_number
+      WHERE hierarchy.database_id = $1
+        AND hierarchy.record_number = $4
+      """
+    let addAll: Statement = """
+      INSERT INTO departures (database_id, zone_number, top_number, version, record_number,
+        record_name, type_number, arrived, departed)
+      SELECT hierarchy.database_id, hierarchy.zone_number, hierarchy.top_number, $2,
+        hierarchy.record_number, records.record_name, records.type_number, hierarchy.arrived, $3
+      FROM hierarchy
+      JOIN records ON records.database_id = hierarchy.database_id
+        AND records.record_number = hierarchy.record_number
+      WHERE hierarchy.database_id = $1
+        AND hierarchy.zone_number = $4 AND hierarchy.top_number = $5
+      """
+    let latest: Statement = """
+      SELECT version FROM departures
+      WHERE database_id = $1 AND zone_number = $2 AND top_number = $3
+      ORDER BY version DESC LIMIT 1
+      """
+    let rows: Statement = """
+      SELECT version, record_number, type_number, record_name FROM departures
+      WHERE database_id = $1 AND zone_number = $2 AND top_number = $3
+        AND (version, record_number) > ($4, $5)
+        AND arrived <= $6
+      ORDER BY version, record_number LIMIT $7
+      """
+    let old = """
+      SELECT database_id, zone_number, MAX(version) FROM departures WHERE departed < $1
+      GROUP BY database_id, zone_number
+      """.except([.everyDatabase, .wholeTable])
+    let trim: Statement =
+      "DELETE FROM departures WHERE database_id = $1 AND zone_number = $2 AND version <= $3"
+    let removeAll: Statement = "DELETE FROM departures WHERE database_id = $1 AND zone_number = $2"
+  }
+  static let sql = Statements()
 }

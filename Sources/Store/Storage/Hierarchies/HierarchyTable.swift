@@ -7,9 +7,8 @@ import StoreModel
 ///
 /// Only private databases have rows, because only their records can be shared as hierarchies. A
 /// record without a row is the top of a hierarchy, or stands alone.
-struct HierarchyTable {
+struct HierarchyTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of places, with two indexes: one by which a record finds its children, and one that
   /// lists a hierarchy in the order of its changes, for change feeds. Records that moved together have
@@ -44,45 +43,30 @@ struct HierarchyTable {
 
   // MARK: Reading
 
-  /// Returns the place of a record; nil for a record without a row, which is its own top.
   func place(of record: Int64, in database: DatabaseID) throws -> Place? {
     try connection.first(
-      """
-      SELECT parent_number, top_number FROM hierarchy
-      WHERE database_id = $1 AND record_number = $2
-      """, [.integer(database.rawValue), .integer(record)]
+      Self.sql.place, [.id(database), .integer(record)]
     ) { Place(parent: $0.integer(0) == 0 ? nil : $0.integer(0), top: $0.integer(1)) }
   }
 
   /// Returns the numbers of a record's children, the oldest first, with their tops.
-  ///
-  /// - Parameter limit: the most children to return.
   func children(
     of record: Int64, in database: DatabaseID, limit: Int
   ) throws -> [(number: Int64, top: Int64)] {
     try connection.rows(
-      """
-      SELECT record_number, top_number FROM hierarchy
-      WHERE database_id = $1 AND parent_number = $2 ORDER BY record_number LIMIT $3
-      """, [.integer(database.rawValue), .integer(record), .integer(Int64(limit))]
+      Self.sql.children, [.id(database), .integer(record), .integer(Int64(limit))]
     ) { ($0.integer(0), $0.integer(1)) }
   }
 
-  /// Returns the version of the latest change of a hierarchy; nil without a record.
   func latest(below top: Int64, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
     try connection.first(
-      """
-      SELECT version FROM hierarchy
-      WHERE database_id = $1 AND zone_number = $2 AND top_number = $3
-      ORDER BY version DESC LIMIT 1
-      """, [.integer(database.rawValue), .integer(zone), .integer(top)]
+      Self.sql.latest, [.id(database), .integer(zone), .integer(top)]
     ) { $0.integer(0) }
   }
 
   /// Returns the records of a hierarchy after a place, for a feed.
   ///
   /// - Parameters:
-  ///   - top: the number of the root.
   ///   - range: the place after which records are returned, and the most of them.
   ///   - arrival: the version after which records that came are left out.
   func rows(
@@ -90,18 +74,9 @@ struct HierarchyTable {
     arrivedThrough arrival: Int64 = .max
   ) throws -> [HierarchyFeed.Row] {
     try connection.rows(
-      """
-      SELECT hierarchy.version, hierarchy.record_number, records.type_number FROM hierarchy
-      JOIN records ON records.database_id = hierarchy.database_id
-        AND records.record_number = hierarchy.record_number
-      WHERE hierarchy.database_id = $1 AND hierarchy.zone_number = $2
-        AND hierarchy.top_number = $3
-        AND (hierarchy.version, hierarchy.record_number) > ($4, $5)
-        AND hierarchy.arrived <= $6
-      ORDER BY hierarchy.version, hierarchy.record_number LIMIT $7
-      """,
+      Self.sql.rows,
       [
-        .integer(database.rawValue), .integer(zone), .integer(top), .integer(range.low.version),
+        .id(database), .integer(zone), .integer(top), .integer(range.low.version),
         .integer(range.low.number), .integer(arrival), .integer(Int64(range.limit)),
       ]
     ) {
@@ -110,57 +85,28 @@ struct HierarchyTable {
     }
   }
 
-  /// Returns the number of the rows of a hierarchy.
-  ///
-  /// - Parameter limit: the greatest number to return; at most so many index entries are read.
   func count(
     below top: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> Int {
     try connection.first(
-      """
-      SELECT COUNT(*) FROM (
-        SELECT 1 FROM hierarchy
-        WHERE database_id = $1 AND zone_number = $2 AND top_number = $3 LIMIT $4) AS counted
-      """,
-      [
-        .integer(database.rawValue), .integer(zone), .integer(top), .integer(Int64(limit)),
-      ]
+      Self.sql.count, [.id(database), .integer(zone), .integer(top), .integer(Int64(limit))]
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Whether any record of the database has a parent.
-  ///
-  /// - Complexity: O(1): it reads at most one row.
   func hasRows(in database: DatabaseID) throws -> Bool {
-    try connection.first(
-      "SELECT 1 FROM hierarchy WHERE database_id = $1 LIMIT 1", [.integer(database.rawValue)]
-    ) { _ in true } ?? false
+    try connection.first(Self.sql.any, [.id(database)]) { _ in true } ?? false
   }
 
   // MARK: Writing
 
-  /// Sets the place of a record.
-  ///
-  /// - Parameters:
-  ///   - place: the new place.
-  ///   - version: the number of the change that makes it.
   func set(
     _ place: Place, of record: Int64, at version: Int64, inZone zone: Int64,
     of database: DatabaseID
   ) throws {
     try connection.run(
-      """
-      INSERT INTO hierarchy (database_id, record_number, zone_number, parent_number, top_number,
-        arrived, version)
-      VALUES ($1, $2, $3, $4, $5, $6, $6)
-      ON CONFLICT (database_id, record_number) DO UPDATE
-      SET parent_number = excluded.parent_number, top_number = excluded.top_number,
-        version = excluded.version,
-        arrived = CASE WHEN hierarchy.top_number = excluded.top_number THEN hierarchy.arrived
-          ELSE excluded.arrived END
-      """,
+      Self.sql.set,
       [
-        .integer(database.rawValue), .integer(record), .integer(zone),
+        .id(database), .integer(record), .integer(zone),
         .integer(place.parent ?? 0),
         .integer(place.top), .integer(version),
       ])
@@ -173,11 +119,7 @@ struct HierarchyTable {
     top: Int64, of record: Int64, at version: Int64, in database: DatabaseID
   ) throws {
     try connection.run(
-      """
-      UPDATE hierarchy SET top_number = $3, arrived = $4, version = $4
-      WHERE database_id = $1 AND record_number = $2
-      """,
-      [.integer(database.rawValue), .integer(record), .integer(top), .integer(version)])
+      Self.sql.setTop, [.id(database), .integer(record), .integer(top), .integer(version)])
   }
 
   /// Gives all records with one top another one.
@@ -187,34 +129,74 @@ struct HierarchyTable {
     top: Int64, with other: Int64, at version: Int64, inZone zone: Int64, of database: DatabaseID
   ) throws {
     try connection.run(
+      Self.sql.replaceTop,
+      [.id(database), .integer(zone), .integer(top), .integer(other), .integer(version)])
+  }
+
+  func raise(_ version: Int64, of record: Int64, in database: DatabaseID) throws {
+    try connection.run(Self.sql.raise, [.id(database), .integer(record), .integer(version)])
+  }
+
+  func remove(_ record: Int64, of database: DatabaseID) throws {
+    try connection.run(Self.sql.remove, [.id(database), .integer(record)])
+  }
+
+  func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
+    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
+  }
+
+  struct Statements {
+    let place: Statement = """
+      SELECT parent_number, top_number FROM hierarchy
+      WHERE database_id = $1 AND record_number = $2
       """
+    let children: Statement = """
+      SELECT record_number, top_number FROM hierarchy
+      WHERE database_id = $1 AND parent_number = $2 ORDER BY record_number LIMIT $3
+      """
+    let latest: Statement = """
+      SELECT version FROM hierarchy
+      WHERE database_id = $1 AND zone_number = $2 AND top_number = $3
+      ORDER BY version DESC LIMIT 1
+      """
+    let rows: Statement = """
+      SELECT hierarchy.version, hierarchy.record_number, records.type_number FROM hierarchy
+      JOIN records ON records.database_id = hierarchy.database_id
+        AND records.record_number = hierarchy.record_number
+      WHERE hierarchy.database_id = $1 AND hierarchy.zone_number = $2
+        AND hierarchy.top_number = $3
+        AND (hierarchy.version, hierarchy.record_number) > ($4, $5)
+        AND hierarchy.arrived <= $6
+      ORDER BY hierarchy.version, hierarchy.record_number LIMIT $7
+      """
+    let count: Statement = """
+      SELECT COUNT(*) FROM (
+        SELECT 1 FROM hierarchy
+        WHERE database_id = $1 AND zone_number = $2 AND top_number = $3 LIMIT $4) AS counted
+      """
+    let any: Statement = "SELECT 1 FROM hierarchy WHERE database_id = $1 LIMIT 1"
+    let set: Statement = """
+      INSERT INTO hierarchy (database_id, record_number, zone_number, parent_number, top_number,
+        arrived, version)
+      VALUES ($1, $2, $3, $4, $5, $6, $6)
+      ON CONFLICT (database_id, record_number) DO UPDATE
+      SET parent_number = excluded.parent_number, top_number = excluded.top_number,
+        version = excluded.version,
+        arrived = CASE WHEN hierarchy.top_number = excluded.top_number THEN hierarchy.arrived
+          ELSE excluded.arrived END
+      """
+    let setTop: Statement = """
+      UPDATE hierarchy SET top_number = $3, arrived = $4, version = $4
+      WHERE database_id = $1 AND record_number = $2
+      """
+    let replaceTop: Statement = """
       UPDATE hierarchy SET top_number = $4, arrived = $5, version = $5
       WHERE database_id = $1 AND zone_number = $2 AND top_number = $3
-      """,
-      [
-        .integer(database.rawValue), .integer(zone), .integer(top), .integer(other),
-        .integer(version),
-      ])
+      """
+    let raise: Statement =
+      "UPDATE hierarchy SET version = $3 WHERE database_id = $1 AND record_number = $2"
+    let remove: Statement = "DELETE FROM hierarchy WHERE database_id = $1 AND record_number = $2"
+    let removeAll: Statement = "DELETE FROM hierarchy WHERE database_id = $1 AND zone_number = $2"
   }
-
-  /// Sets the version of a record that was saved without a change of its place.
-  func raise(_ version: Int64, of record: Int64, in database: DatabaseID) throws {
-    try connection.run(
-      "UPDATE hierarchy SET version = $3 WHERE database_id = $1 AND record_number = $2",
-      [.integer(database.rawValue), .integer(record), .integer(version)])
-  }
-
-  /// Removes the row of a record that has no parent any more, or is deleted.
-  func remove(_ record: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM hierarchy WHERE database_id = $1 AND record_number = $2",
-      [.integer(database.rawValue), .integer(record)])
-  }
-
-  /// Removes the rows of a zone that is deleted.
-  func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM hierarchy WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zone)])
-  }
+  static let sql = Statements()
 }

@@ -24,10 +24,8 @@ import StoreModel
 /// `/*unlogged*/` marks tables whose rows need not survive a crash of the database server.
 ///
 /// The statements are for PostgreSQL, because stores on other engines have one server only.
-struct SharedLimitTable {
+struct SharedLimitTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The tables of buckets and attempts. `subject` is the first 16 bytes of a SHA-256 hash
   /// (`LimitSubject`). `full_at` and `drawn` are in nanoseconds since 1970, and `last_attempt` is
@@ -55,7 +53,7 @@ struct SharedLimitTable {
   /// Returns the present time in nanoseconds since 1970, by the same clock.
   private func time() throws -> Int64 {
     if let steered = transaction.context.steeredTime?() { return steered }
-    return try connection.first("SELECT \(Self.time("NULL"))", []) { $0.integer(0) } ?? 0
+    return try connection.first(Self.sql.time, []) { $0.integer(0) } ?? 0
   }
 
   /// The argument for ``time(_:)``: the time that a test has set, or null for the database's clock.
@@ -66,8 +64,8 @@ struct SharedLimitTable {
   /// The SQL expression for the content of an existing bucket at the time of a draw. The content is
   /// in nanoseconds: the number of requests multiplied by `$2`.
   ///
-  /// In ``drawing``, `$2` is the time in which a bucket gains one request, and `$3` is the time in
-  /// which an empty bucket becomes full, both in nanoseconds.
+  /// In a draw, `$2` is the time in which a bucket gains one request. `$3` is the time in which an
+  /// empty bucket becomes full. Both are in nanoseconds.
   private static let content =
     "LEAST($3, GREATEST(0, excluded.drawn + $3 - request_allowances.full_at))"
   /// The SQL expression for the number of requests that a draw from an existing bucket gets, as
@@ -82,33 +80,13 @@ struct SharedLimitTable {
   /// first. If the difference is greater, the clock was set back since the row was written.
   private static let disorder: Int64 = 10_000_000_000
 
-  /// The statement that draws requests from the bucket of one subject.
-  ///
-  /// A subject without a row has a full bucket. The statement then inserts a row; `$6` is the
-  /// number of requests that a draw gets from a full bucket. If there is a row, the conflict clause
-  /// locks the row and computes the number from it. So draws of several servers never get the same
-  /// request.
-  ///
-  /// An empty bucket has a `full_at` of at most the draw's time and `$3`. If `full_at` is later
-  /// than that by more than ``disorder``, the clock was set back, and the bucket counts as empty.
-  private static let drawing = """
-    INSERT INTO request_allowances (subject, full_at, drawn, granted)
-    VALUES ($1, \(time("$7")) + $6 * $2, \(time("$7")), $6)
-    ON CONFLICT (subject) DO UPDATE SET
-      full_at = \(granted) * $2 + GREATEST(excluded.drawn,
-        CASE WHEN request_allowances.full_at > excluded.drawn + $3 + \(disorder)
-          THEN excluded.drawn + $3 ELSE request_allowances.full_at END),
-      drawn = excluded.drawn, granted = \(granted)
-    RETURNING granted, full_at - drawn
-    """
-
   /// Draws requests from a bucket by one statement. The statement is a transaction by itself.
   ///
   /// - Returns: the number of granted requests, and the nanoseconds until the bucket is full.
   /// - Throws: ``StoreError/Code/corrupt`` if the statement returns no row.
   func draw(_ draw: AllowanceDraw) throws -> Allowance {
     let allowance = try connection.first(
-      Self.drawing,
+      Self.sql.draw,
       [
         .bytes(draw.subject.hash), .integer(draw.interval), .integer(draw.filling),
         .integer(draw.needed), .integer(draw.extra), .integer(draw.granted(of: draw.capacity)),
@@ -139,31 +117,25 @@ struct SharedLimitTable {
   ) throws -> Verdict {
     // All attempts lock the rows in the order of the hashes, so that two attempts do not deadlock.
     for subject in subjects.sorted(by: { $0.hash.lexicographicallyPrecedes($1.hash) }) {
-      try connection.run(
-        """
-        INSERT INTO sign_in_attempts (subject, wrong, last_attempt) VALUES ($1, 0, 0)
-        ON CONFLICT (subject) DO UPDATE SET wrong = sign_in_attempts.wrong
-        """, [.bytes(subject.hash)])
+      try connection.run(Self.sql.hold, [.bytes(subject.hash)])
     }
     let now = Timestamp(milliseconds: try time() / 1_000_000)
     var histories = try subjects.map { subject in
       try connection.first(
-        "SELECT wrong, last_attempt FROM sign_in_attempts WHERE subject = $1 AND wrong > 0",
-        [.bytes(subject.hash)]
+        Self.sql.attempts, [.bytes(subject.hash)]
       ) { AttemptHistory(wrong: Int($0.integer(0)), last: Timestamp(milliseconds: $0.integer(1))) }
     }
     let verdict = decide(&histories, now)
     for (subject, history) in zip(subjects, histories) {
       if let history, history.wrong > 0 {
         try connection.run(
-          "UPDATE sign_in_attempts SET wrong = $2, last_attempt = $3 WHERE subject = $1",
+          Self.sql.setAttempts,
           [
             .bytes(subject.hash), .integer(Int64(history.wrong)),
             .integer(history.last.milliseconds),
           ])
       } else {
-        try connection.run(
-          "DELETE FROM sign_in_attempts WHERE subject = $1", [.bytes(subject.hash)])
+        try connection.run(Self.sql.removeAttempts, [.bytes(subject.hash)])
       }
     }
     return verdict
@@ -189,21 +161,56 @@ struct SharedLimitTable {
     let now = try time()
     // A concurrent draw may change a bucket that the inner selection has found. PostgreSQL then
     // evaluates the outer condition again, so the bucket stays.
+    try connection.run(Self.sql.sweepAllowances, [.integer(now), .integer(Self.sweptRows)])
     try connection.run(
-      """
-      DELETE FROM request_allowances WHERE full_at <= $1 AND subject IN (
-        SELECT subject FROM request_allowances WHERE full_at <= $1 LIMIT $2)
-      """, [.integer(now), .integer(Self.sweptRows)])
-    try connection.run(
-      """
-      DELETE FROM sign_in_attempts WHERE last_attempt <= $1 AND subject IN (
-        SELECT subject FROM sign_in_attempts WHERE last_attempt <= $1 LIMIT $2)
-      """,
+      Self.sql.sweepAttempts,
       [.integer(now / 1_000_000 - Self.attemptsKept * 1000), .integer(Self.sweptRows)])
     try connection.run(
+      Self.sql.limitAttempts, [.integer(Self.attemptLimit), .integer(Self.sweptRows)])
+  }
+
+  struct Statements {
+    /// Draws requests from the bucket of one subject.
+    ///
+    /// A subject without a row has a full bucket. The statement then inserts a row; `$6` is the
+    /// number of requests that a draw gets from a full bucket. If there is a row, the conflict clause
+    /// locks the row and computes the number from it. So draws of several servers never get the same
+    /// request.
+    ///
+    /// An empty bucket has a `full_at` of at most the draw's time and `$3`. If `full_at` is later
+    /// than that by more than ``disorder``, the clock was set back, and the bucket counts as empty.
+    let draw = """
+      INSERT INTO request_allowances (subject, full_at, drawn, granted)
+      VALUES ($1, \(SharedLimitTable.time("$7")) + $6 * $2, \(SharedLimitTable.time("$7")), $6)
+      ON CONFLICT (subject) DO UPDATE SET
+        full_at = \(granted) * $2 + GREATEST(excluded.drawn,
+          CASE WHEN request_allowances.full_at > excluded.drawn + $3 + \(disorder)
+            THEN excluded.drawn + $3 ELSE request_allowances.full_at END),
+        drawn = excluded.drawn, granted = \(granted)
+      RETURNING granted, full_at - drawn
+      """.except(.onPostgreSQL)
+    let time = Statement("SELECT \(SharedLimitTable.time("NULL"))", .onPostgreSQL)
+    let hold: Statement = """
+      INSERT INTO sign_in_attempts (subject, wrong, last_attempt) VALUES ($1, 0, 0)
+      ON CONFLICT (subject) DO UPDATE SET wrong = sign_in_attempts.wrong
       """
+    let attempts: Statement =
+      "SELECT wrong, last_attempt FROM sign_in_attempts WHERE subject = $1 AND wrong > 0"
+    let setAttempts: Statement =
+      "UPDATE sign_in_attempts SET wrong = $2, last_attempt = $3 WHERE subject = $1"
+    let removeAttempts: Statement = "DELETE FROM sign_in_attempts WHERE subject = $1"
+    let sweepAllowances = """
+      DELETE FROM request_allowances WHERE full_at <= $1 AND subject IN (
+        SELECT subject FROM request_allowances WHERE full_at <= $1 LIMIT $2)
+      """.except(.wholeTable)
+    let sweepAttempts = """
+      DELETE FROM sign_in_attempts WHERE last_attempt <= $1 AND subject IN (
+        SELECT subject FROM sign_in_attempts WHERE last_attempt <= $1 LIMIT $2)
+      """.except(.wholeTable)
+    let limitAttempts = """
       DELETE FROM sign_in_attempts WHERE subject IN (
         SELECT subject FROM sign_in_attempts ORDER BY last_attempt DESC OFFSET $1 LIMIT $2)
-      """, [.integer(Self.attemptLimit), .integer(Self.sweptRows)])
+      """.except([.onPostgreSQL, .wholeTable])
   }
+  static let sql = Statements()
 }

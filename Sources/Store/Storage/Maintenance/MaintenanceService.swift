@@ -153,5 +153,5 @@ struct ForgottenVersion: InDatabase {
   }
 
   /// The arguments `$1` and `$2` of a statement: database and version.
-  var arguments: [SQLValue] { [.integer(database.rawValue), .integer(version)] }
+  var arguments: [SQLValue] { [.id(database), .integer(version)] }
 }

@@ -10,6 +10,25 @@ import StoreModel
 /// `/*clustered*/` marks a table whose rows are best stored in the order of the primary key.
 /// `/*unlogged*/` marks a table whose rows need not survive a crash of the database server.
 package enum Schema {
+  /// The types of all tables.
+  static let tables: [any Table.Type] = [
+    CounterTable.self, DatabaseTable.self, ContainerTable.self, SubscriberDatabaseTable.self,
+    UserTable.self, ApplicationPermissionTable.self, WebAuthTokenTable.self,
+    UserDeletionTable.self, PasswordTable.self, UserIdentityTable.self, APITokenTable.self,
+    ServerKeyTable.self, TakenSignatureTable.self, AdminKeyTable.self, ConsoleSessionTable.self,
+    ZoneTable.self, RecordTable.self, TombstoneTable.self, ValueIndexTable.self,
+    ReferenceTable.self, ZoneTombstoneTable.self, ClientChangeTokenTable.self, SecretTable.self,
+    AssetUploadTable.self, AssetTable.self, AnsweredRequestTable.self, RecordTypeTable.self,
+    RoleTable.self, SubscriptionTypeTable.self, IndexWorkTable.self, SubscriptionTable.self,
+    OutboxTable.self, DispatchTable.self, ServerTable.self, AnnouncementTable.self,
+    DispatchLeaseTable.self, PartDispatchTable.self, DeferredDispatchTable.self,
+    NotificationLogTable.self, NotificationMarkTable.self, NotificationIndexTable.self,
+    DeviceTable.self, CourierCursorTable.self, PushRouteTable.self, DeliveryTable.self,
+    RefusedPushTable.self, SharedLimitTable.self, HierarchyTable.self, ShareTable.self,
+    ParticipantTable.self, ShareRequestTable.self, ShareLinkTable.self, DepartureTable.self,
+    MountTable.self, ForwardTable.self,
+  ]
+
   /// The migrations in the order of their versions.
   ///
   /// A new store begins with the first migration. Only programs from before the first release made
@@ -17,30 +36,8 @@ package enum Schema {
   package static let migrations = [
     Migration(
       version: 45,
-      statements: [
-        CounterTable.definition, DatabaseTable.definition, ContainerTable.definition,
-        SubscriberDatabaseTable.definition,
-        StoreDistribution.definition, UserTable.definition, ApplicationPermissionTable.definition,
-        WebAuthTokenTable.definition, UserDeletionTable.definition, PasswordTable.definition,
-        UserIdentityTable.definition, APITokenTable.definition, ServerKeyTable.definition,
-        TakenSignatureTable.definition, AdminKeyTable.definition, ConsoleSessionTable.definition,
-        ZoneTable.definition, RecordTable.definition, TombstoneTable.definition,
-        ValueIndexTable.definition, ReferenceTable.definition, RecordTable.versionIndex,
-        TombstoneTable.versionIndex, ZoneTombstoneTable.definition,
-        ClientChangeTokenTable.definition,
-        SecretTable.definition, AssetUploadTable.definition, AssetTable.definition,
-        AnsweredRequestTable.definition, RecordTypeTable.definition, RoleTable.definition,
-        SubscriptionTypeTable.definition, IndexWorkTable.definition, SubscriptionTable.definition,
-        OutboxTable.definition, DispatchTable.definition, ServerTable.definition,
-        AnnouncementTable.definition, DispatchLeaseTable.definition, PartDispatchTable.definition,
-        DeferredDispatchTable.definition,
-        NotificationLogTable.definition, NotificationMarkTable.definition,
-        NotificationIndexTable.definition, DeviceTable.definition, CourierCursorTable.definition,
-        PushRouteTable.definition, DeliveryTable.definition, RefusedPushTable.definition,
-        SharedLimitTable.definition, HierarchyTable.definition, ShareTable.definition,
-        ParticipantTable.definition, ShareRequestTable.definition, ShareLinkTable.definition,
-        DepartureTable.definition, MountTable.definition, ForwardTable.definition,
-      ].flatMap(\.self), fill: SecretTable.makeClientSecret)
+      statements: tables.flatMap { $0.definition } + StoreDistribution.definition,
+      fill: SecretTable.makeClientSecret)
   ]
 
   /// A store's schema version after all migrations.

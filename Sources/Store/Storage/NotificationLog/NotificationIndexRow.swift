@@ -55,7 +55,7 @@ struct NotificationIndexRow: Sendable, Equatable {
     bytes = Int(row.integer(6))
   }
 
-  /// Appends the eight arguments with which ``NotificationIndexTable/insertion`` inserts this row.
+  /// Appends the eight arguments with which `NotificationIndexTable.sql.insertion` inserts this row.
   ///
   /// - Parameter run: the number of the run that gets the row: a sorted piece of the index.
   func appendArguments(run: Int64, to arguments: inout SQLArguments) {

@@ -12,7 +12,7 @@ extension NotificationIndexTable {
   ///
   /// - Parameter connection: a connection to a store that no other process has open.
   package static func fileAll(over connection: any SQLConnection) throws {
-    let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
+    let unfiled = try connection.first(Self.sql.filing.anyUnfiled, []) { _ in 1 }
     guard unfiled != nil else { return }
     try connection.beginWriting()
     let transaction = StoreTransaction(over: StoreConnection(over: connection, try StoreContext()))
@@ -67,28 +67,22 @@ extension NotificationIndexTable {
       let isMarked = transaction.tailChange.begun == nil && tail.isMarked(row.database)
       guard !isMarked, !transaction.tailChange.marked.contains(row.database) else { continue }
       try connection.run(
-        """
-        INSERT INTO unfiled_notifications (generation, database_id, first_sequence)
-        VALUES ($1, $2, $3)
-        """, [.integer(generation), .integer(row.database.rawValue), .integer(row.sequence)])
+        Self.sql.filing.markUnfiled,
+        [.integer(generation), .id(row.database), .integer(row.sequence)])
       transaction.tailChange.marked.append(row.database)
     }
   }
 
   // MARK: Runs
 
-  /// Creates an empty run of tier 0 for the entries of a generation, and returns the run's number.
   private func beginRun(of generation: Int64) throws -> Int64 {
     let run = try nextRun()
-    try connection.run(
-      "INSERT INTO notification_runs (run, tier, generation) VALUES ($1, 0, $2)",
-      [.integer(run), .integer(generation)])
+    try connection.run(Self.sql.filing.beginRun, [.integer(run), .integer(generation)])
     return run
   }
 
-  /// Returns the number for a new run: the greatest number of a run plus 1.
   private func nextRun() throws -> Int64 {
-    try connection.first("SELECT MAX(run) + 1 FROM notification_runs", []) { $0.integer(0) } ?? 1
+    try connection.first(Self.sql.filing.nextRun, []) { $0.integer(0) } ?? 1
   }
 
   /// Inserts the entries of the next subscribers into the current run. After the last subscriber,
@@ -97,7 +91,7 @@ extension NotificationIndexTable {
     _ next: (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool),
     of filing: NotificationTail.Filing
   ) throws {
-    var insertion = RowInsertion(Self.insertion)
+    var insertion = RowInsertion(Self.sql.insertion)
     for row in next.rows {
       try insertion.add(in: connection) { row.appendArguments(run: filing.run, to: &$0) }
     }
@@ -105,11 +99,8 @@ extension NotificationIndexTable {
     transaction.tailChange.filedSubscribers = next.subscribers
     guard next.isLast else { return }
     transaction.tailChange.isWhole = true
-    try connection.run(
-      "UPDATE notification_runs SET generation = NULL WHERE generation <= $1",
-      [.integer(filing.generation)])
-    try connection.run(
-      "DELETE FROM unfiled_notifications WHERE generation <= $1", [.integer(filing.generation)])
+    try connection.run(Self.sql.filing.completeRuns, [.integer(filing.generation)])
+    try connection.run(Self.sql.filing.forgetUnfiled, [.integer(filing.generation)])
   }
 
   // MARK: Merging
@@ -118,22 +109,12 @@ extension NotificationIndexTable {
   /// new run of the next tier. The method does nothing if there is no such tier.
   private func beginMerging() throws {
     let tier = try connection.first(
-      """
-      SELECT tier FROM notification_runs
-      WHERE run > 0 AND generation IS NULL AND merging_into IS NULL
-      GROUP BY tier HAVING COUNT(*) >= $1 ORDER BY tier LIMIT 1
-      """, [.integer(Int64(Self.runsMerged))]
+      Self.sql.filing.fullTier, [.integer(Int64(Self.runsMerged))]
     ) { $0.integer(0) }
     guard let tier else { return }
     let run = try nextRun()
-    try connection.run(
-      """
-      UPDATE notification_runs SET merging_into = $1
-      WHERE run > 0 AND generation IS NULL AND merging_into IS NULL AND tier = $2
-      """, [.integer(run), .integer(tier)])
-    try connection.run(
-      "INSERT INTO notification_runs (run, tier) VALUES ($1, $2)",
-      [.integer(run), .integer(tier + 1)])
+    try connection.run(Self.sql.filing.mergeTier, [.integer(run), .integer(tier)])
+    try connection.run(Self.sql.filing.addRun, [.integer(run), .integer(tier + 1)])
     transaction.tailChange.merging = run
   }
 
@@ -146,46 +127,72 @@ extension NotificationIndexTable {
   ///   - target: the number of the target run.
   ///   - rows: about the number of rows to move.
   private func merge(into target: Int64, rows: Int) throws {
-    let sources = try connection.rows(
-      "SELECT run FROM notification_runs WHERE merging_into = $1", [.integer(target)]
-    ) { $0.integer(0) }
+    let sources = try connection.rows(Self.sql.filing.merging, [.integer(target)]) { $0.integer(0) }
     let share = Int64(max(1, rows / max(1, sources.count)))
     guard let last = try sources.compactMap({ try subscriber(after: share, in: $0) }).min() else {
-      try connection.run(
-        "DELETE FROM notification_runs WHERE merging_into = $1", [.integer(target)])
+      try connection.run(Self.sql.filing.dropMerged, [.integer(target)])
       transaction.tailChange.endsMerging = true
       return try beginMerging()
     }
     let arguments: [SQLValue] = [.integer(target), .text(last)]
-    try connection.run(
-      """
-      INSERT INTO notification_index (run, \(NotificationIndexRow.columns))
-      SELECT $1, \(NotificationIndexRow.columns) FROM notification_index
-      WHERE run IN (SELECT run FROM notification_runs WHERE merging_into = $1) AND subscriber <= $2
-      ORDER BY subscriber, database_id, sequence
-      """, arguments)
-    try connection.run(
-      """
-      DELETE FROM notification_index
-      WHERE run IN (SELECT run FROM notification_runs WHERE merging_into = $1) AND subscriber <= $2
-      """, arguments)
+    try connection.run(Self.sql.filing.mergeRows, arguments)
+    try connection.run(Self.sql.filing.dropRows, arguments)
   }
 
   /// Returns the subscriber of the row that follows the first `count` rows of a run. A run with
   /// fewer rows gives the subscriber of the last row; an empty run gives nil.
   private func subscriber(after count: Int64, in run: Int64) throws -> String? {
     let later = try connection.first(
-      """
-      SELECT subscriber FROM notification_index WHERE run = $1
-      ORDER BY subscriber, database_id, sequence LIMIT 1 OFFSET $2
-      """, [.integer(run), .integer(count)]
+      Self.sql.filing.subscriberAfter, [.integer(run), .integer(count)]
     ) { $0.text(0) }
     return try later
-      ?? connection.first(
-        """
-        SELECT subscriber FROM notification_index WHERE run = $1
-        ORDER BY subscriber DESC, database_id DESC, sequence DESC LIMIT 1
-        """, [.integer(run)]
-      ) { $0.text(0) }
+      ?? connection.first(Self.sql.filing.lastSubscriber, [.integer(run)]) { $0.text(0) }
+  }
+
+  struct FilingStatements {
+    let anyUnfiled = "SELECT 1 FROM unfiled_notifications LIMIT 1".except([
+      .everyDatabase, .wholeTable,
+    ])
+    let markUnfiled: Statement = """
+      INSERT INTO unfiled_notifications (generation, database_id, first_sequence)
+      VALUES ($1, $2, $3)
+      """
+    let beginRun: Statement =
+      "INSERT INTO notification_runs (run, tier, generation) VALUES ($1, 0, $2)"
+    let nextRun: Statement = "SELECT MAX(run) + 1 FROM notification_runs"
+    let completeRuns = "UPDATE notification_runs SET generation = NULL WHERE generation <= $1"
+      .except(.wholeTable)
+    let forgetUnfiled = "DELETE FROM unfiled_notifications WHERE generation <= $1".except(
+      .undistributed)
+    let fullTier = """
+      SELECT tier FROM notification_runs
+      WHERE run > 0 AND generation IS NULL AND merging_into IS NULL
+      GROUP BY tier HAVING COUNT(*) >= $1 ORDER BY tier LIMIT 1
+      """.except(.wholeTable)
+    let mergeTier = """
+      UPDATE notification_runs SET merging_into = $1
+      WHERE run > 0 AND generation IS NULL AND merging_into IS NULL AND tier = $2
+      """.except(.wholeTable)
+    let addRun: Statement = "INSERT INTO notification_runs (run, tier) VALUES ($1, $2)"
+    let merging = "SELECT run FROM notification_runs WHERE merging_into = $1".except(.wholeTable)
+    let dropMerged = "DELETE FROM notification_runs WHERE merging_into = $1".except(.wholeTable)
+    let mergeRows: Statement = """
+      INSERT INTO notification_index (run, \(NotificationIndexRow.columns))
+      SELECT $1, \(NotificationIndexRow.columns) FROM notification_index
+      WHERE run IN (SELECT run FROM notification_runs WHERE merging_into = $1) AND subscriber <= $2
+      ORDER BY subscriber, database_id, sequence
+      """
+    let dropRows = """
+      DELETE FROM notification_index
+      WHERE run IN (SELECT run FROM notification_runs WHERE merging_into = $1) AND subscriber <= $2
+      """.except(.undistributed)
+    let subscriberAfter = """
+      SELECT subscriber FROM notification_index WHERE run = $1
+      ORDER BY subscriber, database_id, sequence LIMIT 1 OFFSET $2
+      """.except(.undistributed)
+    let lastSubscriber = """
+      SELECT subscriber FROM notification_index WHERE run = $1
+      ORDER BY subscriber DESC, database_id DESC, sequence DESC LIMIT 1
+      """.except(.undistributed)
   }
 }

@@ -31,13 +31,9 @@ extension NotificationIndexTable {
   /// Inserts all unfiled entries into run 0 of the index. No process may have a
   /// ``NotificationTail`` of the store.
   func fileAll() throws {
-    try connection.run(
-      """
-      INSERT INTO notification_index (run, \(NotificationIndexRow.columns))
-      SELECT \(Self.firstRun), entries.* FROM (\(Self.inNoRun)) AS entries
-      """, [])
-    try connection.run("UPDATE notification_runs SET generation = NULL", [])
-    try connection.run("DELETE FROM unfiled_notifications", [])
+    try connection.run(Self.sql.unfiled.fileAll, [])
+    try connection.run(Self.sql.unfiled.completeAll, [])
+    try connection.run(Self.sql.unfiled.forgetAll, [])
   }
 
   /// Returns a user's log entries that may be missing in the index. Some of them may be in the
@@ -58,7 +54,7 @@ extension NotificationIndexTable {
     // Servers on PostgreSQL file every entry at once.
     if connection.isShared { return [] }
     return try connection.rows(
-      Self.unfiled + " AND subscriber = $1", [.text(subscriber)], NotificationIndexRow.init(row:))
+      Self.sql.unfiled.ofSubscriber, [.text(subscriber)], NotificationIndexRow.init(row:))
   }
 
   /// Returns a user's log entries in one database after a number that may be missing in the index, as
@@ -106,15 +102,11 @@ extension NotificationIndexTable {
   ) throws -> NotificationTail {
     try connection.beginReading()
     do {
-      let rows = try connection.rows(
-        inNoRun + " ORDER BY notification_log.database_id, sequence", [],
-        NotificationIndexRow.init(row:))
+      let rows = try connection.rows(sql.unfiled.inNoRun, [], NotificationIndexRow.init(row:))
       let marks = try connection.rows(
-        "SELECT generation, database_id FROM unfiled_notifications", []
+        Self.sql.unfiled.marks, []
       ) { (generation: $0.integer(0), database: DatabaseID(rawValue: $0.integer(1))) }
-      let merging = try connection.first(
-        "SELECT merging_into FROM notification_runs WHERE merging_into IS NOT NULL LIMIT 1", []
-      ) { $0.integer(0) }
+      let merging = try connection.first(Self.sql.unfiled.merging, []) { $0.integer(0) }
       try connection.commit()
       return NotificationTail(
         capacity: capacity, rows: rows, marked: Set(marks.map(\.database)),
@@ -123,5 +115,24 @@ extension NotificationIndexTable {
       connection.giveUpTransaction()
       throw error
     }
+  }
+
+  struct UnfiledStatements {
+    let ofSubscriber = Statement(unfiled + " AND subscriber = $1", [.undistributed, .wholeTable])
+    let inNoRun = Statement(
+      NotificationIndexTable.inNoRun + " ORDER BY notification_log.database_id, sequence",
+      [.undistributed, .wholeTable])
+    let fileAll = """
+      INSERT INTO notification_index (run, \(NotificationIndexRow.columns))
+      SELECT \(firstRun), entries.* FROM (\(NotificationIndexTable.inNoRun)) AS entries
+      """.except([.undistributed, .wholeTable])
+    let completeAll = "UPDATE notification_runs SET generation = NULL".except(.wholeTable)
+    let forgetAll = "DELETE FROM unfiled_notifications".except([.undistributed, .wholeTable])
+    let marks = "SELECT generation, database_id FROM unfiled_notifications".except([
+      .undistributed, .wholeTable,
+    ])
+    let merging = """
+      SELECT merging_into FROM notification_runs WHERE merging_into IS NOT NULL LIMIT 1
+      """.except(.wholeTable)
   }
 }

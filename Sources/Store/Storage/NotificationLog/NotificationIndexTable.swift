@@ -16,10 +16,8 @@ import StoreModel
 /// Log entries wait in memory until a run is made of them (``NotificationTail``). Inserting their
 /// rows into the index is called *filing*. Run 0 is an exception: it has the entries that were
 /// filed at once, without waiting.
-package struct NotificationIndexTable {
+package struct NotificationIndexTable: Table {
   let transaction: StoreTransaction
-
-  var connection: any SQLConnection { transaction.connection }
 
   /// The tables of runs, of their rows and of unfiled entries.
   ///
@@ -51,12 +49,6 @@ package struct NotificationIndexTable {
     """,
   ]
 
-  /// The statement that inserts rows. ``NotificationIndexRow/appendArguments(run:to:)`` appends
-  /// their arguments.
-  static let insertion = RowStatement(
-    inserting: "notification_index (run, \(NotificationIndexRow.columns))",
-    [.integer, .text, .integer, .integer, .integer, .text, .bytes, .integer])
-
   // MARK: Reading
 
   /// Returns unread entries of a user's log in one database, each with its number and its time, in
@@ -73,16 +65,8 @@ package struct NotificationIndexTable {
     unfiled: [NotificationIndexRow]
   ) throws -> [(sequence: Int64, logged: Timestamp)] {
     let filed = try connection.rows(
-      """
-      SELECT sequence, logged FROM notification_runs CROSS JOIN notification_index
-      WHERE notification_index.run = notification_runs.run
-        AND database_id = $1 AND subscriber = $2 AND sequence > $3
-        AND NOT \(NotificationMarkTable.isMarked("notification_index"))
-      ORDER BY sequence LIMIT $4
-      """,
-      [
-        .integer(database.rawValue), .text(subscriber), .integer(position), .integer(Int64(limit)),
-      ]
+      Self.sql.unread,
+      [.id(database), .text(subscriber), .integer(position), .integer(Int64(limit))]
     ) { (sequence: $0.integer(0), logged: Timestamp(milliseconds: $0.integer(1))) }
     // The index may have some of these rows, too; the dictionary below removes duplicates.
     let rows = unfiled.filter { $0.database == database && $0.sequence > position }
@@ -104,15 +88,9 @@ package struct NotificationIndexTable {
     for device: DeviceToken, in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [(sequence: Int64, logged: Timestamp)] {
     let filed = try connection.rows(
-      """
-      SELECT sequence, logged FROM notification_runs CROSS JOIN notification_index
-      WHERE notification_index.run = notification_runs.run
-        AND database_id = $1 AND subscriber = $2 AND sequence > $3
-        AND (origin_device IS NULL OR origin_device <> COALESCE($4, ''))
-      ORDER BY sequence LIMIT $5
-      """,
+      Self.sql.entries,
       [
-        .integer(database.rawValue), .text(device.userRecordName), .integer(position),
+        .id(database), .text(device.userRecordName), .integer(position),
         SQLValue(device.deviceID), .integer(Int64(limit)),
       ]
     ) { (sequence: $0.integer(0), logged: Timestamp(milliseconds: $0.integer(1))) }
@@ -136,13 +114,7 @@ package struct NotificationIndexTable {
     of subscriber: String, in database: DatabaseID, withIDs notificationIDs: Set<[UInt8]>
   ) throws -> [(sequence: Int64, notificationID: [UInt8])] {
     var entries: [Int64: [UInt8]] = [:]
-    try connection.query(
-      """
-      SELECT sequence, notification_id FROM notification_runs CROSS JOIN notification_index
-      WHERE notification_index.run = notification_runs.run
-        AND database_id = $1 AND subscriber = $2
-      """, [.integer(database.rawValue), .text(subscriber)]
-    ) { row in
+    try connection.query(Self.sql.withIDs, [.id(database), .text(subscriber)]) { row in
       let notificationID = row.bytes(1)
       if notificationIDs.contains(notificationID) { entries[row.integer(0)] = notificationID }
     }
@@ -155,7 +127,7 @@ package struct NotificationIndexTable {
 
   /// Returns the numbers of all runs. A log with a million entries has about ten runs.
   private func runs() throws -> [Int64] {
-    try connection.rows("SELECT run FROM notification_runs", []) { $0.integer(0) }
+    try connection.rows(Self.sql.runs, []) { $0.integer(0) }
   }
 
   /// Returns the numbers of a change's entries in one subscriber's log, in order.
@@ -166,7 +138,6 @@ package struct NotificationIndexTable {
   ///   - change: the dispatched change. In the index, the method searches only entries whose
   ///     numbers follow the change's number. If the subscriber's firings were deferred, they were
   ///     logged after the change was dispatched.
-  ///   - limit: the most entries returned.
   func sequences(
     of notificationID: UUID, for subscriber: String, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -177,14 +148,9 @@ package struct NotificationIndexTable {
     for run in try runs() {
       found.formUnion(
         try connection.rows(
-          """
-          SELECT sequence FROM notification_index
-          WHERE run = $1 AND subscriber = $2 AND database_id = $3 AND sequence > $4
-            AND notification_id = $5
-          ORDER BY sequence LIMIT $6
-          """,
+          Self.sql.withID,
           [
-            .integer(run), .text(subscriber), .integer(change.database.rawValue),
+            .integer(run), .text(subscriber), .id(change.database),
             .integer(change.sequence), .bytes(notificationID.storedBytes), .integer(Int64(limit)),
           ]
         ) { $0.integer(0) })
@@ -203,13 +169,8 @@ package struct NotificationIndexTable {
     for run in try runs() {
       sequences.formUnion(
         try connection.rows(
-          """
-          SELECT sequence FROM notification_index
-          WHERE run = $1 AND subscriber = $2 AND database_id = $3 ORDER BY sequence DESC LIMIT $4
-          """,
-          [
-            .integer(run), .text(subscriber), .integer(database.rawValue), .integer(Int64(budget)),
-          ]
+          Self.sql.latest,
+          [.integer(run), .text(subscriber), .id(database), .integer(Int64(budget))]
         ) { $0.integer(0) })
     }
     return sequences.sorted(by: >).prefix(budget)
@@ -228,12 +189,7 @@ package struct NotificationIndexTable {
     // A subscriber above a limit has, in at least one run, more than the limit divided by the
     // number of runs.
     try connection.rows(
-      """
-      SELECT DISTINCT subscriber FROM (
-        SELECT subscriber FROM notification_index GROUP BY run, subscriber
-        HAVING COUNT(*) > $1 / (SELECT COUNT(*) FROM notification_runs)
-          OR SUM(bytes) > $2 / (SELECT COUNT(*) FROM notification_runs)) AS full_runs
-      """, [.integer(Int64(count)), .integer(Int64(bytes))]
+      Self.sql.overfull, [.integer(Int64(count)), .integer(Int64(bytes))]
     ) { $0.text(0) }
   }
 
@@ -251,13 +207,7 @@ package struct NotificationIndexTable {
     // The newest entries come first. At most `count` entries are kept, so reading one more is
     // enough to find the newest entry to delete.
     return try connection.rows(
-      """
-      SELECT logged, database_id, sequence, bytes
-      FROM notification_runs CROSS JOIN notification_index
-      WHERE notification_index.run = notification_runs.run AND subscriber = $1\(database.map { _ in
-        " AND database_id = $3" } ?? "")
-      ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT $2
-      """,
+      database == nil ? Self.sql.newest : Self.sql.newestInDatabase,
       [.text(subscriber), .integer(Int64(count) + 1)]
         + (database.map { [.integer($0.rawValue)] } ?? [])
     ) { (cut: LogCut(subscriber, $0), bytes: Int($0.integer(3))) }.first { row in
@@ -269,44 +219,120 @@ package struct NotificationIndexTable {
 
   /// Returns a batch of a subscriber's entries to delete: those up to the cut, in no order. A batch
   /// has at most ``Retention/batch`` entries.
-  ///
-  /// - Parameter database: the database of the entries; nil for all databases.
   func entries(
     through cut: LogCut, in database: DatabaseID? = nil
   ) throws -> [TrimmedChange] {
     try connection.rows(
-      """
-      SELECT \(TrimmedChange.entryColumns)
-      FROM notification_runs CROSS JOIN notification_index AS entries
-      WHERE entries.run = notification_runs.run
-        AND subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4)\(database.map { _ in
-        " AND database_id = $6" } ?? "") LIMIT $5
-      """, cut.arguments + (database.map { [.integer($0.rawValue)] } ?? []),
+      database == nil ? Self.sql.through : Self.sql.throughInDatabase,
+      cut.arguments + (database.map { [.integer($0.rawValue)] } ?? []),
       TrimmedChange.init(entry:))
   }
 
-  /// Deletes the rows of a user's entries in one database from all runs.
   func drop(_ sequences: [Int64], of subscriber: String, in database: DatabaseID) throws {
-    try transaction.delete(
-      """
-      DELETE FROM notification_index
-      WHERE run IN (SELECT run FROM notification_runs)
-        AND subscriber = $1 AND database_id = $2 AND sequence IN
-      """, [.text(subscriber), .integer(database.rawValue)], numbers: sequences)
+    var rows = SQLArguments()
+    for sequence in sequences {
+      rows.append(subscriber)
+      rows.append(database.rawValue, sequence)
+    }
+    try connection.runLater(Self.sql.drop, rows: rows)
   }
 
   /// Deletes rows of a user's entries in a database, because the user is being deleted.
   ///
   /// - Returns: the number of deleted rows, at most `limit`.
   func remove(of subscriber: String, in database: DatabaseID, limit: Int64) throws -> Int {
-    try connection.run(
+    try connection.run(Self.sql.removeSome, [.id(database), .text(subscriber), .integer(limit)])
+  }
+
+  struct Statements {
+    let filing = FilingStatements()
+    let unfiled = UnfiledStatements()
+    /// ``NotificationIndexRow/appendArguments(run:to:)`` appends the arguments.
+    let insertion = RowStatement(
+      inserting: "notification_index (run, \(NotificationIndexRow.columns))",
+      [.integer, .text, .integer, .integer, .integer, .text, .bytes, .integer])
+    let newest = newestEntries("", .everyDatabase)
+    let newestInDatabase = newestEntries(" AND database_id = $3")
+    let through = entriesThrough("", .everyDatabase)
+    let throughInDatabase = entriesThrough(" AND database_id = $6")
+    let drop = RowStatement(
       """
+      DELETE FROM notification_index WHERE run IN (SELECT run FROM notification_runs)
+        AND subscriber = $1 AND database_id = $2 AND sequence = $3
+      """, [.text, .integer, .integer]
+    ) {
+      """
+      DELETE FROM notification_index USING notification_runs CROSS JOIN \($0)
+      WHERE notification_index.run = notification_runs.run AND subscriber = c1 COLLATE "C"
+        AND database_id = c2 AND sequence = c3
+      """
+    }
+    let unread: Statement = """
+      SELECT sequence, logged FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run
+        AND database_id = $1 AND subscriber = $2 AND sequence > $3
+        AND NOT \(NotificationMarkTable.isMarked("notification_index"))
+      ORDER BY sequence LIMIT $4
+      """
+    let entries: Statement = """
+      SELECT sequence, logged FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run
+        AND database_id = $1 AND subscriber = $2 AND sequence > $3
+        AND (origin_device IS NULL OR origin_device <> COALESCE($4, ''))
+      ORDER BY sequence LIMIT $5
+      """
+    let withIDs: Statement = """
+      SELECT sequence, notification_id FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run
+        AND database_id = $1 AND subscriber = $2
+      """
+    let runs = "SELECT run FROM notification_runs".except(.wholeTable)
+    let withID: Statement = """
+      SELECT sequence FROM notification_index
+      WHERE run = $1 AND subscriber = $2 AND database_id = $3 AND sequence > $4
+        AND notification_id = $5
+      ORDER BY sequence LIMIT $6
+      """
+    let latest: Statement = """
+      SELECT sequence FROM notification_index
+      WHERE run = $1 AND subscriber = $2 AND database_id = $3 ORDER BY sequence DESC LIMIT $4
+      """
+    let overfull = """
+      SELECT DISTINCT subscriber FROM (
+        SELECT subscriber FROM notification_index GROUP BY run, subscriber
+        HAVING COUNT(*) > $1 / (SELECT COUNT(*) FROM notification_runs)
+          OR SUM(bytes) > $2 / (SELECT COUNT(*) FROM notification_runs)) AS full_runs
+      """.except([.everyDatabase, .wholeTable])
+    let removeSome: Statement = """
       DELETE FROM notification_index WHERE database_id = $1 AND (run, subscriber, sequence) IN (
         SELECT entries.run, entries.subscriber, entries.sequence
         FROM notification_runs CROSS JOIN notification_index AS entries
         WHERE entries.run = notification_runs.run AND entries.subscriber = $2
           AND entries.database_id = $1 LIMIT $3)
         AND run IN (SELECT run FROM notification_runs) AND subscriber = $2
-      """, [.integer(database.rawValue), .text(subscriber), .integer(limit)])
+      """
+  }
+  static let sql = Statements()
+
+  private static func newestEntries(
+    _ condition: String, _ traits: Statement.Traits = []
+  ) -> Statement {
+    """
+    SELECT logged, database_id, sequence, bytes
+    FROM notification_runs CROSS JOIN notification_index
+    WHERE notification_index.run = notification_runs.run AND subscriber = $1\(condition)
+    ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT $2
+    """.except(traits)
+  }
+
+  private static func entriesThrough(
+    _ condition: String, _ traits: Statement.Traits = []
+  ) -> Statement {
+    """
+    SELECT \(TrimmedChange.entryColumns)
+    FROM notification_runs CROSS JOIN notification_index AS entries
+    WHERE entries.run = notification_runs.run
+      AND subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4)\(condition) LIMIT $5
+    """.except(traits)
   }
 }

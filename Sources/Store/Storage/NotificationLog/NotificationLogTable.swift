@@ -11,10 +11,8 @@ import StoreModel
 ///
 /// The primary key does not order the entries by user. ``NotificationIndexTable`` is the index by
 /// which a user's entries are found.
-struct NotificationLogTable {
+struct NotificationLogTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The tables of entries and of trimmed logs.
   ///
@@ -39,15 +37,7 @@ struct NotificationLogTable {
     """,
   ]
 
-  /// The statement that inserts entries. Each entry has eight arguments (``append(_:_:_:to:)``).
-  static let insertion = RowStatement(
-    inserting: """
-      notification_log (database_id, sequence, subscriber, origin_device, logged, content,
-        notification_id, unsent)
-      """,
-    [.integer, .integer, .text, .text, .integer, .bytes, .bytes, .integer])
-
-  /// Appends the arguments of ``insertion`` for one entry.
+  /// Appends the arguments of `sql.insertion` for one entry.
   ///
   /// - Parameters:
   ///   - row: the entry's row in the index by subscriber.
@@ -77,10 +67,7 @@ struct NotificationLogTable {
     _ sequence: Int64, of subscriber: String, in database: DatabaseID
   ) throws -> (entry: LogEntry, size: Int) {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
-    let entry = try connection.first(
-      "SELECT logged, content FROM notification_log WHERE database_id = $1 AND sequence = $2",
-      [.integer(database.rawValue), .integer(sequence)]
-    ) { row in
+    let entry = try connection.first(Self.sql.logged, [.id(database), .integer(sequence)]) { row in
       let content = row.bytes(1)
       let notification = try SubscriptionNotification(
         stored: content, database: address, subscriber: subscriber)
@@ -99,52 +86,31 @@ struct NotificationLogTable {
     return entry
   }
 
-  /// Returns an entry of any user; nil if the entry was deleted.
   func entry(_ sequence: Int64, in database: DatabaseID) throws -> LogEntry? {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     return try connection.first(
-      """
-      SELECT sequence, subscriber, logged, content FROM notification_log
-      WHERE database_id = $1 AND sequence = $2
-      """, [.integer(database.rawValue), .integer(sequence)]
+      Self.sql.entry, [.id(database), .integer(sequence)]
     ) { try LogEntry(row: $0, database: database, address: address) }
   }
 
-  /// Returns the entry of a delivery; nil if the delivery or the entry was deleted.
   func entry(ofDelivery id: Delivery.ID) throws -> LogEntry? {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     return try connection.first(
-      """
-      SELECT sequence, subscriber, logged, content FROM notification_log
-      JOIN deliveries ON deliveries.database_id = notification_log.database_id
-        AND deliveries.log_sequence = notification_log.sequence
-      WHERE deliveries.database_id = $1 AND number = $2
-      """, [.integer(id.database.rawValue), .integer(id.number)]
+      Self.sql.ofDelivery, [.id(id.database), .integer(id.number)]
     ) { try LogEntry(row: $0, database: id.database, address: address) }
   }
 
-  /// Returns the last entries of all users before the number `sequence`, newest first, at most
-  /// `limit`.
   func entries(
     of database: DatabaseID, before sequence: Int64, limit: Int
   ) throws -> [LogEntry] {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     return try connection.rows(
-      """
-      SELECT sequence, subscriber, logged, content FROM notification_log
-      WHERE database_id = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3
-      """, [.integer(database.rawValue), .integer(sequence), .integer(Int64(limit))]
+      Self.sql.entries, [.id(database), .integer(sequence), .integer(Int64(limit))]
     ) { try LogEntry(row: $0, database: database, address: address) }
   }
 
-  /// Returns the number of the next entry of any user after `sequence`; nil if there is none.
   func sequence(after sequence: Int64, in database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      """
-      SELECT sequence FROM notification_log WHERE database_id = $1 AND sequence > $2
-      ORDER BY sequence LIMIT 1
-      """, [.integer(database.rawValue), .integer(sequence)]
-    ) { $0.integer(0) }
+    try connection.first(Self.sql.next, [.id(database), .integer(sequence)]) { $0.integer(0) }
   }
 
   /// Returns the numbers of a change's entries of all users, in order. The method scans the log
@@ -156,7 +122,6 @@ struct NotificationLogTable {
   /// - Parameters:
   ///   - notificationID: the notification ID, which all entries of the change have.
   ///   - change: the dispatched change. It may have a million entries.
-  ///   - limit: the most entries returned.
   func sequences(
     of notificationID: UUID, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -165,10 +130,7 @@ struct NotificationLogTable {
     var last = change.sequence
     while true {
       let rows = try connection.rows(
-        """
-        SELECT sequence, logged, notification_id FROM notification_log
-        WHERE database_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
-        """, [.integer(change.database.rawValue), .integer(last), .integer(page)]
+        Self.sql.sequences, [.id(change.database), .integer(last), .integer(page)]
       ) { row in
         (
           sequence: row.integer(0), logged: row.integer(1),
@@ -187,14 +149,11 @@ struct NotificationLogTable {
     }
   }
 
-  /// Returns the reasons why some of the subscriber's devices have no delivery of an entry; empty
-  /// if there is no reason, or if there is no such entry.
   func unsentDeliveries(
     ofEntry sequence: Int64, in database: DatabaseID
   ) throws -> UnsentDeliveries {
     try connection.first(
-      "SELECT unsent FROM notification_log WHERE database_id = $1 AND sequence = $2",
-      [.integer(database.rawValue), .integer(sequence)]
+      Self.sql.unsent, [.id(database), .integer(sequence)]
     ) { UnsentDeliveries(rawValue: $0.optionalInteger(0) ?? 0) } ?? []
   }
 
@@ -210,31 +169,25 @@ struct NotificationLogTable {
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
     try transaction.rows(
-      of: "notification_log", by: "sequence", naming: user, orOf: "subscriber", after: sequence,
-      examining: count, in: database)
+      by: Self.sql.naming, naming: user, after: sequence, examining: count, in: database)
   }
 
   // MARK: Changing
 
   /// Replaces the content of an entry. The caller has removed the name of a deleted user from it.
   func setContent(_ content: [UInt8], ofEntry sequence: Int64, in database: DatabaseID) throws {
-    try connection.run(
-      "UPDATE notification_log SET content = $3 WHERE database_id = $1 AND sequence = $2",
-      [.integer(database.rawValue), .integer(sequence), .bytes(content)])
+    try connection.run(Self.sql.setContent, [.id(database), .integer(sequence), .bytes(content)])
   }
 
   /// Deletes an entry, but neither its deliveries nor its row in the index.
   func remove(_ sequence: Int64, in database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
-      [.integer(database.rawValue), .integer(sequence)])
+    try connection.run(Self.sql.remove, [.id(database), .integer(sequence)])
   }
 
-  /// Deletes the entries of a database with these numbers.
   func drop(_ sequences: [Int64], in database: DatabaseID) throws {
-    try transaction.delete(
-      "DELETE FROM notification_log WHERE database_id = $1 AND sequence IN",
-      [.integer(database.rawValue)], numbers: sequences)
+    var rows = SQLArguments()
+    for sequence in sequences { rows.append(database.rawValue, sequence) }
+    try connection.runLater(Self.sql.drop, rows: rows)
   }
 
   /// Returns a batch of old entries of all databases, at most ``Retention/batch``.
@@ -242,10 +195,7 @@ struct NotificationLogTable {
   /// - Parameter horizon: a time in milliseconds since 1970. Entries logged before it are old.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
-      """
-      SELECT \(TrimmedChange.entryColumns) FROM notification_log AS entries WHERE logged < $1
-      ORDER BY database_id, sequence LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:))
+      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:))
   }
 
   // MARK: Entries trimmed before they were read
@@ -254,8 +204,7 @@ struct NotificationLogTable {
   /// none. Trimmed entries that had a mark do not count.
   func trimmedThrough(of subscriber: String, in database: DatabaseID) throws -> Int64 {
     try connection.first(
-      "SELECT trimmed_through FROM trimmed_logs WHERE database_id = $1 AND subscriber = $2",
-      [.integer(database.rawValue), .text(subscriber)]
+      Self.sql.trimmedThrough, [.id(database), .text(subscriber)]
     ) { $0.integer(0) } ?? 0
   }
 
@@ -265,13 +214,63 @@ struct NotificationLogTable {
     through position: Int64, of subscriber: String, in database: DatabaseID
   ) throws {
     try connection.run(
+      Self.sql.noteTrimmed, [.id(database), .text(subscriber), .integer(position)])
+  }
+
+  struct Statements {
+    let naming = NamingStatements("notification_log", by: "sequence", orOf: "subscriber")
+    /// Each entry has eight arguments (``append(_:_:_:to:)``).
+    let insertion = RowStatement(
+      inserting: """
+        notification_log (database_id, sequence, subscriber, origin_device, logged, content,
+          notification_id, unsent)
+        """,
+      [.integer, .integer, .text, .text, .integer, .bytes, .bytes, .integer])
+    let drop = RowStatement(
+      deletingFrom: "notification_log", by: ["database_id": .integer, "sequence": .integer])
+    let logged: Statement =
+      "SELECT logged, content FROM notification_log WHERE database_id = $1 AND sequence = $2"
+    let entry: Statement = """
+      SELECT sequence, subscriber, logged, content FROM notification_log
+      WHERE database_id = $1 AND sequence = $2
       """
+    let ofDelivery: Statement = """
+      SELECT sequence, subscriber, logged, content FROM notification_log
+      JOIN deliveries ON deliveries.database_id = notification_log.database_id
+        AND deliveries.log_sequence = notification_log.sequence
+      WHERE deliveries.database_id = $1 AND number = $2
+      """
+    let entries: Statement = """
+      SELECT sequence, subscriber, logged, content FROM notification_log
+      WHERE database_id = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3
+      """
+    let next: Statement = """
+      SELECT sequence FROM notification_log WHERE database_id = $1 AND sequence > $2
+      ORDER BY sequence LIMIT 1
+      """
+    let sequences: Statement = """
+      SELECT sequence, logged, notification_id FROM notification_log
+      WHERE database_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
+      """
+    let unsent: Statement =
+      "SELECT unsent FROM notification_log WHERE database_id = $1 AND sequence = $2"
+    let setContent: Statement =
+      "UPDATE notification_log SET content = $3 WHERE database_id = $1 AND sequence = $2"
+    let remove: Statement = "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2"
+    let old = """
+      SELECT \(TrimmedChange.entryColumns) FROM notification_log AS entries WHERE logged < $1
+      ORDER BY database_id, sequence LIMIT $2
+      """.except([.everyDatabase, .wholeTable])
+    let trimmedThrough: Statement =
+      "SELECT trimmed_through FROM trimmed_logs WHERE database_id = $1 AND subscriber = $2"
+    let noteTrimmed: Statement = """
       INSERT INTO trimmed_logs (database_id, subscriber, trimmed_through) VALUES ($1, $2, $3)
       ON CONFLICT (database_id, subscriber) DO UPDATE
       SET trimmed_through = excluded.trimmed_through
       WHERE trimmed_logs.trimmed_through < excluded.trimmed_through
-      """, [.integer(database.rawValue), .text(subscriber), .integer(position)])
+      """
   }
+  static let sql = Statements()
 }
 
 extension LogEntry {

@@ -8,10 +8,8 @@ import StoreModel
 ///
 /// The positions of marks and the numbers of entries come from the same sequence of the database,
 /// so marks and entries have one order.
-struct NotificationMarkTable {
+struct NotificationMarkTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of marks, with the index by which readers find a user's marks in order. `position`
   /// is a number of the database's sequence. `marked` is the time of the mark, in milliseconds
@@ -42,33 +40,20 @@ struct NotificationMarkTable {
     """
   }
 
-  /// Returns whether a user's notification is marked as read.
   func isMarked(
     _ notificationID: UUID, of subscriber: String, in database: DatabaseID
   ) throws -> Bool {
     try connection.first(
-      """
-      SELECT 1 FROM notification_marks
-      WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
-      """,
-      [.integer(database.rawValue), .text(subscriber), .bytes(notificationID.storedBytes)]
+      Self.sql.exists, [.id(database), .text(subscriber), .bytes(notificationID.storedBytes)]
     ) { _ in true } ?? false
   }
 
-  /// Returns a user's marks in a database after a position, in the order of positions, at most
-  /// `limit`.
   func marks(
     of subscriber: String, in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [(position: Int64, marked: Timestamp, notificationID: UUID)] {
     try connection.rows(
-      """
-      SELECT position, marked, notification_id FROM notification_marks
-      WHERE database_id = $1 AND subscriber = $2 AND position > $3
-      ORDER BY position LIMIT $4
-      """,
-      [
-        .integer(database.rawValue), .text(subscriber), .integer(position), .integer(Int64(limit)),
-      ]
+      Self.sql.marks,
+      [.id(database), .text(subscriber), .integer(position), .integer(Int64(limit))]
     ) { row in
       (
         position: row.integer(0), marked: Timestamp(milliseconds: row.integer(1)),
@@ -88,14 +73,9 @@ struct NotificationMarkTable {
     for notificationID in notificationIDs {
       // Another device may have marked the notification meanwhile.
       try connection.run(
-        """
-        INSERT INTO notification_marks
-          (database_id, subscriber, notification_id, position, marked)
-        VALUES ($1, $2, $3, $4, $5)
-        ON CONFLICT (database_id, subscriber, notification_id) DO NOTHING
-        """,
+        Self.sql.mark,
         [
-          .integer(database.rawValue), .text(subscriber), .bytes(notificationID.storedBytes),
+          .id(database), .text(subscriber), .bytes(notificationID.storedBytes),
           .integer(try databases.nextNumber(of: database)), .integer(time.milliseconds),
         ])
     }
@@ -108,26 +88,17 @@ struct NotificationMarkTable {
   /// - Parameter horizon: a time in milliseconds since 1970. Marks made before it are old.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
-      """
-      SELECT \(TrimmedChange.markColumns) FROM notification_marks WHERE marked < $1
-      ORDER BY database_id, subscriber, position LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
+      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
   }
 
   /// Returns the subscribers with too many marks, each with the newest mark to delete (``LogCut``).
   ///
   /// - Parameter count: the most marks of a subscriber in all databases.
   func overfull(keeping count: Int) throws -> [LogCut] {
-    let overfull = try connection.rows(
-      "SELECT subscriber FROM notification_marks GROUP BY subscriber HAVING COUNT(*) > $1",
-      [.integer(Int64(count))]
-    ) { $0.text(0) }
+    let overfull = try connection.rows(Self.sql.overfull, [.integer(Int64(count))]) { $0.text(0) }
     return try overfull.compactMap { subscriber in
       try connection.first(
-        """
-        SELECT marked, database_id, position FROM notification_marks WHERE subscriber = $1
-        ORDER BY marked DESC, database_id DESC, position DESC LIMIT 1 OFFSET $2
-        """, [.text(subscriber), .integer(Int64(count))]
+        Self.sql.cut, [.text(subscriber), .integer(Int64(count))]
       ) { LogCut(subscriber, $0) }
     }
   }
@@ -135,19 +106,50 @@ struct NotificationMarkTable {
   /// Returns a batch of a subscriber's marks to delete: those up to the cut, at most
   /// ``Retention/batch``, in no order.
   func marks(through cut: LogCut) throws -> [TrimmedChange] {
-    try connection.rows(
-      """
-      SELECT \(TrimmedChange.markColumns) FROM notification_marks
-      WHERE subscriber = $1 AND (marked, database_id, position) <= ($2, $3, $4) LIMIT $5
-      """, cut.arguments, TrimmedChange.init(mark:))
+    try connection.rows(Self.sql.through, cut.arguments, TrimmedChange.init(mark:))
   }
 
   /// Deletes a mark. The marked entries become unread, unless the caller deletes them, too.
   func drop(_ mark: TrimmedChange) throws {
     try connection.run(
+      Self.sql.drop, [.id(mark.database), .text(mark.subscriber), .bytes(mark.notificationID)])
+  }
+
+  struct Statements {
+    let exists: Statement = """
+      SELECT 1 FROM notification_marks
+      WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
       """
+    let marks: Statement = """
+      SELECT position, marked, notification_id FROM notification_marks
+      WHERE database_id = $1 AND subscriber = $2 AND position > $3
+      ORDER BY position LIMIT $4
+      """
+    let mark: Statement = """
+      INSERT INTO notification_marks
+        (database_id, subscriber, notification_id, position, marked)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (database_id, subscriber, notification_id) DO NOTHING
+      """
+    let old = """
+      SELECT \(TrimmedChange.markColumns) FROM notification_marks WHERE marked < $1
+      ORDER BY database_id, subscriber, position LIMIT $2
+      """.except([.everyDatabase, .wholeTable])
+    let overfull = """
+      SELECT subscriber FROM notification_marks GROUP BY subscriber HAVING COUNT(*) > $1
+      """.except([.everyDatabase, .wholeTable])
+    let cut = """
+      SELECT marked, database_id, position FROM notification_marks WHERE subscriber = $1
+      ORDER BY marked DESC, database_id DESC, position DESC LIMIT 1 OFFSET $2
+      """.except([.everyDatabase, .wholeTable])
+    let through = """
+      SELECT \(TrimmedChange.markColumns) FROM notification_marks
+      WHERE subscriber = $1 AND (marked, database_id, position) <= ($2, $3, $4) LIMIT $5
+      """.except([.everyDatabase, .wholeTable])
+    let drop: Statement = """
       DELETE FROM notification_marks
       WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
-      """, [.integer(mark.database.rawValue), .text(mark.subscriber), .bytes(mark.notificationID)])
+      """
   }
+  static let sql = Statements()
 }

@@ -7,9 +7,8 @@ import StoreModel
 /// A record has the number of the change that created it. The record's number identifies the record
 /// in the value index (``ValueIndexTable``). The number never changes, and no other record of the
 /// database ever gets it.
-struct RecordTable {
+struct RecordTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of records, with the index by which a save finds a record by its name.
   ///
@@ -26,21 +25,13 @@ struct RecordTable {
     """
     CREATE UNIQUE INDEX records_by_name ON records (database_id, zone_number, record_name)
     """,
-  ]
-
-  /// The index by which change feeds read a zone. The index contains the record type, so a feed of
-  /// certain types skips other records without reading them. `Schema.swift` creates the index after
-  /// other tables.
-  static let versionIndex = [
+    // Change feeds read a zone by this index. It contains the record type, so a feed of certain
+    // types skips other records without reading them.
     """
     CREATE INDEX records_by_version
     ON records (database_id, zone_number, version, type_number)
-    """
+    """,
   ]
-
-  /// The statement that selects the record of a name in a zone.
-  private static let selectionByName =
-    StoredRecord.selection + " WHERE database_id = $1 AND zone_number = $2 AND record_name = $3"
 
   // MARK: Reading
 
@@ -79,11 +70,9 @@ struct RecordTable {
     return record
   }
 
-  /// Returns the record with this number; nil if there is none.
   func existingRecord(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord? {
     try connection.first(
-      StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
-      [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init
+      Self.sql.numbered, [.id(database), .integer(number)], StoredRecord.Row.init
     ).map { try record($0, in: database) }
   }
 
@@ -94,7 +83,6 @@ struct RecordTable {
   ///   - user: the user's record name.
   ///   - number: the record number after which the scan begins.
   ///   - count: the most records to scan.
-  ///   - limit: the most records to return.
   /// - Returns: the numbers of the records found, and the number of the last record scanned; nil if
   ///   no records follow.
   func naming(
@@ -102,8 +90,8 @@ struct RecordTable {
     in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
     try transaction.rows(
-      of: "records", by: "record_number", naming: user, after: number, examining: count,
-      limit: limit, in: database)
+      by: Self.sql.naming, naming: user, after: number, examining: count, limit: limit,
+      in: database)
   }
 
   /// Returns the record with this name in a zone; nil if there is none.
@@ -124,8 +112,8 @@ struct RecordTable {
     if let known = transaction.writes.records[key] { return known.row }
     let row = try transaction.besidesWriteSet {
       try connection.first(
-        Self.selectionByName,
-        [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
+        Self.sql.named,
+        [.id(database), .integer(zoneNumber), .text(recordName)],
         StoredRecord.Row.init)
     }
     if transaction.isWriting { transaction.writes.records.note(row, for: key) }
@@ -142,10 +130,7 @@ struct RecordTable {
     }
     return try transaction.besidesWriteSet {
       try connection.first(
-        """
-        SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
-        """,
-        [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)]
+        Self.sql.exists, [.id(database), .integer(zoneNumber), .text(recordName)]
       ) { _ in true } ?? false
     }
   }
@@ -162,19 +147,12 @@ struct RecordTable {
   /// - Parameter limit: the greatest number to return; at most so many index entries are read.
   func count(inZone zoneNumber: Int64, of database: DatabaseID, limit: Int) throws -> Int {
     try connection.first(
-      """
-      SELECT COUNT(*) FROM (
-        SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 LIMIT $3) AS counted
-      """, [.integer(database.rawValue), .integer(zoneNumber), .integer(Int64(limit))]
+      Self.sql.count, [.id(database), .integer(zoneNumber), .integer(Int64(limit))]
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Returns the name of a record; nil if it was deleted.
   func name(of number: Int64, in database: DatabaseID) throws -> String? {
-    try connection.first(
-      "SELECT record_name FROM records WHERE database_id = $1 AND record_number = $2",
-      [.integer(database.rawValue), .integer(number)]
-    ) { $0.text(0) }
+    try connection.first(Self.sql.name, [.id(database), .integer(number)]) { $0.text(0) }
   }
 
   /// Returns the records of a zone that have a `deleteSelf` reference to the record of this name
@@ -183,43 +161,26 @@ struct RecordTable {
     ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> [StoredRecord] {
     try connection.rows(
-      StoredRecord.selection + """
-         JOIN reference_edges ON reference_edges.database_id = records.database_id
-          AND reference_edges.holder_number = records.record_number
-        WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
-          AND reference_edges.target_name = $3 ORDER BY records.record_number DESC
-        """,
-      [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
+      Self.sql.holders,
+      [.id(database), .integer(zoneNumber), .text(recordName)],
       StoredRecord.Row.init
     ).map { try record($0, in: database) }
   }
 
-  /// Returns the numbers and names of the records with a `deleteSelf` reference to the one of this
-  /// name.
   func holderNames(
     ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> [(number: Int64, name: String)] {
     try connection.rows(
-      """
-      SELECT records.record_number, records.record_name FROM records
-      JOIN reference_edges ON reference_edges.database_id = records.database_id
-        AND reference_edges.holder_number = records.record_number
-      WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
-        AND reference_edges.target_name = $3
-      """, [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)]
+      Self.sql.holderNames, [.id(database), .integer(zoneNumber), .text(recordName)]
     ) { ($0.integer(0), $0.text(1)) }
   }
 
-  /// Returns the records of a zone whose names come after `recordName`, in the order of their
-  /// names, at most 500.
   func records(
     inZone zoneNumber: Int64, of database: DatabaseID, after recordName: String
   ) throws -> [StoredRecord] {
     try connection.rows(
-      StoredRecord.selection
-        + " WHERE database_id = $1 AND zone_number = $2 AND record_name > $3"
-        + " ORDER BY record_name LIMIT 500",
-      [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
+      Self.sql.namedAfter,
+      [.id(database), .integer(zoneNumber), .text(recordName)],
       StoredRecord.Row.init
     ).map { try record($0, in: database) }
   }
@@ -230,22 +191,14 @@ struct RecordTable {
   /// - Parameters:
   ///   - low: the version above which records are wanted.
   ///   - high: the version below which records are wanted.
-  ///   - order: `ASC` or `DESC`, by version.
-  ///   - limit: the most records.
+  ///   - ascending: whether the lowest versions come first.
   func candidates(
     inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
-    order: String, limit: Int
+    ascending: Bool, limit: Int
   ) throws -> [RecordFeed.Candidate] {
     try connection.rows(
-      """
-      SELECT version, type_number, record_number FROM records
-      WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
-      ORDER BY version \(order) LIMIT $5
-      """,
-      [
-        .integer(database.rawValue), .integer(zone), .integer(low), .integer(high),
-        .integer(Int64(limit)),
-      ]
+      ascending ? Self.sql.oldest : Self.sql.newest,
+      [.id(database), .integer(zone), .integer(low), .integer(high), .integer(Int64(limit))]
     ) {
       RecordFeed.Candidate(
         version: $0.integer(0), typeNumber: $0.integer(1), subject: .record(number: $0.integer(2)))
@@ -258,13 +211,9 @@ struct RecordTable {
     changedAfter version: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> [StoredRecord.Row] {
     try connection.rows(
-      StoredRecord.selection
-        + """
-         WHERE database_id = $1 AND zone_number = $2 AND version > $3
-        ORDER BY version LIMIT $4
-        """,
+      Self.sql.changed,
       [
-        .integer(database.rawValue), .integer(zone), .integer(version), .integer(Int64(limit)),
+        .id(database), .integer(zone), .integer(version), .integer(Int64(limit)),
       ], StoredRecord.Row.init)
   }
 
@@ -274,19 +223,11 @@ struct RecordTable {
   /// - Parameters:
   ///   - field: the number of the field in the value index.
   ///   - position: the entry of the index after which the result begins.
-  ///   - limit: the most rows.
   func rows(
     indexedBy field: Int64, after position: TypeScan.Position, limit: Int
   ) throws -> [(row: StoredRecord.Row, key: [UInt8])] {
     try connection.rows(
-      """
-      SELECT \(StoredRecord.columns), value_key FROM records
-      JOIN value_index ON value_index.database_id = records.database_id
-        AND value_index.record_number = records.record_number
-      WHERE value_index.database_id = $1 AND value_index.field_number = $2
-        AND (value_key, value_index.record_number) > ($3, $4)
-      ORDER BY value_key, value_index.record_number LIMIT $5
-      """,
+      Self.sql.indexed,
       [
         .integer(position.database), .integer(field), .bytes(position.key),
         .integer(position.number), .integer(Int64(limit)),
@@ -330,8 +271,9 @@ struct RecordTable {
   /// deleted one.
   func writeDecided() throws {
     let changes = transaction.writes.records.takeChanges()
-    var (deletions, updates) = (RowInsertion(Self.deletion), RowInsertion(Self.update))
-    var insertions = RowInsertion(Self.insertion)
+    var deletions = RowInsertion(Self.sql.deletion)
+    var updates = RowInsertion(Self.sql.update)
+    var insertions = RowInsertion(Self.sql.insertion)
     for (key, stored, row) in changes {
       guard let stored, stored.number != row?.number else { continue }
       try deletions.add(in: connection) {
@@ -365,47 +307,117 @@ struct RecordTable {
     try insertions.finish(in: connection)
   }
 
-  private static let insertion = RowStatement(
-    inserting: """
-      records (database_id, record_number, zone_number, record_name, type_number, version, content)
-      """, [.integer, .integer, .integer, .text, .integer, .integer, .bytes])
-
-  private static let update = RowStatement(
-    "UPDATE records SET version = $3, content = $4 WHERE database_id = $1 AND record_number = $2",
-    [.integer, .integer, .integer, .bytes]
-  ) {
-    """
-    UPDATE records SET version = c3, content = c4 FROM \($0)
-    WHERE database_id = c1 AND record_number = c2
-    """
+  func removeAll(inZone zoneNumber: Int64, of database: DatabaseID) throws {
+    try connection.run(Self.sql.removeAll, [.id(database), .integer(zoneNumber)])
   }
 
-  private static let deletion = RowStatement(
-    "DELETE FROM records WHERE database_id = $1 AND record_number = $2", [.integer, .integer]
-  ) { "DELETE FROM records USING \($0) WHERE database_id = c1 AND record_number = c2" }
+  struct Statements {
+    let naming = NamingStatements("records", by: "record_number")
+    let numbered: Statement =
+      "\(StoredRecord.selection) WHERE database_id = $1 AND record_number = $2"
+    let named: Statement =
+      "\(StoredRecord.selection) WHERE database_id = $1 AND zone_number = $2 AND record_name = $3"
+    let exists: Statement =
+      "SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 AND record_name = $3"
+    let namedAfter: Statement = """
+      \(StoredRecord.selection) WHERE database_id = $1 AND zone_number = $2 AND record_name > $3
+      ORDER BY record_name LIMIT 500
+      """
+    let holders: Statement = """
+      \(StoredRecord.selection)
+      JOIN reference_edges ON reference_edges.database_id = records.database_id
+        AND reference_edges.holder_number = records.record_number
+      WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
+        AND reference_edges.target_name = $3 ORDER BY records.record_number DESC
+      """
+    let changed: Statement = """
+      \(StoredRecord.selection) WHERE database_id = $1 AND zone_number = $2 AND version > $3
+      ORDER BY version LIMIT $4
+      """
+    let after: Statement = """
+      \(StoredRecord.selection) WHERE database_id = $1 AND record_number > $2
+      ORDER BY record_number LIMIT $3
+      """
+    let before: Statement = """
+      \(StoredRecord.selection) WHERE database_id = $1 AND record_number < $2
+      ORDER BY record_number DESC LIMIT $3
+      """
+    let numbersOfName: Statement = """
+      SELECT records.record_number FROM zones
+      JOIN records ON records.database_id = zones.database_id
+        AND records.zone_number = zones.zone_number AND records.record_name = $2
+      WHERE zones.database_id = $1 AND ($3 = 0 OR zones.zone_number = $3)
+      """
+    let highest: Statement =
+      "SELECT record_number FROM records WHERE database_id = $1 ORDER BY record_number DESC LIMIT 1"
+    let inZone: Statement = """
+      SELECT version, type_number, record_number FROM records
+      WHERE database_id = $1 AND zone_number = $2 AND version > $3 ORDER BY version LIMIT $4
+      """
+    let oldest = candidates("ASC")
+    let newest = candidates("DESC")
+    let count: Statement = """
+      SELECT COUNT(*) FROM (
+        SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 LIMIT $3) AS counted
+      """
+    let name: Statement =
+      "SELECT record_name FROM records WHERE database_id = $1 AND record_number = $2"
+    let holderNames: Statement = """
+      SELECT records.record_number, records.record_name FROM records
+      JOIN reference_edges ON reference_edges.database_id = records.database_id
+        AND reference_edges.holder_number = records.record_number
+      WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
+        AND reference_edges.target_name = $3
+      """
+    let indexed: Statement = """
+      SELECT \(StoredRecord.columns), value_key FROM records
+      JOIN value_index ON value_index.database_id = records.database_id
+        AND value_index.record_number = records.record_number
+      WHERE value_index.database_id = $1 AND value_index.field_number = $2
+        AND (value_key, value_index.record_number) > ($3, $4)
+      ORDER BY value_key, value_index.record_number LIMIT $5
+      """
+    let insertion = RowStatement(
+      inserting: """
+        records (database_id, record_number, zone_number, record_name, type_number, version, content)
+        """, [.integer, .integer, .integer, .text, .integer, .integer, .bytes])
+    let update = RowStatement(
+      "UPDATE records SET version = $3, content = $4 WHERE database_id = $1 AND record_number = $2",
+      [.integer, .integer, .integer, .bytes]
+    ) {
+      """
+      UPDATE records SET version = c3, content = c4 FROM \($0)
+      WHERE database_id = c1 AND record_number = c2
+      """
+    }
+    let deletion = RowStatement(
+      deletingFrom: "records", by: ["database_id": .integer, "record_number": .integer])
+    /// Records by the names of their zones and their own, with the tombstones of the names. A zone that
+    /// does not exist gives no row. The arguments are the database, the zone's name and owner, the
+    /// record's name, and a number by which the caller recognises the row.
+    let wanted = RowQuery([.integer, .text, .text, .text, .integer]) {
+      """
+      SELECT c5, zones.zone_number, records.record_number, records.type_number, records.version,
+        records.content, tombstones.type_number, tombstones.version, tombstones.deleted
+      FROM \($0)
+      JOIN zones ON zones.database_id = c1 AND zones.zone_name = c2 COLLATE "C"
+        AND zones.owner_name = c3 COLLATE "C"
+      LEFT JOIN records ON records.database_id = c1 AND records.zone_number = zones.zone_number
+        AND records.record_name = c4 COLLATE "C"
+      LEFT JOIN tombstones ON tombstones.database_id = c1
+        AND tombstones.zone_number = zones.zone_number AND tombstones.record_name = c4 COLLATE "C"
+      """
+    }
+    let removeAll: Statement = "DELETE FROM records WHERE database_id = $1 AND zone_number = $2"
+  }
+  static let sql = Statements()
 
-  /// PostgreSQL's query for records by the names of their zones and their own, with the tombstones of
-  /// the names. A zone that does not exist gives no row.
-  static let wanted = """
-    SELECT c5, zones.zone_number, records.record_number, records.type_number, records.version,
-      records.content, tombstones.type_number, tombstones.version, tombstones.deleted
-    FROM \(RowStatement.rows(of: wantedKinds))
-    JOIN zones ON zones.database_id = c1 AND zones.zone_name = c2 COLLATE "C"
-      AND zones.owner_name = c3 COLLATE "C"
-    LEFT JOIN records ON records.database_id = c1 AND records.zone_number = zones.zone_number
-      AND records.record_name = c4 COLLATE "C"
-    LEFT JOIN tombstones ON tombstones.database_id = c1
-      AND tombstones.zone_number = zones.zone_number AND tombstones.record_name = c4 COLLATE "C"
+  private static func candidates(_ order: String) -> Statement {
     """
-  /// The kinds of the arguments of ``wanted``: the database, the zone's name and owner, the record's
-  /// name, and a number by which the caller recognises the row.
-  static let wantedKinds: [SQLTable.Kind] = [.integer, .text, .text, .text, .integer]
-
-  /// Deletes all records of a zone.
-  func removeAll(inZone zoneNumber: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM records WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zoneNumber)])
+    SELECT version, type_number, record_number FROM records
+    WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
+    ORDER BY version \(order) LIMIT $5
+    """
   }
 }
 

@@ -10,9 +10,8 @@ import StoreModel
 /// exist. The *holder* is the record that has the reference, and `holder_number` is its number.
 /// Target and holder are in the same zone. A holder with several references to one target has one
 /// row.
-struct ReferenceTable {
+struct ReferenceTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of references, in the order of their targets.
   static let definition = [
@@ -24,64 +23,32 @@ struct ReferenceTable {
     """
   ]
 
-  /// Adds the row for a reference from the record `stored` to the record with the name `target`.
   func add(to target: String, of stored: StoredRecord, in database: DatabaseID) throws {
-    try connection.run(
-      """
-      INSERT INTO reference_edges (database_id, zone_number, target_name, holder_number)
-      VALUES ($1, $2, $3, $4)
-      """, edge(to: target, of: stored, in: database))
+    try connection.run(Self.sql.add, edge(to: target, of: stored, in: database))
   }
 
-  /// Removes the row for the references from the record `stored` to the record with the name
-  /// `target`.
   func remove(
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) throws {
-    try connection.run(
-      """
-      DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2
-        AND target_name = $3 AND holder_number = $4
-      """, edge(to: target, of: stored, in: database))
+    try connection.run(Self.sql.remove, edge(to: target, of: stored, in: database))
   }
 
-  /// Returns the number of records that have a `deleteSelf` reference to the record of this name.
   func count(to target: String, inZone zone: Int64, of database: DatabaseID) throws -> Int {
     try connection.first(
-      """
-      SELECT COUNT(*) FROM reference_edges
-      WHERE database_id = $1 AND zone_number = $2 AND target_name = $3
-      """, [.integer(database.rawValue), .integer(zone), .text(target)]
+      Self.sql.count, [.id(database), .integer(zone), .text(target)]
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Returns the number of the hierarchy's top for each record that has a `deleteSelf` reference to the
-  /// record of this name; 0 for a record in no hierarchy.
-  ///
-  /// - Parameter limit: the most records to return.
   func tops(
     ofHoldersTo target: String, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> [Int64] {
     try connection.rows(
-      """
-      SELECT COALESCE(hierarchy.top_number, 0) FROM reference_edges
-      LEFT JOIN hierarchy ON hierarchy.database_id = reference_edges.database_id
-        AND hierarchy.record_number = reference_edges.holder_number
-      WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
-        AND reference_edges.target_name = $3
-      LIMIT $4
-      """,
-      [
-        .integer(database.rawValue), .integer(zone), .text(target), .integer(Int64(limit)),
-      ]
+      Self.sql.tops, [.id(database), .integer(zone), .text(target), .integer(Int64(limit))]
     ) { $0.integer(0) }
   }
 
-  /// Removes all references of a zone, when the zone is being deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zone)])
+    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
   /// Returns the arguments `$1` to `$4` of a statement on one row: the columns of the primary key.
@@ -89,8 +56,34 @@ struct ReferenceTable {
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) -> [SQLValue] {
     [
-      .integer(database.rawValue), .integer(stored.zoneNumber), .text(target),
+      .id(database), .integer(stored.zoneNumber), .text(target),
       .integer(stored.number),
     ]
   }
+
+  struct Statements {
+    let add: Statement = """
+      INSERT INTO reference_edges (database_id, zone_number, target_name, holder_number)
+      VALUES ($1, $2, $3, $4)
+      """
+    let remove: Statement = """
+      DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2
+        AND target_name = $3 AND holder_number = $4
+      """
+    let count: Statement = """
+      SELECT COUNT(*) FROM reference_edges
+      WHERE database_id = $1 AND zone_number = $2 AND target_name = $3
+      """
+    let tops: Statement = """
+      SELECT COALESCE(hierarchy.top_number, 0) FROM reference_edges
+      LEFT JOIN hierarchy ON hierarchy.database_id = reference_edges.database_id
+        AND hierarchy.record_number = reference_edges.holder_number
+      WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
+        AND reference_edges.target_name = $3
+      LIMIT $4
+      """
+    let removeAll: Statement =
+      "DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2"
+  }
+  static let sql = Statements()
 }

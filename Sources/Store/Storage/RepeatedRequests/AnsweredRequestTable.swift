@@ -11,9 +11,8 @@ import StoreModel
 /// `answered` is the time of the latest attempt that still had operations to carry out, in
 /// milliseconds since 1970. `done` has a byte for each operation: 1 if it was carried out,
 /// otherwise 0.
-struct AnsweredRequestTable {
+struct AnsweredRequestTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of requests, with the index by which maintenance finds old ones.
   static let definition = [
@@ -29,12 +28,7 @@ struct AnsweredRequestTable {
   /// Returns the column `done` of a request: 1 for each operation that was carried out, 0 for the
   /// others. The result is nil if no operation of the request was carried out yet.
   func done(in request: AnsweredRequest) throws -> [UInt8]? {
-    try connection.first(
-      """
-      SELECT done FROM answered_requests
-      WHERE database_id = $1 AND requester = $2 AND request_id = $3
-      """, request.key
-    ) { $0.bytes(0) }
+    try connection.first(Self.sql.done, request.key) { $0.bytes(0) }
   }
 
   /// Stores which operations of a request were carried out, and when. A row of an earlier attempt
@@ -43,12 +37,7 @@ struct AnsweredRequestTable {
   /// - Parameter done: 1 for each operation that any attempt carried out, 0 for the others.
   func keep(_ done: [UInt8], of request: AnsweredRequest, at timestamp: Timestamp) throws {
     try connection.run(
-      """
-      INSERT INTO answered_requests (database_id, requester, request_id, answered, done)
-      VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (database_id, requester, request_id)
-      DO UPDATE SET answered = excluded.answered, done = excluded.done
-      """, request.key + [.integer(timestamp.milliseconds), .bytes(done)])
+      Self.sql.keep, request.key + [.integer(timestamp.milliseconds), .bytes(done)])
   }
 
   /// Returns requests that were answered before a time, the oldest first, at most
@@ -57,24 +46,35 @@ struct AnsweredRequestTable {
   /// - Parameter horizon: the time in milliseconds since 1970.
   func old(before horizon: Int64) throws -> [AnsweredRequest] {
     try connection.rows(
-      """
-      SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1
-      ORDER BY answered LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)], AnsweredRequest.init(row:))
+      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], AnsweredRequest.init(row:))
   }
 
-  /// Deletes the rows of these requests, and returns the number of requests.
   func forget(_ requests: [AnsweredRequest]) throws -> Int {
     for request in requests {
-      try connection.run(
-        """
-        DELETE FROM answered_requests
-        WHERE database_id = $1 AND requester = $2 AND request_id = $3
-        """,
-        request.key)
+      try connection.run(Self.sql.forget, request.key)
     }
     return requests.count
   }
+
+  struct Statements {
+    let done: Statement = """
+      SELECT done FROM answered_requests
+      WHERE database_id = $1 AND requester = $2 AND request_id = $3
+      """
+    let keep: Statement = """
+      INSERT INTO answered_requests (database_id, requester, request_id, answered, done)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (database_id, requester, request_id)
+      DO UPDATE SET answered = excluded.answered, done = excluded.done
+      """
+    let old = """
+      SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1
+      ORDER BY answered LIMIT $2
+      """.except(.everyDatabase)
+    let forget: Statement =
+      "DELETE FROM answered_requests WHERE database_id = $1 AND requester = $2 AND request_id = $3"
+  }
+  static let sql = Statements()
 }
 
 /// The key of a request in ``AnsweredRequestTable``. Two users may choose the same request ID.
@@ -87,7 +87,7 @@ struct AnsweredRequest: InDatabase {
 
   /// The arguments for the primary key.
   fileprivate var key: [SQLValue] {
-    [.integer(database.rawValue), .text(requester), .text(requestID)]
+    [.id(database), .text(requester), .text(requestID)]
   }
 }
 

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 extension RecordTypeTable {
@@ -16,13 +17,8 @@ extension RecordTypeTable {
     named name: String, _ definition: ContainerSchema.RecordType, container: String,
     environment: ContainerEnvironment
   ) throws -> RecordTypeEntry {
-    let number = try transaction.connection.first(
-      """
-      INSERT INTO record_types (type_number, container, environment, name)
-      VALUES ($1, $2, $3, $4)
-      ON CONFLICT (container, environment, name) DO UPDATE SET dropped = 0
-      RETURNING type_number
-      """,
+    let number = try connection.first(
+      Self.sql.changing.add,
       [
         .integer(try CounterTable(transaction: transaction).next("record_type")), .text(container),
         .text(environment.rawValue), .text(name),
@@ -66,11 +62,8 @@ extension RecordTypeTable {
   ) throws {
     let indexes = indexes ?? .implicit(for: fieldType, isEncrypted: isEncrypted)
     let number = try CounterTable(transaction: transaction).next("record_field")
-    try transaction.connection.run(
-      """
-      INSERT INTO record_fields (field_number, type_number, name, value_type, indexes)
-      VALUES ($1, $2, $3, $4, $5)
-      """,
+    try connection.run(
+      Self.sql.changing.addField,
       [
         .integer(number), .integer(type.number), .text(name),
         .text((isEncrypted ? Self.encryptionPrefix : "") + fieldType.name),
@@ -84,62 +77,77 @@ extension RecordTypeTable {
   /// keeps its number, because tombstones in change feeds may have the number.
   func drop(_ number: Int64) throws {
     for statement in [
-      "DELETE FROM record_fields WHERE type_number = $1",
-      "DELETE FROM system_field_indexes WHERE type_number = $1",
-      "DELETE FROM record_type_grants WHERE type_number = $1",
-      "UPDATE record_types SET dropped = 1 WHERE type_number = $1",
+      Self.sql.changing.dropFields,
+      Self.sql.changing.dropSystemIndexes,
+      Self.sql.changing.dropGrants,
+      Self.sql.changing.drop,
     ] {
-      try transaction.connection.run(statement, [.integer(number)])
+      try connection.run(statement, [.integer(number)])
     }
   }
 
   /// Removes a field. The caller must have checked that no record has a value in the field.
   func removeField(_ number: Int64) throws {
-    try transaction.connection.run(
-      "DELETE FROM record_fields WHERE field_number = $1", [.integer(number)])
+    try connection.run(Self.sql.changing.removeField, [.integer(number)])
   }
 
   /// Stores a field's search and sort options. The caller registers the work on the index.
   func setIndexes(_ indexes: FieldIndexes, ofField number: Int64) throws {
-    try transaction.connection.run(
-      "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
-      [.integer(number), .integer(Int64(indexes.rawValue))])
+    try connection.run(
+      Self.sql.changing.setIndexes, [.integer(number), .integer(Int64(indexes.rawValue))])
   }
 
-  /// Replaces the search and sort options of a system field.
   func replace(
     _ field: SystemField, with indexes: FieldIndexes, ofType number: Int64
   ) throws {
-    try transaction.connection.run(
-      "DELETE FROM system_field_indexes WHERE type_number = $1 AND name = $2",
-      [.integer(number), .text(field.schemaName)])
+    try connection.run(
+      Self.sql.changing.removeSystemIndexes, [.integer(number), .text(field.schemaName)])
     try insert([field: indexes], ofType: number)
   }
 
-  /// Replaces the grants for the records of a type.
   func replace(_ grants: RecordGrants, ofType number: Int64) throws {
-    try transaction.connection.run(
-      "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(number)])
+    try connection.run(Self.sql.changing.dropGrants, [.integer(number)])
     try insert(grants, ofType: number)
   }
 
-  /// Stores the options of system fields; a field without options has no row.
   private func insert(_ indexes: [SystemField: FieldIndexes], ofType number: Int64) throws {
     for (field, options) in indexes where !options.isEmpty {
-      try transaction.connection.run(
-        """
-        INSERT INTO system_field_indexes (type_number, name, indexes) VALUES ($1, $2, $3)
-        """,
+      try connection.run(
+        Self.sql.changing.addSystemIndexes,
         [.integer(number), .text(field.schemaName), .integer(Int64(options.rawValue))])
     }
   }
 
-  /// Stores the grants of a type, a row for each role.
   private func insert(_ grants: RecordGrants, ofType number: Int64) throws {
     for (role, permissions) in grants.permissions {
-      try transaction.connection.run(
-        "INSERT INTO record_type_grants (type_number, role, permissions) VALUES ($1, $2, $3)",
+      try connection.run(
+        Self.sql.changing.addGrant,
         [.integer(number), .text(role), .integer(Int64(permissions.rawValue))])
     }
+  }
+
+  struct ChangingStatements {
+    let add: Statement = """
+      INSERT INTO record_types (type_number, container, environment, name)
+      VALUES ($1, $2, $3, $4)
+      ON CONFLICT (container, environment, name) DO UPDATE SET dropped = 0
+      RETURNING type_number
+      """
+    let addField: Statement = """
+      INSERT INTO record_fields (field_number, type_number, name, value_type, indexes)
+      VALUES ($1, $2, $3, $4, $5)
+      """
+    let dropFields: Statement = "DELETE FROM record_fields WHERE type_number = $1"
+    let dropSystemIndexes: Statement = "DELETE FROM system_field_indexes WHERE type_number = $1"
+    let dropGrants: Statement = "DELETE FROM record_type_grants WHERE type_number = $1"
+    let drop: Statement = "UPDATE record_types SET dropped = 1 WHERE type_number = $1"
+    let removeField: Statement = "DELETE FROM record_fields WHERE field_number = $1"
+    let setIndexes: Statement = "UPDATE record_fields SET indexes = $2 WHERE field_number = $1"
+    let removeSystemIndexes: Statement =
+      "DELETE FROM system_field_indexes WHERE type_number = $1 AND name = $2"
+    let addSystemIndexes: Statement =
+      "INSERT INTO system_field_indexes (type_number, name, indexes) VALUES ($1, $2, $3)"
+    let addGrant: Statement =
+      "INSERT INTO record_type_grants (type_number, role, permissions) VALUES ($1, $2, $3)"
   }
 }

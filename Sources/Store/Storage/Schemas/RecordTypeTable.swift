@@ -12,9 +12,8 @@ import StoreModel
 /// again (``CounterTable/raiseCatalogVersion()``). Saving a record can add a type or fields, which
 /// does not raise the version. So a process looks in the tables for a type or field that it does
 /// not know.
-struct RecordTypeTable {
+struct RecordTypeTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The tables of types, fields, options of system fields, and grants. `dropped` is 1 for a
   /// dropped type, otherwise 0. `value_type` is the name of a field's type, after
@@ -49,10 +48,8 @@ struct RecordTypeTable {
 
   // MARK: Reading
 
-  /// Returns the next container and environment with record types, in the order of containers and
-  /// environments; nil if there is none.
   func place(after last: ContainerPlace?) throws -> ContainerPlace? {
-    try transaction.place(after: last, in: "record_types")
+    try transaction.place(after: last, by: Self.sql.places)
   }
 
   /// Returns the record type with this name in the schema for the database; nil if the schema has
@@ -65,11 +62,7 @@ struct RecordTypeTable {
       container: address.container, environment: address.environment, name: name)
     if let known = transaction.catalog.types[key] { return known }
     let number = try connection.first(
-      """
-      SELECT type_number FROM record_types
-      WHERE container = $1 AND environment = $2 AND name = $3 AND dropped = 0
-      """,
-      [.text(address.container), .text(address.environment.rawValue), .text(name)]
+      Self.sql.number, [.text(address.container), .text(address.environment.rawValue), .text(name)]
     ) { $0.integer(0) }
     guard let number else { return nil }
     let entry = RecordTypeEntry(number: number, name: name)
@@ -84,9 +77,7 @@ struct RecordTypeTable {
   /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func name(ofType number: Int64) throws -> String {
     if let known = transaction.catalog.typesByNumber[number] { return known.name }
-    let name = try connection.first(
-      "SELECT name FROM record_types WHERE type_number = $1", [.integer(number)]
-    ) { $0.text(0) }
+    let name = try connection.first(Self.sql.name, [.integer(number)]) { $0.text(0) }
     guard let name else {
       throw StoreError(.corrupt, "the store has no record type \(number), but a record of it")
     }
@@ -122,31 +113,24 @@ struct RecordTypeTable {
     return schema
   }
 
-  /// Returns the names of a container's record types in their order, without dropped types.
   func names(
     of container: String, in environment: ContainerEnvironment
   ) throws -> [String] {
     try connection.rows(
-      """
-      SELECT name FROM record_types WHERE container = $1 AND environment = $2 AND dropped = 0
-      ORDER BY name
-      """, [.text(container), .text(environment.rawValue)]
+      Self.sql.names, [.text(container), .text(environment.rawValue)]
     ) { $0.text(0) }
   }
 
-  /// Reads the fields, the options of system fields and the grants of a type into its entry.
   private func load(_ entry: RecordTypeEntry) throws {
     try loadFields(of: entry)
     let number = SQLValue.integer(entry.number)
-    try connection.query(
-      "SELECT name, indexes FROM system_field_indexes WHERE type_number = $1", [number]
-    ) { row in
+    try connection.query(Self.sql.systemIndexes, [number]) { row in
       guard let field = SystemField(schemaName: row.text(0)) else { return }
       entry.systemIndexes[field] = FieldIndexes(rawValue: UInt8(row.integer(1)))
     }
     var grants = RecordGrants()
     try connection.query(
-      "SELECT role, permissions FROM record_type_grants WHERE type_number = $1", [number]
+      Self.sql.grants, [number]
     ) { grants.grant(RecordPermissions(rawValue: UInt8($0.integer(1))), to: $0.text(0)) }
     entry.grants = grants
   }
@@ -156,15 +140,7 @@ struct RecordTypeTable {
   ///
   /// - Throws: ``StoreError/Code/corrupt`` for a field of an unknown type.
   func loadFields(of entry: RecordTypeEntry) throws {
-    try connection.query(
-      """
-      SELECT name, record_fields.field_number, value_type, indexes, work.phase, words.phase
-      FROM record_fields
-      LEFT JOIN index_work AS work ON work.field_number = record_fields.field_number
-      LEFT JOIN index_work AS words ON words.field_number = -record_fields.field_number
-      WHERE type_number = $1
-      """, [.integer(entry.number)]
-    ) { row in
+    try connection.query(Self.sql.fields, [.integer(entry.number)]) { row in
       let isEncrypted = row.text(2).hasPrefix(Self.encryptionPrefix)
       let typeName = row.text(2).dropFirst(isEncrypted ? Self.encryptionPrefix.count : 0)
       guard let type = FieldType(name: String(typeName)) else {
@@ -226,10 +202,7 @@ struct RecordTypeTable {
   /// nil, because the statement always returns one row.
   private func count(of container: String, in environment: ContainerEnvironment) throws -> Int? {
     try connection.first(
-      """
-      SELECT COUNT(*) FROM record_types
-      WHERE container = $1 AND environment = $2 AND dropped = 0
-      """, [.text(container), .text(environment.rawValue)]
+      Self.sql.count, [.text(container), .text(environment.rawValue)]
     ) { Int($0.integer(0)) }
   }
 
@@ -251,4 +224,32 @@ struct RecordTypeTable {
         type: SchemaCache.RecordType(
           catalogVersion: version, number: type.number, fields: type.fields)))
   }
+
+  struct Statements {
+    let places = PlaceStatements("record_types")
+    let changing = ChangingStatements()
+    let number: Statement = """
+      SELECT type_number FROM record_types
+      WHERE container = $1 AND environment = $2 AND name = $3 AND dropped = 0
+      """
+    let name: Statement = "SELECT name FROM record_types WHERE type_number = $1"
+    let names: Statement = """
+      SELECT name FROM record_types WHERE container = $1 AND environment = $2 AND dropped = 0
+      ORDER BY name
+      """
+    let systemIndexes: Statement =
+      "SELECT name, indexes FROM system_field_indexes WHERE type_number = $1"
+    let grants: Statement =
+      "SELECT role, permissions FROM record_type_grants WHERE type_number = $1"
+    let fields: Statement = """
+      SELECT name, record_fields.field_number, value_type, indexes, work.phase, words.phase
+      FROM record_fields
+      LEFT JOIN index_work AS work ON work.field_number = record_fields.field_number
+      LEFT JOIN index_work AS words ON words.field_number = -record_fields.field_number
+      WHERE type_number = $1
+      """
+    let count: Statement =
+      "SELECT COUNT(*) FROM record_types WHERE container = $1 AND environment = $2 AND dropped = 0"
+  }
+  static let sql = Statements()
 }

@@ -7,9 +7,8 @@ import StoreModel
 ///
 /// After a change, the caller must raise the catalog version
 /// (``CounterTable/raiseCatalogVersion()``), because connections cache the roles of users.
-struct RoleTable {
+struct RoleTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The tables of roles and of their members. A role without a row in `security_roles` has no
   /// members.
@@ -26,32 +25,26 @@ struct RoleTable {
     """,
   ]
 
-  /// Returns the names of the custom roles in the schema of a container.
   func custom(
     of container: String, in environment: ContainerEnvironment
   ) throws -> Set<String> {
     Set(
       try connection.rows(
-        "SELECT name FROM security_roles WHERE container = $1 AND environment = $2",
-        [.text(container), .text(environment.rawValue)]
+        Self.sql.custom, [.text(container), .text(environment.rawValue)]
       ) { $0.text(0) })
   }
 
   /// Adds a role without members. The schema must not have it yet.
   func add(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
-    try connection.run(
-      "INSERT INTO security_roles (container, environment, name) VALUES ($1, $2, $3)",
-      [.text(container), .text(environment.rawValue), .text(role)])
+    try connection.run(Self.sql.add, [.text(container), .text(environment.rawValue), .text(role)])
   }
 
-  /// Removes a role from the schema, and from all its members.
   func remove(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
     for statement in [
-      "DELETE FROM role_members WHERE container = $1 AND environment = $2 AND role = $3",
-      "DELETE FROM security_roles WHERE container = $1 AND environment = $2 AND name = $3",
+      Self.sql.removeMembers,
+      Self.sql.remove,
     ] {
-      try connection.run(
-        statement, [.text(container), .text(environment.rawValue), .text(role)])
+      try connection.run(statement, [.text(container), .text(environment.rawValue), .text(role)])
     }
   }
 
@@ -75,10 +68,7 @@ struct RoleTable {
     if let known = transaction.catalog.roles[key] { return known }
     var roles: Set = [RecordGrants.SystemRole.world, RecordGrants.SystemRole.icloud]
     try connection.query(
-      """
-      SELECT role FROM role_members
-      WHERE container = $1 AND environment = $2 AND user_record_name = $3
-      """,
+      Self.sql.roles,
       [.text(key.container), .text(key.environment.rawValue), .text(userRecordName)]
     ) { roles.insert($0.text(0)) }
     if transaction.catalog.roles.count >= 50_000 { transaction.catalog.roles = [:] }
@@ -86,25 +76,17 @@ struct RoleTable {
     return roles
   }
 
-  /// Returns the roles granted to a user in all containers.
   func roles(of userRecordName: String) throws -> [UserHoldings.Role] {
     try connection.rows(
-      """
-      SELECT container, environment, role FROM role_members WHERE user_record_name = $1
-      ORDER BY container, environment, role
-      """, [.text(userRecordName)]
+      Self.sql.ofUser, [.text(userRecordName)]
     ) { UserHoldings.Role(place: try ContainerPlace(row: $0), role: $0.text(2)) }
   }
 
-  /// Returns the users who were granted a role, in the order of their record names.
   func members(
     of role: String, in container: String, _ environment: ContainerEnvironment
   ) throws -> [String] {
     try connection.rows(
-      """
-      SELECT user_record_name FROM role_members
-      WHERE container = $1 AND environment = $2 AND role = $3 ORDER BY user_record_name
-      """, [.text(container), .text(environment.rawValue), .text(role)]
+      Self.sql.members, [.text(container), .text(environment.rawValue), .text(role)]
     ) { $0.text(0) }
   }
 
@@ -117,16 +99,40 @@ struct RoleTable {
     _ environment: ContainerEnvironment
   ) throws {
     try connection.run(
-      isMember
-        ? """
-        INSERT INTO role_members (container, environment, user_record_name, role)
-        VALUES ($1, $2, $3, $4)
-        ON CONFLICT (container, environment, user_record_name, role) DO NOTHING
-        """
-        : """
-        DELETE FROM role_members WHERE container = $1 AND environment = $2
-          AND user_record_name = $3 AND role = $4
-        """,
+      isMember ? Self.sql.addMember : Self.sql.removeMember,
       [.text(container), .text(environment.rawValue), .text(userRecordName), .text(role)])
   }
+
+  struct Statements {
+    let custom: Statement =
+      "SELECT name FROM security_roles WHERE container = $1 AND environment = $2"
+    let add: Statement =
+      "INSERT INTO security_roles (container, environment, name) VALUES ($1, $2, $3)"
+    let removeMembers: Statement =
+      "DELETE FROM role_members WHERE container = $1 AND environment = $2 AND role = $3"
+    let remove: Statement =
+      "DELETE FROM security_roles WHERE container = $1 AND environment = $2 AND name = $3"
+    let roles: Statement = """
+      SELECT role FROM role_members
+      WHERE container = $1 AND environment = $2 AND user_record_name = $3
+      """
+    let ofUser = """
+      SELECT container, environment, role FROM role_members WHERE user_record_name = $1
+      ORDER BY container, environment, role
+      """.except(.wholeTable)
+    let members: Statement = """
+      SELECT user_record_name FROM role_members
+      WHERE container = $1 AND environment = $2 AND role = $3 ORDER BY user_record_name
+      """
+    let addMember: Statement = """
+      INSERT INTO role_members (container, environment, user_record_name, role)
+      VALUES ($1, $2, $3, $4)
+      ON CONFLICT (container, environment, user_record_name, role) DO NOTHING
+      """
+    let removeMember: Statement = """
+      DELETE FROM role_members WHERE container = $1 AND environment = $2
+        AND user_record_name = $3 AND role = $4
+      """
+  }
+  static let sql = Statements()
 }

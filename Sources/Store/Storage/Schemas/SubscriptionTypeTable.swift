@@ -10,9 +10,8 @@ import StoreModel
 ///
 /// Saving a subscription in development adds its type to the schema. A deployment copies the types
 /// to production.
-struct SubscriptionTypeTable {
+struct SubscriptionTypeTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of subscription types. `events` has the bits of the events on which the
   /// subscriptions fire. `fields` has the names of the filters' fields, separated by spaces.
@@ -25,46 +24,48 @@ struct SubscriptionTypeTable {
     """
   ]
 
-  /// Adds a type to a schema. The method does nothing if the schema has the type already.
   func insert(_ type: SubscriptionType, at place: ContainerPlace) throws {
-    try connection.run(
-      """
-      INSERT INTO subscription_types (container, environment, record_type, events, fields)
-      VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (container, environment, record_type, events, fields) DO NOTHING
-      """, type.columns(at: place))
+    try connection.run(Self.sql.insert, type.columns(at: place))
   }
 
-  /// Returns whether a schema has this subscription type.
   func contains(_ type: SubscriptionType, at place: ContainerPlace) throws -> Bool {
-    try connection.first(
-      """
-      SELECT 1 FROM subscription_types WHERE container = $1 AND environment = $2
-        AND record_type = $3 AND events = $4 AND fields = $5
-      """, type.columns(at: place)
-    ) { _ in true } ?? false
+    try connection.first(Self.sql.exists, type.columns(at: place)) { _ in true } ?? false
   }
 
-  /// Returns the subscription types of a container, in the order of their descriptions.
   func types(
     of container: String, in environment: ContainerEnvironment
   ) throws -> [SubscriptionType] {
     try connection.rows(
-      """
-      SELECT record_type, events, fields FROM subscription_types
-      WHERE container = $1 AND environment = $2
-      """, [.text(container), .text(environment.rawValue)]
+      Self.sql.types, [.text(container), .text(environment.rawValue)]
     ) { SubscriptionType($0) }.sorted { $0.description < $1.description }
   }
 
-  /// Removes the types of query subscriptions on this record type from a schema.
   func remove(withType recordType: String, at place: ContainerPlace) throws {
     try connection.run(
+      Self.sql.remove,
+      [.text(place.container), .text(place.environment.rawValue), .text(recordType)])
+  }
+
+  struct Statements {
+    let insert: Statement = """
+      INSERT INTO subscription_types (container, environment, record_type, events, fields)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (container, environment, record_type, events, fields) DO NOTHING
       """
+    let exists: Statement = """
+      SELECT 1 FROM subscription_types WHERE container = $1 AND environment = $2
+        AND record_type = $3 AND events = $4 AND fields = $5
+      """
+    let types: Statement = """
+      SELECT record_type, events, fields FROM subscription_types
+      WHERE container = $1 AND environment = $2
+      """
+    let remove: Statement = """
       DELETE FROM subscription_types
       WHERE container = $1 AND environment = $2 AND record_type = $3
-      """, [.text(place.container), .text(place.environment.rawValue), .text(recordType)])
+      """
   }
+  static let sql = Statements()
 }
 
 extension SubscriptionType {

@@ -17,8 +17,7 @@ extension RecordSearch {
   ///   search cache.
   func match(_ number: Int64) throws -> SearchCandidate? {
     let row = try transaction.connection.first(
-      StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
-      [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
+      RecordTable.sql.numbered, [.id(database), .integer(number)], StoredRecord.Row.init)
     guard let row else {
       // The numbers of deleted records stay in cached lists and columns.
       if transaction.searchCache != nil { return nil }
@@ -74,12 +73,7 @@ extension RecordSearch {
   func numbers(ofRecordsNamed names: [String]) throws -> [Int64] {
     try Set(names).flatMap { name in
       try transaction.connection.rows(
-        """
-        SELECT records.record_number FROM zones
-        JOIN records ON records.database_id = zones.database_id
-          AND records.zone_number = zones.zone_number AND records.record_name = $2
-        WHERE zones.database_id = $1 AND ($3 = 0 OR zones.zone_number = $3)
-        """, [.integer(database.rawValue), .text(name), .integer(zoneNumber ?? 0)]
+        RecordTable.sql.numbersOfName, [.id(database), .text(name), .integer(zoneNumber ?? 0)]
       ) { $0.integer(0) }
     }.sorted()
   }
@@ -98,11 +92,8 @@ extension RecordSearch {
   /// Returns the highest record number in the database, which is an upper bound of the number of
   /// records; 0 for a database without records.
   func highestNumber() throws -> Int64 {
-    try transaction.connection.first(
-      """
-      SELECT record_number FROM records WHERE database_id = $1
-      ORDER BY record_number DESC LIMIT 1
-      """, [.integer(database.rawValue)]
-    ) { $0.integer(0) } ?? 0
+    try transaction.connection.first(RecordTable.sql.highest, [.id(database)]) {
+      $0.integer(0)
+    } ?? 0
   }
 }

@@ -133,13 +133,9 @@ extension RecordSearch {
     var count = 0
     for stretch in path.stretches where count < limit {
       let found = try transaction.connection.first(
-        """
-        SELECT COUNT(*) FROM (
-          SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2
-            AND value_key >= $3 AND value_key <= $4 LIMIT $5) AS probe
-        """,
+        ValueIndexTable.sql.probe,
         [
-          .integer(database.rawValue), .integer(stretch.field), .bytes(stretch.range.lower),
+          .id(database), .integer(stretch.field), .bytes(stretch.range.lower),
           .bytes(stretch.range.upper), .integer(Int64(limit - count)),
         ]
       ) { Int($0.integer(0)) }

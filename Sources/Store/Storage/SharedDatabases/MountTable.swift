@@ -11,9 +11,8 @@ import StoreModel
 ///
 /// The mounts say nothing about what the user may see. They follow the user's shares when the feed is
 /// read (``MountUpdate``).
-struct MountTable {
+struct MountTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// - `zone_number` is the number of the zone in the shared database.
   /// - `owner_database` and `owner_zone` are the numbers of the owner's private database and of the
@@ -42,18 +41,8 @@ struct MountTable {
     var seenVersion: Int64
   }
 
-  /// Returns the mounts of a shared database, in the order of their numbers.
   func mounts(in database: DatabaseID) throws -> [Mount] {
-    try connection.rows(
-      """
-      SELECT mounts.zone_number, zones.zone_name, zones.owner_name, mounts.owner_database,
-        mounts.owner_zone, mounts.seen_version
-      FROM mounts
-      JOIN zones ON zones.database_id = mounts.database_id
-        AND zones.zone_number = mounts.zone_number
-      WHERE mounts.database_id = $1 ORDER BY mounts.zone_number
-      """, [.integer(database.rawValue)]
-    ) {
+    try connection.rows(Self.sql.mounts, [.id(database)]) {
       Mount(
         number: $0.integer(0), zoneID: ZoneID(zoneName: $0.text(1), ownerName: $0.text(2)),
         database: DatabaseID(rawValue: $0.integer(3)), ownerZone: $0.integer(4),
@@ -64,23 +53,35 @@ struct MountTable {
   /// Saves a mount whose zone has its row.
   func save(_ mount: Mount, in database: DatabaseID) throws {
     try connection.run(
-      """
-      INSERT INTO mounts (database_id, zone_number, owner_database, owner_zone, seen_version)
-      VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (database_id, zone_number) DO UPDATE
-      SET owner_database = excluded.owner_database, owner_zone = excluded.owner_zone,
-        seen_version = excluded.seen_version
-      """,
+      Self.sql.save,
       [
-        .integer(database.rawValue), .integer(mount.number), .integer(mount.database.rawValue),
+        .id(database), .integer(mount.number), .id(mount.database),
         .integer(mount.ownerZone), .integer(mount.seenVersion),
       ])
   }
 
   /// Removes a mount. Its zone has to be removed too.
   func remove(_ number: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM mounts WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(number)])
+    try connection.run(Self.sql.remove, [.id(database), .integer(number)])
   }
+
+  struct Statements {
+    let mounts: Statement = """
+      SELECT mounts.zone_number, zones.zone_name, zones.owner_name, mounts.owner_database,
+        mounts.owner_zone, mounts.seen_version
+      FROM mounts
+      JOIN zones ON zones.database_id = mounts.database_id
+        AND zones.zone_number = mounts.zone_number
+      WHERE mounts.database_id = $1 ORDER BY mounts.zone_number
+      """
+    let save: Statement = """
+      INSERT INTO mounts (database_id, zone_number, owner_database, owner_zone, seen_version)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (database_id, zone_number) DO UPDATE
+      SET owner_database = excluded.owner_database, owner_zone = excluded.owner_zone,
+        seen_version = excluded.seen_version
+      """
+    let remove: Statement = "DELETE FROM mounts WHERE database_id = $1 AND zone_number = $2"
+  }
+  static let sql = Statements()
 }

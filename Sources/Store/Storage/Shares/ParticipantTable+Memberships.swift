@@ -11,13 +11,9 @@ struct StoredPart {
 
 // The rows of users, as their shared databases and lists of shares need them.
 extension ParticipantTable {
-  /// Returns all users who take or took part in a share.
   func everyone(of share: Int64, in database: DatabaseID) throws -> [String] {
     try connection.rows(
-      """
-      SELECT DISTINCT user_record_name FROM participants
-      WHERE database_id = $1 AND share_number = $2 AND joined > 0
-      """, [.integer(database.rawValue), .integer(share)]
+      Self.sql.memberships.everyone, [.id(database), .integer(share)]
     ) { $0.text(0) }
   }
 
@@ -26,13 +22,7 @@ extension ParticipantTable {
     of user: String, inZone zone: Int64, of database: DatabaseID
   ) throws -> [StoredPart] {
     try connection.rows(
-      """
-      SELECT participant_id, user_record_name, role, permission, joined, ended, content,
-        share_number
-      FROM participants
-      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3
-      ORDER BY share_number, participant_id
-      """, [.text(user), .integer(database.rawValue), .integer(zone)]
+      Self.sql.memberships.parts, [.text(user), .id(database), .integer(zone)]
     ) { StoredPart(share: $0.integer(7), participant: try participant($0)) }
   }
 
@@ -42,16 +32,7 @@ extension ParticipantTable {
     of user: String, inZone zone: Int64, of database: DatabaseID
   ) throws -> [ZoneMembership] {
     try connection.rows(
-      """
-      SELECT participants.share_number, participants.root_number, participants.participant_id,
-        participants.role, participants.permission, participants.joined, shares.public_permission
-      FROM participants
-      JOIN shares ON shares.database_id = participants.database_id
-        AND shares.share_number = participants.share_number
-      WHERE participants.user_record_name = $1 AND participants.database_id = $2
-        AND participants.zone_number = $3 AND participants.joined > 0 AND participants.ended = 0
-      ORDER BY participants.share_number
-      """, [.text(user), .integer(database.rawValue), .integer(zone)]
+      Self.sql.memberships.memberships, [.text(user), .id(database), .integer(zone)]
     ) { row in
       let id = row.text(2)
       let role = try Self.role(row.integer(3), of: id)
@@ -63,14 +44,9 @@ extension ParticipantTable {
     }.filter(\.mayRead)
   }
 
-  /// Returns the number of the latest acceptance or removal of a user in the shares of a zone; 0 if
-  /// there is none.
   func latestChange(of user: String, inZone zone: Int64, of database: DatabaseID) throws -> Int64 {
     try connection.rows(
-      """
-      SELECT joined, ended FROM participants
-      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3
-      """, [.text(user), .integer(database.rawValue), .integer(zone)]
+      Self.sql.memberships.latestChange, [.text(user), .id(database), .integer(zone)]
     ) { max($0.integer(0), $0.integer(1)) }.max() ?? 0
   }
 
@@ -88,51 +64,25 @@ extension ParticipantTable {
   /// Returns the users who see shares of a zone, each once, in the order of their names.
   func users(inZone zone: Int64, of database: DatabaseID) throws -> [String] {
     let participants = try connection.rows(
-      """
-      SELECT participant_id, user_record_name, role, permission, joined, ended, content
-      FROM participants
-      WHERE database_id = $1 AND zone_number = $2 AND joined > 0 AND ended = 0
-      """, [.integer(database.rawValue), .integer(zone)], participant)
+      Self.sql.memberships.users, [.id(database), .integer(zone)], participant)
     return Set(participants.filter(\.mayRead).compactMap(\.user)).sorted()
   }
 
-  /// Returns the number of a zone of the database in whose shares users take part; nil if there is
-  /// none.
   func someZone(of database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      """
-      SELECT zone_number FROM participants
-      WHERE database_id = $1 AND joined > 0 AND ended = 0 LIMIT 1
-      """, [.integer(database.rawValue)]
-    ) { $0.integer(0) }
+    try connection.first(Self.sql.memberships.someZone, [.id(database)]) { $0.integer(0) }
   }
 
   /// Whether a user who takes or took part in a share takes part in another share of the zone. The
   /// user's change feed of the zone then goes on when the share ends.
   func hasReadersOfOthers(_ share: Int64, in database: DatabaseID) throws -> Bool {
     try connection.first(
-      """
-      SELECT 1 FROM participants
-      JOIN participants AS others ON others.database_id = participants.database_id
-        AND others.zone_number = participants.zone_number
-        AND others.user_record_name = participants.user_record_name
-        AND others.share_number <> participants.share_number
-      WHERE participants.database_id = $1 AND participants.share_number = $2
-        AND participants.joined > 0 AND others.joined > 0 AND others.ended = 0
-      LIMIT 1
-      """, [.integer(database.rawValue), .integer(share)]
+      Self.sql.memberships.readersOfOthers, [.id(database), .integer(share)]
     ) { _ in true } ?? false
   }
 
-  /// Returns the zones of all databases in which a user has accepted a share, in the order of the
-  /// numbers of databases and zones.
   func zones(with user: String) throws -> [(database: DatabaseID, zone: Int64)] {
     try connection.rows(
-      """
-      SELECT DISTINCT database_id, zone_number FROM participants
-      WHERE user_record_name = $1 AND joined > 0 AND ended = 0
-      ORDER BY database_id, zone_number
-      """, [.text(user)]
+      Self.sql.memberships.zones, [.text(user)]
     ) { (DatabaseID(rawValue: $0.integer(0)), $0.integer(1)) }
   }
 
@@ -144,13 +94,7 @@ extension ParticipantTable {
     with user: String, named zoneName: String
   ) throws -> [(database: DatabaseID, zone: Int64)] {
     try connection.rows(
-      """
-      SELECT DISTINCT participants.database_id, participants.zone_number FROM participants
-      JOIN zones ON zones.database_id = participants.database_id
-        AND zones.zone_number = participants.zone_number
-      WHERE participants.user_record_name = $1 AND zones.zone_name = $2
-        AND participants.joined > 0 AND participants.ended = 0
-      """, [.text(user), .text(zoneName)]
+      Self.sql.memberships.zonesNamed, [.text(user), .text(zoneName)]
     ) { (DatabaseID(rawValue: $0.integer(0)), $0.integer(1)) }
   }
 
@@ -158,35 +102,18 @@ extension ParticipantTable {
 
   /// Returns the places of shares after a place in which a user takes part, or is invited by the
   /// record name. The order is that of databases and numbers.
-  ///
-  /// - Parameters:
-  ///   - database: the database of the shares; nil for all databases.
-  ///   - limit: the most places to return.
   func shares(
     with user: String, in database: DatabaseID?, after place: ShareSummary.Place, limit: Int
   ) throws -> [ShareSummary.Place] {
     guard let database else {
       return try connection.rows(
-        """
-        SELECT DISTINCT database_id, share_number FROM participants
-        WHERE user_record_name = $1 AND ended = 0 AND (database_id, share_number) > ($2, $3)
-        ORDER BY database_id, share_number LIMIT $4
-        """,
-        [
-          .text(user), .integer(place.database.rawValue), .integer(place.number),
-          .integer(Int64(limit)),
-        ]
+        Self.sql.memberships.sharesAnywhere,
+        [.text(user), .id(place.database), .integer(place.number), .integer(Int64(limit))]
       ) { ShareSummary.Place(database: DatabaseID(rawValue: $0.integer(0)), number: $0.integer(1)) }
     }
     return try connection.rows(
-      """
-      SELECT DISTINCT share_number FROM participants
-      WHERE user_record_name = $1 AND database_id = $2 AND ended = 0 AND share_number > $3
-      ORDER BY share_number LIMIT $4
-      """,
-      [
-        .text(user), .integer(database.rawValue), .integer(place.number), .integer(Int64(limit)),
-      ]
+      Self.sql.memberships.shares,
+      [.text(user), .id(database), .integer(place.number), .integer(Int64(limit))]
     ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
   }
 
@@ -195,20 +122,91 @@ extension ParticipantTable {
     of share: Int64, in database: DatabaseID
   ) throws -> (invited: Int, accepted: Int) {
     try connection.first(
-      """
-      SELECT COUNT(CASE WHEN joined = 0 THEN 1 END), COUNT(CASE WHEN joined > 0 THEN 1 END)
-      FROM participants WHERE database_id = $1 AND share_number = $2 AND ended = 0
-      """, [.integer(database.rawValue), .integer(share)]
+      Self.sql.memberships.counts, [.id(database), .integer(share)]
     ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
   }
 
   /// Returns the numbers of the present participants of all shares, without the owners.
   func counts() throws -> (invited: Int, accepted: Int) {
     try connection.first(
+      Self.sql.memberships.countsAnywhere, []
+    ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
+  }
+
+  struct MembershipsStatements {
+    let everyone: Statement = """
+      SELECT DISTINCT user_record_name FROM participants
+      WHERE database_id = $1 AND share_number = $2 AND joined > 0
       """
+    let parts: Statement = """
+      SELECT participant_id, user_record_name, role, permission, joined, ended, content,
+        share_number
+      FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3
+      ORDER BY share_number, participant_id
+      """
+    let memberships: Statement = """
+      SELECT participants.share_number, participants.root_number, participants.participant_id,
+        participants.role, participants.permission, participants.joined, shares.public_permission
+      FROM participants
+      JOIN shares ON shares.database_id = participants.database_id
+        AND shares.share_number = participants.share_number
+      WHERE participants.user_record_name = $1 AND participants.database_id = $2
+        AND participants.zone_number = $3 AND participants.joined > 0 AND participants.ended = 0
+      ORDER BY participants.share_number
+      """
+    let latestChange: Statement = """
+      SELECT joined, ended FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3
+      """
+    let users: Statement = """
+      SELECT participant_id, user_record_name, role, permission, joined, ended, content
+      FROM participants
+      WHERE database_id = $1 AND zone_number = $2 AND joined > 0 AND ended = 0
+      """
+    let someZone: Statement = """
+      SELECT zone_number FROM participants
+      WHERE database_id = $1 AND joined > 0 AND ended = 0 LIMIT 1
+      """
+    let readersOfOthers: Statement = """
+      SELECT 1 FROM participants
+      JOIN participants AS others ON others.database_id = participants.database_id
+        AND others.zone_number = participants.zone_number
+        AND others.user_record_name = participants.user_record_name
+        AND others.share_number <> participants.share_number
+      WHERE participants.database_id = $1 AND participants.share_number = $2
+        AND participants.joined > 0 AND others.joined > 0 AND others.ended = 0
+      LIMIT 1
+      """
+    let zones = """
+      SELECT DISTINCT database_id, zone_number FROM participants
+      WHERE user_record_name = $1 AND joined > 0 AND ended = 0
+      ORDER BY database_id, zone_number
+      """.except(.everyDatabase)
+    let zonesNamed = """
+      SELECT DISTINCT participants.database_id, participants.zone_number FROM participants
+      JOIN zones ON zones.database_id = participants.database_id
+        AND zones.zone_number = participants.zone_number
+      WHERE participants.user_record_name = $1 AND zones.zone_name = $2
+        AND participants.joined > 0 AND participants.ended = 0
+      """.except(.everyDatabase)
+    let sharesAnywhere = """
+      SELECT DISTINCT database_id, share_number FROM participants
+      WHERE user_record_name = $1 AND ended = 0 AND (database_id, share_number) > ($2, $3)
+      ORDER BY database_id, share_number LIMIT $4
+      """.except(.everyDatabase)
+    let shares: Statement = """
+      SELECT DISTINCT share_number FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 AND ended = 0 AND share_number > $3
+      ORDER BY share_number LIMIT $4
+      """
+    let counts: Statement = """
+      SELECT COUNT(CASE WHEN joined = 0 THEN 1 END), COUNT(CASE WHEN joined > 0 THEN 1 END)
+      FROM participants WHERE database_id = $1 AND share_number = $2 AND ended = 0
+      """
+    let countsAnywhere = """
       SELECT COUNT(CASE WHEN joined = 0 THEN 1 END), COUNT(CASE WHEN joined > 0 THEN 1 END)
       FROM participants WHERE ended = 0
-      """, []
-    ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
+      """.except([.everyDatabase, .wholeTable])
   }
 }

@@ -31,9 +31,8 @@ struct StoredParticipant: Equatable {
 ///
 /// The row of a participant who had joined stays after the removal. It shows the change feed which
 /// records the participant has to delete.
-struct ParticipantTable {
+struct ParticipantTable: Table {
   let transaction: StoreTransaction
-  var connection: any SQLConnection { transaction.connection }
 
   /// The table of participants, with the index by which the rows of a user are found.
   ///
@@ -60,12 +59,7 @@ struct ParticipantTable {
 
   /// Returns the present participants of a share, in the order of their identifiers.
   func participants(of share: Int64, in database: DatabaseID) throws -> [StoredParticipant] {
-    try connection.rows(
-      """
-      SELECT participant_id, user_record_name, role, permission, joined, ended, content
-      FROM participants WHERE database_id = $1 AND share_number = $2 AND ended = 0
-      ORDER BY participant_id
-      """, [.integer(database.rawValue), .integer(share)], participant)
+    try connection.rows(Self.sql.participants, [.id(database), .integer(share)], participant)
   }
 
   /// Reads the columns of a participant.
@@ -104,17 +98,9 @@ struct ParticipantTable {
     _ participant: StoredParticipant, of share: StoredShare, in database: DatabaseID
   ) throws {
     try connection.run(
-      """
-      INSERT INTO participants (database_id, share_number, participant_id, zone_number,
-        root_number, user_record_name, role, permission, joined, ended, content)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-      ON CONFLICT (database_id, share_number, participant_id) DO UPDATE
-      SET user_record_name = excluded.user_record_name, role = excluded.role,
-        permission = excluded.permission, joined = excluded.joined, ended = excluded.ended,
-        content = excluded.content
-      """,
+      Self.sql.save,
       [
-        .integer(database.rawValue), .integer(share.number), .text(participant.id),
+        .id(database), .integer(share.number), .text(participant.id),
         .integer(share.zoneNumber), .integer(share.root ?? 0), .text(participant.user ?? ""),
         .integer(Int64(ShareRole.allCases.firstIndex(of: participant.role) ?? 0)),
         .integer(ShareTable.code(of: participant.permission)),
@@ -139,10 +125,7 @@ struct ParticipantTable {
   ) throws {
     guard participant.joined != nil else {
       try connection.run(
-        """
-        DELETE FROM participants
-        WHERE database_id = $1 AND share_number = $2 AND participant_id = $3
-        """, [.integer(database.rawValue), .integer(share.number), .text(participant.id)])
+        Self.sql.remove, [.id(database), .integer(share.number), .text(participant.id)])
       return
     }
     var participant = participant
@@ -157,67 +140,88 @@ struct ParticipantTable {
     of user: String, in share: StoredShare, of database: DatabaseID
   ) throws {
     let oldest = try connection.first(
-      """
-      SELECT ended FROM participants
-      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3 AND share_number = $4
-        AND ended > 0
-      ORDER BY ended DESC LIMIT 1 OFFSET $5
-      """,
+      Self.sql.oldest,
       [
-        .text(user), .integer(database.rawValue), .integer(share.zoneNumber),
+        .text(user), .id(database), .integer(share.zoneNumber),
         .integer(share.number), .integer(Self.endedPartsPerUser),
       ]
     ) { $0.integer(0) }
     guard let oldest else { return }
     try connection.run(
-      """
-      DELETE FROM participants
-      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3 AND share_number = $4
-        AND ended > 0 AND ended <= $5
-      """,
+      Self.sql.forgetOld,
       [
-        .text(user), .integer(database.rawValue), .integer(share.zoneNumber),
+        .text(user), .id(database), .integer(share.zoneNumber),
         .integer(share.number), .integer(oldest),
       ])
   }
 
   // MARK: The deletion of a user
 
-  /// Returns the next database with a row of a user, in the order of numbers; nil at the end.
   func nextDatabase(after database: DatabaseID, of user: String) throws -> Int64? {
-    try connection.first(
-      """
-      SELECT database_id FROM participants WHERE user_record_name = $1 AND database_id > $2
-      ORDER BY database_id LIMIT 1
-      """, [.text(user), .integer(database.rawValue)]
-    ) { $0.integer(0) }
+    try connection.first(Self.sql.nextDatabase, [.text(user), .id(database)]) { $0.integer(0) }
   }
 
-  /// Returns the shares of a database that have or had a user as a participant.
   func shares(with user: String, in database: DatabaseID, limit: Int) throws -> [Int64] {
     try connection.rows(
-      """
-      SELECT share_number FROM participants
-      WHERE user_record_name = $1 AND database_id = $2 ORDER BY share_number LIMIT $3
-      """, [.text(user), .integer(database.rawValue), .integer(Int64(limit))]
+      Self.sql.shares, [.text(user), .id(database), .integer(Int64(limit))]
     ) { $0.integer(0) }
   }
 
-  /// Removes the rows of a user who is deleted, in one share.
   func remove(_ user: String, of share: Int64, in database: DatabaseID) throws {
-    try connection.run(
-      """
-      DELETE FROM participants
-      WHERE database_id = $1 AND share_number = $2 AND user_record_name = $3
-      """, [.integer(database.rawValue), .integer(share), .text(user)])
+    try connection.run(Self.sql.removeUser, [.id(database), .integer(share), .text(user)])
   }
 
   // MARK: The end of a zone
 
-  /// Removes the participants of a zone's shares when the zone is deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM participants WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zone)])
+    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
+
+  struct Statements {
+    let memberships = MembershipsStatements()
+    let participants: Statement = """
+      SELECT participant_id, user_record_name, role, permission, joined, ended, content
+      FROM participants WHERE database_id = $1 AND share_number = $2 AND ended = 0
+      ORDER BY participant_id
+      """
+    let save: Statement = """
+      INSERT INTO participants (database_id, share_number, participant_id, zone_number,
+        root_number, user_record_name, role, permission, joined, ended, content)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+      ON CONFLICT (database_id, share_number, participant_id) DO UPDATE
+      SET user_record_name = excluded.user_record_name, role = excluded.role,
+        permission = excluded.permission, joined = excluded.joined, ended = excluded.ended,
+        content = excluded.content
+      """
+    let remove: Statement = """
+      DELETE FROM participants
+      WHERE database_id = $1 AND share_number = $2 AND participant_id = $3
+      """
+    let oldest: Statement = """
+      SELECT ended FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3 AND share_number = $4
+        AND ended > 0
+      ORDER BY ended DESC LIMIT 1 OFFSET $5
+      """
+    let forgetOld: Statement = """
+      DELETE FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 AND zone_number = $3 AND share_number = $4
+        AND ended > 0 AND ended <= $5
+      """
+    let nextDatabase = """
+      SELECT database_id FROM participants WHERE user_record_name = $1 AND database_id > $2
+      ORDER BY database_id LIMIT 1
+      """.except(.everyDatabase)
+    let shares: Statement = """
+      SELECT share_number FROM participants
+      WHERE user_record_name = $1 AND database_id = $2 ORDER BY share_number LIMIT $3
+      """
+    let removeUser: Statement = """
+      DELETE FROM participants
+      WHERE database_id = $1 AND share_number = $2 AND user_record_name = $3
+      """
+    let removeAll: Statement =
+      "DELETE FROM participants WHERE database_id = $1 AND zone_number = $2"
+  }
+  static let sql = Statements()
 }

@@ -9,9 +9,8 @@ import StoreModel
 ///
 /// The text of a link is sealed (``TokenCipher``). It contains the number of the database and of
 /// the link, so the server finds the share without a table of all links.
-struct ShareLinkTable {
+struct ShareLinkTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of links, with the index by which a root finds its link.
   ///
@@ -39,14 +38,8 @@ struct ShareLinkTable {
     ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64, of database: DatabaseID
   ) throws -> Int64? {
     try connection.first(
-      """
-      SELECT link_number FROM share_links
-      WHERE database_id = $1 AND zone_number = $2 AND root_number = $3 AND participant_id = $4
-      LIMIT 1
-      """,
-      [
-        .integer(database.rawValue), .integer(zone), .integer(root ?? 0), .text(participant ?? ""),
-      ]
+      Self.sql.number,
+      [.id(database), .integer(zone), .integer(root ?? 0), .text(participant ?? "")]
     ) { $0.integer(0) }
   }
 
@@ -60,14 +53,8 @@ struct ShareLinkTable {
     var participant: String?
   }
 
-  /// Returns the link with a number; nil if there is none.
   func link(_ number: Int64, in database: DatabaseID) throws -> Link? {
-    try connection.first(
-      """
-      SELECT zone_number, root_number, participant_id FROM share_links
-      WHERE database_id = $1 AND link_number = $2
-      """, [.integer(database.rawValue), .integer(number)]
-    ) { row in
+    try connection.first(Self.sql.link, [.id(database), .integer(number)]) { row in
       let participant = row.text(2)
       return Link(
         zone: row.integer(0), root: row.integer(1) == 0 ? nil : row.integer(1),
@@ -81,32 +68,42 @@ struct ShareLinkTable {
     of database: DatabaseID
   ) throws {
     try connection.run(
-      """
-      INSERT INTO share_links (database_id, link_number, zone_number, root_number, participant_id)
-      VALUES ($1, $2, $3, $4, $5)
-      """,
+      Self.sql.add,
       [
-        .integer(database.rawValue), .integer(number), .integer(zone), .integer(root ?? 0),
+        .id(database), .integer(number), .integer(zone), .integer(root ?? 0),
         .text(participant ?? ""),
       ])
   }
 
-  /// Removes a link, which is then unknown.
   func remove(_ number: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM share_links WHERE database_id = $1 AND link_number = $2",
-      [.integer(database.rawValue), .integer(number)])
+    try connection.run(Self.sql.remove, [.id(database), .integer(number)])
   }
 
-  /// Removes the links of a zone that is deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM share_links WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zone)])
+    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
   /// Returns the text of a link.
   func shortGUID(of link: Int64, in database: DatabaseID) throws -> String {
     try transaction.context.tokens.shareLink(link, in: database)
   }
+
+  struct Statements {
+    let number: Statement = """
+      SELECT link_number FROM share_links
+      WHERE database_id = $1 AND zone_number = $2 AND root_number = $3 AND participant_id = $4
+      LIMIT 1
+      """
+    let link: Statement = """
+      SELECT zone_number, root_number, participant_id FROM share_links
+      WHERE database_id = $1 AND link_number = $2
+      """
+    let add: Statement = """
+      INSERT INTO share_links (database_id, link_number, zone_number, root_number, participant_id)
+      VALUES ($1, $2, $3, $4, $5)
+      """
+    let remove: Statement = "DELETE FROM share_links WHERE database_id = $1 AND link_number = $2"
+    let removeAll: Statement = "DELETE FROM share_links WHERE database_id = $1 AND zone_number = $2"
+  }
+  static let sql = Statements()
 }

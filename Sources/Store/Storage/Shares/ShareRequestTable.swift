@@ -3,9 +3,8 @@ import SQLEngine
 import StoreModel
 
 /// The users who have requested access to a share, and those whose requests the share ignores.
-struct ShareRequestTable {
+struct ShareRequestTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of users, with the index by which the deletion of a user finds the user's rows.
   ///
@@ -20,22 +19,17 @@ struct ShareRequestTable {
     "CREATE INDEX share_requests_by_user ON share_requests (user_record_name, database_id)",
   ]
 
-  /// Returns the users of a share, in the order of their record names.
   func users(
     of share: Int64, in database: DatabaseID
   ) throws -> (requesters: [String], blocked: [String]) {
     let rows = try connection.rows(
-      """
-      SELECT user_record_name, is_blocked FROM share_requests
-      WHERE database_id = $1 AND share_number = $2 ORDER BY user_record_name
-      """, [.integer(database.rawValue), .integer(share)]
+      Self.sql.users, [.id(database), .integer(share)]
     ) { (user: $0.text(0), isBlocked: $0.integer(1) != 0) }
     return (
       rows.filter { !$0.isBlocked }.map(\.user), rows.filter(\.isBlocked).map(\.user)
     )
   }
 
-  /// Replaces the users of a share.
   func save(
     requesters: [String], blocked: [String], of share: Int64, in database: DatabaseID
   ) throws {
@@ -45,52 +39,54 @@ struct ShareRequestTable {
     for (users, isBlocked) in [(requesters, Int64(0)), (blocked, 1)] {
       for user in users {
         try connection.run(
-          """
-          INSERT INTO share_requests (database_id, share_number, user_record_name, is_blocked)
-          VALUES ($1, $2, $3, $4)
-          """,
-          [
-            .integer(database.rawValue), .integer(share), .text(user), .integer(isBlocked),
-          ])
+          Self.sql.save, [.id(database), .integer(share), .text(user), .integer(isBlocked)])
       }
     }
   }
 
-  /// Removes the users of a share that ends.
   func removeAll(of share: Int64, in database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM share_requests WHERE database_id = $1 AND share_number = $2",
-      [.integer(database.rawValue), .integer(share)])
+    try connection.run(Self.sql.removeAll, [.id(database), .integer(share)])
   }
 
   // MARK: The deletion of a user
 
-  /// Returns the next database with a row of a user, in the order of numbers; nil at the end.
   func nextDatabase(after database: DatabaseID, of user: String) throws -> Int64? {
-    try connection.first(
-      """
-      SELECT database_id FROM share_requests WHERE user_record_name = $1 AND database_id > $2
-      ORDER BY database_id LIMIT 1
-      """, [.text(user), .integer(database.rawValue)]
-    ) { $0.integer(0) }
+    try connection.first(Self.sql.nextDatabase, [.text(user), .id(database)]) { $0.integer(0) }
   }
 
-  /// Returns the shares of a database that have a row of a user.
   func shares(with user: String, in database: DatabaseID, limit: Int) throws -> [Int64] {
     try connection.rows(
-      """
-      SELECT share_number FROM share_requests
-      WHERE user_record_name = $1 AND database_id = $2 ORDER BY share_number LIMIT $3
-      """, [.text(user), .integer(database.rawValue), .integer(Int64(limit))]
+      Self.sql.shares, [.text(user), .id(database), .integer(Int64(limit))]
     ) { $0.integer(0) }
   }
 
-  /// Removes the row of a user.
   func remove(_ user: String, of share: Int64, in database: DatabaseID) throws {
-    try connection.run(
+    try connection.run(Self.sql.remove, [.id(database), .integer(share), .text(user)])
+  }
+
+  struct Statements {
+    let users: Statement = """
+      SELECT user_record_name, is_blocked FROM share_requests
+      WHERE database_id = $1 AND share_number = $2 ORDER BY user_record_name
       """
+    let save: Statement = """
+      INSERT INTO share_requests (database_id, share_number, user_record_name, is_blocked)
+      VALUES ($1, $2, $3, $4)
+      """
+    let removeAll: Statement =
+      "DELETE FROM share_requests WHERE database_id = $1 AND share_number = $2"
+    let nextDatabase = """
+      SELECT database_id FROM share_requests WHERE user_record_name = $1 AND database_id > $2
+      ORDER BY database_id LIMIT 1
+      """.except(.everyDatabase)
+    let shares: Statement = """
+      SELECT share_number FROM share_requests
+      WHERE user_record_name = $1 AND database_id = $2 ORDER BY share_number LIMIT $3
+      """
+    let remove: Statement = """
       DELETE FROM share_requests
       WHERE database_id = $1 AND share_number = $2 AND user_record_name = $3
-      """, [.integer(database.rawValue), .integer(share), .text(user)])
+      """
   }
+  static let sql = Statements()
 }

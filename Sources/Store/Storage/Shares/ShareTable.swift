@@ -21,9 +21,8 @@ struct StoredShare: Equatable {
 
 /// The shares of private databases. The record of a share is in ``RecordTable``, its participants
 /// are in ``ParticipantTable``.
-struct ShareTable {
+struct ShareTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of shares, with the index by which a root or a zone finds its share.
   ///
@@ -52,9 +51,7 @@ struct ShareTable {
   /// Returns the share with this record, without its requesters and blocked users; nil if the record
   /// is no share.
   func shareWithoutRequests(_ number: Int64, in database: DatabaseID) throws -> StoredShare? {
-    try connection.first(
-      "SELECT \(Self.columns) FROM shares WHERE database_id = $1 AND share_number = $2",
-      [.integer(database.rawValue), .integer(number)], share)
+    try connection.first(Self.sql.share, [.id(database), .integer(number)], share)
   }
 
   /// Returns the share of a root; nil if the root is not shared.
@@ -64,10 +61,7 @@ struct ShareTable {
     ofRoot root: Int64?, inZone zone: Int64, of database: DatabaseID
   ) throws -> StoredShare? {
     try connection.first(
-      """
-      SELECT \(Self.columns) FROM shares
-      WHERE database_id = $1 AND zone_number = $2 AND root_number = $3
-      """, [.integer(database.rawValue), .integer(zone), .integer(root ?? 0)], share
+      Self.sql.ofRoot, [.id(database), .integer(zone), .integer(root ?? 0)], share
     ).map { try withRequests($0, in: database) }
   }
 
@@ -76,25 +70,17 @@ struct ShareTable {
   /// - Parameter root: the number of the root record; nil for the zone as a whole.
   func number(ofRoot root: Int64?, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
     try connection.first(
-      """
-      SELECT share_number FROM shares
-      WHERE database_id = $1 AND zone_number = $2 AND root_number = $3
-      """, [.integer(database.rawValue), .integer(zone), .integer(root ?? 0)]
+      Self.sql.number, [.id(database), .integer(zone), .integer(root ?? 0)]
     ) { $0.integer(0) }
   }
 
-  /// Whether a database has any share.
   func hasAny(in database: DatabaseID) throws -> Bool {
-    try connection.first(
-      "SELECT 1 FROM shares WHERE database_id = $1 LIMIT 1", [.integer(database.rawValue)]
-    ) { _ in true } ?? false
+    try connection.first(Self.sql.any, [.id(database)]) { _ in true } ?? false
   }
 
-  /// Whether a record is the root of a share.
   func isRoot(_ record: Int64, inZone zone: Int64, of database: DatabaseID) throws -> Bool {
     try connection.first(
-      "SELECT 1 FROM shares WHERE database_id = $1 AND zone_number = $2 AND root_number = $3",
-      [.integer(database.rawValue), .integer(zone), .integer(record)]
+      Self.sql.isRoot, [.id(database), .integer(zone), .integer(record)]
     ) { _ in true } ?? false
   }
 
@@ -106,47 +92,31 @@ struct ShareTable {
     return share
   }
 
-  /// Returns the roots of all shares of a zone, in the order of their numbers; nil is the zone.
   func roots(inZone zone: Int64, of database: DatabaseID) throws -> [Int64?] {
     try connection.rows(
-      """
-      SELECT root_number FROM shares WHERE database_id = $1 AND zone_number = $2
-      ORDER BY root_number
-      """, [.integer(database.rawValue), .integer(zone)]
+      Self.sql.roots, [.id(database), .integer(zone)]
     ) { $0.integer(0) == 0 ? nil : $0.integer(0) }
   }
 
   /// Returns the places of shares after a place, in the order of databases and numbers.
-  ///
-  /// - Parameters:
-  ///   - database: the database of the shares; nil for all databases.
-  ///   - limit: the most places to return.
   func places(
     in database: DatabaseID?, after place: ShareSummary.Place, limit: Int
   ) throws -> [ShareSummary.Place] {
     guard let database else {
       return try connection.rows(
-        """
-        SELECT database_id, share_number FROM shares WHERE (database_id, share_number) > ($1, $2)
-        ORDER BY database_id, share_number LIMIT $3
-        """,
-        [.integer(place.database.rawValue), .integer(place.number), .integer(Int64(limit))]
+        Self.sql.placesAnywhere,
+        [.id(place.database), .integer(place.number), .integer(Int64(limit))]
       ) { ShareSummary.Place(database: DatabaseID(rawValue: $0.integer(0)), number: $0.integer(1)) }
     }
     return try connection.rows(
-      """
-      SELECT share_number FROM shares WHERE database_id = $1 AND share_number > $2
-      ORDER BY share_number LIMIT $3
-      """, [.integer(database.rawValue), .integer(place.number), .integer(Int64(limit))]
+      Self.sql.places, [.id(database), .integer(place.number), .integer(Int64(limit))]
     ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
   }
 
-  /// Returns the number of shares in all databases.
   func count() throws -> Int {
-    try connection.first("SELECT COUNT(*) FROM shares", []) { Int($0.integer(0)) } ?? 0
+    try connection.first(Self.sql.count, []) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Reads the columns of a share.
   private func share(_ row: any SQLRow) throws -> StoredShare {
     let number = row.integer(0)
     let permissions = SharePermission.allCases
@@ -162,18 +132,11 @@ struct ShareTable {
 
   // MARK: Writing
 
-  /// Saves a share, and replaces the one with its number.
   func save(_ share: StoredShare, in database: DatabaseID) throws {
     try connection.run(
-      """
-      INSERT INTO shares (database_id, share_number, zone_number, root_number, public_permission,
-        content)
-      VALUES ($1, $2, $3, $4, $5, $6)
-      ON CONFLICT (database_id, share_number) DO UPDATE
-      SET public_permission = excluded.public_permission, content = excluded.content
-      """,
+      Self.sql.save,
       [
-        .integer(database.rawValue), .integer(share.number), .integer(share.zoneNumber),
+        .id(database), .integer(share.number), .integer(share.zoneNumber),
         .integer(share.root ?? 0), .integer(Self.code(of: share.publicPermission)),
         .bytes(share.settings.row(reserving: 64)),
       ])
@@ -186,25 +149,59 @@ struct ShareTable {
     Int64(SharePermission.allCases.firstIndex(of: permission) ?? 0)
   }
 
-  /// Removes a share whose record is deleted.
   func remove(_ number: Int64, of database: DatabaseID) throws {
     try ShareRequestTable(transaction: transaction).removeAll(of: number, in: database)
-    try connection.run(
-      "DELETE FROM shares WHERE database_id = $1 AND share_number = $2",
-      [.integer(database.rawValue), .integer(number)])
+    try connection.run(Self.sql.remove, [.id(database), .integer(number)])
   }
 
-  /// Removes the shares of a zone that is deleted.
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
     let shares = try connection.rows(
-      "SELECT share_number FROM shares WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zone)]
+      Self.sql.inZone, [.id(database), .integer(zone)]
     ) { $0.integer(0) }
     for share in shares {
       try ShareRequestTable(transaction: transaction).removeAll(of: share, in: database)
     }
-    try connection.run(
-      "DELETE FROM shares WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zone)])
+    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
+
+  struct Statements {
+    let share: Statement =
+      "SELECT \(ShareTable.columns) FROM shares WHERE database_id = $1 AND share_number = $2"
+    let ofRoot: Statement = """
+      SELECT \(ShareTable.columns) FROM shares
+      WHERE database_id = $1 AND zone_number = $2 AND root_number = $3
+      """
+    let number: Statement = """
+      SELECT share_number FROM shares
+      WHERE database_id = $1 AND zone_number = $2 AND root_number = $3
+      """
+    let any: Statement = "SELECT 1 FROM shares WHERE database_id = $1 LIMIT 1"
+    let isRoot: Statement =
+      "SELECT 1 FROM shares WHERE database_id = $1 AND zone_number = $2 AND root_number = $3"
+    let roots: Statement = """
+      SELECT root_number FROM shares WHERE database_id = $1 AND zone_number = $2
+      ORDER BY root_number
+      """
+    let placesAnywhere = """
+      SELECT database_id, share_number FROM shares WHERE (database_id, share_number) > ($1, $2)
+      ORDER BY database_id, share_number LIMIT $3
+      """.except(.everyDatabase)
+    let places: Statement = """
+      SELECT share_number FROM shares WHERE database_id = $1 AND share_number > $2
+      ORDER BY share_number LIMIT $3
+      """
+    let count = "SELECT COUNT(*) FROM shares".except([.everyDatabase, .wholeTable])
+    let save: Statement = """
+      INSERT INTO shares (database_id, share_number, zone_number, root_number, public_permission,
+        content)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (database_id, share_number) DO UPDATE
+      SET public_permission = excluded.public_permission, content = excluded.content
+      """
+    let remove: Statement = "DELETE FROM shares WHERE database_id = $1 AND share_number = $2"
+    let inZone: Statement =
+      "SELECT share_number FROM shares WHERE database_id = $1 AND zone_number = $2"
+    let removeAll: Statement = "DELETE FROM shares WHERE database_id = $1 AND zone_number = $2"
+  }
+  static let sql = Statements()
 }

@@ -34,21 +34,18 @@ extension SubscriptionTable {
       || forgotten > max(position.version, position.forgottenVersion)
     let first = changes.startsAnew ? 0 : position.version
     // A reader that has nothing needs no deletions.
-    let tables =
-      changes.startsAnew ? ["subscriptions"] : ["subscriptions", "subscription_deletions"]
-    let last = try tables.reduce(current) {
-      try min($0, version(ofChange: limit, in: $1, of: database, after: first) ?? current)
+    let sql = Self.sql.history
+    let versions = changes.startsAnew ? [sql.savedVersion] : [sql.savedVersion, sql.deletedVersion]
+    let last = try versions.reduce(current) { last, statement in
+      let version = try connection.first(
+        statement, [.id(database), .integer(first), .integer(Int64(limit - 1))]
+      ) { $0.integer(0) }
+      return min(last, version ?? current)
     }
     changes.position.version = last
     changes.moreComing = last < current
-    let arguments: [SQLValue] = [.integer(database.rawValue), .integer(first), .integer(last)]
-    try transaction.connection.query(
-      """
-      SELECT subscriber, first_version, content, subscription_id FROM subscriptions
-      WHERE database_id = $1 AND version > $2 AND version <= $3\(part.subscriberCondition)
-      ORDER BY version
-      """, arguments
-    ) { row in
+    let arguments = [.id(database), .integer(first), .integer(last)] + part.division
+    try connection.query(sql.saved(part), arguments) { row in
       changes.saved.append(
         StoredSubscription(
           subscriber: row.text(0),
@@ -56,39 +53,16 @@ extension SubscriptionTable {
           version: row.integer(1)))
     }
     if changes.startsAnew { return changes }
-    changes.deleted = try transaction.connection.rows(
-      """
-      SELECT subscriber, subscription_id FROM subscription_deletions
-      WHERE database_id = $1 AND version > $2 AND version <= $3\(part.subscriberCondition)
-      ORDER BY version
-      """, arguments
-    ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
+    changes.deleted = try connection.rows(sql.deleted(part), arguments) {
+      SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1))
+    }
     return changes
   }
 
-  /// Returns the version of the `number`-th change after `version`, counted from 1; nil if there
-  /// are fewer changes.
-  ///
-  /// - Parameter table: `subscriptions` or `subscription_deletions`.
-  private func version(
-    ofChange number: Int, in table: String, of database: DatabaseID, after version: Int64
-  ) throws -> Int64? {
-    try transaction.connection.first(
-      """
-      SELECT version FROM \(table) WHERE database_id = $1 AND version > $2
-      ORDER BY version LIMIT 1 OFFSET $3
-      """, [.integer(database.rawValue), .integer(version), .integer(Int64(number - 1))]
-    ) { $0.integer(0) }
-  }
-
-  /// Returns a subscription with the versions of its first and last save; nil if it does not exist.
   func state(of name: SubscriptionName, in database: DatabaseID) throws -> SubscriptionState? {
-    try transaction.connection.first(
-      """
-      SELECT subscriber, first_version, version, content, subscription_id FROM subscriptions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-      """,
-      [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)],
+    try connection.first(
+      Self.sql.history.state,
+      [.id(database), .text(name.subscriber), .text(name.subscriptionID)],
       SubscriptionState.init(row:))
   }
 
@@ -98,12 +72,9 @@ extension SubscriptionTable {
   func deletion(
     of name: SubscriptionName, in database: DatabaseID
   ) throws -> SubscriptionDeletion? {
-    try transaction.connection.first(
-      """
-      SELECT version, deleted FROM subscription_deletions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-      """,
-      [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)]
+    try connection.first(
+      Self.sql.history.deletion,
+      [.id(database), .text(name.subscriber), .text(name.subscriptionID)]
     ) { row in
       SubscriptionDeletion(
         version: row.integer(0), deleted: Timestamp(milliseconds: row.integer(1)))
@@ -119,7 +90,6 @@ extension SubscriptionTable {
   ///     empty although others follow.
   ///   - subscriber: the user whose subscriptions to return; nil for all users.
   ///   - name: the subscription after which the page begins; nil for the first page.
-  ///   - limit: the most subscriptions of the page.
   func states(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
@@ -129,23 +99,18 @@ extension SubscriptionTable {
       ? try self.name(50 * limit, behind: name, in: database) : nil
     // For one subscriber, the condition compares only the ID. If it compared both columns, SQLite
     // would scan the whole index.
-    let range =
-      subscriber == nil
-      ? "(subscriber, subscription_id) > ($2, $3)" : "subscriber = $2 AND subscription_id > $3"
+    let statement =
+      subscriber != nil
+      ? Self.sql.history.ofSubscriber
+      : end == nil ? Self.sql.history.all : Self.sql.history.allThrough
     let lastID =
       subscriber == nil || name?.subscriber == subscriber ? name?.subscriptionID : nil
     var arguments: [SQLValue] = [
-      .integer(database.rawValue), .text(subscriber ?? name?.subscriber ?? ""),
+      .id(database), .text(subscriber ?? name?.subscriber ?? ""),
       .text(lastID ?? ""), SQLValue(subscriptionID), .integer(Int64(limit)),
     ]
     if let end { arguments += [.text(end.subscriber), .text(end.subscriptionID)] }
-    let states = try transaction.connection.rows(
-      """
-      SELECT subscriber, first_version, version, content, subscription_id FROM subscriptions
-      WHERE database_id = $1 AND \(range) AND subscription_id = COALESCE($4, subscription_id)
-        \(end == nil ? "" : "AND (subscriber, subscription_id) <= ($6, $7)")
-      ORDER BY subscriber, subscription_id LIMIT $5
-      """, arguments, SubscriptionState.init(row:))
+    let states = try connection.rows(statement, arguments, SubscriptionState.init(row:))
     return SubscriptionStatePage(
       states: states, next: states.count == limit ? states.last?.stored.name : end)
   }
@@ -155,17 +120,62 @@ extension SubscriptionTable {
   private func name(
     _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
   ) throws -> SubscriptionName? {
-    try transaction.connection.first(
-      """
-      SELECT subscriber, subscription_id FROM subscriptions
-      WHERE database_id = $1 AND (subscriber, subscription_id) > ($2, $3)
-      ORDER BY subscriber, subscription_id LIMIT 1 OFFSET $4
-      """,
+    try connection.first(
+      Self.sql.history.name,
       [
-        .integer(database.rawValue), .text(name?.subscriber ?? ""),
+        .id(database), .text(name?.subscriber ?? ""),
         .text(name?.subscriptionID ?? ""), .integer(Int64(count - 1)),
       ]
     ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
+  }
+
+  struct HistoryStatements {
+    let saved = PartStatement(
+      """
+      SELECT subscriber, first_version, content, subscription_id FROM subscriptions
+      WHERE database_id = $1 AND version > $2 AND version <= $3
+      """, arguments: 3, " ORDER BY version")
+    let deleted = PartStatement(
+      """
+      SELECT subscriber, subscription_id FROM subscription_deletions
+      WHERE database_id = $1 AND version > $2 AND version <= $3
+      """, arguments: 3, " ORDER BY version")
+    let savedVersion = version(in: "subscriptions")
+    let deletedVersion = version(in: "subscription_deletions")
+    let ofSubscriber = states("subscriber = $2 AND subscription_id > $3")
+    let all = states("(subscriber, subscription_id) > ($2, $3)")
+    let allThrough = states(
+      "(subscriber, subscription_id) > ($2, $3)",
+      through: " AND (subscriber, subscription_id) <= ($6, $7)")
+    let state: Statement = """
+      SELECT subscriber, first_version, version, content, subscription_id FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """
+    let deletion: Statement = """
+      SELECT version, deleted FROM subscription_deletions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """
+    let name: Statement = """
+      SELECT subscriber, subscription_id FROM subscriptions
+      WHERE database_id = $1 AND (subscriber, subscription_id) > ($2, $3)
+      ORDER BY subscriber, subscription_id LIMIT 1 OFFSET $4
+      """
+  }
+
+  /// Returns the statement for the version of the change after some others.
+  private static func version(in table: String) -> Statement {
+    """
+    SELECT version FROM \(table) WHERE database_id = $1 AND version > $2
+    ORDER BY version LIMIT 1 OFFSET $3
+    """
+  }
+
+  private static func states(_ range: String, through end: String = "") -> Statement {
+    """
+    SELECT subscriber, first_version, version, content, subscription_id FROM subscriptions
+    WHERE database_id = $1 AND \(range) AND subscription_id = COALESCE($4, subscription_id)\(end)
+    ORDER BY subscriber, subscription_id LIMIT $5
+    """
   }
 }
 

@@ -9,9 +9,8 @@ import StoreModel
 ///
 /// ``SubscriptionTable/changes(in:since:limit:)`` uses the subscription version of the database: a
 /// number that rises with each transaction that saves or deletes subscriptions.
-struct SubscriptionTable {
+struct SubscriptionTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The tables of subscriptions and of their tombstones. `first_version` is the subscription
   /// version at which the subscription was first saved. `version` is that of its last save, or of
@@ -39,71 +38,44 @@ struct SubscriptionTable {
 
   // MARK: Reading
 
-  /// Returns the subscriptions of a user, in the order of their IDs.
   func subscriptions(of subscriber: String, in database: DatabaseID) throws -> [Subscription] {
     try connection.rows(
-      """
-      SELECT subscription_id, content FROM subscriptions
-      WHERE database_id = $1 AND subscriber = $2 ORDER BY subscription_id
-      """, [.integer(database.rawValue), .text(subscriber)]
+      Self.sql.ofSubscriber, [.id(database), .text(subscriber)]
     ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
-  /// Returns the subscriptions of a user with their versions, in the order of their IDs.
   func storedSubscriptions(
     of subscriber: String, in database: DatabaseID
   ) throws -> [StoredSubscription] {
-    try connection.rows(
-      """
-      SELECT subscription_id, content, first_version FROM subscriptions
-      WHERE database_id = $1 AND subscriber = $2 ORDER BY subscription_id
-      """, [.integer(database.rawValue), .text(subscriber)]
-    ) {
+    try connection.rows(Self.sql.stored, [.id(database), .text(subscriber)]) {
       StoredSubscription(
         subscriber: subscriber, subscription: try Subscription(row: $0.bytes(1), named: $0.text(0)),
         version: $0.integer(2))
     }
   }
 
-  /// Returns the subscriptions of a user except one, in the order of their IDs.
   func subscriptions(
     of subscriber: String, but subscriptionID: String, in database: DatabaseID
   ) throws -> [Subscription] {
     try connection.rows(
-      """
-      SELECT subscription_id, content FROM subscriptions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id <> $3
-      ORDER BY subscription_id
-      """,
-      [.integer(database.rawValue), .text(subscriber), .text(subscriptionID)]
+      Self.sql.others, [.id(database), .text(subscriber), .text(subscriptionID)]
     ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
-  /// Returns the number of a user's subscriptions.
   func count(of subscriber: String, in database: DatabaseID) throws -> Int {
     try connection.first(
-      "SELECT COUNT(*) FROM subscriptions WHERE database_id = $1 AND subscriber = $2",
-      [.integer(database.rawValue), .text(subscriber)]
+      Self.sql.count, [.id(database), .text(subscriber)]
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Returns whether a user has a subscription of this ID.
   func contains(_ name: SubscriptionName, in database: DatabaseID) throws -> Bool {
     try connection.first(
-      """
-      SELECT 1 FROM subscriptions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-      """,
-      [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)]
+      Self.sql.exists, [.id(database), .text(name.subscriber), .text(name.subscriptionID)]
     ) { _ in true } ?? false
   }
 
-  /// Returns whether a database has any subscription.
   func hasAny(in database: DatabaseID) throws -> Bool {
-    try connection.first(
-      "SELECT 1 FROM subscriptions WHERE database_id = $1 LIMIT 1",
-      [.integer(database.rawValue)]
-    ) { _ in true } ?? false
+    try connection.first(Self.sql.any, [.id(database)]) { _ in true } ?? false
   }
 
   // MARK: Writing
@@ -111,40 +83,21 @@ struct SubscriptionTable {
   /// Saves a subscription. It replaces the user's subscription with the same ID, and deletes a
   /// tombstone of that ID.
   ///
-  /// - Parameters:
-  ///   - subscription: the checked subscription.
-  ///   - subscriber: the user.
-  ///   - version: the subscription version of the database, which the caller has raised.
+  /// - Parameter version: the subscription version of the database, which the caller has raised.
   /// - Returns: the kind of the replaced subscription; nil if it is new.
   func save(
     _ subscription: Subscription, of subscriber: String, in database: DatabaseID, version: Int64
   ) throws -> Subscription.KindName? {
     let key: [SQLValue] = [
-      .integer(database.rawValue), .text(subscriber), .text(subscription.subscriptionID),
+      .id(database), .text(subscriber), .text(subscription.subscriptionID),
     ]
-    let former = try connection.first(
-      """
-      SELECT content FROM subscriptions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-      """, key
-    ) {
+    let former = try connection.first(Self.sql.content, key) {
       try Subscription(
         row: $0.bytes(0), only: Subscription.kindTags, named: subscription.subscriptionID
       ).kind.name
     }
-    try connection.run(
-      """
-      INSERT INTO subscriptions
-        (database_id, subscriber, subscription_id, first_version, version, content)
-      VALUES ($1, $2, $3, $4, $4, $5)
-      ON CONFLICT (database_id, subscriber, subscription_id)
-        DO UPDATE SET version = excluded.version, content = excluded.content
-      """, key + [.integer(version), .bytes(subscription.row())])
-    try connection.run(
-      """
-      DELETE FROM subscription_deletions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-      """, key)
+    try connection.run(Self.sql.save, key + [.integer(version), .bytes(subscription.row())])
+    try connection.run(Self.sql.removeDeletion, key)
     return former
   }
 
@@ -156,7 +109,6 @@ struct SubscriptionTable {
   /// subscription meanwhile.
   ///
   /// - Parameters:
-  ///   - name: the subscription.
   ///   - expected: the content that the stored subscription must have; nil for any content.
   ///   - version: the subscription version of the database, which the caller has raised.
   ///   - timestamp: the time of the deletion.
@@ -167,15 +119,10 @@ struct SubscriptionTable {
     version: Int64, timestamp: Timestamp
   ) throws -> Bool {
     let key: [SQLValue] = [
-      .integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID),
+      .id(database), .text(name.subscriber), .text(name.subscriptionID),
     ]
     if let expected {
-      let isExpected = try connection.first(
-        """
-        SELECT content FROM subscriptions
-        WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-        """, key
-      ) { row in
+      let isExpected = try connection.first(Self.sql.content, key) { row in
         let content = row.bytes(0)
         // Compares the bytes too, because a NaN does not equal itself.
         if content == expected.row() { return true }
@@ -183,17 +130,10 @@ struct SubscriptionTable {
       }
       guard isExpected == true else { return false }
     }
-    let deleted = try connection.run(
-      """
-      DELETE FROM subscriptions WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-      """, key)
+    let deleted = try connection.run(Self.sql.delete, key)
     guard deleted == 1 else { return false }
     try connection.run(
-      """
-      INSERT INTO subscription_deletions
-        (database_id, subscriber, subscription_id, version, deleted)
-      VALUES ($1, $2, $3, $4, $5)
-      """, key + [.integer(version), .integer(timestamp.milliseconds)])
+      Self.sql.addDeletion, key + [.integer(version), .integer(timestamp.milliseconds)])
     return true
   }
 
@@ -203,21 +143,14 @@ struct SubscriptionTable {
   ///
   /// - Parameter horizon: the time before which a tombstone is old, in milliseconds since 1970.
   func oldDeletions(before horizon: Int64) throws -> [ForgottenVersion] {
-    try connection.rows(
-      """
-      SELECT database_id, MAX(version) FROM subscription_deletions WHERE deleted < $1
-      GROUP BY database_id
-      """, [.integer(horizon)], ForgottenVersion.init(row:))
+    try connection.rows(Self.sql.oldDeletions, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
   /// Records that the caller is about to delete a user's tombstones. A reader that has not read
   /// them yet then starts from the beginning.
   func noteForgottenDeletions(of subscriber: String, in database: DatabaseID) throws {
     let newest = try connection.first(
-      """
-      SELECT database_id, MAX(version) FROM subscription_deletions
-      WHERE database_id = $1 AND subscriber = $2 GROUP BY database_id
-      """, [.integer(database.rawValue), .text(subscriber)], ForgottenVersion.init(row:))
+      Self.sql.newestDeletion, [.id(database), .text(subscriber)], ForgottenVersion.init(row:))
     guard let newest else { return }
     try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: newest)
   }
@@ -226,10 +159,66 @@ struct SubscriptionTable {
   /// position then starts from the beginning.
   func forgetDeletions(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
-      try connection.run(
-        "DELETE FROM subscription_deletions WHERE database_id = $1 AND version <= $2",
-        forgotten.arguments)
+      try connection.run(Self.sql.forgetDeletions, forgotten.arguments)
       try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: forgotten)
     }
   }
+
+  struct Statements {
+    let history = HistoryStatements()
+    let ofSubscriber: Statement = """
+      SELECT subscription_id, content FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 ORDER BY subscription_id
+      """
+    let stored: Statement = """
+      SELECT subscription_id, content, first_version FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 ORDER BY subscription_id
+      """
+    let others: Statement = """
+      SELECT subscription_id, content FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id <> $3
+      ORDER BY subscription_id
+      """
+    let count: Statement =
+      "SELECT COUNT(*) FROM subscriptions WHERE database_id = $1 AND subscriber = $2"
+    let exists: Statement = """
+      SELECT 1 FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """
+    let any: Statement = "SELECT 1 FROM subscriptions WHERE database_id = $1 LIMIT 1"
+    let content: Statement = """
+      SELECT content FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """
+    let save: Statement = """
+      INSERT INTO subscriptions
+        (database_id, subscriber, subscription_id, first_version, version, content)
+      VALUES ($1, $2, $3, $4, $4, $5)
+      ON CONFLICT (database_id, subscriber, subscription_id)
+        DO UPDATE SET version = excluded.version, content = excluded.content
+      """
+    let removeDeletion: Statement = """
+      DELETE FROM subscription_deletions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """
+    let delete: Statement = """
+      DELETE FROM subscriptions WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """
+    let addDeletion: Statement = """
+      INSERT INTO subscription_deletions
+        (database_id, subscriber, subscription_id, version, deleted)
+      VALUES ($1, $2, $3, $4, $5)
+      """
+    let oldDeletions = """
+      SELECT database_id, MAX(version) FROM subscription_deletions WHERE deleted < $1
+      GROUP BY database_id
+      """.except([.everyDatabase, .wholeTable])
+    let newestDeletion: Statement = """
+      SELECT database_id, MAX(version) FROM subscription_deletions
+      WHERE database_id = $1 AND subscriber = $2 GROUP BY database_id
+      """
+    let forgetDeletions: Statement =
+      "DELETE FROM subscription_deletions WHERE database_id = $1 AND version <= $2"
+  }
+  static let sql = Statements()
 }

@@ -64,9 +64,9 @@ struct BeginningQueries {
   init(of transaction: StoreTransaction, locking locks: WriteLocks, locksLater: Bool) {
     self.transaction = transaction
     self.locksLater = locksLater
-    if locks.reach >= .reference { add(RowQuery(CounterTable.referenceLock)) { _ in } }
+    if locks.reach >= .reference { add(RowQuery(CounterTable.sql.referenceLock)) { _ in } }
     if locks.reach == .everything {
-      add(RowQuery(DatabaseTable.lock)) { _ in }
+      add(RowQuery(DatabaseTable.sql.lockAll)) { _ in }
     } else if !locks.databases.isEmpty, !transaction.context.isDistributed {
       add(DatabaseTable.numbers(of: locks.databases, locking: !locksLater)) { row in
         transaction.writes.databases.note(
@@ -81,7 +81,7 @@ struct BeginningQueries {
 
   /// Adds the query for the catalog version.
   mutating func addCatalogVersion(_ note: @escaping (Int64) -> Void) {
-    add(RowQuery(CounterTable.catalogVersion)) { note($0.integer(0)) }
+    add(RowQuery(CounterTable.sql.catalogVersion)) { note($0.integer(0)) }
   }
 
   /// Adds the queries for what jobs need. The needs of a database whose address is not cached are left
@@ -117,7 +117,7 @@ struct BeginningQueries {
       }
     }
     if wanted.isEmpty { return }
-    var query = RowQuery(RecordTable.wanted, RecordTable.wantedKinds)
+    var query = RecordTable.sql.wanted
     for (place, (database, record)) in wanted.enumerated() {
       query.rows.append(database.rawValue)
       query.rows.append(record.zoneID.zoneName)
@@ -166,7 +166,7 @@ struct BeginningQueries {
   }
 
   private mutating func addPositions(of needs: [(ReadNeeds, DatabaseAddress)]) {
-    var query = RowQuery(DispatchTable.positions, [.integer, .integer])
+    var query = DispatchTable.sql.positions
     var through: [DatabaseID: Int64] = [:]
     for (need, _) in needs {
       guard let last = need.dispatchedThrough else { continue }
@@ -187,8 +187,7 @@ struct BeginningQueries {
   }
 
   private mutating func addTargets(of needs: [(ReadNeeds, DatabaseAddress)]) {
-    var query = RowQuery(
-      DeviceTable.targets, [.text, .text, .text, .integer, .integer])
+    var query = DeviceTable.sql.targetsOfSome
     var users: [UserOfDatabase] = []
     for (need, address) in needs {
       for name in need.recipients.sorted() {

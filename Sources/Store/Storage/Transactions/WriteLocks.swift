@@ -179,19 +179,16 @@ extension StoreTransaction {
   /// - Throws: ``StoreError/Code/serializationFailure``. The writer then repeats the transaction, and
   ///   locks first.
   private func lockUnchanged() throws {
-    var (rows, version) = (RowInsertion(DatabaseTable.lockUnchanged), SQLArguments())
+    var query = DatabaseTable.sql.lockUnchanged
     for database in locks?.databases ?? [] {
       guard let read = writes.databases[database]?.stored else { continue }
-      rows.add {
-        $0.append(database.rawValue)
-        $0.append(read.last)
-        $0.append(read.subscriptionVersion)
-      }
+      query.rows.append(database.rawValue)
+      query.rows.append(read.last)
+      query.rows.append(read.subscriptionVersion)
     }
-    version.append(catalog.version)
     try besidesWriteSet {
-      try rows.finish(in: connection)
-      try connection.runLater(CounterTable.unchangedCatalog, rows: version)
+      try connection.runLater(query)
+      try connection.runLater(CounterTable.sql.unchangedCatalog, [SQLValue(catalog.version)])
     }
   }
 }

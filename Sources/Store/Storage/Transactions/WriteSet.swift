@@ -76,10 +76,10 @@ struct WriteSet {
   /// The changes to write to the outbox, with their encoded contents.
   var outbox: [(entry: OutboxEntry, content: [UInt8])] = []
   /// The new entries of the notification log.
-  var log = RowInsertion(NotificationLogTable.insertion)
+  var log = RowInsertion(NotificationLogTable.sql.insertion)
   /// The new rows of the log's index by subscriber.
-  var logIndex = RowInsertion(NotificationIndexTable.insertion)
-  var deliveries = RowInsertion(DeliveryTable.insertion)
+  var logIndex = RowInsertion(NotificationIndexTable.sql.insertion)
+  var deliveries = RowInsertion(DeliveryTable.sql.insertion)
   /// The dispatch positions of databases.
   var dispatches = RowOverlay<DispatchTable.Key, DispatchTable.Row>()
   /// The numbers of zones that were looked up; nil for a zone that does not exist.

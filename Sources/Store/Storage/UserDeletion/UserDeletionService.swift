@@ -180,8 +180,8 @@ extension User {
       .removeAll(
         of: userRecordName, kinds: DeviceToken.Kind.allCases, at: timestamp,
         because: .unregistered, ordering: &orders)
-    for (table, column) in UserTraces.accessColumns {
-      try transaction.delete(from: table, where: column, is: userRecordName)
+    for place in UserTraces.accessColumns {
+      try transaction.connection.run(place.deletion, [.text(userRecordName)])
     }
   }
 }

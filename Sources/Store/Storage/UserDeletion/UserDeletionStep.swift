@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// One step of a user's deletion, in one transaction.
@@ -123,16 +124,13 @@ extension UserDeletionStep {
   ///
   /// - Returns: true if there are no more.
   private mutating func removeRows() throws -> Bool {
-    for (stage, name, column) in UserTraces.publicColumns where stage == row.deletion.stage {
-      guard let table = UserTraces.databaseTables.first(where: { $0.name == name }) else {
-        continue
-      }
-      if name == "subscription_deletions" {
+    for (stage, place) in UserTraces.publicColumns where stage == row.deletion.stage {
+      if place.table == "subscription_deletions" {
         try SubscriptionTable(transaction: transaction)
           .noteForgottenDeletions(of: user, in: database)
       }
-      let removed = try transaction.delete(
-        from: table, in: database, where: (column, user), limit: Self.batch)
+      let removed = try transaction.connection.run(
+        place.deletion, [.id(database), .integer(Self.batch), .text(user)])
       row.deletion.done += removed
       if removed == Int(Self.batch) { return false }
     }
@@ -204,7 +202,8 @@ extension UserDeletionStep {
     guard dropped == 0, try assets.disposable(of: database).isEmpty else { return false }
     var left = Self.batch
     for table in UserTraces.databaseTables {
-      let removed = try transaction.delete(from: table, in: database, limit: left)
+      let removed = try transaction.connection.run(
+        table.deletion, [.id(database), .integer(left)])
       row.deletion.done += removed
       left -= Int64(removed)
       if left == 0 { return false }
@@ -230,8 +229,8 @@ extension UserDeletionStep {
   private mutating func removeAccount() throws {
     let devices = DeviceTable(transaction: transaction)
     let tokens = try devices.forgetGone(of: user)
-    for (table, column) in UserTraces.accountColumns {
-      row.deletion.done += try transaction.delete(from: table, where: column, is: user)
+    for place in UserTraces.accountColumns {
+      row.deletion.done += try transaction.connection.run(place.deletion, [.text(user)])
     }
     for token in tokens.sorted() { try devices.dropNumber(of: token) }
     try ContainerTable(transaction: transaction).forgetMaker(user)

@@ -8,10 +8,8 @@ import StoreModel
 /// A row stays, without the user's name, for ``UserTraces/refusalMilliseconds`` after the deletion.
 /// It lets the store refuse requests that were under way. `user_hash` is the SHA-256 of the user
 /// record name. `stage`, `database_number` and `position` are the deletion's progress.
-struct UserDeletionTable {
+struct UserDeletionTable: Table {
   let transaction: StoreTransaction
-
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of deletions. `user_record_name` is null when the account is gone. `database_number`
   /// is 0 before the first database of a stage. `done` is the number of rows removed so far.
@@ -44,7 +42,7 @@ struct UserDeletionTable {
       deleted = known
     } else {
       deleted = Set(
-        try connection.rows("SELECT user_hash FROM user_deletions", []) { $0.bytes(0) })
+        try connection.rows(Self.sql.hashes, []) { $0.bytes(0) })
       transaction.catalog.deletedUsers = deleted
     }
     return !deleted.isEmpty && deleted.contains(Self.hash(of: userRecordName))
@@ -63,26 +61,14 @@ struct UserDeletionTable {
 
   // MARK: Deletions under way
 
-  /// Returns the unfinished deletions, in the order in which they began.
   func deletions() throws -> [UserDeletionRow] {
-    try connection.rows(
-      """
-      SELECT user_hash, user_deletions.user_record_name, public_records, stage, database_number,
-        position, done, began, users.name
-      FROM user_deletions LEFT JOIN users
-        ON users.user_record_name = user_deletions.user_record_name
-      WHERE ended IS NULL ORDER BY began, user_hash
-      """, [], UserDeletionRow.init(row:))
+    try connection.rows(Self.sql.deletions, [], UserDeletionRow.init(row:))
   }
 
   /// Adds a deletion at its first stage. The caller raises the catalog version.
   func add(_ deletion: UserDeletion, of userRecordName: String) throws {
     try connection.run(
-      """
-      INSERT INTO user_deletions (user_hash, user_record_name, public_records, stage,
-        database_number, position, done, began, ended)
-      VALUES ($1, $2, $3, $4, 0, 0, 0, $5, NULL)
-      """,
+      Self.sql.add,
       [
         .bytes(Self.hash(of: userRecordName)), .text(userRecordName),
         .text(deletion.publicRecords.rawValue), .integer(deletion.stage.rawValue),
@@ -90,40 +76,54 @@ struct UserDeletionTable {
       ])
   }
 
-  /// Stores a deletion's progress.
   func keep(_ row: UserDeletionRow) throws {
     try connection.run(
-      """
-      UPDATE user_deletions SET user_record_name = $2, stage = $3, database_number = $4,
-        position = $5, done = $6
-      WHERE user_hash = $1
-      """,
+      Self.sql.keep,
       [
         .bytes(row.hash), SQLValue(row.user), .integer(row.deletion.stage.rawValue),
         .integer(row.database), .integer(row.position), .integer(Int64(row.deletion.done)),
       ])
   }
 
-  /// Notes the end of a deletion. It does nothing if the deletion has ended already.
   func end(deletionOf hash: [UInt8], at timestamp: Timestamp) throws {
-    try connection.run(
-      "UPDATE user_deletions SET ended = $2 WHERE user_hash = $1 AND ended IS NULL",
-      [.bytes(hash), .integer(timestamp.milliseconds)])
+    try connection.run(Self.sql.end, [.bytes(hash), .integer(timestamp.milliseconds)])
   }
 
   // MARK: Retention
 
-  /// Returns whether any deletion ended before `horizon`, in milliseconds since 1970.
   func hasEnded(before horizon: Int64) throws -> Bool {
-    try connection.first(
-      "SELECT 1 FROM user_deletions WHERE ended < $1 LIMIT 1", [.integer(horizon)]
-    ) { _ in true } ?? false
+    try connection.first(Self.sql.ended, [.integer(horizon)]) { _ in true } ?? false
   }
 
-  /// Deletes the rows of deletions that ended before `horizon`, in milliseconds since 1970.
   func forget(endedBefore horizon: Int64) throws {
-    try connection.run("DELETE FROM user_deletions WHERE ended < $1", [.integer(horizon)])
+    try connection.run(Self.sql.forget, [.integer(horizon)])
   }
+
+  struct Statements {
+    let hashes = "SELECT user_hash FROM user_deletions".except(.wholeTable)
+    let deletions = """
+      SELECT user_hash, user_deletions.user_record_name, public_records, stage, database_number,
+        position, done, began, users.name
+      FROM user_deletions LEFT JOIN users
+        ON users.user_record_name = user_deletions.user_record_name
+      WHERE ended IS NULL ORDER BY began, user_hash
+      """.except(.wholeTable)
+    let add: Statement = """
+      INSERT INTO user_deletions (user_hash, user_record_name, public_records, stage,
+        database_number, position, done, began, ended)
+      VALUES ($1, $2, $3, $4, 0, 0, 0, $5, NULL)
+      """
+    let keep: Statement = """
+      UPDATE user_deletions SET user_record_name = $2, stage = $3, database_number = $4,
+        position = $5, done = $6
+      WHERE user_hash = $1
+      """
+    let end: Statement =
+      "UPDATE user_deletions SET ended = $2 WHERE user_hash = $1 AND ended IS NULL"
+    let ended = "SELECT 1 FROM user_deletions WHERE ended < $1 LIMIT 1".except(.wholeTable)
+    let forget = "DELETE FROM user_deletions WHERE ended < $1".except(.wholeTable)
+  }
+  static let sql = Statements()
 }
 
 /// A row of a deletion under way.

@@ -1,3 +1,4 @@
+import SQLEngine
 import StoreModel
 
 /// The lists of tables and columns that can have data of a user. The deletion of users works
@@ -15,13 +16,31 @@ enum UserTraces {
     var name: String
     /// The rest of the primary key, after `database_id`.
     var key: [String]
+    /// Deletes at most `$2` rows of the database `$1`.
+    let deletion: Statement
 
     /// Creates a table from its name and the rest of its key.
     fileprivate init(_ name: String, _ key: String...) {
       self.name = name
       self.key = key
+      deletion = Self.deletion(from: name, key)
+    }
+
+    /// Returns the deletion of rows of a database; of those whose `column` is `$3`, if there is one.
+    fileprivate static func deletion(
+      from table: String, _ key: [String], where column: String? = nil
+    ) -> Statement {
+      let key = key.joined(separator: ", ")
+      let condition = column.map { " AND \($0) = $3" } ?? ""
+      return """
+        DELETE FROM \(table) WHERE database_id = $1 AND (\(key)) IN (
+          SELECT \(key) FROM \(table) WHERE database_id = $1\(condition) LIMIT $2)
+        """
     }
   }
+
+  /// A column that names the owner of a row, with the statement that deletes the rows of a user.
+  typealias OwnerColumn = (table: String, column: String, deletion: Statement)
 
   /// The tables whose rows are removed with a private database, whatever they contain.
   static let databaseTables: [KeyedTable] = [
@@ -59,14 +78,18 @@ enum UserTraces {
 
   /// The columns that name the owner of a row, for rows of public databases, with the stage that
   /// removes the rows.
-  static let publicColumns: [(stage: UserDeletion.Stage, table: String, column: String)] = [
+  static let publicColumns: [(stage: UserDeletion.Stage, place: OwnerColumn)] = [
     (.publicRows, "client_change_tokens", "user_record_name"),
     (.publicRows, "answered_requests", "requester"),
     (.notifications, "subscription_deletions", "subscriber"),
     (.notifications, "notification_marks", "subscriber"),
     (.notifications, "trimmed_logs", "subscriber"),
     (.notifications, "deferred_dispatches", "subscriber"),
-  ]
+  ].flatMap { (stage: UserDeletion.Stage, name: String, column: String) in
+    databaseTables.filter { $0.name == name }.map { table in
+      (stage, (name, column, KeyedTable.deletion(from: name, table.key, where: column)))
+    }
+  }
 
   /// The columns that name a user in rows of other users' private databases. The stage
   /// ``UserDeletion/Stage/shares`` removes these rows.
@@ -76,19 +99,24 @@ enum UserTraces {
 
   /// The columns that name the owner of a row, for credentials and rights of the user. The
   /// beginning of the deletion removes these rows.
-  static let accessColumns: [(table: String, column: String)] = [
-    ("user_passwords", "user_record_name"), ("role_members", "user_record_name"),
-    ("application_permissions", "user_record_name"),
+  static let accessColumns = [
+    owner("user_passwords"), owner("role_members"), owner("application_permissions"),
   ]
 
   /// The columns that name the owner of a row, for all rows outside of databases, in the order of
   /// their deletion. The account is the last, since it reserves the user's name.
   static let accountColumns =
     accessColumns + [
-      ("user_identities", "user_record_name"), ("web_auth_tokens", "user_record_name"),
-      ("device_tokens", "user_record_name"), ("subscriber_databases", "subscriber"),
-      ("users", "user_record_name"),
+      owner("user_identities"), owner("web_auth_tokens"), owner("device_tokens"),
+      owner("subscriber_databases", "subscriber"), owner("users"),
     ]
+
+  /// Returns a column of a table without databases. Some of these columns have no index.
+  private static func owner(
+    _ table: String, _ column: String = "user_record_name"
+  ) -> OwnerColumn {
+    (table, column, "DELETE FROM \(table) WHERE \(column) = $1".except(.wholeTable))
+  }
 
   /// The tables that the deletion handles by code of its own, without a list of columns.
   static let otherTables: Set = [

@@ -6,9 +6,8 @@ import StoreModel
 ///
 /// A row is added when a schema changes the options of a field, and deleted when the work ends.
 /// While the row exists, searches do not use the index.
-struct IndexWorkTable {
+struct IndexWorkTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// The table of work on indexes. `field_number` is negative for the index of a field's words.
   /// `phase` is the raw value of ``IndexWork/Phase``. `database_id`, `value_key` and
@@ -25,16 +24,7 @@ struct IndexWorkTable {
   /// Returns the pending work, in the order of the fields' numbers. Work on a field that the schema
   /// no longer has is not returned.
   func pending() throws -> [PendingIndex] {
-    try connection.rows(
-      """
-      SELECT index_work.field_number, phase, database_id, value_key, record_number, done,
-        record_fields.name, indexes, record_types.name, container, environment
-      FROM index_work
-      JOIN record_fields ON record_fields.field_number = ABS(index_work.field_number)
-      JOIN record_types ON record_types.type_number = record_fields.type_number
-      ORDER BY ABS(index_work.field_number), index_work.field_number
-      """, []
-    ) { row in
+    try connection.rows(Self.sql.pending, []) { row in
       let number = row.integer(0)
       let indexes = FieldIndexes(rawValue: UInt8(row.integer(7)))
       return PendingIndex(
@@ -57,27 +47,15 @@ struct IndexWorkTable {
   ///   - indexNumber: the number of the field; negative for the index of its words.
   ///   - isWanted: true to build the index, false to remove it.
   func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
-    let isUnderWay = try connection.first(
-      "SELECT 1 FROM index_work WHERE field_number = $1", [.integer(indexNumber)]
-    ) { _ in true }
+    let isUnderWay = try connection.first(Self.sql.exists, [.integer(indexNumber)]) { _ in true }
     let phase: IndexWork.Phase = isWanted && isUnderWay == nil ? .building : .clearing
     try connection.run(
-      """
-      INSERT INTO index_work (field_number, phase, database_id, value_key, record_number, done)
-      VALUES ($1, $2, 0, $3, -1, 0)
-      ON CONFLICT (field_number) DO UPDATE SET phase = excluded.phase, database_id = 0,
-        value_key = excluded.value_key, record_number = -1, done = 0
-      """, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
+      Self.sql.begin, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
   }
 
-  /// Stores the progress of the work on an index.
   func keep(_ pending: PendingIndex) throws {
     try connection.run(
-      """
-      UPDATE index_work SET phase = $2, database_id = $3, value_key = $4, record_number = $5,
-        done = $6
-      WHERE field_number = $1
-      """,
+      Self.sql.keep,
       [
         .integer(pending.indexNumber), SQLValue(pending.work.phase?.rawValue),
         .integer(pending.position.database), .bytes(pending.position.key),
@@ -89,9 +67,33 @@ struct IndexWorkTable {
   /// version, so that searches use the index.
   func remove(_ pending: inout PendingIndex) throws {
     pending.work.phase = nil
-    try connection.run(
-      "DELETE FROM index_work WHERE field_number = $1", [.integer(pending.indexNumber)])
+    try connection.run(Self.sql.remove, [.integer(pending.indexNumber)])
   }
+
+  struct Statements {
+    let pending = """
+      SELECT index_work.field_number, phase, database_id, value_key, record_number, done,
+        record_fields.name, indexes, record_types.name, container, environment
+      FROM index_work
+      JOIN record_fields ON record_fields.field_number = ABS(index_work.field_number)
+      JOIN record_types ON record_types.type_number = record_fields.type_number
+      ORDER BY ABS(index_work.field_number), index_work.field_number
+      """.except(.wholeTable)
+    let exists: Statement = "SELECT 1 FROM index_work WHERE field_number = $1"
+    let begin: Statement = """
+      INSERT INTO index_work (field_number, phase, database_id, value_key, record_number, done)
+      VALUES ($1, $2, 0, $3, -1, 0)
+      ON CONFLICT (field_number) DO UPDATE SET phase = excluded.phase, database_id = 0,
+        value_key = excluded.value_key, record_number = -1, done = 0
+      """
+    let keep: Statement = """
+      UPDATE index_work SET phase = $2, database_id = $3, value_key = $4, record_number = $5,
+        done = $6
+      WHERE field_number = $1
+      """
+    let remove: Statement = "DELETE FROM index_work WHERE field_number = $1"
+  }
+  static let sql = Statements()
 }
 
 /// The work on an index that is being built or removed.

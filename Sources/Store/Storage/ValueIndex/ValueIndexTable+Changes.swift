@@ -5,7 +5,8 @@ extension ValueIndexTable {
   /// Writes the decided changes, in the order of the index.
   func writeDecided() throws {
     let index = transaction.writes.index
-    var (insertions, deletions) = (RowInsertion(Self.insertion), RowInsertion(Self.deletion))
+    var insertions = RowInsertion(Self.sql.changes.insertion)
+    var deletions = RowInsertion(Self.sql.changes.deletion)
     try index.forEachInOrder { change in
       func append(to arguments: inout SQLArguments) {
         arguments.append(change.database)
@@ -26,21 +27,17 @@ extension ValueIndexTable {
     transaction.writes.index.removeAll()
   }
 
-  /// A row that exists already stays unchanged.
-  private static let insertion = RowStatement(
-    inserting: "value_index (database_id, field_number, value_key, record_number, zone_number)",
-    [.integer, .integer, .bytes, .integer, .integer],
-    tail: "ON CONFLICT (database_id, field_number, value_key, record_number) DO NOTHING")
-
-  private static let deletion = RowStatement(
-    """
-    DELETE FROM value_index WHERE database_id = $1 AND field_number = $2
-      AND value_key = $3 AND record_number = $4
-    """, [.integer, .integer, .bytes, .integer]
-  ) {
-    """
-    DELETE FROM value_index USING \($0) WHERE database_id = c1 AND field_number = c2
-      AND value_key = c3 AND record_number = c4
-    """
+  struct ChangesStatements {
+    /// A row that exists already stays unchanged.
+    let insertion = RowStatement(
+      inserting: "value_index (database_id, field_number, value_key, record_number, zone_number)",
+      [.integer, .integer, .bytes, .integer, .integer],
+      tail: "ON CONFLICT (database_id, field_number, value_key, record_number) DO NOTHING")
+    let deletion = RowStatement(
+      deletingFrom: "value_index",
+      by: [
+        "database_id": .integer, "field_number": .integer, "value_key": .bytes,
+        "record_number": .integer,
+      ])
   }
 }

@@ -9,9 +9,8 @@ import StoreModel
 ///
 /// The table has a row for each value, word and location that a query can search for. A search
 /// reads a range of a field's keys, and gets record numbers.
-struct ValueIndexTable {
+struct ValueIndexTable: Table {
   let transaction: StoreTransaction
-  var connection: any SQLConnection { transaction.connection }
 
   /// The table of entries, in the order of its key. `field_number` is negative for the words of a
   /// field. `value_key` has the bytes of ``ValueKey``. With `zone_number`, a search in one zone
@@ -37,21 +36,13 @@ struct ValueIndexTable {
     return IndexEntries(of: record, fields: type.fields, hasOwner: address.owner != nil)
   }
 
-  /// Returns whether a database has entries in a field.
   func hasEntries(inField field: Int64, of database: Int64) throws -> Bool {
-    try connection.first(
-      "SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2 LIMIT 1",
-      [.integer(database), .integer(field)]
-    ) { _ in true } ?? false
+    try connection.first(Self.sql.any, [.integer(database), .integer(field)]) { _ in true } ?? false
   }
 
-  /// Returns the number of entries in a field.
-  ///
-  /// - Complexity: linear in the number of entries.
   func count(inField field: Int64, of database: Int64) throws -> Int {
     try connection.first(
-      "SELECT COUNT(*) FROM value_index WHERE database_id = $1 AND field_number = $2",
-      [.integer(database), .integer(field)]
+      Self.sql.count, [.integer(database), .integer(field)]
     ) { Int($0.integer(0)) } ?? 0
   }
 
@@ -61,24 +52,17 @@ struct ValueIndexTable {
   func visitKeys(
     inField field: Int64, of database: DatabaseID, _ visit: (Int64, IndexKey) throws -> Void
   ) throws {
-    try connection.query(
-      """
-      SELECT record_number, value_key FROM value_index
-      WHERE database_id = $1 AND field_number = $2
-      """, [.integer(database.rawValue), .integer(field)]
-    ) { try visit($0.integer(0), $0.key(1)) }
+    try connection.query(Self.sql.keys, [.id(database), .integer(field)]) {
+      try visit($0.integer(0), $0.key(1))
+    }
   }
 
-  /// Visits the numbers of the records that have a key in a field.
   func visitNumbers(
     with key: [UInt8], inField field: Int64, of database: DatabaseID,
     _ visit: (Int64) throws -> Void
   ) throws {
     try connection.query(
-      """
-      SELECT record_number FROM value_index
-      WHERE database_id = $1 AND field_number = $2 AND value_key = $3
-      """, [.integer(database.rawValue), .integer(field), .bytes(key)]
+      Self.sql.numbers, [.id(database), .integer(field), .bytes(key)]
     ) { try visit($0.integer(0)) }
   }
 
@@ -88,14 +72,9 @@ struct ValueIndexTable {
   /// already.
   func add(_ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID) throws {
     try connection.run(
-      """
-      INSERT INTO value_index
-        (database_id, field_number, value_key, record_number, zone_number)
-      VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (database_id, field_number, value_key, record_number) DO NOTHING
-      """,
+      Self.sql.add,
       [
-        .integer(database.rawValue), .integer(entry.fieldNumber), .bytes(entry.key),
+        .id(database), .integer(entry.fieldNumber), .bytes(entry.key),
         .integer(stored.number), .integer(stored.zoneNumber),
       ])
   }
@@ -105,7 +84,6 @@ struct ValueIndexTable {
   /// - Parameters:
   ///   - field: the number of the field; negative for the index of the field's words.
   ///   - database: the number of the database.
-  ///   - limit: the most entries.
   /// - Returns: `removed`: the number of removed entries. `isAll`: true if the field has no more
   ///   entries in the database, false if it may have more.
   func removeSome(
@@ -113,22 +91,54 @@ struct ValueIndexTable {
   ) throws -> (removed: Int, isAll: Bool) {
     let place: [SQLValue] = [.integer(database), .integer(field)]
     let last = try connection.first(
-      """
-      SELECT value_key, record_number FROM value_index
-      WHERE database_id = $1 AND field_number = $2
-      ORDER BY value_key, record_number LIMIT 1 OFFSET $3
-      """, place + [.integer(Int64(limit - 1))]
+      Self.sql.last, place + [.integer(Int64(limit - 1))]
     ) { ($0.bytes(0), $0.integer(1)) }
     guard let (key, number) = last else {
-      let removed = try connection.run(
-        "DELETE FROM value_index WHERE database_id = $1 AND field_number = $2", place)
+      let removed = try connection.run(Self.sql.removeAll, place)
       return (removed, true)
     }
     let removed = try connection.run(
-      """
-      DELETE FROM value_index WHERE database_id = $1 AND field_number = $2
-        AND (value_key, record_number) <= ($3, $4)
-      """, place + [.bytes(key), .integer(number)])
+      Self.sql.removeThrough, place + [.bytes(key), .integer(number)])
     return (removed, false)
   }
+
+  struct Statements {
+    let changes = ChangesStatements()
+    let entries = EntrySelection()
+    let probe: Statement = """
+      SELECT COUNT(*) FROM (
+        SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2
+          AND value_key >= $3 AND value_key <= $4 LIMIT $5) AS probe
+      """
+    let keys: Statement = """
+      SELECT record_number, value_key FROM value_index
+      WHERE database_id = $1 AND field_number = $2
+      """
+    let any: Statement =
+      "SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2 LIMIT 1"
+    let count: Statement =
+      "SELECT COUNT(*) FROM value_index WHERE database_id = $1 AND field_number = $2"
+    let numbers: Statement = """
+      SELECT record_number FROM value_index
+      WHERE database_id = $1 AND field_number = $2 AND value_key = $3
+      """
+    let add: Statement = """
+      INSERT INTO value_index
+        (database_id, field_number, value_key, record_number, zone_number)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (database_id, field_number, value_key, record_number) DO NOTHING
+      """
+    let last: Statement = """
+      SELECT value_key, record_number FROM value_index
+      WHERE database_id = $1 AND field_number = $2
+      ORDER BY value_key, record_number LIMIT 1 OFFSET $3
+      """
+    let removeAll: Statement =
+      "DELETE FROM value_index WHERE database_id = $1 AND field_number = $2"
+    let removeThrough: Statement = """
+      DELETE FROM value_index WHERE database_id = $1 AND field_number = $2
+        AND (value_key, record_number) <= ($3, $4)
+      """
+  }
+  static let sql = Statements()
 }

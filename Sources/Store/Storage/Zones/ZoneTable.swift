@@ -7,9 +7,8 @@ import StoreModel
 ///
 /// A zone's `version` is the number of the last change in the zone. Numbers come from the
 /// database's sequence (``DatabaseTable/nextNumber(of:)``), so the version rises with each commit in the zone.
-struct ZoneTable {
+struct ZoneTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// Each deleted record has a tombstone in ``TombstoneTable`` until retention deletes it.
   /// `trimmed_version` is the version of the newest tombstone that retention has deleted; 0 if
@@ -44,11 +43,7 @@ struct ZoneTable {
     if let known = transaction.writes.zoneNumbers[place] { return known }
     let number = try transaction.besidesWriteSet {
       try connection.first(
-        """
-        SELECT zone_number FROM zones
-        WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
-        """,
-        [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+        Self.sql.number, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
       ) { $0.integer(0) }
     }
     if transaction.isWriting { transaction.writes.zoneNumbers[place] = .some(number) }
@@ -71,13 +66,8 @@ struct ZoneTable {
     return number
   }
 
-  /// Whether there is a zone besides the default zone.
-  ///
-  /// - Complexity: O(1). The statement reads at most two rows.
   func hasSeveral(in database: DatabaseID) throws -> Bool {
-    try connection.rows(
-      "SELECT 1 FROM zones WHERE database_id = $1 LIMIT 2", [.integer(database.rawValue)]
-    ) { _ in true }.count > 1
+    try connection.rows(Self.sql.several, [.id(database)]) { _ in true }.count > 1
   }
 
   /// Returns the ID of the zone with a number.
@@ -90,8 +80,7 @@ struct ZoneTable {
     let key = Catalog.ZoneKey(database: database, number: number)
     if let known = transaction.catalog.zoneIDs[key] { return known }
     let zoneID = try connection.first(
-      "SELECT zone_name, owner_name FROM zones WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(number)]
+      Self.sql.id, [.id(database), .integer(number)]
     ) { ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)) }
     guard let zoneID else {
       throw StoreError(
@@ -102,29 +91,16 @@ struct ZoneTable {
     return zoneID
   }
 
-  /// Returns the number and the versions of a zone, for its change feed; nil if there is no such
-  /// zone.
   func state(of zoneID: ZoneID, in database: DatabaseID) throws -> State? {
     if database == .vacant { return try vacantState(of: zoneID) }
     return try connection.first(
-      """
-      SELECT zone_number, version, trimmed_version FROM zones
-      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
-      """,
-      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+      Self.sql.state, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
     ) { State(number: $0.integer(0), version: $0.integer(1), trimmedVersion: $0.integer(2)) }
   }
 
-  /// Returns a zone with its change token; nil if there is no such zone.
   func zone(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone? {
     try connection.first(
-      """
-      SELECT zones.zone_number, zones.version, shares.share_number FROM zones
-      LEFT JOIN shares ON shares.database_id = zones.database_id
-        AND shares.zone_number = zones.zone_number AND shares.root_number = 0
-      WHERE zones.database_id = $1 AND zones.zone_name = $2 AND zones.owner_name = $3
-      """,
-      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+      Self.sql.zone, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
     ) {
       try Zone(
         zoneID: zoneID, number: $0.integer(0), version: $0.integer(1), isShared: !$0.isNull(2),
@@ -132,7 +108,6 @@ struct ZoneTable {
     }
   }
 
-  /// Returns all zones of a database, the default zone first.
   func zones(in database: DatabaseID) throws -> [Zone] {
     if let state = database == .vacant ? try vacantState(of: .default) : nil {
       return [
@@ -141,17 +116,7 @@ struct ZoneTable {
           tokens: transaction.context.tokens)
       ]
     }
-    return try connection.rows(
-      """
-      SELECT zones.zone_name, zones.owner_name, zones.zone_number, zones.version,
-        shares.share_number FROM zones
-      LEFT JOIN shares ON shares.database_id = zones.database_id
-        AND shares.zone_number = zones.zone_number AND shares.root_number = 0
-      WHERE zones.database_id = $1
-      ORDER BY CASE WHEN zones.zone_name = $2 THEN 0 ELSE 1 END, zones.zone_name,
-        zones.owner_name
-      """, [.integer(database.rawValue), .text(ZoneID.defaultZoneName)]
-    ) {
+    return try connection.rows(Self.sql.zones, [.id(database), .text(ZoneID.defaultZoneName)]) {
       try Zone(
         zoneID: ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), number: $0.integer(2),
         version: $0.integer(3), isShared: !$0.isNull(4), in: database,
@@ -159,11 +124,8 @@ struct ZoneTable {
     }
   }
 
-  /// Returns the number of zones in a database, the default zone included.
   func count(in database: DatabaseID) throws -> Int? {
-    try connection.first(
-      "SELECT COUNT(*) FROM zones WHERE database_id = $1", [.integer(database.rawValue)]
-    ) { Int($0.integer(0)) }
+    try connection.first(Self.sql.count, [.id(database)]) { Int($0.integer(0)) }
   }
 
   /// Returns the zones that changed after a version, in the order of their last changes. The result
@@ -173,19 +135,13 @@ struct ZoneTable {
   ) throws -> [(zoneID: ZoneID, version: Int64)] {
     // A database has few zones, so there is no index by version.
     try connection.rows(
-      """
-      SELECT zone_name, owner_name, version FROM zones
-      WHERE database_id = $1 AND version > $2 AND zone_name <> '_defaultZone'
-      ORDER BY version LIMIT $3
-      """, [.integer(database.rawValue), .integer(version), .integer(Int64(limit))]
+      Self.sql.changed, [.id(database), .integer(version), .integer(Int64(limit))]
     ) { (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2)) }
   }
 
-  /// Returns the numbers of the zones that changed after a version, in no order.
   func numbers(changedAfter version: Int64, in database: DatabaseID) throws -> [Int64] {
     try connection.rows(
-      "SELECT zone_number FROM zones WHERE database_id = $1 AND version > $2",
-      [.integer(database.rawValue), .integer(version)]
+      Self.sql.changedNumbers, [.id(database), .integer(version)]
     ) { $0.integer(0) }
   }
 
@@ -207,14 +163,8 @@ struct ZoneTable {
   func add(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone {
     let number = try DatabaseTable(transaction: transaction).nextNumber(of: database)
     try connection.run(
-      """
-      INSERT INTO zones (database_id, zone_number, zone_name, owner_name, version)
-      VALUES ($1, $2, $3, $4, $2)
-      """,
-      [
-        .integer(database.rawValue), .integer(number), .text(zoneID.zoneName),
-        .text(zoneID.ownerName),
-      ])
+      Self.sql.add,
+      [.id(database), .integer(number), .text(zoneID.zoneName), .text(zoneID.ownerName)])
     return try Zone(
       zoneID: zoneID, number: number, version: number, in: database,
       tokens: transaction.context.tokens)
@@ -226,9 +176,8 @@ struct ZoneTable {
       version, for: Catalog.ZoneKey(database: database, number: number))
   }
 
-  /// Writes the versions that were decided.
   func writeDecided() throws {
-    var rows = RowInsertion(Self.versions)
+    var rows = RowInsertion(Self.sql.versions)
     for (zone, _, version) in transaction.writes.zoneVersions.takeChanges() {
       guard let version else { continue }
       try rows.add(in: connection) {
@@ -240,28 +189,66 @@ struct ZoneTable {
     try rows.finish(in: connection)
   }
 
-  private static let versions = RowStatement(
-    "UPDATE zones SET version = $3 WHERE database_id = $1 AND zone_number = $2",
-    [.integer, .integer, .integer]
-  ) { "UPDATE zones SET version = c3 FROM \($0) WHERE database_id = c1 AND zone_number = c2" }
-
   /// Raises a zone's `trimmed_version`, because retention deletes the tombstones up to this
   /// version. A lower version changes nothing. Change tokens from before the version then expire.
   func note(trimmedVersion version: Int64, ofZone number: Int64, in database: DatabaseID) throws {
-    try connection.run(
-      """
-      UPDATE zones SET trimmed_version = $3
-      WHERE database_id = $1 AND zone_number = $2 AND trimmed_version < $3
-      """, [.integer(database.rawValue), .integer(number), .integer(version)])
+    try connection.run(Self.sql.noteTrimmed, [.id(database), .integer(number), .integer(version)])
   }
 
   /// Deletes the row of a zone. The caller must have deleted the zone's contents.
   func remove(_ number: Int64, in database: DatabaseID) throws {
-    try connection.run(
-      "DELETE FROM zones WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(number)])
+    try connection.run(Self.sql.remove, [.id(database), .integer(number)])
     transaction.catalog.zoneIDs[Catalog.ZoneKey(database: database, number: number)] = nil
   }
+
+  struct Statements {
+    let number: Statement =
+      "SELECT zone_number FROM zones WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3"
+    let several: Statement = "SELECT 1 FROM zones WHERE database_id = $1 LIMIT 2"
+    let id: Statement =
+      "SELECT zone_name, owner_name FROM zones WHERE database_id = $1 AND zone_number = $2"
+    let state: Statement = """
+      SELECT zone_number, version, trimmed_version FROM zones
+      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      """
+    let zone: Statement = """
+      SELECT zones.zone_number, zones.version, shares.share_number FROM zones
+      LEFT JOIN shares ON shares.database_id = zones.database_id
+        AND shares.zone_number = zones.zone_number AND shares.root_number = 0
+      WHERE zones.database_id = $1 AND zones.zone_name = $2 AND zones.owner_name = $3
+      """
+    let zones: Statement = """
+      SELECT zones.zone_name, zones.owner_name, zones.zone_number, zones.version,
+        shares.share_number FROM zones
+      LEFT JOIN shares ON shares.database_id = zones.database_id
+        AND shares.zone_number = zones.zone_number AND shares.root_number = 0
+      WHERE zones.database_id = $1
+      ORDER BY CASE WHEN zones.zone_name = $2 THEN 0 ELSE 1 END, zones.zone_name,
+        zones.owner_name
+      """
+    let count: Statement = "SELECT COUNT(*) FROM zones WHERE database_id = $1"
+    let changed: Statement = """
+      SELECT zone_name, owner_name, version FROM zones
+      WHERE database_id = $1 AND version > $2 AND zone_name <> '_defaultZone'
+      ORDER BY version LIMIT $3
+      """
+    let changedNumbers: Statement =
+      "SELECT zone_number FROM zones WHERE database_id = $1 AND version > $2"
+    let add: Statement = """
+      INSERT INTO zones (database_id, zone_number, zone_name, owner_name, version)
+      VALUES ($1, $2, $3, $4, $2)
+      """
+    let versions = RowStatement(
+      "UPDATE zones SET version = $3 WHERE database_id = $1 AND zone_number = $2",
+      [.integer, .integer, .integer]
+    ) { "UPDATE zones SET version = c3 FROM \($0) WHERE database_id = c1 AND zone_number = c2" }
+    let noteTrimmed: Statement = """
+      UPDATE zones SET trimmed_version = $3
+      WHERE database_id = $1 AND zone_number = $2 AND trimmed_version < $3
+      """
+    let remove: Statement = "DELETE FROM zones WHERE database_id = $1 AND zone_number = $2"
+  }
+  static let sql = Statements()
 }
 
 extension Zone {

@@ -8,9 +8,8 @@ import StoreModel
 /// A tombstone stays for ``StoreConfiguration/deletionRetention``, or until a zone with the same ID
 /// is created again. While the tombstone of a purged zone stays, requests for the zone fail with
 /// ``ItemFailure/Code/zoneDeleted``. A *purged* zone was deleted outside of the app.
-struct ZoneTombstoneTable {
+struct ZoneTombstoneTable: Table {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
 
   /// `version` is the number of the deletion, from the database's sequence (``DatabaseTable/nextNumber(of:)``).
   /// `deleted` is the time of the deletion in milliseconds since 1970. `purged` is 1 for a purged zone,
@@ -24,30 +23,21 @@ struct ZoneTombstoneTable {
     """
   ]
 
-  /// Adds the tombstone of a zone that is being deleted.
   func remember(
     deletionOf zoneID: ZoneID, isPurge: Bool, in database: DatabaseID, version: Int64,
     at timestamp: Timestamp
   ) throws {
     try connection.run(
-      """
-      INSERT INTO zone_tombstones (database_id, zone_name, owner_name, version, deleted, purged)
-      VALUES ($1, $2, $3, $4, $5, $6)
-      """,
+      Self.sql.remember,
       [
-        .integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName),
+        .id(database), .text(zoneID.zoneName), .text(zoneID.ownerName),
         .integer(version), .integer(timestamp.milliseconds), .integer(isPurge ? 1 : 0),
       ])
   }
 
-  /// Deletes the tombstone of a zone that is created again.
   func forgetDeletion(of zoneID: ZoneID, in database: DatabaseID) throws {
     try connection.run(
-      """
-      DELETE FROM zone_tombstones
-      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
-      """,
-      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)])
+      Self.sql.forget, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)])
   }
 
   /// Returns the failure for a zone that does not exist.
@@ -57,11 +47,7 @@ struct ZoneTombstoneTable {
     _ zoneID: ZoneID, in database: DatabaseID, at address: DatabaseAddress, _ advice: String? = nil
   ) throws -> ItemFailure {
     let isPurged = try connection.first(
-      """
-      SELECT purged FROM zone_tombstones
-      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
-      """,
-      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+      Self.sql.purged, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
     ) { $0.integer(0) == 1 }
     guard isPurged == true else { return address.missing(zoneID, advice) }
     return ItemFailure(
@@ -69,16 +55,11 @@ struct ZoneTombstoneTable {
       "zone '\(zoneID)' was deleted for its user, outside of the app")
   }
 
-  /// Returns the entries of zones that were deleted after a version, in the order of their deletion,
-  /// with the versions of their deletions.
   func zones(
     deletedIn database: DatabaseID, after version: Int64, limit: Int
   ) throws -> [(change: ZoneChange, version: Int64)] {
     try connection.rows(
-      """
-      SELECT zone_name, owner_name, version, purged FROM zone_tombstones
-      WHERE database_id = $1 AND version > $2 ORDER BY version LIMIT $3
-      """, [.integer(database.rawValue), .integer(version), .integer(Int64(limit))]
+      Self.sql.zones, [.id(database), .integer(version), .integer(Int64(limit))]
     ) {
       let zoneID = ZoneID(zoneName: $0.text(0), ownerName: $0.text(1))
       return ($0.integer(3) == 1 ? .purged(zoneID) : .deleted(zoneID), $0.integer(2))
@@ -90,21 +71,38 @@ struct ZoneTombstoneTable {
   /// - Parameter horizon: milliseconds since 1970. A tombstone is old if its deletion was before
   ///   this time.
   func old(before horizon: Int64) throws -> [ForgottenVersion] {
-    try connection.rows(
-      """
-      SELECT database_id, MAX(version) FROM zone_tombstones WHERE deleted < $1
-      GROUP BY database_id
-      """, [.integer(horizon)], ForgottenVersion.init(row:))
+    try connection.rows(Self.sql.old, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
   /// Deletes the tombstones up to a version of each database. The method also raises the database's
   /// `trimmed_version`, which makes older change tokens expire.
   func trim(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
-      try connection.run(
-        "DELETE FROM zone_tombstones WHERE database_id = $1 AND version <= $2",
-        forgotten.arguments)
+      try connection.run(Self.sql.trim, forgotten.arguments)
       try DatabaseTable(transaction: transaction).note(trimmedZones: forgotten)
     }
   }
+
+  struct Statements {
+    let remember: Statement = """
+      INSERT INTO zone_tombstones (database_id, zone_name, owner_name, version, deleted, purged)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      """
+    let forget: Statement =
+      "DELETE FROM zone_tombstones WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3"
+    let purged: Statement = """
+      SELECT purged FROM zone_tombstones
+      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      """
+    let zones: Statement = """
+      SELECT zone_name, owner_name, version, purged FROM zone_tombstones
+      WHERE database_id = $1 AND version > $2 ORDER BY version LIMIT $3
+      """
+    let old = """
+      SELECT database_id, MAX(version) FROM zone_tombstones WHERE deleted < $1
+      GROUP BY database_id
+      """.except([.everyDatabase, .wholeTable])
+    let trim: Statement = "DELETE FROM zone_tombstones WHERE database_id = $1 AND version <= $2"
+  }
+  static let sql = Statements()
 }

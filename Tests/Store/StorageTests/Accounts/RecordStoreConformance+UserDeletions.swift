@@ -345,7 +345,9 @@ struct UserTracesTests {
           !["subscriptions", "notification_log"].contains(name)
         {
           #expect(
-            UserTraces.publicColumns.contains { $0.table == name && $0.column == column }
+            UserTraces.publicColumns.map(\.place).contains {
+              $0.table == name && $0.column == column
+            }
               || UserTraces.shareColumns.contains { $0.table == name && $0.column == column },
             "\(name).\(column)")
         }

@@ -58,7 +58,7 @@ struct ServerGroup {
   }
 
   /// The numbers that a statement finds, of one column.
-  func integers(_ statement: String) async throws -> [Int64] {
+  func integers(_ statement: Statement) async throws -> [Int64] {
     try await store(0).transactions.read { transaction in
       try transaction.connection.rows(statement, []) { $0.integer(0) }
     }

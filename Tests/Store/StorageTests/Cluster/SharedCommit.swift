@@ -99,9 +99,7 @@ struct StoredState: Equatable {
   private init(in transaction: StoreTransaction) throws {
     let connection = transaction.connection
     func lines(_ statement: String) throws -> [String] {
-      let statement = "SELECT \(statement)"
-      StatementCheck.passOver(statement)
-      return try connection.rows(statement, []) { $0.text(0) }
+      try connection.rows("SELECT \(statement)", []) { $0.text(0) }
     }
     // The engines agree on little that makes a text of bytes.
     func hex(_ column: String) -> String {
@@ -129,8 +127,7 @@ struct StoredState: Equatable {
           AND zones.zone_number = value_index.zone_number
       """
     ).sorted()
-    let allRecords = "SELECT \(StoredRecord.columns), records.database_id FROM records"
-    StatementCheck.passOver(allRecords)
+    let allRecords: Statement = "SELECT \(StoredRecord.columns), records.database_id FROM records"
     let rows = try connection.rows(allRecords, []) {
       (StoredRecord.Row($0), DatabaseID(rawValue: $0.integer(6)))
     }

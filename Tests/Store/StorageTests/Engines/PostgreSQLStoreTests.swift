@@ -131,7 +131,7 @@ struct PostgreSQLStoreTests {
         try await store.transactions.write {
           _ = try $0.connection.run("DROP TABLE notification_runs", [])
           for statement in NotificationIndexTable.definition.prefix(2) {
-            _ = try $0.connection.run(statement, [])
+            _ = try $0.connection.run(Statement(statement), [])
           }
         }
         await store.close()
@@ -188,7 +188,7 @@ struct PostgreSQLStoreTests {
           CREATE OR REPLACE FUNCTION breaks(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql
           AS 'BEGIN RAISE ''it is broken''; END'
           """,
-        ] { _ = try transaction.connection.run(statement, []) }
+        ] { _ = try transaction.connection.run(Statement(statement), []) }
       }
       await store.close()
       let told = Mutex<[String: String]>([:])

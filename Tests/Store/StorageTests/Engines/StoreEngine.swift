@@ -46,7 +46,6 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
       configuration.separatesDatabases = self == .separateDatabases
       let store = try await Store.inMemory(configuration: configuration)
       try await body(try await TestStore(store))
-      try await StatementCheck.look(at: store)
       await store.close()
     case .postgreSQL:
       let schema = try await PostgreSQLServer.shared.makeStore()

@@ -47,7 +47,7 @@ struct ReadCancellationTests {
   }
 
   /// Asks PostgreSQL over a connection that has nothing to do with the store's.
-  private func ask(_ address: PostgreSQLAddress, _ statement: String) async throws -> Int64 {
+  private func ask(_ address: PostgreSQLAddress, _ statement: Statement) async throws -> Int64 {
     try await Store.onThread {
       let connection = try PostgreSQLConnection(to: address)
       defer { connection.close() }
@@ -55,7 +55,7 @@ struct ReadCancellationTests {
     }
   }
 
-  private static let pausing = """
+  private static let pausing: Statement = """
     SELECT COUNT(*) FROM pg_stat_activity
     WHERE state = 'active' AND query LIKE '%FROM pg_sleep%' AND pid <> pg_backend_pid()
     """
@@ -86,7 +86,7 @@ struct ReadCancellationTests {
       let read = begin(in: store) { transaction in
         try transaction.connection.first("SELECT COUNT(*) FROM records", []) { $0.integer(0) }
       }
-      let waiting = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted"
+      let waiting: Statement = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted"
       try await eventually("it waits") { try holder.first(waiting, []) { $0.integer(0) } == 1 }
       read.cancel()
       #expect(await outcome(of: read) == "given up")
@@ -142,13 +142,13 @@ struct ReadCancellationTests {
         // One statement that has no row yet; it has begun when the tally says so.
         { transaction, hasBegun in
           hasBegun.raise()
-          _ = try transaction.connection.first(Self.endless + "COUNT(*) FROM n", []) {
+          _ = try transaction.connection.first("\(Self.endless)COUNT(*) FROM n", []) {
             $0.integer(0)
           }
         },
         // One statement of many rows.
         { transaction, hasBegun in
-          try transaction.connection.query(Self.endless + "i FROM n", []) { _ in hasBegun.raise() }
+          try transaction.connection.query("\(Self.endless)i FROM n", []) { _ in hasBegun.raise() }
         },
         // Many statements of one row.
         { transaction, hasBegun in

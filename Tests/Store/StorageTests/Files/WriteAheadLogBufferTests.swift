@@ -147,7 +147,7 @@ struct WriteAheadLogBufferTests {
       }
       if round % 5 == 0 { try connection.rollback() } else { try connection.commit() }
       let sum = "SELECT count(*), coalesce(sum(length(content)), 0) FROM pages"
-      let own = try connection.rows(sum, []) { [$0.integer(0), $0.integer(1)] }
+      let own = try connection.rows(Statement(sum), []) { [$0.integer(0), $0.integer(1)] }
       var statement: OpaquePointer?
       sqlite3_prepare_v2(plain, sum, -1, &statement, nil)
       #expect(sqlite3_step(statement) == SQLITE_ROW)
@@ -161,7 +161,7 @@ struct WriteAheadLogBufferTests {
     for suffix in ["", "-wal"] {
       try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
     }
-    let count = "SELECT count(*) FROM pages"
+    let count: Statement = "SELECT count(*) FROM pages"
     let recovered = try SQLiteConnection(path: copy)
     #expect(
       try recovered.rows(count, []) { $0.integer(0) }

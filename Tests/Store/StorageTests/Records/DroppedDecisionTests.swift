@@ -84,11 +84,9 @@ struct DroppedDecisionTests {
       let store = test.store
       let database = test.privateID
       @Sendable func count(_ table: String, _ transaction: StoreTransaction) throws -> Int64 {
-        let statement = "SELECT COUNT(*) FROM \(table) WHERE database_id = $1"
-        StatementCheck.passOver(statement)
-        return try transaction.connection.first(statement, [.integer(database.rawValue)]) {
-          $0.integer(0)
-        } ?? -1
+        try transaction.connection.first(
+          "SELECT COUNT(*) FROM \(table) WHERE database_id = $1", [.integer(database.rawValue)]
+        ) { $0.integer(0) } ?? -1
       }
       @Sendable func save(_ names: [String], _ transaction: StoreTransaction) throws {
         let operations = names.map {

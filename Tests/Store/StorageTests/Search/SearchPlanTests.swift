@@ -25,7 +25,7 @@ struct SearchPlanTests {
       let arguments = [SQLValue](repeating: .integer(0), count: 12)
       var steps: [Step] = []
       for text in connection.statementTexts where text.hasPrefix("SELECT") {
-        steps += try connection.rows("EXPLAIN QUERY PLAN " + text, arguments) {
+        steps += try connection.rows("EXPLAIN QUERY PLAN \(text)", arguments) {
           Step(statement: text, step: $0.text(3))
         }
       }

@@ -37,7 +37,7 @@ struct IndexWorkTests {
       for database in databases {
         let address = try DatabaseTable(transaction: transaction).address(of: database)
         let rows = try transaction.connection.rows(
-          StoredRecord.selection + " WHERE database_id = $1", [.integer(database.rawValue)],
+          "\(StoredRecord.selection) WHERE database_id = $1", [.integer(database.rawValue)],
           StoredRecord.Row.init)
         for row in rows {
           let stored = try RecordTable(transaction: transaction).record(row, in: database)

@@ -142,10 +142,10 @@ struct EntryReader {
       var count = 0
       var last: Place?
       try search.transaction.connection.query(
-        EntrySelection.text(
+        ValueIndexTable.sql.entries(
           part.span, isDescending: isDescending, inZone: search.zoneNumber != nil),
         [
-          .integer(search.database.rawValue), .integer(stretches[stretch].field),
+          .id(search.database), .integer(stretches[stretch].field),
           .bytes(part.first), part.second, .integer(Int64(left)), .integer(search.zoneNumber ?? 0),
         ]
       ) { row in
@@ -215,14 +215,8 @@ struct EntryReader {
     var last: Int64 = 0
     if case .after(_, _, let version) = place { last = version }
     try search.transaction.connection.query(
-      """
-      SELECT version, type_number, record_number FROM records
-      WHERE database_id = $1 AND zone_number = $2 AND version > $3 ORDER BY version LIMIT $4
-      """,
-      [
-        .integer(search.database.rawValue), .integer(zoneNumber), .integer(last),
-        .integer(Int64(limit)),
-      ]
+      RecordTable.sql.inZone,
+      [.id(search.database), .integer(zoneNumber), .integer(last), .integer(Int64(limit))]
     ) { row in
       count += 1
       last = row.integer(0)

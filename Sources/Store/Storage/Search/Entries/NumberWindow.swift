@@ -68,9 +68,9 @@ struct NumberWindow {
   private mutating func read(from number: Int64, in search: RecordSearch) throws {
     numbers.removeAll(keepingCapacity: true)
     try search.transaction.connection.query(
-      EntrySelection.text(.oneKey, isDescending: false, inZone: false),
+      ValueIndexTable.sql.entries(.oneKey, isDescending: false, inZone: false),
       [
-        .integer(search.database.rawValue), .integer(stretch.field), .bytes(stretch.range.lower),
+        .id(search.database), .integer(stretch.field), .bytes(stretch.range.lower),
         .integer(number - 1), .integer(Int64(size)),
       ]
     ) { numbers.append($0.integer(0)) }

@@ -60,12 +60,9 @@ extension SortedSearch {
     // earlier page.
     let number = start?.values[level] == nil ? start?.number : nil
     let rows = try search.transaction.connection.rows(
-      StoredRecord.selection
-        + (ascending
-          ? " WHERE database_id = $1 AND record_number > $2 ORDER BY record_number LIMIT $3"
-          : " WHERE database_id = $1 AND record_number < $2 ORDER BY record_number DESC LIMIT $3"),
+      ascending ? RecordTable.sql.after : RecordTable.sql.before,
       [
-        .integer(search.database.rawValue), .integer(number ?? (ascending ? 0 : .max)),
+        .id(search.database), .integer(number ?? (ascending ? 0 : .max)),
         .integer(Int64(search.effort.absenceLimit)),
       ], StoredRecord.Row.init)
     for row in rows where search.zoneNumber == nil || row.zoneNumber == search.zoneNumber {

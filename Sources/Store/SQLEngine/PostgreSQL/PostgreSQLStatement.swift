@@ -1,0 +1,25 @@
+/// A statement that ran in a session.
+final class PostgreSQLStatement {
+  let text: String
+  /// The statement's name in the session, such as `s12`.
+  let name: String
+  /// The highest number of a parameter; 0 without parameters.
+  let argumentCount: Int
+  /// Whether the server has prepared the statement.
+  var isPrepared = false
+  private var effects: StatementEffects?
+
+  init(_ text: String, number: Int) {
+    self.text = text
+    name = "s\(number)"
+    argumentCount =
+      text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).dropFirst()
+      .compactMap { Int(Substring($0.prefix { (0x30...0x39).contains($0) })) }.max() ?? 0
+  }
+
+  func effects(at gate: StatementGate) -> StatementEffects {
+    let known = effects ?? StatementEffects(of: text, at: gate)
+    effects = known
+    return known
+  }
+}
