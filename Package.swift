@@ -277,7 +277,8 @@ let testing: [[Target]] = [
         PetrelServer AdminAPI DatabaseAPI Configuration Logging Explanation OpenIDConnect
         PushChannels Storage SQLEngine StoreModel WebServices CloudKitModel HTTPService
         OutboundHTTP Cryptography JSONCoding Measuring Settings CSQLite PropertyTesting
-        RepositoryFiles Waiting PythonPrograms PostgreSQLTesting WebPushSimulation IssuerSimulation
+        RepositoryFiles Waiting PythonPrograms PostgreSQLTesting ProxySimulation WebPushSimulation
+        IssuerSimulation
         """),
       tests(
         "DatabaseAPITests",
@@ -318,7 +319,8 @@ let testing: [[Target]] = [
         "StorageTests",
         """
         PostgreSQLHosting StoreTools Storage SQLEngine StoreModel CloudKitModel Cryptography
-        CSQLite CPageChecksum PropertyTesting RepositoryFiles Waiting PostgreSQLTesting ProtocolModels
+        CSQLite CPageChecksum PropertyTesting RepositoryFiles Waiting PostgreSQLTesting
+        ProxySimulation ProtocolModels
         """)
     ]),
   layer(
@@ -391,7 +393,7 @@ let testing: [[Target]] = [
       module("ProtocolModels"),
       // A server over TLS that does not behave, for tests.
       module("HostilePeer", "Cryptography COpenSSL"),
-      // An HTTP proxy for tests.
+      // Proxies for tests: one of HTTP, and one of any connection that holds what it should pass on.
       module("ProxySimulation"),
       // A push service of browsers for tests.
       module("WebPushSimulation", "PushChannels HTTP2Transport Cryptography JSONCoding Waiting"),

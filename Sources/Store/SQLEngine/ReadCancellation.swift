@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 
 /// The cancellation of one read whose caller no longer needs the result, while the read waits or
@@ -7,10 +8,13 @@ import Synchronization
 /// The reading thread checks before each statement, and in SQLite before each row, whether the read
 /// is cancelled. Another thread ends a running statement by a signal to the engine. PostgreSQL gets
 /// the signal over another connection, and the signal names only the session, not the statement. So
-/// the signalling thread holds the lock of ``phase`` until the server has signalled the session.
-/// The read cannot end meanwhile, so no statement of a later read is ended. Both engines ignore a
-/// signal if no statement runs. The signal is repeated until the read has ended.
-package final class ReadCancellation: Sendable {
+/// the read cannot end until the server has signalled the session, and no statement of a later read
+/// is ended. A read whose connection was lost does not wait, because the signal can only reach the
+/// lost session. Both engines ignore a signal if no statement runs. The signal is repeated until the
+/// read has ended.
+///
+/// Unchecked: ``condition`` guards what changes, except for the atomic `cancelled`.
+package final class ReadCancellation: @unchecked Sendable {
   /// The phase of the read.
   private enum Phase {
     /// The read waits for a reading thread.
@@ -32,8 +36,11 @@ package final class ReadCancellation: Sendable {
   /// Creates the cancellation of a read that has not begun.
   package init() {}
 
-  private let phase = Mutex(Phase.waiting)
-  /// Whether the read was cancelled. It is written under the lock of ``phase``.
+  private let condition = NSCondition()
+  private var phase = Phase.waiting
+  /// Whether a signal is under way.
+  private var isSignalling = false
+  /// Whether the read was cancelled. It is written under the lock of ``condition``.
   private let cancelled = Atomic(false)
 
   /// Whether ``cancel()`` was called. Any thread may read the value.
@@ -41,7 +48,7 @@ package final class ReadCancellation: Sendable {
 
   /// Cancels the read, from any thread.
   package func cancel() {
-    let isRunning = phase.withLock { phase in
+    let isRunning = condition.withLock {
       cancelled.store(true, ordering: .relaxed)
       if case .running = phase { return true }
       return false
@@ -52,12 +59,17 @@ package final class ReadCancellation: Sendable {
   /// Signals the engine to end the running statement, and repeats the signal every ``repetition``
   /// seconds until the read has ended.
   private func interruptRead() {
-    let isRunning = phase.withLock { phase in
-      guard case .running(let interrupt) = phase else { return false }
-      interrupt()
-      return true
+    let running: (@Sendable () -> Void)? = condition.withLock {
+      guard case .running(let interrupt) = phase else { return nil }
+      isSignalling = true
+      return interrupt
     }
-    guard isRunning else { return }
+    guard let running else { return }
+    running()
+    condition.withLock {
+      isSignalling = false
+      condition.broadcast()
+    }
     Self.messages.asyncAfter(deadline: .now() + Self.repetition) { self.interruptRead() }
   }
 
@@ -69,7 +81,7 @@ package final class ReadCancellation: Sendable {
   /// - Throws: `CancellationError` if the read was cancelled while it waited.
   package func begin(on connection: any SQLConnection) throws {
     let interrupt = connection.interruption()
-    try phase.withLock { phase in
+    try condition.withLock {
       if isCancelled { throw CancellationError() }
       phase = .running(interrupt)
     }
@@ -88,7 +100,8 @@ package final class ReadCancellation: Sendable {
   /// - Returns: whether the read was cancelled.
   @discardableResult
   package func end(on connection: any SQLConnection) -> Bool {
-    let isCancelled = phase.withLock { phase in
+    let isCancelled = condition.withLock {
+      while isSignalling, !connection.isLost { condition.wait() }
       phase = .over
       return self.isCancelled
     }

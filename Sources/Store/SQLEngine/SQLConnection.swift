@@ -125,6 +125,8 @@ package protocol SQLConnection: AnyObject {
   ) throws
   /// Runs a query with arrays and visits its rows in order.
   func query(_ query: RowQuery, _ visit: (any SQLRow) throws -> Void) throws
+  /// Whether the connection was lost and not replaced yet.
+  var isLost: Bool { get }
   /// Connects again if the connection was lost. Call the method before statements outside of a
   /// transaction.
   func getReady() throws
@@ -237,6 +239,8 @@ extension SQLConnection {
     return value
   }
 
+  /// False, as for a connection to a file, which is not lost.
+  package var isLost: Bool { false }
   /// Does nothing, as for a connection to a file, which is not lost. An engine whose connections can
   /// be lost has a method of its own.
   package func getReady() throws {}

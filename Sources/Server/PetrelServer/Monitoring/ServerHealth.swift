@@ -12,6 +12,7 @@ final class ServerHealth: Sendable {
 
   private let store: Store
   private let probe: StoreProbe
+  private let reach: StoreProbe
   /// The time in seconds after which a transaction counts as stuck.
   private let longestTransaction: Double
   /// Returns the fault that prevents the dispatcher from dispatching; nil if there is none.
@@ -23,15 +24,17 @@ final class ServerHealth: Sendable {
   ///
   /// - Parameters:
   ///   - probe: the check whether the store can write.
+  ///   - reach: the check whether the store can be reached.
   ///   - longestTransaction: the time in seconds after which a transaction counts as stuck.
   ///   - dispatchFault: returns the fault of the dispatcher; nil if there is none.
   init(
-    store: Store, probe: StoreProbe, longestTransaction: Double = 60,
+    store: Store, probe: StoreProbe, reach: StoreProbe, longestTransaction: Double = 60,
     dispatchFault: @escaping @Sendable () -> String?
   ) {
     self.longestTransaction = longestTransaction
     self.store = store
     self.probe = probe
+    self.reach = reach
     self.dispatchFault = dispatchFault
   }
 
@@ -56,13 +59,15 @@ final class ServerHealth: Sendable {
   /// Returns the report for `/health/ready`. A bad report means that no requests should be sent to
   /// this server.
   func ready() async -> HealthReport {
+    // A write waits for others, so it finds out late that nothing answers.
+    let trouble = if let trouble = await reach.trouble() { trouble } else { await probe.trouble() }
     let free = await store.fileSizes()?.free
     return HealthReport(checks: [
       .init(
         name: "serving",
         trouble: draining.load(ordering: .relaxed) ? "the server is about to stop" : nil),
       .init(
-        name: "store", trouble: await probe.trouble(), warning: store.metrics.foundDamage),
+        name: "store", trouble: trouble, warning: store.metrics.foundDamage),
       .init(
         name: "disk",
         trouble: free.flatMap { free in

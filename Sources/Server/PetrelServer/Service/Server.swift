@@ -108,7 +108,7 @@ public final class Server: Sendable {
     }
     settings.onStop = { service.endPolls() }
     let health = ServerHealth(
-      store: store, probe: StoreProbe(store: store),
+      store: store, probe: .writing(to: store), reach: .reaching(store),
       dispatchFault: { service.dispatchMetrics.fault })
     self.health = health
     let pages = OperationPages(access: OperatorAccess(configuration), health: health) {

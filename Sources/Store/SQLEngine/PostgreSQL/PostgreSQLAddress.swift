@@ -57,6 +57,38 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     return unquoted.trimmingCharacters(in: CharacterSet(charactersIn: " :"))
   }
 
+  /// Calls `body` with the keywords and values of libpq's parameters for a connection: Petrel's
+  /// defaults, then the address, then `place`. Later ones override earlier ones.
+  ///
+  /// `TCP_USER_TIMEOUT` and keepalives find a peer that is gone within seven seconds, also while a
+  /// statement runs.
+  func withParameters<Result>(
+    at place: [(String, String)] = [],
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
+  ) -> Result {
+    let parameters =
+      [
+        ("application_name", "petrel"), ("client_encoding", "UTF8"), ("connect_timeout", "5"),
+        ("keepalives", "1"), ("keepalives_idle", "3"), ("keepalives_interval", "2"),
+        ("keepalives_count", "2"), ("tcp_user_timeout", "7000"), ("dbname", text),
+      ] + place
+    return Self.withTexts(parameters.map(\.0)) { keywords in
+      Self.withTexts(parameters.map(\.1)) { body(keywords, $0) }
+    }
+  }
+
+  /// Calls `body` with the texts as a null-terminated array of C strings.
+  private static func withTexts<Result>(
+    _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+  ) -> Result {
+    let copies = texts.map { strdup($0) }
+    defer { for copy in copies { free(copy) } }
+    var pointers: [UnsafePointer<CChar>?] = copies.map { UnsafePointer($0) }
+    pointers.append(nil)
+    // The array is never empty, because it ends with a null pointer. So it has memory.
+    return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+  }
+
   /// Returns whether a text begins like the address of a PostgreSQL database.
   public static func isAddress(_ text: String) -> Bool {
     text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")

@@ -26,6 +26,8 @@ struct PostgreSQLArguments {
   /// The bytes of all arguments, one after the other. The first byte is no argument, so that the
   /// memory always has an address.
   private var memory: [UInt8] = []
+  /// The bytes of all arguments together.
+  var byteCount: Int { memory.count }
   /// The ranges of the arguments in the memory; nil for null.
   private var ranges: [Range<Int>?] = []
   /// The addresses, lengths and formats that libpq takes. They are members only so that their

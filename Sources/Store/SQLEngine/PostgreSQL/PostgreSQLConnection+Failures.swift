@@ -58,8 +58,12 @@ extension PostgreSQLConnection {
     case (_, "08"), (_, "57"), ("", _):
       // libpq does not count a connection as lost when it can no longer send on it.
       isUnfit = true
-      return StoreError(
-        .unreachable, "the connection to \(address) is lost: \(reason)", statement: statement)
+      let error = StoreError(
+        .unreachable, "the connection to \(address) is lost: \(exchange.silence ?? reason)",
+        statement: statement)
+      // To connect again would only take more time now.
+      if exchange.silence != nil { settings.outage.note(error) }
+      return error
     default: return StoreError(.statementFailed, reason, statement: statement)
     }
   }

@@ -5,7 +5,7 @@ extension PostgreSQLConnection {
   /// Begins a `COPY … FROM STDIN`. Until ``endCopy(_:)``, the connection can run no other
   /// statement.
   package func beginCopy(_ statement: String) throws {
-    let result = PQexec(handle, statement)
+    let result = answer(to: statement)
     defer { PQclear(result) }
     guard PQresultStatus(result) == PGRES_COPY_IN else { throw failure(result, statement) }
   }
@@ -19,6 +19,7 @@ extension PostgreSQLConnection {
         handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
     }
     guard isPut == 1 else { throw failure(nil, statement) }
+    exchange.flush()
   }
 
   /// Ends the copy and waits for the server.
@@ -27,7 +28,7 @@ extension PostgreSQLConnection {
   package func endCopy(_ statement: String) throws {
     guard PQputCopyEnd(handle, nil) == 1 else { throw failure(nil, statement) }
     var end: (any Error)?
-    while let result = PQgetResult(handle) {
+    while let result = exchange.nextResult() {
       defer { PQclear(result) }
       do { try check(result, statement) } catch { end = end ?? error }
     }
@@ -68,5 +69,20 @@ extension PostgreSQLConnection {
         report(table, error)
       }
     }
+  }
+}
+
+// What PostgreSQL does by itself or by other words.
+extension PostgreSQLConnection {
+  /// 0: PostgreSQL copies its log by itself.
+  package var loggedPages: Int { 0 }
+  /// Does nothing and returns 0: PostgreSQL copies its log by itself.
+  package func copyLog(isAlone: Bool) throws -> Int { 0 }
+
+  /// Translates the marks of a definition, which are comments such as `/*clustered*/`. Texts are
+  /// compared by their bytes, as in SQLite.
+  package func definition(_ statement: String) -> String {
+    statement.replacing("/*clustered*/", with: "").replacing("/*unlogged*/", with: "UNLOGGED")
+      .replacing(/\bTEXT\b/, with: #"TEXT COLLATE "C""#)
   }
 }

@@ -101,6 +101,7 @@ extension PostgreSQLConnection {
     }
     guard isSent == 1 else { throw failure(nil, statement.text) }
     pipeline.append(statement.text)
+    exchange.sent(arguments.byteCount)
   }
 
   /// Enters libpq's pipeline mode, if no statement is in the pipeline yet.
@@ -133,7 +134,7 @@ extension PostgreSQLConnection {
     var last = ""
     if PQpipelineSync(handle) == 1 {
       for (index, statement) in statements.enumerated() where PQstatus(handle) == CONNECTION_OK {
-        while let result = PQgetResult(handle) {
+        while let result = exchange.nextResult() {
           defer { PQclear(result) }
           guard PQresultStatus(result) != PGRES_PIPELINE_ABORTED else { continue }
           do {
@@ -146,7 +147,7 @@ extension PostgreSQLConnection {
         }
       }
       // The result of the synchronization.
-      if PQstatus(handle) == CONNECTION_OK { PQclear(PQgetResult(handle)) }
+      if PQstatus(handle) == CONNECTION_OK { PQclear(exchange.nextResult()) }
     } else {
       failure = self.failure(nil, statements[0])
     }

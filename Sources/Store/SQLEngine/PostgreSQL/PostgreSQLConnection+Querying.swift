@@ -40,7 +40,7 @@ extension PostgreSQLConnection {
     PQsetSingleRowMode(handle)
     var row: PostgreSQLRow?
     var failure: (any Error)?
-    while let result = PQgetResult(handle) {
+    while let result = exchange.nextResult() {
       defer { PQclear(result) }
       guard failure == nil else { continue }
       do {

@@ -30,6 +30,10 @@ package final class PostgreSQLConnection: SQLConnection {
     /// statement with arrays each time, because it knows the number of rows then. A plan that is kept
     /// must not depend on the present size of a table.
     package var plansOnce = false
+    /// The limits of each wait for the server.
+    package var limits = PostgreSQLExchange.Limits()
+    /// The outages of the server, as the connections of the store know them.
+    package var outage = PostgreSQLOutage()
 
     /// Creates settings. By default, the time limit is a minute for a statement and 10 seconds for
     /// a lock; an idle transaction has no limit.
@@ -47,7 +51,9 @@ package final class PostgreSQLConnection: SQLConnection {
   package let address: PostgreSQLAddress
   /// libpq's connection (`PGconn`).
   package let handle: OpaquePointer
-  private let settings: Settings
+  let settings: Settings
+  /// Sends and waits.
+  let exchange: PostgreSQLExchange
   /// The record of damage that PostgreSQL found in its files; nil if this connection only throws
   /// errors about damage.
   package var damage: StoreDamage?
@@ -87,23 +93,13 @@ package final class PostgreSQLConnection: SQLConnection {
   package init(to address: PostgreSQLAddress, settings: Settings = Settings()) throws {
     self.address = address
     self.settings = settings
-    let options = [
-      "application_name": "petrel", "connect_timeout": "10", "client_encoding": "UTF8",
-      // The keepalives detect a dead peer within half a minute.
-      "keepalives": "1", "keepalives_idle": "15", "keepalives_interval": "5",
-      "keepalives_count": "3", "tcp_user_timeout": "30000",
-    ].sorted { $0.key < $1.key }
-    // The address comes last, so that it overrides the defaults.
-    let opened = Self.withTexts(options.map(\.key) + ["dbname"]) { keywords in
-      Self.withTexts(options.map(\.value) + [address.text]) {
-        PQconnectdbParams(keywords, $0, 1)
-      }
-    }
+    let opened = address.withParameters { PQconnectdbParams($0, $1, 1) }
     guard let opened else {
       throw StoreError(.cannotOpen, "there is not enough memory for a connection")
     }
     handle = opened
     petrel_ignore_notices(handle)
+    exchange = PostgreSQLExchange(over: handle, to: address, limits: settings.limits)
     do {
       guard PQstatus(handle) == CONNECTION_OK else {
         throw StoreError(.cannotOpen, "\(address) cannot be reached: \(message)")
@@ -119,11 +115,13 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: The session
 
+  /// Whether the connection was lost, or must be replaced for another reason.
+  package var isLost: Bool { PQstatus(handle) != CONNECTION_OK || isUnfit }
+
   /// Connects if the connection is lost, and sets up a new session.
   ///
   /// - Throws: ``StoreError/Code/unreachable``.
   package func getReady() throws {
-    let isLost = PQstatus(handle) != CONNECTION_OK || isUnfit
     guard isLost || !isPrepared else { return }
     if isLost {
       isPrepared = false
@@ -133,10 +131,13 @@ package final class PostgreSQLConnection: SQLConnection {
       statements = [:]
       pipeline = []
       knownCancellation = nil
-      PQreset(handle)
-      guard PQstatus(handle) == CONNECTION_OK else {
-        throw StoreError(.unreachable, "\(address) cannot be reached: \(message)")
+      try settings.outage.attempt { () throws(StoreError) in
+        PQreset(handle)
+        guard PQstatus(handle) == CONNECTION_OK else {
+          throw StoreError(.unreachable, "\(address) cannot be reached: \(message)")
+        }
       }
+      exchange.begin()
     }
     do {
       try prepareSession()
@@ -175,7 +176,7 @@ package final class PostgreSQLConnection: SQLConnection {
 
   /// Whether a transaction is open, also one that has failed.
   package var isInTransaction: Bool {
-    guard !isClosed else { return false }
+    guard !isClosed, !isUnfit else { return false }
     let status = PQtransactionStatus(handle)
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
   }
@@ -208,7 +209,7 @@ package final class PostgreSQLConnection: SQLConnection {
       do {
         return try body()
       } catch {
-        guard isFirst, isUnfit || PQstatus(handle) != CONNECTION_OK else { throw error }
+        guard isFirst, isLost else { throw error }
         isFirst = false
       }
     }
@@ -216,18 +217,8 @@ package final class PostgreSQLConnection: SQLConnection {
 
   /// Connects if the connection is lost, and begins a transaction by `statement`. If the connection
   /// turns out to be lost, the method runs `statement` once more.
-  package func begin<Result>(_ statement: () throws -> Result) throws -> Result {
-    var isFirst = true
-    while true {
-      try getReady()
-      do {
-        return try statement()
-      } catch {
-        // The connection was lost while no transaction was under way.
-        guard isFirst, isUnfit || PQstatus(handle) != CONNECTION_OK else { throw error }
-        isFirst = false
-      }
-    }
+  package func begin(_ statement: () throws -> Void) throws {
+    try withoutTransaction(statement)
   }
 
   /// Commits the transaction, after the statements under way.
@@ -239,7 +230,7 @@ package final class PostgreSQLConnection: SQLConnection {
   package func commit() throws {
     let word: String
     if pipeline.isEmpty {
-      let result = PQexec(handle, "COMMIT")
+      let result = answer(to: "COMMIT")
       defer { PQclear(result) }
       try check(result, "COMMIT")
       word = String(cString: PQcmdStatus(result))
@@ -261,9 +252,22 @@ package final class PostgreSQLConnection: SQLConnection {
   package func execute(_ script: String) throws {
     try read?.check()
     try settle()
-    let result = PQexec(handle, script)
+    let result = answer(to: script)
     defer { PQclear(result) }
     try check(result, script)
+  }
+
+  /// Sends a script, and waits for its last result or the first that is a failure.
+  func answer(to script: String) -> OpaquePointer? {
+    answer { PQsendQuery(handle, script) }
+  }
+
+  /// Waits for the last result of what `send` sends, or the first that is a failure; nil if nothing
+  /// can be sent.
+  private func answer(_ send: () -> Int32) -> OpaquePointer? {
+    guard !isUnfit else { return nil }
+    exchange.clear()
+    return send() == 1 ? exchange.result() : nil
   }
 
   /// Runs a prepared statement, after the statements under way, and returns the number of changed
@@ -280,8 +284,10 @@ package final class PostgreSQLConnection: SQLConnection {
       guard known.text.hasPrefix("ROLLBACK") else { throw error }
     }
     try prepare(known)
-    let result = self.arguments.withPointers(first: known.argumentCount) {
-      PQexecPrepared(handle, known.name, $0, $1, $2, $3, 1)
+    let result = answer {
+      self.arguments.withPointers(first: known.argumentCount) {
+        PQsendQueryPrepared(handle, known.name, $0, $1, $2, $3, 1)
+      }
     }
     defer { PQclear(result) }
     try check(result, known.text)
@@ -336,24 +342,12 @@ package final class PostgreSQLConnection: SQLConnection {
   func prepare(_ statement: PostgreSQLStatement) throws {
     guard !statement.isPrepared else { return }
     let types = Array(arguments.types.prefix(statement.argumentCount))
-    let result = PQprepare(handle, statement.name, statement.text, Int32(types.count), types)
+    let result = answer {
+      PQsendPrepare(handle, statement.name, statement.text, Int32(types.count), types)
+    }
     defer { PQclear(result) }
     try check(result, statement.text)
     statement.isPrepared = true
-  }
-
-  // MARK: The engine's own
-
-  /// 0: PostgreSQL copies its log by itself.
-  package var loggedPages: Int { 0 }
-  /// Does nothing and returns 0: PostgreSQL copies its log by itself.
-  package func copyLog(isAlone: Bool) throws -> Int { 0 }
-
-  /// Translates the marks of a definition, which are comments such as `/*clustered*/`. Texts are
-  /// compared by their bytes, as in SQLite.
-  package func definition(_ statement: String) -> String {
-    statement.replacing("/*clustered*/", with: "").replacing("/*unlogged*/", with: "UNLOGGED")
-      .replacing(/\bTEXT\b/, with: #"TEXT COLLATE "C""#)
   }
 
   /// Closes the connection, which ends its session and its locks.
@@ -361,17 +355,5 @@ package final class PostgreSQLConnection: SQLConnection {
     guard !isClosed else { return }
     isClosed = true
     PQfinish(handle)
-  }
-
-  /// Calls `body` with the texts as a null-terminated array of C strings.
-  private static func withTexts<Result>(
-    _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
-  ) -> Result {
-    let copies = texts.map { strdup($0) }
-    defer { for copy in copies { free(copy) } }
-    var pointers: [UnsafePointer<CChar>?] = copies.map { UnsafePointer($0) }
-    pointers.append(nil)
-    // The array is never empty, because it ends with a null pointer. So it has memory.
-    return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
   }
 }

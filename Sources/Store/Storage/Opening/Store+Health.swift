@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import SQLEngine
 import StoreModel
 
 extension Store {
@@ -65,6 +66,17 @@ extension Store {
     try await transactions.write(locking: .rows) { transaction in
       try Migration.writeVersionAgain(over: transaction.connection)
     }
+  }
+
+  /// Checks that PostgreSQL can be reached, over a connection of its own. So the check waits for no
+  /// other work. If it succeeds, lost connections may connect again at once. It does nothing for other
+  /// engines.
+  ///
+  /// - Throws: ``StoreError/Code/unreachable`` if PostgreSQL does not answer within `patience`.
+  public func checkReaching(within patience: Duration) async throws {
+    guard let address else { return }
+    try await Self.onThread { try ReachabilityProbe.ask(address, within: patience) }
+    outage.end()
   }
 
   /// Returns the size of a file in bytes; 0 if there is none.

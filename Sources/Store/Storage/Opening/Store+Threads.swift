@@ -132,7 +132,8 @@ extension Store {
     guard let limits else { return }
     // This connection has no object that records damage, because the other connections report it.
     let engine = try opening.location.connect(
-      configuration.tuning, locksRows: true, serves: false, checkpointPages: nil)
+      configuration.tuning, outage: opening.outage, locksRows: true, serves: false,
+      checkpointPages: nil)
     threads.start(named: "petrel.store.limits", over: StoreConnection(over: engine, context)) {
       limits.work(over: $0)
     }

@@ -84,6 +84,10 @@ public final class Store: Sendable {
 
   /// The configuration with which the store was opened. It never changes.
   let configuration: StoreConfiguration
+  /// The address of the PostgreSQL server that has the store; nil for other engines.
+  let address: PostgreSQLAddress?
+  /// The outages of PostgreSQL, as the store's connections know them.
+  let outage: PostgreSQLOutage
   /// The path of the store's SQLite file; nil for a store in memory or on PostgreSQL.
   let path: String?
   /// The record of damage found in that file; nil if the store is not in a file.
@@ -212,6 +216,8 @@ public final class Store: Sendable {
     let files = try opening.assetFiles()
     let first = try opening.firstConnection(applying: migrations)
     self.configuration = configuration
+    address = location.address
+    outage = opening.outage
     path = location.file
     fileDamage = path == nil ? nil : opening.damage
     serverDamage = path == nil ? opening.damage : nil

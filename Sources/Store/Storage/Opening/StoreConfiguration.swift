@@ -59,6 +59,14 @@ public struct StoreConfiguration: Sendable {
     /// PostgreSQL ends the transaction. So a server that hangs blocks other servers only for this
     /// time.
     public var idleTimeoutMilliseconds = 5_000
+    /// The milliseconds without a byte from PostgreSQL, after which a connection that waits for an
+    /// answer asks over a second connection whether PostgreSQL can be reached. It is far more than
+    /// most statements take, so that the question is rare.
+    public var silenceMilliseconds = 2_000
+    /// The most milliseconds that this question may take, after which the first connection counts as
+    /// lost. A busy machine takes less than a second for a new connection. Together with the silence
+    /// the time is short enough for people who wait for an answer.
+    public var probeMilliseconds = 5_000
 
     /// Creates the default settings.
     public init() {}

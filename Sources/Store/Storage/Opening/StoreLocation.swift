@@ -64,6 +64,8 @@ extension StoreLocation {
   /// - Parameters:
   ///   - tuning: the engine's settings.
   ///   - damage: the object that records damage found by the engine; nil if damage is not recorded.
+  ///   - outage: the outages of PostgreSQL, as the connections of the store know them. SQLite ignores
+  ///     this parameter.
   ///   - locksRows: whether the connection's transactions lock rows, so that other connections may
   ///     have to wait. It also decides how long a transaction may be idle before PostgreSQL ends
   ///     it: `idleTimeoutMilliseconds` if true, `statementTimeoutMilliseconds` if false. SQLite
@@ -76,7 +78,8 @@ extension StoreLocation {
   ///     parameter.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the engine cannot open the store.
   package func connect(
-    _ tuning: StoreConfiguration.Tuning, damage: StoreDamage? = nil, locksRows: Bool, serves: Bool,
+    _ tuning: StoreConfiguration.Tuning, damage: StoreDamage? = nil,
+    outage: PostgreSQLOutage = PostgreSQLOutage(), locksRows: Bool, serves: Bool,
     checkpointPages: Int?
   ) throws -> any SQLConnection {
     switch self {
@@ -92,6 +95,10 @@ extension StoreLocation {
       var settings = PostgreSQLConnection.Settings()
       settings.statementTimeout = tuning.statementTimeoutMilliseconds
       settings.lockTimeout = tuning.busyTimeoutMilliseconds
+      settings.limits = PostgreSQLExchange.Limits(
+        silence: .milliseconds(tuning.silenceMilliseconds),
+        patience: .milliseconds(tuning.probeMilliseconds))
+      settings.outage = outage
       settings.serving = serves ? .together : nil
       settings.plansOnce = locksRows
       settings.idleTimeout =

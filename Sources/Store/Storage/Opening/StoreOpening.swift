@@ -16,6 +16,8 @@ struct StoreOpening {
   let lock: ServerLock?
   /// The object that records damage to the store's files; nil for a store in memory.
   let damage: StoreDamage?
+  /// The outages of PostgreSQL, as the store's connections know them. Other engines have none.
+  let outage = PostgreSQLOutage()
   /// The check of the pages that remain to be checked while the store is served; nil if none
   /// remain.
   let inspection: StoreInspection?
@@ -98,7 +100,7 @@ struct StoreOpening {
   ///   - locksRows: whether other connections may have to wait for the connection's transactions.
   func connect(isReader: Bool = false, locksRows: Bool = true) throws -> any SQLConnection {
     let connection = try location.connect(
-      configuration.tuning, damage: damage, locksRows: locksRows,
+      configuration.tuning, damage: damage, outage: outage, locksRows: locksRows,
       serves: !isReader && configuration.role == .server,
       // A server's own thread copies the log. A tool copies only a very large log, so as not to
       // disturb the server.

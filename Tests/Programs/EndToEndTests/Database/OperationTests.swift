@@ -1,4 +1,5 @@
 import CloudKit
+import ProxySimulation
 import Testing
 import Waiting
 

@@ -1,6 +1,7 @@
 import Foundation
 import JSONCoding
 import PostgreSQLTesting
+import ProxySimulation
 import StoreModel
 import Synchronization
 import Testing

@@ -6,6 +6,7 @@ import Foundation
 import JSONCoding
 import OutboundHTTP
 import PostgreSQLTesting
+import ProxySimulation
 import StoreModel
 import Synchronization
 import Testing

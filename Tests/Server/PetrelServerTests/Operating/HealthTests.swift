@@ -73,7 +73,8 @@ struct HealthTests {
     try await withService { service in
       let health = ServerHealth(
         store: service.store,
-        probe: StoreProbe(store: service.store, patience: .milliseconds(20)),
+        probe: .writing(to: service.store, patience: .milliseconds(20)),
+        reach: .reaching(service.store),
         longestTransaction: 0.05, dispatchFault: { nil })
       let other = try await Self.hold(service.directory + "/petrel.sqlite")
       let report = await health.ready()
@@ -90,7 +91,7 @@ struct HealthTests {
   func dispatchFails() async throws {
     let store = try await Store.inMemory()
     let health = ServerHealth(
-      store: store, probe: StoreProbe(store: store, validity: .zero),
+      store: store, probe: .writing(to: store, validity: .zero), reach: .reaching(store),
       dispatchFault: { "no such table" })
     let report = await health.ready()
     #expect(!report.isGood)

@@ -1,6 +1,7 @@
 import Foundation
 import JSONCoding
 import PostgreSQLTesting
+import ProxySimulation
 import Synchronization
 import Testing
 import Waiting
@@ -45,6 +46,74 @@ struct PostgreSQLLossTests {
       }
       #expect(try await service.modify(Service.operation("create", "after")).outcomes == ["ok"])
       #expect(try await service.lookup("before", "after").outcomes == ["ok", "ok"])
+    }
+  }
+
+  /// The server reaches PostgreSQL through a proxy, which can hold all bytes as a network does that
+  /// loses them. The server gets no report of it.
+  private func withProxy(_ body: (Service, HoldingProxy) async throws -> Void) async throws {
+    let schema = try await PostgreSQLServer.shared.makeSchema()
+    let proxy = try HoldingProxy(to: .socket(path: try await PostgreSQLServer.shared.socket))
+    defer { proxy.close() }
+    var settings = ServiceSettings()
+    settings.postgreSQL = schema.address(overPort: proxy.port)
+    try await PetrelServerTests.withService(settings) { service in
+      try await service.restart {
+        $0.tuning.silenceMilliseconds = 200
+        $0.tuning.probeMilliseconds = 800
+      }
+      try await body(service, proxy)
+      proxy.release()
+      try await eventually("the server is ready again") {
+        try await service.client.send("GET", "/health/ready").status == 200
+      }
+    }
+    try await PostgreSQLServer.shared.drop(schema)
+  }
+
+  private static func silence(_ proxy: HoldingProxy) {
+    for direction in HoldingProxy.Direction.allCases { proxy.hold(direction) }
+  }
+
+  @Test("asks clients to come again when all that it sends is lost, and goes on by itself")
+  func silence() async throws {
+    try await withProxy { service, proxy in
+      #expect(try await service.modify(Service.operation("create", "before")).outcomes == ["ok"])
+      Self.silence(proxy)
+      // Each of these would wait for the release, which comes after them.
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<40 {
+          group.addTask {
+            let answer =
+              number % 2 == 0
+              ? try await service.modify(Service.operation("create", "during\(number)"))
+              : try await service.lookup("before")
+            #expect(answer.failure == "503 TRY_AGAIN_LATER", "\(answer.json)")
+            #expect(answer.headers["retry-after"] == "2")
+          }
+        }
+        try await group.waitForAll()
+      }
+      proxy.release()
+      try await eventually("the server is ready again") {
+        try await service.client.send("GET", "/health/ready").status == 200
+      }
+      #expect(try await service.modify(Service.operation("create", "after")).outcomes == ["ok"])
+      #expect(try await service.lookup("before", "after").outcomes == ["ok", "ok"])
+    }
+  }
+
+  @Test("calls itself not ready while nothing answers, although it has just written")
+  func readiness() async throws {
+    try await withProxy { service, proxy in
+      #expect(try await service.client.send("GET", "/health/ready").status == 200)
+      Self.silence(proxy)
+      try await eventually("the server is not ready") {
+        try await service.client.send("GET", "/health/ready").status == 503
+      }
+      let ready = try await service.client.send("GET", "/health/ready")
+      let trouble = ready.json["checks"]?["store"]?.string ?? ""
+      #expect(trouble.contains("did not answer within"), "\(trouble)")
     }
   }
 

@@ -1,9 +1,9 @@
-import CloudKit
+import Foundation
 
 /// A proxy between a client and the server. It holds the bytes of one side while the test asks for
 /// that.
-final class HoldingProxy: @unchecked Sendable {
-  enum Direction: Int, CaseIterable {
+public final class HoldingProxy: @unchecked Sendable {
+  public enum Direction: Int, CaseIterable {
     /// The server does not receive the client's bytes.
     case requests
     /// The server gets requests, and its answers do not reach the client.
@@ -11,12 +11,12 @@ final class HoldingProxy: @unchecked Sendable {
   }
 
   /// Where the server listens.
-  enum Server {
+  public enum Server {
     case port(Int)
     case socket(path: String)
   }
 
-  let port: Int
+  public let port: Int
   private let listener: Int32
   private let server: Server
   private let condition = NSCondition()
@@ -26,11 +26,11 @@ final class HoldingProxy: @unchecked Sendable {
   private var sockets: Set<Int32> = []
   private var isClosed = false
 
-  convenience init(to serverPort: Int) throws {
+  public convenience init(to serverPort: Int) throws {
     try self.init(to: .port(serverPort))
   }
 
-  init(to server: Server) throws {
+  public init(to server: Server) throws {
     self.server = server
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     self.listener = listener
@@ -55,11 +55,11 @@ final class HoldingProxy: @unchecked Sendable {
     return address
   }
 
-  func hold(_ direction: Direction) {
+  public func hold(_ direction: Direction) {
     condition.withLock { _ = held.insert(direction) }
   }
 
-  func release() {
+  public func release() {
     condition.withLock {
       held = []
       heldBytes = 0
@@ -68,16 +68,16 @@ final class HoldingProxy: @unchecked Sendable {
   }
 
   /// Ends all connections; new ones can be made.
-  func cut() {
+  public func cut() {
     condition.withLock {
       for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) }
     }
   }
 
   /// Whether something is being held.
-  var isHolding: Bool { condition.withLock { heldBytes > 0 } }
+  public var isHolding: Bool { condition.withLock { heldBytes > 0 } }
 
-  func close() {
+  public func close() {
     condition.withLock {
       isClosed = true
       held = []
