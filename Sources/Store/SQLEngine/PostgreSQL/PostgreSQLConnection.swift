@@ -65,8 +65,6 @@ package final class PostgreSQLConnection: SQLConnection {
   private var statements: [String: PostgreSQLStatement] = [:]
   /// The session of this connection on the server; nil before it is set up.
   private var session: PostgreSQLSession?
-  /// The session of the lost connection before this one, until that session has certainly ended.
-  private var formerSession: PostgreSQLSession?
   /// Whether the session has its settings and, if ``Settings/serving`` requires it, its lock.
   private var isPrepared = false
   /// Whether the connection must be replaced although libpq does not count it as lost.
@@ -118,15 +116,16 @@ package final class PostgreSQLConnection: SQLConnection {
   /// Whether the connection was lost, or must be replaced for another reason.
   package var isLost: Bool { PQstatus(handle) != CONNECTION_OK || isUnfit }
 
-  /// Connects if the connection is lost, and sets up a new session.
+  /// Connects if the connection is lost, and sets up a new session. Then ends the sessions that this
+  /// and other connections of the store have lost.
   ///
   /// - Throws: ``StoreError/Code/unreachable``.
   package func getReady() throws {
-    guard isLost || !isPrepared else { return }
+    guard isLost || !isPrepared else { return try settings.outage.endLostSessions(from: self) }
     if isLost {
       isPrepared = false
       isUnfit = false
-      formerSession = session ?? formerSession
+      if let session { settings.outage.note(lost: session) }
       session = nil
       statements = [:]
       pipeline = []
@@ -146,7 +145,7 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  /// Sets up a new session: applies the settings, ends the former session, and takes the lock of
+  /// Sets up a new session: applies the settings, ends lost sessions, and takes the lock of
   /// ``Settings/serving``.
   private func prepareSession() throws {
     // Every commit is on disk before it is acknowledged, whatever the server's default is. The
@@ -164,10 +163,9 @@ package final class PostgreSQLConnection: SQLConnection {
     if settings.plansOnce {
       try execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off")
     }
-    if let formerSession { try formerSession.end(from: self) }
-    formerSession = nil
-    let session = try PostgreSQLSession(of: self, number: PQbackendPID(handle))
+    let session = try PostgreSQLSession(of: self)
     self.session = session
+    try settings.outage.endLostSessions(from: self)
     if let serving = settings.serving { try session.lock(self, for: serving) }
     isPrepared = true
   }

@@ -6,18 +6,26 @@ import Synchronization
 /// An attempt to connect takes seconds if nothing answers, and requests wait for the same few
 /// threads. So while the server cannot be reached, one connection at a time tries to connect, and
 /// the others fail at once. The first success ends the outage for all.
+///
+/// The session of a lost connection may still run on the server, and may commit later. So each
+/// connection ends all such sessions before it goes on: no statement that runs after the loss reads
+/// a state that the lost session then changes.
 package final class PostgreSQLOutage: Sendable {
   /// The state that the connections share.
   private struct State {
     /// The error of the last attempt, with its end; nil if it succeeded.
     var failure: (error: StoreError, end: ContinuousClock.Instant)?
     var isTrying = false
+    /// The sessions of lost connections, until they have certainly ended.
+    var lostSessions: [PostgreSQLSession] = []
   }
 
   /// The least time between the end of an attempt that failed and the next one.
   private static let pause = Duration.milliseconds(250)
 
   private let state = Mutex(State())
+  /// Whether there are lost sessions. It spares the lock before every transaction.
+  private let hasLostSessions = Atomic(false)
 
   /// Creates the state of a server that can be reached as far as known.
   package init() {}
@@ -52,5 +60,29 @@ package final class PostgreSQLOutage: Sendable {
   /// Notes that the server could not be reached.
   func note(_ error: StoreError) {
     state.withLock { ($0.failure, $0.isTrying) = ((error, .now), false) }
+  }
+
+  // MARK: Lost sessions
+
+  /// Notes that a session has lost its connection.
+  func note(lost session: PostgreSQLSession) {
+    state.withLock { state in
+      state.lostSessions.append(session)
+      hasLostSessions.store(true, ordering: .releasing)
+    }
+  }
+
+  /// Ends the sessions of lost connections, over a connection outside of a transaction.
+  ///
+  /// - Throws: ``StoreError/Code/unreachable`` if one has not ended after two seconds.
+  func endLostSessions(from connection: PostgreSQLConnection) throws {
+    guard hasLostSessions.load(ordering: .acquiring) else { return }
+    for session in state.withLock({ $0.lostSessions }) {
+      try session.end(from: connection)
+      state.withLock { state in
+        state.lostSessions.removeAll { $0 == session }
+        hasLostSessions.store(!state.lostSessions.isEmpty, ordering: .releasing)
+      }
+    }
   }
 }

@@ -1,3 +1,4 @@
+import CPostgreSQL
 import Foundation
 import StoreModel
 
@@ -5,7 +6,7 @@ import StoreModel
 /// lock of a Petrel server, and the lock ends with the session.
 ///
 /// The lock only keeps a store from being moved while it is served. Writes do not depend on it.
-package struct PostgreSQLSession {
+package struct PostgreSQLSession: Hashable, Sendable {
   /// The first half of an advisory lock's number; the second half is the schema's.
   enum Lock: Int32 {
     /// "PETR": a shared lock of each server that has the store open, and an exclusive lock of a
@@ -20,34 +21,39 @@ package struct PostgreSQLSession {
   private static let pause: UInt32 = 20_000
 
   /// The number of the session's process on the PostgreSQL server.
-  private let number: Int32
+  private let number: Int64
   /// The start of the process. It makes the number unique, since the system reuses process numbers.
   private let began: String
   /// The ID of the schema with the store's tables, which is a part of the lock's number.
   private let schema: Int64
 
-  /// Reads the identity of a connection's session.
+  /// Reads the identity of a connection's session. The number is PostgreSQL's own: a pooler invents
+  /// the one that libpq has.
   ///
-  /// - Parameter number: the number of the session's process on the PostgreSQL server.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the user has no schema for the store.
-  package init(of connection: PostgreSQLConnection, number: Int32) throws {
-    self.number = number
-    let found = try connection.first(
-      """
-      SELECT backend_start::text, (SELECT oid::int8 FROM pg_namespace WHERE nspname = current_schema())
+  package init(of connection: PostgreSQLConnection) throws {
+    let statement = """
+      SELECT pid, backend_start::text, (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
       FROM pg_stat_activity WHERE pid = pg_backend_pid()
-      """, []
-    ) { (began: $0.text(0), schema: $0.isNull(1) ? nil : $0.integer(1)) }
-    guard let found, let schema = found.schema else {
+      """
+    let result = connection.answer(to: statement)
+    defer { PQclear(result) }
+    try connection.check(result, statement)
+    func value(_ column: Int32) -> String { String(cString: PQgetvalue(result, 0, column)) }
+    guard PQntuples(result) == 1, let number = Int64(value(0)), let schema = Int64(value(2)) else {
       throw StoreError(
         .cannotOpen, "the database at \(connection.address) has no schema that its user may use")
     }
-    began = found.began
+    self.number = number
+    began = value(1)
     self.schema = schema
   }
 
   /// Ends this session, whose connection was lost, and waits until it has ended. The server may not
   /// have detected the loss, and may still execute a transaction of the session.
+  ///
+  /// A pooler that has noticed the loss may have given the session to another connection. It has then
+  /// no transaction of this one. If it now belongs to `connection`, it is left alone.
   ///
   /// - Throws: ``StoreError/Code/unreachable`` if the session has not ended after two seconds.
   package func end(from connection: PostgreSQLConnection) throws {
@@ -55,8 +61,8 @@ package struct PostgreSQLSession {
     while try connection.first(
       """
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE pid = $1 AND backend_start::text = $2
-      """, [.integer(Int64(number)), .text(began)], { _ in true }) != nil
+      WHERE pid = $1 AND backend_start::text = $2 AND pid <> pg_backend_pid()
+      """, [.integer(number), .text(began)], { _ in true }) != nil
     {
       guard ContinuousClock.now < deadline else {
         throw StoreError(.unreachable, "a transaction of a lost connection has not ended yet")

@@ -163,6 +163,8 @@ final class StoreWriter: @unchecked Sendable {
         (error as? StoreError)?.code != .serializationFailure
       {
         thread.isInDoubt = true
+        // The callers look for their changes as soon as they know. What they find then must stay.
+        if (error as? StoreError)?.code == .outcomeUnknown { decide(on: thread) }
       }
       for job in group { job.finish(error) }
       return

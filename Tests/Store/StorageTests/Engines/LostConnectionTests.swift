@@ -161,4 +161,70 @@ struct LostConnectionTests {
     try outage.attempt { attempts += 1 }
     #expect(attempts == 2)
   }
+
+  /// Makes commits that add a user wait for a lock, which the test has.
+  private static let slowCommits = """
+    CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NULL; END';
+    CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON users DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION wait_for_test()
+    """
+  private static let committing = """
+    SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted
+    """
+
+  @Test("whoever hears that a commit is in doubt finds what it finds later")
+  func settledBeforeAnswer() async throws {
+    try await withPlace { place in
+      var configuration = StoreConfiguration()
+      configuration.writers = 1
+      let store = try await Store.open(
+        at: .postgreSQL(place.overProxy, assets: nil), configuration: configuration)
+      let test = try PostgreSQLConnection(to: place.direct)
+      defer { test.close() }
+      try test.execute(Self.slowCommits)
+      try test.execute("SELECT pg_advisory_lock(7)")
+      let save = Task { try await store.accounts.addUser(named: "anna", at: .now) }
+      try await eventually("the commit waits") {
+        try test.first(Self.committing, []) { $0.integer(0) } == 1
+      }
+      // PostgreSQL does not notice, for it reads nothing while it commits.
+      place.proxy.cut()
+      let failure = await #expect(throws: StoreError.self) { _ = try await save.value }
+      #expect(failure?.code == .outcomeUnknown)
+      let found = try await store.accounts.users().map(\.name)
+      try test.execute("SELECT pg_advisory_unlock(7)")
+      try await eventually("nothing waits for the lock") {
+        try test.first(Self.committing, []) { $0.integer(0) } == 0
+      }
+      #expect(try await store.accounts.users().map(\.name) == found)
+      await store.close()
+    }
+  }
+
+  @Test("a connection ends what others have lost before it reads")
+  func settledByOthers() async throws {
+    try await withPlace { place in
+      let outage = PostgreSQLOutage()
+      let (lost, other) = try (
+        Self.connect(to: place.overProxy, sharing: outage),
+        Self.connect(to: place.direct, sharing: outage)
+      )
+      defer {
+        lost.close()
+        other.close()
+      }
+      let number = try lost.first("SELECT pg_backend_pid()::int8", []) { $0.integer(0) } ?? 0
+      try lost.beginWriting()
+      place.silence()
+      #expect(throws: StoreError.self) { try lost.commit() }
+      #expect(throws: StoreError.self) { try lost.getReady() }
+      try other.beginReading()
+      let isThere = try other.first(
+        "SELECT 1 FROM pg_stat_activity WHERE pid = $1::int8", [.integer(number)]
+      ) { _ in true }
+      #expect(isThere == nil)
+      try other.rollback()
+    }
+  }
 }
