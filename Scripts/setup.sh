@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs with apt what Petrel needs on Debian 12 beyond the Swift toolchain, and what its tests use; with the
 # argument `server` only what it takes to build and run the server; with `python` also what tests and benchmarks
-# use from PyPI, in $BUILD/python, and promtool, in $BUILD/tools. Says nothing and does nothing when all of it is
-# there.
+# use from PyPI, in $BUILD/python, and promtool and pgbouncer, in $BUILD/tools. Says nothing and does nothing when all
+# of it is there.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -18,6 +18,7 @@ server_packages="
 test_packages="
   python3 python3-venv graphviz openssl bash zsh fish faketime
   nghttp2-client nghttp2-server chromium chromium-driver postgresql-15
+  libevent-2.1-7 libc-ares2
 "
 packages=$server_packages
 [ "${1:-}" = server ] || packages="$server_packages $test_packages"
@@ -85,26 +86,29 @@ install_python_packages() {
   cp Scripts/requirements.txt "$environment/requirements.txt"
 }
 
-# Only the tool is taken out of Debian's package: to install it would start a Prometheus here.
-install_promtool() {
-  [ ! -x "${BUILD:-.build}/tools/promtool" ] || return 0
+# Takes one program out of a package of Debian's: to install the package would start a service here.
+take_program() { # PACKAGE PATH
+  package=$1
+  name=${2##*/}
+  [ ! -x "${BUILD:-.build}/tools/$name" ] || return 0
   mkdir -p "${BUILD:-.build}/tools"
   folder=$(mktemp -d)
   log=$folder/log
   trap 'rm -rf "$folder"' EXIT
   as_root=
   [ "$(id -u)" -eq 0 ] || as_root=sudo
-  echo "setup: taking promtool out of the package prometheus into ${BUILD:-.build}/tools"
+  echo "setup: taking $name out of the package $package into ${BUILD:-.build}/tools"
   {
-    (cd "$folder" && { apt-get -qq download prometheus ||
-      { $as_root apt-get -qq update && apt-get -qq download prometheus; }; }) &&
-      dpkg-deb -x "$folder"/prometheus_*.deb "$folder/package" &&
-      cp "$folder/package/usr/bin/promtool" "${BUILD:-.build}/tools/promtool"
+    (cd "$folder" && { apt-get -qq download "$package" ||
+      { $as_root apt-get -qq update && apt-get -qq download "$package"; }; }) &&
+      dpkg-deb -x "$folder/$package"_*.deb "$folder/package" &&
+      cp "$folder/package/$2" "${BUILD:-.build}/tools/$name"
   } >"$log" 2>&1 </dev/null || {
     tail -n 15 "$log" >&2
-    fail "the package prometheus could not be had; the last lines say why." \
+    fail "the package $package could not be had; the last lines say why." \
       "Mend that and run 'make test' again."
   }
+  rm -rf "$folder"
 }
 
 check_swift() {
@@ -121,5 +125,6 @@ install_missing
 check_swift
 if [ "${1:-}" = python ]; then
   install_python_packages
-  install_promtool
+  take_program prometheus usr/bin/promtool
+  take_program pgbouncer usr/sbin/pgbouncer
 fi

@@ -86,9 +86,13 @@ package final class PostgreSQLConnection: SQLConnection {
 
   /// Connects, and sets up the session.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the server cannot be reached, or if the lock of
-  ///   ``Settings/serving`` is taken.
-  package init(to address: PostgreSQLAddress, settings: Settings = Settings()) throws {
+  /// - Parameter checksSession: whether the session must be the connection's own. Behind a pooler
+  ///   that takes another connection.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the server cannot be reached, if a pooler shares
+  ///   sessions, or if the lock of ``Settings/serving`` is taken.
+  package init(
+    to address: PostgreSQLAddress, settings: Settings = Settings(), checksSession: Bool = true
+  ) throws {
     self.address = address
     self.settings = settings
     let opened = address.withParameters { PQconnectdbParams($0, $1, 1) }
@@ -102,11 +106,20 @@ package final class PostgreSQLConnection: SQLConnection {
       guard PQstatus(handle) == CONNECTION_OK else {
         throw StoreError(.cannotOpen, "\(address) cannot be reached: \(message)")
       }
-      try prepareSession()
+      try prepareSession(checkingIsOwn: checksSession)
     } catch {
       close()
       throw error
     }
+  }
+
+  /// Opens a connection to the same address without a check of its session, for the check of the
+  /// other's.
+  convenience init(besides other: PostgreSQLConnection) throws {
+    var settings = other.settings
+    settings.serving = nil
+    settings.outage = PostgreSQLOutage()
+    try self.init(to: other.address, settings: settings, checksSession: false)
   }
 
   deinit { close() }
@@ -139,7 +152,7 @@ package final class PostgreSQLConnection: SQLConnection {
       exchange.begin()
     }
     do {
-      try prepareSession()
+      try prepareSession(checkingIsOwn: false)
     } catch let error as StoreError {
       throw StoreError(.unreachable, error.reason, statement: error.statement)
     }
@@ -147,7 +160,7 @@ package final class PostgreSQLConnection: SQLConnection {
 
   /// Sets up a new session: applies the settings, ends lost sessions, and takes the lock of
   /// ``Settings/serving``.
-  private func prepareSession() throws {
+  private func prepareSession(checkingIsOwn: Bool) throws {
     // Every commit is on disk before it is acknowledged, whatever the server's default is. The
     // server too detects a dead client within half a minute, and releases its locks.
     try execute(
@@ -164,6 +177,7 @@ package final class PostgreSQLConnection: SQLConnection {
       try execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off")
     }
     let session = try PostgreSQLSession(of: self)
+    if checkingIsOwn { try session.checkIsOwn(of: self) }
     self.session = session
     try settings.outage.endLostSessions(from: self)
     if let serving = settings.serving { try session.lock(self, for: serving) }
@@ -291,6 +305,10 @@ package final class PostgreSQLConnection: SQLConnection {
     try check(result, known.text)
     return Int(String(cString: PQcmdTuples(result))) ?? 0
   }
+
+  /// The number of the session that the other side announced: PostgreSQL's own, or one that a pooler
+  /// invented.
+  var announcedSession: Int64 { Int64(PQbackendPID(handle)) }
 
   /// Returns a closure that asks the server to cancel the session's statement. The closure blocks
   /// until the server has signalled the session.

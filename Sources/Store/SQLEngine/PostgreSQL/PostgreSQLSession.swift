@@ -30,6 +30,9 @@ package struct PostgreSQLSession: Hashable, Sendable {
   /// Reads the identity of a connection's session. The number is PostgreSQL's own: a pooler invents
   /// the one that libpq has.
   ///
+  /// The statement is not prepared, because a pooler may lead to a session in which others have
+  /// prepared statements (``checkIsOwn(of:)``).
+  ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the user has no schema for the store.
   package init(of connection: PostgreSQLConnection) throws {
     let statement = """
@@ -47,6 +50,42 @@ package struct PostgreSQLSession: Hashable, Sendable {
     self.number = number
     began = value(1)
     self.schema = schema
+  }
+
+  /// Checks that no other connection gets this session between two transactions.
+  ///
+  /// Prepared statements, settings, locks of sessions and `LISTEN` belong to a session. A pooler such
+  /// as PgBouncer can give it to another connection after each transaction or statement. It then
+  /// invents the number that libpq has, so only a connection with such a number is examined: another
+  /// connection must not get this session, and this one must not get another, also while a
+  /// transaction keeps the other's.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the pooler shares the session.
+  func checkIsOwn(of connection: PostgreSQLConnection) throws {
+    guard number != connection.announcedSession else { return }
+    var reason = "its connections share sessions"
+    do {
+      let other = try PostgreSQLConnection(besides: connection)
+      defer { other.close() }
+      try other.execute("BEGIN")
+      let isShared =
+        try PostgreSQLSession(of: other).number == number
+        || PostgreSQLSession(of: connection).number != number
+        || PostgreSQLSession(of: connection).number != number
+      guard isShared else { return }
+    } catch let error as StoreError where error.reason.contains("statement pooling") {
+      // PgBouncer refuses transactions then.
+      reason = error.reason
+    } catch let error as StoreError where error.code == .unreachable {
+      // A pool without another session leaves each to its connection, or the check comes again with
+      // the next connection.
+      return
+    }
+    throw StoreError(
+      .cannotOpen,
+      "the pooler at \(connection.address) changes sessions between transactions (\(reason)), but "
+        + "Petrel needs sessions of its own for prepared statements, settings and LISTEN: set "
+        + "pool_mode = session in PgBouncer, or connect to PostgreSQL itself")
   }
 
   /// Ends this session, whose connection was lost, and waits until it has ended. The server may not
