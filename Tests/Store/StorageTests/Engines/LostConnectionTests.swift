@@ -75,7 +75,7 @@ struct LostConnectionTests {
       let connection = try Self.connect(to: place.overProxy)
       defer { connection.close() }
       try connection.execute("CREATE TABLE things (id BIGINT, content BYTEA)")
-      let insertion = "INSERT INTO things VALUES ($1, $2)"
+      let insertion: Statement = "INSERT INTO things VALUES ($1, $2)"
       try connection.run(insertion, [1, .bytes([])])
       try connection.beginWriting()
       if step == .copy { try connection.beginCopy("COPY things FROM STDIN (FORMAT binary)") }
@@ -169,7 +169,7 @@ struct LostConnectionTests {
     CREATE CONSTRAINT TRIGGER waits AFTER INSERT ON users DEFERRABLE INITIALLY DEFERRED
       FOR EACH ROW EXECUTE FUNCTION wait_for_test()
     """
-  private static let committing = """
+  private static let committing: Statement = """
     SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted
     """
 

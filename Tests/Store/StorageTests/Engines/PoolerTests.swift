@@ -82,7 +82,7 @@ struct PoolerTests {
       try connection.runLater("SELECT pg_advisory_xact_lock(7)", [])
       // The pooler closes its connection; PostgreSQL does not notice while the session waits.
       connection.exchange.flush()
-      let waiting = """
+      let waiting: Statement = """
         SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND NOT granted
         """
       try await eventually("the session waits") {
