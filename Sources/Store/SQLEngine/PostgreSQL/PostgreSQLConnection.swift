@@ -174,7 +174,10 @@ package final class PostgreSQLConnection: SQLConnection {
       SET plan_cache_mode = \(settings.plansOnce ? "force_generic_plan" : "auto")
       """)
     if settings.plansOnce {
-      try execute("SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off")
+      // The cost of a plan that cannot do without is so high that it would be compiled.
+      try execute(
+        "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off"
+      )
     }
     let session = try PostgreSQLSession(of: self)
     if checkingIsOwn { try session.checkIsOwn(of: self) }
