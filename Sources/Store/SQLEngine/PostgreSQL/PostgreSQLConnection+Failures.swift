@@ -17,6 +17,7 @@ extension PostgreSQLConnection {
   /// - 25P03, 25006, classes 08 and 57, no SQLSTATE: `unreachable`.
   /// - Class 40, and 22012, by which a statement says that what was read has changed:
   ///   `serializationFailure`.
+  /// - A panic with 53100 or 58030: `unreachable`.
   /// - 53100: `full`. 58030: `diskFailed`. Other codes of classes 53 and 55: `overloaded`.
   /// - Class XX: `corrupt`. XX001 and XX002 are also recorded in ``damage``.
   /// - All others: `statementFailed`.
@@ -25,6 +26,7 @@ extension PostgreSQLConnection {
       PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
     let primary = PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
     let reason = "\(primary ?? message) (SQLSTATE \(code.isEmpty ? "none" : code))"
+    let severity = PQresultErrorField(result, Int32(UInt8(ascii: "V"))).map { String(cString: $0) }
     switch (code, code.prefix(2)) {
     case ("57014", _) where isCancelledByMistake():
       return StoreError(
@@ -42,6 +44,10 @@ extension PostgreSQLConnection {
       isUnfit = true
       return StoreError(
         .unreachable, "\(address) does not accept writes: \(reason)", statement: statement)
+    case ("53100", _) where severity == "PANIC", ("58030", _) where severity == "PANIC":
+      // PostgreSQL ends, since it could not write its log. What it could not sync it may yet find
+      // when it starts again, also a commit.
+      return lost(reason, statement)
     case ("22012", _), (_, "40"):
       return StoreError(.serializationFailure, reason, statement: statement)
     case ("53100", _): return StoreError(.full, reason, statement: statement)
@@ -55,17 +61,20 @@ extension PostgreSQLConnection {
       damage?.note(error.reason)
       return error
     case (_, "XX"): return StoreError(.corrupt, reason, statement: statement)
-    case (_, "08"), (_, "57"), ("", _):
-      // libpq does not count a connection as lost when it can no longer send on it.
-      isUnfit = true
-      let error = StoreError(
-        .unreachable, "the connection to \(address) is lost: \(exchange.silence ?? reason)",
-        statement: statement)
-      // To connect again would only take more time now.
-      if exchange.silence != nil { settings.outage.note(error) }
-      return error
+    case (_, "08"), (_, "57"), ("", _): return lost(reason, statement)
     default: return StoreError(.statementFailed, reason, statement: statement)
     }
+  }
+
+  private func lost(_ reason: String, _ statement: String) -> StoreError {
+    // libpq does not count a connection as lost when it can no longer send on it.
+    isUnfit = true
+    let error = StoreError(
+      .unreachable, "the connection to \(address) is lost: \(exchange.silence ?? reason)",
+      statement: statement)
+    // To connect again would only take more time now.
+    if exchange.silence != nil { settings.outage.note(error) }
+    return error
   }
 
   /// libpq's message about the last failure.
