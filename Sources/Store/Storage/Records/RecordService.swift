@@ -42,7 +42,9 @@ public struct RecordService: Sendable {
     let outcomes = try await transactions.write(
       locking: .database(modification.database), rows: modification.operations.count,
       needs: [
-        ReadNeeds(database: modification.database, records: modification.namedRecords)
+        ReadNeeds(
+          database: modification.database, records: modification.namedRecords,
+          request: AnsweredRequest(of: modification))
       ]
     ) { transaction in
       try RepeatableModification(prepared, transaction: transaction).run()

@@ -25,19 +25,46 @@ struct AnsweredRequestTable: Table {
     "CREATE INDEX answered_requests_by_age ON answered_requests (answered)",
   ]
 
+  /// The columns besides the key.
+  struct Row {
+    var done: [UInt8]
+    var answered: Timestamp
+  }
+
   /// Returns the column `done` of a request: 1 for each operation that was carried out, 0 for the
   /// others. The result is nil if no operation of the request was carried out yet.
   func done(in request: AnsweredRequest) throws -> [UInt8]? {
-    try connection.first(Self.sql.done, request.key) { $0.bytes(0) }
+    if let known = transaction.writes.answeredRequests[request] { return known.row?.done }
+    let row = try transaction.besidesWriteSet {
+      try connection.first(Self.sql.attempt, request.key) {
+        Row(done: $0.bytes(0), answered: Timestamp(milliseconds: $0.integer(1)))
+      }
+    }
+    transaction.writes.answeredRequests.note(row, for: request)
+    return row?.done
   }
 
-  /// Stores which operations of a request were carried out, and when. A row of an earlier attempt
-  /// is replaced.
+  /// Decides which operations of a request were carried out, and when. The row replaces that of an
+  /// earlier attempt.
   ///
   /// - Parameter done: 1 for each operation that any attempt carried out, 0 for the others.
-  func keep(_ done: [UInt8], of request: AnsweredRequest, at timestamp: Timestamp) throws {
-    try connection.run(
-      Self.sql.keep, request.key + [.integer(timestamp.milliseconds), .bytes(done)])
+  func keep(_ done: [UInt8], of request: AnsweredRequest, at timestamp: Timestamp) {
+    transaction.writes.answeredRequests.decide(Row(done: done, answered: timestamp), for: request)
+  }
+
+  func writeDecided() throws {
+    var rows = RowInsertion(Self.sql.keep)
+    for (request, _, row) in transaction.writes.answeredRequests.takeChanges() {
+      guard let row else { continue }
+      try rows.add(in: connection) {
+        $0.append(request.database.rawValue)
+        $0.append(request.requester)
+        $0.append(request.requestID)
+        $0.append(row.answered.milliseconds)
+        $0.append(bytes: row.done.span.bytes)
+      }
+    }
+    try rows.finish(in: connection)
   }
 
   /// Returns requests that were answered before a time, the oldest first, at most
@@ -57,16 +84,26 @@ struct AnsweredRequestTable: Table {
   }
 
   struct Statements {
-    let done: Statement = """
-      SELECT done FROM answered_requests
+    let attempt: Statement = """
+      SELECT done, answered FROM answered_requests
       WHERE database_id = $1 AND requester = $2 AND request_id = $3
       """
-    let keep: Statement = """
-      INSERT INTO answered_requests (database_id, requester, request_id, answered, done)
-      VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (database_id, requester, request_id)
-      DO UPDATE SET answered = excluded.answered, done = excluded.done
+    /// The earlier attempts of requests. The last argument is a number by which the caller recognises
+    /// the row.
+    let attempts = RowQuery([.integer, .text, .text, .integer]) {
       """
+      SELECT c4, done, answered FROM \($0)
+      LEFT JOIN answered_requests ON database_id = c1 AND requester = c2 COLLATE "C"
+        AND request_id = c3 COLLATE "C"
+      """
+    }
+    let keep = RowStatement(
+      inserting: "answered_requests (database_id, requester, request_id, answered, done)",
+      [.integer, .text, .text, .integer, .bytes],
+      tail: """
+        ON CONFLICT (database_id, requester, request_id)
+        DO UPDATE SET answered = excluded.answered, done = excluded.done
+        """)
     let old = """
       SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1
       ORDER BY answered LIMIT $2
@@ -78,7 +115,7 @@ struct AnsweredRequestTable: Table {
 }
 
 /// The key of a request in ``AnsweredRequestTable``. Two users may choose the same request ID.
-struct AnsweredRequest: InDatabase {
+struct AnsweredRequest: InDatabase, Hashable {
   var database: DatabaseID
   /// The record name of the user who made the request.
   var requester: String
@@ -92,6 +129,14 @@ struct AnsweredRequest: InDatabase {
 }
 
 extension AnsweredRequest {
+  /// Returns nil for a request without an ID.
+  init?(of modification: RecordModification) {
+    guard let requestID = modification.requestID else { return nil }
+    self.init(
+      database: modification.database, requester: modification.origin.userRecordName,
+      requestID: requestID)
+  }
+
   /// Reads the columns of the key: database, requester and request ID.
   fileprivate init(row: any SQLRow) {
     self.init(

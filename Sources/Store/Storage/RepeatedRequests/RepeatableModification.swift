@@ -27,18 +27,15 @@ struct RepeatableModification {
   ///   of operations, nothing is carried out and each outcome is ``ItemFailure/Code/invalid``.
   func run() throws -> ModificationOutcomes {
     let modification = prepared.request
-    guard let requestID = modification.requestID else { return try modify(prepared) }
+    guard let name = AnsweredRequest(of: modification) else { return try modify(prepared) }
     let requests = AnsweredRequestTable(transaction: transaction)
-    let name = AnsweredRequest(
-      database: modification.database, requester: modification.origin.userRecordName,
-      requestID: requestID)
     let operations = modification.operations
     var done =
       try requests.done(in: name) ?? [UInt8](repeating: 0, count: operations.count)
     guard done.count == operations.count else {
       let failure = ItemFailure(
         .invalid, field: "requestID",
-        "request ID '\(requestID)' was used for a request of \(done.count) operations; this one "
+        "request ID '\(name.requestID)' was used for a request of \(done.count) operations; this one "
           + "has \(operations.count)")
       return ModificationOutcomes(operations.map { _ in .failed(failure) })
     }
@@ -61,7 +58,7 @@ struct RepeatableModification {
       return outcome
     }
     guard done.contains(1), !remaining.isEmpty else { return ModificationOutcomes(outcomes) }
-    try requests.keep(done, of: name, at: modification.timestamp)
+    requests.keep(done, of: name, at: modification.timestamp)
     return ModificationOutcomes(outcomes)
   }
 

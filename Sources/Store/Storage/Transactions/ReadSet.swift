@@ -8,6 +8,8 @@ struct ReadNeeds: Sendable {
   var database: DatabaseID
   /// The records that the write changes or refers to.
   var records: [RecordID] = []
+  /// The name of the request; nil if it has no ID.
+  var request: AnsweredRequest?
   /// The number of the last change that the write dispatches; nil if it dispatches none.
   var dispatchedThrough: Int64?
   /// The users to whose devices notifications are pushed.
@@ -91,6 +93,7 @@ struct BeginningQueries {
       transaction.catalog.addresses[need.database].map { (need, $0) }
     }
     addRecords(of: known)
+    addRequests(needs.compactMap(\.request))
     addLeases(of: known)
     addPositions(of: known)
     addTargets(of: known)
@@ -143,6 +146,28 @@ struct BeginningQueries {
           : WriteSet.Tombstone(
             typeNumber: row.integer(6), version: row.integer(7),
             deleted: Timestamp(milliseconds: row.integer(8))), for: key)
+    }
+  }
+
+  /// Adds the query for the earlier attempts of requests.
+  private mutating func addRequests(_ requests: [AnsweredRequest]) {
+    // PostgreSQL has no text with U+0000.
+    let requests = requests.filter { !$0.requestID.utf8.contains(0) }
+    if requests.isEmpty { return }
+    var query = AnsweredRequestTable.sql.attempts
+    for (place, request) in requests.enumerated() {
+      query.rows.append(request.database.rawValue)
+      query.rows.append(request.requester)
+      query.rows.append(request.requestID)
+      query.rows.append(Int64(place))
+    }
+    add(query) { [transaction] row in
+      transaction.writes.answeredRequests.note(
+        row.isNull(1)
+          ? nil
+          : AnsweredRequestTable.Row(
+            done: row.bytes(1), answered: Timestamp(milliseconds: row.integer(2))),
+        for: requests[Int(row.integer(0))])
     }
   }
 

@@ -33,6 +33,7 @@ extension StoreTransaction {
         case .notificationIndex: try writes.logIndex.finish(in: connection)
         case .deliveries: try writes.deliveries.finish(in: connection)
         case .dispatches: try DispatchTable(transaction: self).writeDecided()
+        case .answeredRequests: try AnsweredRequestTable(transaction: self).writeDecided()
         case .dispatchLeases, .deviceTokens: break
         }
       }

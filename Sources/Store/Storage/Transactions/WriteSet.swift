@@ -39,7 +39,7 @@ struct WriteSet {
   /// The tables whose rows can be in memory, for the gate of a connection.
   enum Table: Int, CaseIterable {
     case databases, zones, records, tombstones, outbox, valueIndex, notificationLog
-    case notificationIndex, deliveries, dispatches
+    case notificationIndex, deliveries, dispatches, answeredRequests
     /// Their rows are only read in advance (``ReadSet``).
     case dispatchLeases, deviceTokens
 
@@ -56,6 +56,7 @@ struct WriteSet {
       case .notificationIndex: "notification_index"
       case .deliveries: "deliveries"
       case .dispatches: "dispatches"
+      case .answeredRequests: "answered_requests"
       case .dispatchLeases: "dispatch_leases"
       case .deviceTokens: "device_tokens"
       }
@@ -82,6 +83,7 @@ struct WriteSet {
   var deliveries = RowInsertion(DeliveryTable.sql.insertion)
   /// The dispatch positions of databases.
   var dispatches = RowOverlay<DispatchTable.Key, DispatchTable.Row>()
+  var answeredRequests = RowOverlay<AnsweredRequest, AnsweredRequestTable.Row>()
   /// The numbers of zones that were looked up; nil for a zone that does not exist.
   var zoneNumbers: [ZonePlace: Int64?] = [:]
   /// The zones known to have no tombstones.
@@ -108,6 +110,7 @@ struct WriteSet {
   /// A state to which the write set can return, as long as nothing was written.
   struct Mark {
     fileprivate var databases, addedBytes, zoneVersions, records, tombstones, dispatches: Int
+    fileprivate var answeredRequests: Int
     fileprivate var log, logIndex, deliveries: RowInsertion.Mark
     fileprivate var index: IndexChanges.Mark
     fileprivate var outboxCount: Int
@@ -117,7 +120,8 @@ struct WriteSet {
     Mark(
       databases: databases.mark(), addedBytes: addedBytes.mark(),
       zoneVersions: zoneVersions.mark(), records: records.mark(), tombstones: tombstones.mark(),
-      dispatches: dispatches.mark(), log: log.mark, logIndex: logIndex.mark,
+      dispatches: dispatches.mark(), answeredRequests: answeredRequests.mark(), log: log.mark,
+      logIndex: logIndex.mark,
       deliveries: deliveries.mark, index: index.mark, outboxCount: outbox.count)
   }
 
@@ -129,6 +133,7 @@ struct WriteSet {
     records.restore(to: mark.records)
     tombstones.restore(to: mark.tombstones)
     dispatches.restore(to: mark.dispatches)
+    answeredRequests.restore(to: mark.answeredRequests)
     log.restore(to: mark.log)
     logIndex.restore(to: mark.logIndex)
     deliveries.restore(to: mark.deliveries)
@@ -149,6 +154,7 @@ struct WriteSet {
     if logIndex.count > 0 { tables |= Table.notificationIndex.bit }
     if deliveries.count > 0 { tables |= Table.deliveries.bit }
     if dispatches.hasChanges { tables |= Table.dispatches.bit }
+    if answeredRequests.hasChanges { tables |= Table.answeredRequests.bit }
     return tables
   }
 
@@ -156,6 +162,7 @@ struct WriteSet {
   mutating func forget(_ tables: StatementGate.Tables) {
     if tables & Table.databases.bit != 0 { databases.forget() }
     if tables & Table.dispatches.bit != 0 { dispatches.forget() }
+    if tables & Table.answeredRequests.bit != 0 { answeredRequests.forget() }
     if tables & Table.zones.bit != 0 { zoneNumbers = [:] }
     if tables & Table.records.bit != 0 { records.forget() }
     if tables & Table.tombstones.bit != 0 {
