@@ -3,8 +3,8 @@ import SQLEngine
 import StoreModel
 
 extension AccountService {
-  /// Returns the user's decisions for the app of a container. If the user has not decided about a
-  /// permission, the result has no element for it.
+  /// Returns the user's decisions for the app of a container. A permission without a decision has
+  /// no element.
   public func applicationPermissions(
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws -> [ApplicationPermission: ApplicationPermission.Status] {
@@ -14,10 +14,8 @@ extension AccountService {
     }
   }
 
-  /// Stores decisions of the user in one transaction. They replace earlier decisions about the same
-  /// permissions.
+  /// Stores decisions of the user. They replace earlier decisions about the same permissions.
   ///
-  /// - Parameter maker: the user.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently; ``ItemFailure/Code/quotaExceeded`` if the container is new and one too many.
   public func setApplicationPermissions(
@@ -37,9 +35,8 @@ extension AccountService {
     }
   }
 
-  /// Returns one element for each lookup, in the order of the lookups. An element is nil if the
-  /// user does not exist, and also if the user has not granted discovery. So an app cannot
-  /// distinguish these two cases.
+  /// Returns one element for each lookup, in their order. An element is nil if the user does not
+  /// exist or has not granted discovery: an app cannot distinguish these two cases.
   public func discoverableUsers(
     matching lookups: [UserLookup], container: String, environment: ContainerEnvironment
   ) async throws -> [User?] {
@@ -51,8 +48,8 @@ extension AccountService {
     }
   }
 
-  /// Returns up to `limit` users who have granted discovery, in the order of their record names. No
-  /// call returns the users after these.
+  /// Returns the first `limit` users who have granted discovery, in the order of their record
+  /// names. No call returns later ones.
   public func discoverableUsers(
     container: String, environment: ContainerEnvironment, limit: Int
   ) async throws -> [User] {

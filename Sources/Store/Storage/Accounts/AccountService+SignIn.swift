@@ -26,8 +26,7 @@ extension AccountService {
     }
   }
 
-  /// Returns the hash of a user's password; nil if there is no such user or the user has no
-  /// password.
+  /// Returns the hash of a user's password; nil also if there is no such user.
   public func passwordHash(ofUserNamed name: String) async throws -> String? {
     try await transactions.read { try PasswordTable(transaction: $0).hash(ofUserNamed: name) }
   }
@@ -35,9 +34,9 @@ extension AccountService {
   /// Returns the user with this identity at an issuer. The first call with an identity creates the
   /// user.
   ///
-  /// If another user already has the profile's e-mail address or phone number, the new account has
-  /// none. So two people with the same address never get the same account. If another user already
-  /// has the proposed name, the new account's name is its user record name.
+  /// If another user has the profile's e-mail address or phone number, the new account has none:
+  /// two people with one address never get the same account. If another user has the proposed name,
+  /// the new account's name is its user record name.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the identity belongs to a user who is being
   ///   deleted or was deleted recently.

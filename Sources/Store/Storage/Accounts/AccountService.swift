@@ -4,13 +4,8 @@ import StoreModel
 /// The accounts of users: passwords, identities at OpenID Connect issuers, web auth tokens, and the
 /// permissions that users grant to apps.
 ///
-/// A web auth token proves in requests that its user has signed in. A session in a web app has
-/// tokens, and so does a native client (see ``WebAuthToken``). An app can discover only a user who
-/// has granted this permission.
-///
-/// Each method is one transaction, or one read that a write may follow. The rows belong to no
-/// database, so writes take the reference lock: the lock of all data outside of databases
-/// (``WriteLocks``).
+/// An app can discover only a user who has granted this permission. The rows belong to no database,
+/// so writes take the reference lock (``WriteLocks``).
 public struct AccountService: Sendable {
   let transactions: Transactions
 
@@ -24,12 +19,12 @@ public struct AccountService: Sendable {
     }
   }
 
-  /// Returns the account with this name; nil if there is none. Names are compared by their bytes.
+  /// Returns the account with this name. Names are compared by their bytes.
   public func user(named name: String) async throws -> User? {
     try await transactions.read { try UserTable(transaction: $0).user(named: name) }
   }
 
-  /// Returns the account with this user record name; nil if there is none.
+  /// Returns the account with this user record name.
   public func user(withRecordName userRecordName: String) async throws -> User? {
     try await transactions.read {
       try UserTable(transaction: $0).user(withRecordName: userRecordName)
@@ -42,8 +37,7 @@ public struct AccountService: Sendable {
     try await transactions.read { try UserTable(transaction: $0).users() }
   }
 
-  /// Returns the account names of these users. The keys of the result are the user record names. A
-  /// user without an account has no element.
+  /// Returns account names by user record name. A user without an account has no element.
   public func userNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     try await transactions.read { transaction in
       let users = UserTable(transaction: transaction)

@@ -2,10 +2,8 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The decisions of users about the permissions of apps: granted or refused.
-///
-/// A row is one decision of a user about one permission, for the app of one container's
-/// environment. A permission has no row if the user never decided about it.
+/// The decisions of users about the permissions of apps. A permission has no row if the user never
+/// decided about it.
 struct ApplicationPermissionTable: Table {
   let transaction: StoreTransaction
 
@@ -20,10 +18,6 @@ struct ApplicationPermissionTable: Table {
     """
   ]
 
-  /// Returns a user's decisions in a container's environment.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` for a permission or a status that this program does not
-  ///   know.
   func statuses(
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) throws -> [ApplicationPermission: ApplicationPermission.Status] {
@@ -42,12 +36,8 @@ struct ApplicationPermissionTable: Table {
     return statuses
   }
 
-  /// Returns a user's decisions in all containers.
-  ///
-  /// The result is in the order of containers, environments and permissions.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` for a permission or a status that this program does not
-  ///   know.
+  /// Returns a user's decisions in all containers, in the order of containers, environments and
+  /// permissions.
   func permissions(of userRecordName: String) throws -> [UserHoldings.Permission] {
     try connection.rows(Self.sql.permissions, [.text(userRecordName)]) { row in
       guard let permission = ApplicationPermission(rawValue: row.text(2)),
@@ -58,7 +48,6 @@ struct ApplicationPermissionTable: Table {
     }
   }
 
-  /// Stores a decision. The decision replaces the user's earlier one about the same permission.
   func set(
     _ permission: ApplicationPermission, to status: ApplicationPermission.Status,
     of userRecordName: String, container: String, environment: ContainerEnvironment

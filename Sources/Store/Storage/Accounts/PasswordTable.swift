@@ -2,9 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// Hashes of the users' passwords.
-///
-/// A user without a password has no row. Such a user signs in at an OpenID Connect issuer.
+/// Hashes of the users' passwords. A user without a row signs in at an OpenID Connect issuer.
 struct PasswordTable: Table {
   let transaction: StoreTransaction
 
@@ -27,9 +25,7 @@ struct PasswordTable: Table {
     ) { Timestamp(milliseconds: $0.integer(0)) }
   }
 
-  /// Stores the hash of a user's password, and replaces the earlier hash.
-  ///
-  /// - Returns: false if no user has this name. Nothing is stored then.
+  /// Returns false if no user has this name. Nothing is stored then.
   func setHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) throws -> Bool {

@@ -1,9 +1,8 @@
 /// A search through rows that reads a limited number of rows, in pieces.
 ///
-/// The caller's function selects the rows that match. It may skip most rows, so a limit of the
-/// matches alone would not limit the number of rows read. A call therefore also ends after
-/// ``budget`` rows. The result may have few matches, or none, although more matches follow: the
-/// caller then continues from the returned position.
+/// The caller's function selects the rows that match. A call ends after ``budget`` rows, since a
+/// limit of the matches alone would not limit the rows read. The result may then have few matches,
+/// or none, although more follow: the caller continues from the returned position.
 ///
 /// ```swift
 /// let search = PiecewiseSearch(budget: 5_000, pieceSize: 200, limit: 50)
@@ -11,24 +10,17 @@
 ///   try log.entries(of: database, before: place, limit: count)
 /// } place: { $0.sequence } wanted: { isWanted($0) ? $0 : nil }
 /// ```
-///
-/// - Complexity: a call reads at most ``budget`` rows.
 struct PiecewiseSearch {
-  /// The most rows read by one call of ``walk(from:read:place:wanted:)``.
   var budget: Int
-  /// The number of rows read at once, and so the most rows in memory besides the matches.
+  /// The number of rows read at once.
   var pieceSize: Int
   /// The most matches returned; at least 1. The call ends at the row of the last match.
   var limit: Int
 
   /// Reads rows in the order of `read`, and returns the matches.
   ///
-  /// - Parameters:
-  ///   - start: the position after which the search begins.
-  ///   - read: returns the next rows after a position. The number is the count of rows to return;
-  ///     fewer rows mean that no rows follow.
-  ///   - place: returns the position of a row.
-  ///   - wanted: returns the match for a row; nil skips the row.
+  /// - Parameter read: returns the next rows after a position. The number is the count of rows to
+  ///   return; fewer rows mean that no rows follow.
   /// - Returns: `found` has the matches. `next` is the position after which the next call
   ///   continues; nil if no rows follow.
   func walk<Row, Place, Found>(

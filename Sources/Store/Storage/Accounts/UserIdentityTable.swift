@@ -2,10 +2,8 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The identities under which OpenID Connect issuers know the users.
-///
-/// A user may have several identities. An identity belongs to one user, and no method assigns it to
-/// another user.
+/// The identities under which OpenID Connect issuers know the users. A user may have several. No
+/// method assigns an identity to another user.
 struct UserIdentityTable: Table {
   let transaction: StoreTransaction
 
@@ -20,8 +18,8 @@ struct UserIdentityTable: Table {
     """
   ]
 
-  /// Assigns an identity to a user. The caller must have checked, in the same transaction, that no
-  /// user has the identity. Otherwise the statement fails.
+  /// The caller must have checked, in the same transaction, that no user has the identity.
+  /// Otherwise the statement fails.
   func bind(_ identity: IssuedIdentity, to user: User, at timestamp: Timestamp) throws {
     try connection.run(
       Self.sql.add,

@@ -5,9 +5,8 @@ import StoreModel
 // MARK: Users who permit discovery in a container's environment
 
 extension UserTable {
-  /// The statement that selects the users who have granted discovery in a container's environment.
-  /// ``discoverability(_:_:)`` returns its arguments `$1` to `$4`. The methods append a condition
-  /// with the argument `$5`.
+  /// Selects the users who have granted discovery. ``discoverability(_:_:)`` returns the arguments
+  /// `$1` to `$4`; the statements append a condition with `$5`.
   private static let discoverable =
     User.selection + """
        JOIN application_permissions
@@ -16,7 +15,6 @@ extension UserTable {
         AND application_permissions.permission = $3 AND application_permissions.status = $4
       """
 
-  /// Returns the first four arguments of ``discoverable``.
   private static func discoverability(
     _ container: String, _ environment: ContainerEnvironment
   ) -> [SQLValue] {
@@ -27,11 +25,8 @@ extension UserTable {
     ]
   }
 
-  /// Returns the user whom a lookup names; nil if there is none, or if the user has not granted
-  /// discovery to the app of the container's environment.
-  ///
-  /// A lookup may have a record name, an e-mail address and a phone number. The method tries them
-  /// in this order, and returns the first user found.
+  /// Tries the record name, the e-mail address and the phone number of a lookup in this order.
+  /// Returns the first user found who has granted discovery.
   func discoverableUser(
     matching lookup: UserLookup, container: String, environment: ContainerEnvironment
   ) throws -> User? {
@@ -52,8 +47,6 @@ extension UserTable {
       Self.discoverability(container, environment) + [.integer(Int64(limit))], User.init(row:))
   }
 
-  /// Returns the statements that may find the user, each with its argument `$5`. An invalid e-mail
-  /// address or phone number adds no statement.
   private static func searches(for lookup: UserLookup) -> [(Statement, String)] {
     var searches: [(Statement, String)] = []
     if let name = lookup.userRecordName {

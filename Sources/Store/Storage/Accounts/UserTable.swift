@@ -5,15 +5,13 @@ import StoreModel
 
 /// The users with their names, e-mail addresses and phone numbers.
 ///
-/// `name` identifies a user to people and in commands. `user_record_name` identifies the user in
-/// the protocol and in the store's other tables. Both never change, and both are the same in all
-/// containers.
+/// `name` identifies a user to people and in commands; `user_record_name` in the protocol and in
+/// the other tables. Both never change, and are the same in all containers.
 struct UserTable: Table {
   let transaction: StoreTransaction
 
-  /// `created` is in milliseconds since 1970. The six columns after `phone` are the parts of the
-  /// person's name. `folded_name` is the account's name without differences of case: two accounts
-  /// whose names look the same to people would receive each other's records.
+  /// `created` is in milliseconds since 1970. `folded_name` is the name without differences of
+  /// case: two accounts whose names look the same to people would receive each other's records.
   ///
   /// The unique indexes permit any number of users without an e-mail address or phone number,
   /// because SQLite and PostgreSQL treat nulls as different values.
@@ -47,11 +45,7 @@ struct UserTable: Table {
     try connection.rows(Self.sql.all, [], User.init(row:))
   }
 
-  /// Returns a page of the users whose names begin with `prefix`, in the order of their names.
-  ///
-  /// - Parameters:
-  ///   - prefix: compared by its bytes; empty for all users.
-  ///   - last: the name after which the page begins; nil for the first page.
+  /// - Parameter prefix: compared by its bytes; empty for all users.
   func users(beginningWith prefix: String, after last: String?, limit: Int) throws -> [User] {
     try connection.rows(
       Self.sql.page,
@@ -60,8 +54,7 @@ struct UserTable: Table {
       ], User.init(row:))
   }
 
-  /// Whether an account has the e-mail address or the phone number of a lookup, which are in
-  /// canonical form.
+  /// The lookup's e-mail address and phone number are in canonical form.
   func contains(_ lookup: UserLookup) throws -> Bool {
     // Without an address, the text is that of no user.
     try connection.first(
@@ -75,11 +68,9 @@ struct UserTable: Table {
 
   // MARK: Writing
 
-  /// Creates an account.
+  /// Creates an account. Its user record name is `_` and the 32 hexadecimal digits of a new UUID.
   ///
-  /// The user record name is `_` and the 32 hexadecimal digits of a new UUID.
-  ///
-  /// - Parameter name: the account's name; nil uses the user record name as the name.
+  /// - Parameter name: nil uses the user record name as the name.
   /// - Throws: ``StoreError/Code/exists`` if another user has the name, in any case, the e-mail
   ///   address or the phone number.
   func add(named name: String?, profile: UserProfile, at timestamp: Timestamp) throws -> User {
@@ -102,12 +93,8 @@ struct UserTable: Table {
     return user
   }
 
-  /// Creates an account for a person who signed in at an OpenID Connect issuer. The issuer sent the
-  /// name, the e-mail address and the phone number.
-  ///
-  /// The person always gets a new account, never an existing one. If another user has the name, the
-  /// user record name replaces the name. If another user has the e-mail address or the phone
-  /// number, the new account gets none.
+  /// Creates an account for a person who signed in at an OpenID Connect issuer, with the rules of
+  /// ``AccountService/user(boundTo:proposing:profile:at:)``.
   func add(proposing name: String, profile: UserProfile, at timestamp: Timestamp) throws -> User {
     let isEmailTaken = try isTaken(Self.sql.withEmail, profile.emailAddress)
     let isPhoneTaken = try isTaken(Self.sql.withPhone, profile.phoneNumber)
@@ -118,26 +105,22 @@ struct UserTable: Table {
     return try add(named: holder(of: name) == nil ? name : nil, profile: profile, at: timestamp)
   }
 
-  /// Returns the name of the account whose name differs from this one at most in case and white space.
   private func holder(of name: String) throws -> String? {
     try connection.first(Self.sql.withFoldedName, [.text(Self.folded(name))]) { $0.text(0) }
   }
 
-  /// Returns the name without differences of case, and without white space at its ends. The capital
-  /// letters of `ß` are `SS`, so names that differ in them are one name too.
+  /// The capital letters of `ß` are `SS`, so names that differ in them are one name too.
   private static func folded(_ name: String) -> String {
     name.trimmingCharacters(in: .whitespacesAndNewlines).precomposedStringWithCanonicalMapping
       .uppercased().lowercased()
   }
 
-  /// Whether a statement finds a row for a value. The result is false if the value is nil.
   private func isTaken(_ statement: Statement, _ value: String?) throws -> Bool {
     guard let value else { return false }
     return try connection.first(statement, [.text(value)]) { _ in true } ?? false
   }
 
-  /// Returns the error for a new user whose name, e-mail address or phone number another user has.
-  /// Call the method after the insertion of `user` added no row.
+  /// Returns the error for a new user whose insertion added no row.
   private func conflict(of user: User) throws -> StoreError {
     if let other = try holder(of: user.name) {
       let difference =
@@ -181,8 +164,8 @@ struct UserTable: Table {
 }
 
 extension User {
-  /// The statement that selects users, with the columns that ``init(row:)`` reads. The last column
-  /// is above 0 while the user is being deleted.
+  /// The columns that ``init(row:)`` reads. The last one is above 0 while the user is being
+  /// deleted.
   static let selection = """
     SELECT users.name, users.user_record_name, users.created, users.email, users.phone,
       users.name_prefix, users.given_name, users.middle_name, users.family_name,
@@ -192,7 +175,6 @@ extension User {
     FROM users
     """
 
-  /// Reads a row of ``selection``.
   init(row: any SQLRow) {
     var names = PersonNameComponents()
     names.namePrefix = row.optionalText(5)

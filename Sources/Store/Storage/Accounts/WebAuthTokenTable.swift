@@ -2,17 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The web auth tokens of users. A web auth token proves in requests that its user has signed in.
+/// The web auth tokens of users.
 ///
 /// A token of the sign-in page belongs to a session in one container's environment. While the
-/// session is used, a new token replaces an older one
+/// session is used, new tokens replace older ones
 /// (``rotate(tokenWithHash:successor:olderExpire:)``). A token of a native client has no session,
 /// is valid in all containers, and stays until it expires or is removed.
 struct WebAuthTokenTable: Table {
   let transaction: StoreTransaction
 
   /// `hash` is the SHA-256 of the token's text, which the store does not have. The columns from
-  /// `session_id` on are null for a token without a session. `lifetime` is in milliseconds.
+  /// `session_id` on are null for a token without a session. `lifetime` is in milliseconds;
   /// `created` and `expires` are in milliseconds since 1970. `used` is 1 after the first request
   /// with the token.
   static let definition = [
@@ -29,8 +29,8 @@ struct WebAuthTokenTable: Table {
     try connection.first(Self.sql.token, [.bytes(hash)], WebAuthToken.init(row:))
   }
 
-  /// Returns a user's unexpired tokens. The tokens that expire last come first. The result has at
-  /// most ``UserHoldings/tokenLimit`` tokens.
+  /// Returns at most ``UserHoldings/tokenLimit`` unexpired tokens. Those that expire last come
+  /// first.
   func tokens(of userRecordName: String, at timestamp: Timestamp) throws -> [UserHoldings.Token] {
     try connection.rows(
       Self.sql.tokens,
@@ -46,8 +46,7 @@ struct WebAuthTokenTable: Table {
     }
   }
 
-  /// Stores a token. If there is a token with the same hash, its user and times are replaced, and
-  /// its session stays.
+  /// Stores a token. A token with the same hash gets its user and times, and keeps its session.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently.
@@ -64,7 +63,6 @@ struct WebAuthTokenTable: Table {
       ])
   }
 
-  /// Deletes the tokens of a session, and the registrations of devices that were made in it.
   func endSession(
     withID id: [UInt8], at timestamp: Timestamp, ordering orders: inout [DeliveryOrder]
   ) throws {
@@ -83,17 +81,8 @@ struct WebAuthTokenTable: Table {
     }
   }
 
-  /// Records a request with a session's token: adds the token that replaces it, and makes the
-  /// session's older tokens expire earlier.
-  ///
-  /// - Parameters:
-  ///   - successor: the token to add to the session; nil adds none.
-  ///   - olderExpire: a time for the first request with the token, nil for later requests. With a
-  ///     time, the method marks the token as used. The session's older tokens expire at this time,
-  ///     or earlier if their own time is earlier.
-  /// - Returns: false if no session has a token with this hash. Nothing is written then.
-  /// - Throws: ``StoreError/Code/userDeleted`` if there is a successor, and its user is being
-  ///   deleted or was deleted recently.
+  /// Records a request with a session's token, as
+  /// ``AccountService/rotateWebAuthToken(withHash:successor:olderExpire:)`` describes.
   func rotate(
     tokenWithHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) throws -> Bool {
@@ -111,16 +100,8 @@ struct WebAuthTokenTable: Table {
     return true
   }
 
-  /// Deletes the tokens of a user's sessions, which ends the sessions. The devices that were
-  /// registered in these sessions get no more pushes.
-  ///
-  /// A token that has expired at `timestamp` is deleted but not counted.
-  ///
-  /// - Parameters:
-  ///   - everywhere: whether to delete the user's other tokens and all registrations of devices too,
-  ///     except webhooks.
-  ///   - orders: gets the changes to the deliveries that wait for the deleted devices.
-  /// - Returns: the number of ended sessions, plus the number of other tokens deleted.
+  /// Ends a user's sessions, as ``AccountService/endSessions(of:everywhere:at:)`` describes. A
+  /// token that has expired at `timestamp` is deleted but not counted.
   func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -140,8 +121,7 @@ struct WebAuthTokenTable: Table {
     return Int(count ?? 0)
   }
 
-  /// Deletes the tokens that have expired, and the registrations of devices whose sign-in has thereby
-  /// ended.
+  /// Deletes the expired tokens, and the registrations of devices whose sign-in has thereby ended.
   ///
   /// - Parameter now: the present time in milliseconds since 1970.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {

@@ -3,12 +3,10 @@ import SQLEngine
 import StoreModel
 
 extension AdministrationService {
-  /// Searches the entries of a database's notification log, newest first, and returns the found
-  /// ones with their deliveries.
+  /// Searches a database's notification log, newest first.
   ///
   /// - Parameters:
-  ///   - sequence: the number of an entry; only older entries are searched. Nil begins with the
-  ///     newest entry.
+  ///   - sequence: only older entries are searched; nil begins with the newest.
   ///   - isWanted: returns whether the result has an entry. One call examines at most
   ///     ``PushSearch/budget`` entries. The function must not block.
   public func pushes(
@@ -29,8 +27,7 @@ extension AdministrationService {
     }
   }
 
-  /// Returns the entries with these numbers in a database's notification log, with their
-  /// deliveries. An entry that the store has deleted is absent.
+  /// Returns the entries with these numbers. An entry that the store has deleted is absent.
   public func pushes(_ sequences: [Int64], in database: DatabaseID) async throws -> [LoggedPush] {
     try await transactions.read { transaction in
       let log = NotificationLogTable(transaction: transaction)
@@ -41,8 +38,6 @@ extension AdministrationService {
 }
 
 extension LoggedPush {
-  /// Reads the deliveries of an entry. The initializer reads at most ``PushSearch/deliveryLimit``
-  /// deliveries.
   fileprivate init(_ entry: LogEntry, in transaction: StoreTransaction) throws {
     self.init(
       entry: entry,

@@ -10,8 +10,7 @@ import StoreModel
 public struct AdministrationService: Sendable {
   let transactions: Transactions
 
-  /// Returns the environments of containers that have a database or a record type. The order is by
-  /// container and environment.
+  /// Returns the environments of containers that have a database or a record type, in order.
   ///
   /// - Complexity: O(*p* log *n*) for *p* pairs, and *n* databases and record types.
   public func places() async throws -> [ContainerPlace] {
@@ -35,8 +34,7 @@ public struct AdministrationService: Sendable {
     }
   }
 
-  /// Returns the databases of a container's environment after `last`, in the order of scopes and
-  /// owners.
+  /// Returns the databases of a container's environment in the order of scopes and owners.
   public func databases(
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) async throws -> [DatabaseSummary] {
@@ -45,9 +43,7 @@ public struct AdministrationService: Sendable {
     }
   }
 
-  /// Returns users after `last` in the order of their names.
-  ///
-  /// - Parameter prefix: the beginning of the names; empty for all users.
+  /// Returns users whose names begin with `prefix`, in the order of their names.
   public func users(
     beginningWith prefix: String, after last: String?, limit: Int
   ) async throws -> [User] {
@@ -56,9 +52,8 @@ public struct AdministrationService: Sendable {
     }
   }
 
-  /// Returns devices after `last` in the order of kinds and tokens.
-  ///
-  /// - Parameter userRecordName: the user whose devices are listed; nil for all users.
+  /// Returns devices in the order of kinds and tokens. Without a user, it returns those of all
+  /// users.
   public func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) async throws -> [DeviceToken] {
@@ -67,10 +62,10 @@ public struct AdministrationService: Sendable {
     }
   }
 
-  /// Searches a database's subscriptions after `last`, in the order of subscribers and IDs.
+  /// Searches a database's subscriptions in the order of subscribers and IDs.
   ///
   /// - Parameters:
-  ///   - subscriber: the user whose subscriptions are listed; nil for all users.
+  ///   - subscriber: nil searches the subscriptions of all users.
   ///   - isWanted: returns whether the result has a subscription. One call examines at most
   ///     ``SubscriptionSearch/budget`` subscriptions. The function must not block.
   public func subscriptions(

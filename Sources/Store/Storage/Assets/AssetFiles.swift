@@ -7,17 +7,15 @@ import StoreModel
 
 /// File operations for assets, backups and folders of a store.
 ///
-/// The functions block the calling thread, except ``perform(_:)``. That function runs blocking
-/// calls on a queue of their own, so that the threads of Swift's tasks do not block. The caller
-/// waits for the result, so each caller uses at most one thread of the queue.
+/// The functions block the calling thread, except ``perform(_:)``. It runs blocking calls on a
+/// queue of their own, so that the threads of Swift's tasks do not block. The caller waits for the
+/// result, so each caller uses at most one thread of the queue.
 ///
 /// A failed call throws ``StoreError/Code/assetFailed`` with the path and the system's message.
 package enum AssetFiles {
-  /// The queue for blocking calls. The queue is concurrent, so a slow call does not delay the
-  /// others.
+  /// The queue is concurrent, so a slow call does not delay the others.
   private static let queue = DispatchQueue(label: "petrel.assets", attributes: .concurrent)
 
-  /// Runs `body` on the queue, and returns its result.
   static func perform<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
@@ -26,8 +24,7 @@ package enum AssetFiles {
     }
   }
 
-  /// Returns whether a folder of assets has the file of an asset. Arriving files do not count, and a
-  /// folder that is missing has none.
+  /// Arriving files do not count. A missing folder has no files.
   static func hasFiles(inFolderAt path: String) -> Bool {
     guard let names = FileManager.default.enumerator(atPath: path) else { return false }
     while let name = names.nextObject() as? String {
@@ -40,20 +37,17 @@ package enum AssetFiles {
     return false
   }
 
-  /// Returns the error of a system call that just failed.
+  /// Returns the error of a system call that just failed. Call this function before another system
+  /// call changes `errno`.
   ///
-  /// - Parameter action: the failed action in the passive, such as "be opened". The message ends
-  ///   with the system's text for `errno`, so call this function before another system call changes
-  ///   `errno`.
+  /// - Parameter action: the failed action in the passive, such as "be opened".
   package static func failure(_ action: String, _ path: String) -> StoreError {
     StoreError(
       .assetFailed, "the file \(path) cannot \(action): \(String(cString: strerror(errno)))")
   }
 
-  /// Creates a file that only the process's user can read (permissions 0600). A failed call leaves
-  /// no incomplete file.
-  ///
-  /// The bytes may not be on the disk yet when the call returns: call ``sync(_:)`` after it.
+  /// Creates a file that only the process's user can read. A failed call leaves no incomplete file.
+  /// To make the bytes durable, call ``sync(_:)`` afterwards.
   ///
   /// - Throws: ``StoreError/Code/assetFailed``, also if there is a file at `path` already.
   package static func write(_ data: Data, to path: String) throws {
@@ -73,8 +67,6 @@ package enum AssetFiles {
     }
   }
 
-  /// Creates a file with permissions 0600, and passes its descriptor to `fill`. If `fill` throws,
-  /// the function removes the file.
   private static func make(_ path: String, _ fill: (Int32) throws -> Void) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("be made", path) }
@@ -87,8 +79,6 @@ package enum AssetFiles {
     }
   }
 
-  /// Writes all bytes at the descriptor's position. A system call that a signal interrupted is
-  /// repeated.
   private static func append(_ data: Data, to descriptor: Int32, _ path: String) throws {
     var written = 0
     while written < data.count {
@@ -101,8 +91,6 @@ package enum AssetFiles {
     }
   }
 
-  /// Reads a file from the descriptor's position to its end, and passes the bytes to `take` in
-  /// pieces of at most 1 MiB.
   private static func readPieces(
     of descriptor: Int32, _ path: String, _ take: (Data) throws -> Void
   ) throws {
@@ -116,8 +104,7 @@ package enum AssetFiles {
     }
   }
 
-  /// Waits until a file's bytes, or the names in a folder, are on the disk. The function opens the
-  /// path and calls `fsync`.
+  /// Waits until a file's bytes, or the names in a folder, are on the disk.
   package static func sync(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
@@ -125,10 +112,8 @@ package enum AssetFiles {
     guard fsync(descriptor) == 0 else { throw failure("be synced", path) }
   }
 
-  /// Returns the SHA-256 of a file's bytes, in hexadecimal digits.
-  ///
-  /// The function reads the file in pieces of at most 1 MiB, so it needs no more memory for a large
-  /// file.
+  /// Returns the SHA-256 of a file's bytes, in hexadecimal digits. Memory use does not depend on
+  /// the file's size.
   package static func checksum(of path: String) throws -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
@@ -155,8 +140,8 @@ package enum AssetFiles {
     return folder.isEmpty ? "/" : String(folder)
   }
 
-  /// Creates a folder and its missing parents, which only the process's user can open (permissions
-  /// 0700). An existing folder stays as it is.
+  /// Creates a folder and its missing parents, which only the process's user can open. An existing
+  /// folder stays as it is.
   ///
   /// - Parameter isDurable: whether the names of the new folders are on the disk when the call
   ///   returns.
@@ -181,9 +166,9 @@ package enum AssetFiles {
 
   /// Moves a file or a folder to `target`. A file at `target` is replaced.
   ///
-  /// To another file system, the function copies the file to a path beside `target` that ends with
-  /// `~`, syncs the copy and renames it. So `target` is never incomplete. Call ``sync(_:)`` on the
-  /// folder of `target` to make the new name durable.
+  /// To another file system, the function copies the file to `target~`, syncs the copy and renames
+  /// it, so `target` is never incomplete. Call ``sync(_:)`` on the folder of `target` to make the
+  /// new name durable.
   package static func move(_ source: String, to target: String) throws {
     if rename(source, target) == 0 { return }
     guard errno == EXDEV else { throw failure("be moved to \(target)", source) }
@@ -197,7 +182,6 @@ package enum AssetFiles {
 }
 
 extension StringProtocol {
-  /// Returns the text without the characters at its end that equal `character`.
   fileprivate func dropLast(while character: Character) -> SubSequence {
     self[..<(lastIndex { $0 != character }.map { index(after: $0) } ?? startIndex)]
   }

@@ -4,24 +4,20 @@ import StoreModel
 
 /// A folder of hard links to the files of assets, which keeps the files' bytes during a backup.
 ///
-/// A backup lists the files in a transaction, links each file in this folder, and copies the files
+/// A backup lists the files in a transaction, links each file here, and copies the files
 /// afterwards. If the server removes a file meanwhile, the bytes stay until the link is removed
-/// too. The links need no space for the bytes.
+/// too.
 ///
 /// The folder is in the asset folder, because hard links cannot cross file systems. Its name ends
 /// with the number of the process. The folder is removed when the object is released. If the
 /// process was killed, the next backup removes the folder.
 package final class AssetLinkFolder {
-  /// The beginning of the name of each link folder. The process number follows.
   private static let prefix = "backup-"
 
-  /// The store's asset folder.
   private let assets: String
-  /// This process's folder of links. The first link creates the folder.
+  /// The first link creates the folder.
   private let folder: String
 
-  /// Creates the object, and removes the link folders of processes that no longer run.
-  ///
   /// - Parameter path: the store's file. The asset folder is beside it, with the suffix `-assets`.
   package init(besideAssetsOf path: String) throws {
     assets = path + "-assets"
@@ -32,10 +28,7 @@ package final class AssetLinkFolder {
   // A failure is ignored: the next backup removes the folder.
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// Creates the link of a file, and the folders that the link needs.
-  ///
   /// - Parameter name: the file's path in the asset folder.
-  /// - Throws: ``StoreError/Code/assetFailed`` if the file does not exist or cannot be linked.
   package func add(_ name: String) throws {
     let target = folder + "/" + name
     if link(assets + "/" + name, target) == 0 { return }
@@ -47,13 +40,10 @@ package final class AssetLinkFolder {
     }
   }
 
-  /// Copies a linked file to the same path in another folder. The copy is durable when the call
-  /// returns.
+  /// Copies a linked file durably to the same path in another folder.
   ///
-  /// - Parameters:
-  ///   - name: the path that was passed to ``add(_:)``.
-  ///   - checksum: the SHA-256 that the store recorded at the upload, in hexadecimal digits.
-  ///   - other: the folder that gets the copy. Missing folders are created.
+  /// - Parameter checksum: the SHA-256 that the store recorded at the upload, in hexadecimal
+  ///   digits.
   /// - Throws: ``StoreError/Code/assetFailed``, also if the copy's SHA-256 is not `checksum`.
   package func copy(_ name: String, checksum: String, to other: String) throws {
     let target = other + "/" + name
@@ -69,8 +59,8 @@ package final class AssetLinkFolder {
     try AssetFiles.sync(AssetFiles.folder(of: target))
   }
 
-  /// Removes the link folders of processes that no longer run, and a folder that an earlier process
-  /// with this process's number left. `kill` with signal 0 tests whether a process exists.
+  /// Removes the link folders of processes that no longer run, and one that an earlier process with
+  /// this process's number left. `kill` with signal 0 tests whether a process exists.
   private func removeLeftovers() {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: assets)) ?? []
     for name in names where name.hasPrefix(Self.prefix) {

@@ -2,12 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The times, in milliseconds, for which uploads stay, and files that no record holds. A record
-/// holds a file if one of its fields has the asset.
-///
-/// An upload that no record ever names therefore stays for at least a day. A file that no record
-/// holds any more stays for at least an hour after the next trim, the periodic deletion by
-/// ``AssetService/trimAssets(at:)``.
+/// The times, in milliseconds, for which uploads stay, and files that no record holds.
 enum AssetRetention {
   /// The time from the expiry of an upload URL to the deletion of the upload's row. Until then, a
   /// transfer that began in time can end, and the receipt is valid.
@@ -18,23 +13,16 @@ enum AssetRetention {
 }
 
 extension AssetService {
-  /// Deletes old uploads and receipts, and files that no record and no receipt names.
-  /// ``MaintenanceService`` calls the method.
-  ///
-  /// The trim has these steps. Each step consists of small transactions. If a step fails, the next
-  /// trim completes the work.
+  /// Deletes old uploads and receipts, and files that no record and no receipt names. Each step
+  /// consists of small transactions. If a step fails, the next trim completes the work.
   ///
   /// 1. Removes the incomplete files of servers that no longer run.
   /// 2. Deletes the uploads and receipts that expired at least
   ///    ``AssetRetention/receiptMilliseconds`` ago.
-  /// 3. Reads all files that no record holds. The first trim that finds such a file stores the
-  ///    time. A later trim deletes the file's row and marks the file: it adds a row to
-  ///    `asset_disposals` (``AssetTable/trim(_:at:)``).
+  /// 3. Gives each file that no record holds to ``AssetTable/trim(_:at:)``, which marks old ones.
   /// 4. Removes the bytes of the marked files from the ``AssetStore``, and then their marks, in
-  ///    batches.
-  ///
-  /// If the server ends before a mark is deleted, the next trim removes the missing file again,
-  /// which has no effect.
+  ///    batches. After a crash in between, the next trim removes the missing file again, which has
+  ///    no effect.
   func trimAssets(at timestamp: Timestamp) async throws {
     let now = timestamp.milliseconds
     try await files.removeLeftovers()

@@ -2,9 +2,9 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The uploads of assets, the receipts for uploaded files, and the records that hold each file. An
-/// asset is a file. A record holds the file if one of its fields has the asset. A receipt is a text
-/// with which a user may save the file in a record.
+/// The uploads of assets, the receipts for uploaded files, and the records that hold each file. A
+/// record *holds* a file if one of its fields has the asset. A *receipt* is a text with which a
+/// user may save the file in a record.
 ///
 /// An asset goes through three steps:
 ///
@@ -16,12 +16,10 @@ import StoreModel
 ///    have the file.
 ///
 /// A receipt of ``rereferenceAssets(_:inZone:of:for:timestamp:makeReceipt:)`` is valid for any
-/// record and field of the database, but also for one user only. Equal files of one database are
-/// stored once.
+/// record and field of the database, for one user. Equal files of one database are stored once.
 ///
-/// The tables have the names and sizes of files, and the records that hold them. The bytes are in
-/// ``files``, outside of the store's transactions. Two rules keep the tables and the bytes
-/// consistent:
+/// The bytes are in ``files``, outside of the store's transactions. Two rules keep the tables and
+/// the bytes consistent:
 ///
 /// - A file's bytes are durable before its row in `assets` is committed.
 /// - The row is deleted, and the file is marked for deletion, before the bytes are removed.
@@ -29,20 +27,19 @@ import StoreModel
 /// So a file with a row always has its bytes. A file with bytes but without a row has an upload or
 /// a mark, by which a later trim finds and removes it.
 ///
-/// ``MaintenanceService/trim(at:)`` deletes a file that no record holds and no receipt names. It
-/// deletes a receipt a day after ``AssetUpload/expires``. The file stays for at least an hour after
-/// the first trim that found the file without a record and a receipt. So downloads under way can
-/// finish.
+/// ``MaintenanceService/trim(at:)`` deletes a receipt a day after ``AssetUpload/expires``. It
+/// deletes a file that no record holds and no receipt names at least an hour after the first trim
+/// that found it so. Downloads under way can therefore finish.
 public struct AssetService: Sendable {
   let transactions: Transactions
-  /// The storage of the bytes: a folder, or the memory for a store in memory.
+  /// A folder, or the memory for a store in memory.
   public let files: any AssetStore
 
   /// Returns the database that stores the files of a zone: for a zone of a shared database, the
   /// owner's private database.
   ///
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` if the zone does not exist, and
-  ///   with ``ItemFailure/Code/accessDenied`` if the user of a shared database may not write in it.
+  /// - Throws: ``ItemFailure/Code/zoneNotFound`` as an ``ItemFailure`` if the zone does not exist;
+  ///   ``ItemFailure/Code/accessDenied`` if the user of a shared database may not write in it.
   public func databaseOfFiles(
     inZone zoneID: ZoneID, of database: DatabaseID
   ) async throws -> DatabaseID {
@@ -75,10 +72,7 @@ public struct AssetService: Sendable {
     }
   }
 
-  /// Returns the upload whose URL has the secret with this hash; nil if there is none. The upload
-  /// may have expired. The store deletes an upload at least a day after ``AssetUpload/expires``.
-  ///
-  /// - Parameter hash: the SHA-256 of the secret in the upload's URL.
+  /// Returns the upload whose URL has the secret with this SHA-256. The upload may have expired.
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/accessDenied`` if the database is of another
   ///   user, in which the user of the upload may not write any more.
   public func assetUpload(
@@ -107,8 +101,8 @@ public struct AssetService: Sendable {
     }
   }
 
-  /// Stores the uploaded bytes of an announced upload. The bytes are durable when the call returns.
-  /// A second call with the same bytes changes nothing.
+  /// Stores the uploaded bytes of an announced upload durably. A second call with the same bytes
+  /// changes nothing.
   ///
   /// - Parameter check: gets the storage that the database would use with the file, and throws if
   ///   this is too much. The function runs in the transaction that registers the file, so
@@ -147,8 +141,8 @@ public struct AssetService: Sendable {
   }
 
   /// Issues receipts for assets that records hold, so that the user can save the assets in other
-  /// records without an upload. The user must be allowed to read the records. Each asset of a list
-  /// gets a receipt of its own. The call issues all receipts or none.
+  /// records without an upload. Each asset of a list gets a receipt of its own. The call issues all
+  /// receipts or none.
   ///
   /// - Throws: ``ItemFailure`` if a zone or a record does not exist, if a field holds no asset, or
   ///   if the user may not read a record; ``StoreError/Code/userDeleted`` if the user is being
@@ -181,14 +175,10 @@ public struct AssetService: Sendable {
     }
   }
 
-  /// Returns the name of the database's file with this checksum; nil if the database has no such
-  /// file. The result does not depend on whether a record holds the file.
+  /// Returns the name of the database's file with this checksum, whether a record holds the file or
+  /// not. In a shared database, a record that the user sees must hold the file.
   ///
-  /// In a shared database, a record that the user sees must hold the file.
-  ///
-  /// - Parameters:
-  ///   - checksum: as in ``AssetFile/checksum``.
-  ///   - sight: how the user of a shared database sees the record; otherwise nil.
+  /// - Parameter sight: how the user of a shared database sees the record; otherwise nil.
   public func assetName(
     forChecksum checksum: String, seenBy sight: FileSight?, in database: DatabaseID
   ) async throws -> AssetName? {

@@ -4,41 +4,29 @@ import StoreModel
 
 /// The files of assets, the records that hold the files, and the files to be deleted.
 ///
-/// A record *holds* a file if one of its fields has the asset. A trim is the periodic deletion of
-/// old rows and files (``AssetService/trimAssets(at:)``). `assets.released` is null while a record
-/// holds the file. The value becomes 0 at the upload, and when no record holds the file any more.
-/// The next trim replaces 0 with the present time, in milliseconds since 1970.
-///
 /// A file has one row in `assets`, and one row in `asset_references` for each field that holds it.
-/// A row in `asset_disposals` marks a file whose bytes are to be deleted. A row of `asset_uploads`
-/// is a receipt: the permission of a user to save the file in a record (``AssetUploadTable``). The
+/// `assets.released` is null while a record holds the file. A row in `asset_disposals` (the mark)
+/// names a file whose bytes are to be deleted; it stays after the row in `assets` is deleted. The
 /// life of a file:
 ///
 /// 1. ``add(_:named:to:)`` registers the file with `released` 0.
 /// 2. The first record that holds the file sets `released` to null. When no record holds the file
 ///    any more, `released` becomes 0 again.
-/// 3. A trim that finds 0 writes the present time. A trim at least an hour later deletes the row in
-///    `assets` and adds one in `asset_disposals` (the mark).
+/// 3. A trim that finds 0 writes the present time, in milliseconds since 1970. A trim at least
+///    ``AssetRetention/orphanMilliseconds`` later deletes the row in `assets` and marks the file.
 /// 4. The next step of that trim removes the file's bytes, and then the mark.
 ///
-/// The methods that delete:
-///
-/// - ``trim(_:at:)``, ``drop(unheld:of:)`` and ``dropSome(of:)`` delete rows of `assets` and mark
-///   the files.
-/// - ``dispose(ofFile:unlessKeptIn:)`` marks the file of an upload that was not registered.
-/// - ``forgetDisposals(_:)`` deletes marks, after the bytes are removed.
+/// ``drop(unheld:of:)`` and ``dropSome(of:)`` mark registered files at once.
+/// ``dispose(ofFile:unlessKeptIn:)`` marks the file of an upload that was not registered.
 struct AssetTable: Table {
   let transaction: StoreTransaction
 
   /// `checksum` is the file's SHA-256 in hexadecimal digits; `file` is its name in the
-  /// ``AssetStore``, which equals the receipt of its upload. `size` is in bytes.
+  /// ``AssetStore``, which equals the receipt of its upload. `size` is in bytes. The partial index
+  /// has only the files that no record holds, so a trim does not read the others.
   ///
-  /// The partial index has only the files that no record holds, so a trim does not read the others.
-  ///
-  /// A row in `asset_disposals` stays after the file's row in `assets` is deleted.
-  ///
-  /// The SQL engines replace the text `/*clustered*/`: SQLite then stores the rows in the order of
-  /// the primary key, without row IDs. PostgreSQL ignores it.
+  /// For `/*clustered*/`, SQLite stores the rows in the order of the primary key, without row IDs.
+  /// PostgreSQL ignores the text.
   static let definition = [
     """
     CREATE TABLE assets (
@@ -62,7 +50,6 @@ struct AssetTable: Table {
 
   // MARK: Files
 
-  /// Whether the database has a file with this SHA-256. A record may hold the file or not.
   func contains(_ checksum: String, in database: DatabaseID) throws -> Bool {
     try connection.first(Self.sql.exists, [.id(database), .text(checksum)]) { _ in true } ?? false
   }
@@ -89,9 +76,7 @@ struct AssetTable: Table {
     try connection.first(Self.sql.any, []) { _ in true } ?? false
   }
 
-  /// Returns the sum of the sizes, in bytes, of a database's files that no record holds. The usage
-  /// of the database has this sum apart from the bytes of records and held files
-  /// (``DatabaseUsage``).
+  /// Returns the sum of the sizes, in bytes, of a database's files that no record holds.
   func unheldBytes(in database: DatabaseID) throws -> Int64 {
     try connection.first(Self.sql.unheldBytes, [.id(database)]) { $0.integer(0) } ?? 0
   }
@@ -99,9 +84,9 @@ struct AssetTable: Table {
   /// Registers a file whose bytes are stored. If a file with the same bytes is registered already,
   /// that file stays, and the new one is marked for deletion.
   ///
-  /// - Parameter name: the file's name in the ``AssetStore``, which is the receipt of its upload.
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if the upload does not exist any
-  ///   more.
+  /// - Parameter name: the receipt of the upload.
+  /// - Returns: whether the file is registered by this call.
+  /// - Throws: ``ItemFailure/Code/notFound`` as an ``ItemFailure`` if the upload no longer exists.
   func add(
     _ file: AssetFile, named name: String, to database: DatabaseID
   ) throws -> Bool {
@@ -121,9 +106,7 @@ struct AssetTable: Table {
   /// Updates the holders of assets after a record changed from `old` to `new`. For a created record
   /// `old` is nil, for a deleted one `new`. Call the method in the transaction of the change.
   ///
-  /// When a first record holds a file, the file's size is added to the database's stored bytes.
-  /// When no record holds the file any more, the size is subtracted. So each file counts once,
-  /// whatever the number of its holders.
+  /// A held file's size counts once in the database's stored bytes, whatever the number of holders.
   func updateReferences(
     from old: StoredRecord?, to new: StoredRecord?, in database: DatabaseID
   ) throws {
@@ -137,8 +120,8 @@ struct AssetTable: Table {
     }
   }
 
-  /// Adds a holding of a record, and sets the file's `released` to null. If `assets` has no row for
-  /// the checksum, the method only adds the holding, and counts no bytes.
+  /// If `assets` has no row for the checksum, the method only adds the holding, and counts no
+  /// bytes.
   private func add(
     _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
   ) throws {
@@ -153,8 +136,6 @@ struct AssetTable: Table {
     }
   }
 
-  /// Removes a holding of a record. If no other holding of the file is left, the method sets the
-  /// file's `released` to 0.
   private func remove(
     _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
   ) throws {
@@ -169,12 +150,8 @@ struct AssetTable: Table {
 
   // MARK: Files to be deleted
 
-  /// Returns a batch of files that no record holds, in the order of database and checksum.
-  ///
-  /// - Parameters:
-  ///   - database: the database of the last file in the batch before; `Int64.min` for the first
-  ///     batch.
-  ///   - checksum: the checksum of that file; empty for the first batch.
+  /// Returns a batch of files that no record holds, in the order of database and checksum. The
+  /// first batch begins after `Int64.min` and an empty checksum.
   func orphans(after database: Int64, _ checksum: String) throws -> [OrphanAsset] {
     try connection.rows(
       Self.sql.orphans,
@@ -183,11 +160,6 @@ struct AssetTable: Table {
 
   /// Does the next step of the deletion of a file that no record holds. The method does nothing if
   /// a record holds the file again, or if the file has a receipt.
-  ///
-  /// The first call for a file sets `released` to `now`. A call at least
-  /// ``AssetRetention/orphanMilliseconds`` later deletes the row in `assets` and marks the file. If
-  /// a record holds the file in between, `released` becomes null. The time then starts again when
-  /// no record holds the file any more.
   ///
   /// - Parameter now: milliseconds since 1970.
   func trim(_ orphan: OrphanAsset, at now: Int64) throws {
@@ -202,9 +174,8 @@ struct AssetTable: Table {
     }
   }
 
-  /// Deletes the row of a file and marks the file for deletion, if no record and no receipt names
-  /// the file any more. The deletion of a user calls this method: the file then need not stay for
-  /// the hour that a download URL is valid.
+  /// Marks a file at once if no record and no receipt names it any more. The deletion of a user
+  /// calls this method: the file then need not stay for the hour that a download URL is valid.
   func drop(unheld checksum: String, of database: DatabaseID) throws {
     let files = try connection.rows(
       Self.sql.dropUnheld, [.id(database), .text(checksum)]
@@ -212,11 +183,8 @@ struct AssetTable: Table {
     try dispose(of: files, in: database)
   }
 
-  /// Deletes the rows of a batch of files of a database, held by records or not, and marks the
-  /// files for deletion.
-  ///
-  /// - Returns: the number of deleted rows, at most ``Retention/batch``. The deletion of a user
-  ///   repeats the call until the result is 0.
+  /// Marks a batch of files of a database, held by records or not. Returns their number, at most
+  /// ``Retention/batch``.
   func dropSome(of database: DatabaseID) throws -> Int {
     let files = try connection.rows(
       Self.sql.dropSome, [.id(database), .integer(Retention.batch)]
@@ -225,19 +193,14 @@ struct AssetTable: Table {
     return files.count
   }
 
-  /// Marks files for deletion. The method changes nothing for a file that is already marked.
   private func dispose(of files: [String], in database: DatabaseID) throws {
     for file in files {
       try connection.run(Self.sql.dispose, [.id(database), .text(file)])
     }
   }
 
-  /// Marks a file for deletion, unless it is the registered file for its bytes.
-  ///
-  /// Use the method for an upload that failed or expired: its file may have been written, but not
-  /// registered.
-  ///
-  /// - Parameter name: the file's name, which is also its receipt.
+  /// Marks the file of an upload, unless it is the registered file for its bytes. Use the method
+  /// for an upload that failed or expired: its file may have been written, but not registered.
   func dispose(ofFile name: String, unlessKeptIn database: DatabaseID) throws {
     try connection.run(Self.sql.disposeFile, [.id(database), .text(name)])
   }
@@ -254,8 +217,7 @@ struct AssetTable: Table {
     ) { AssetName(database: DatabaseID(rawValue: $0.integer(0)), file: $0.text(1)) }
   }
 
-  /// Deletes the marks of files. Call the method after the bytes of the files are removed from the
-  /// ``AssetStore``.
+  /// Call the method after the bytes of the files are removed from the ``AssetStore``.
   func forgetDisposals(_ names: [AssetName]) throws {
     for name in names {
       try connection.run(Self.sql.forgetDisposal, [.id(name.database), .text(name.file)])
@@ -359,7 +321,6 @@ struct OrphanAsset: InDatabase {
   /// The file's name in the ``AssetStore``.
   var file: String
 
-  /// Reads the columns of ``AssetTable/orphans(after:_:)``.
   init(row: any SQLRow) {
     database = DatabaseID(rawValue: row.integer(0))
     checksum = row.text(1)

@@ -2,19 +2,12 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The uploads of assets with their receipts, and further receipts for files that records hold. A
-/// *receipt* is a text with which a user may save a file in a record. A record holds a file if one
-/// of its fields has the asset.
+/// The uploads of assets with their receipts, and further receipts for files that records hold.
 ///
-/// A row is of one of two kinds:
-///
-/// - An upload has the hash of the secret in its URL. It gets a checksum and a size when the file
-///   is uploaded.
-/// - A receipt for a file that a record holds has no hash. It has the checksum and the size from
-///   the start.
-///
-/// A row of either kind permits its user to save the file in a record. A trim deletes the row at
-/// least a day after the time in `expires`.
+/// An upload has the hash of the secret in its URL, and gets a checksum and a size when the file is
+/// uploaded. A receipt for a held file has no hash, and has the checksum and the size from the
+/// start. A row of either kind permits its user to save the file in a record. A trim deletes the
+/// row at least ``AssetRetention/receiptMilliseconds`` after the time in `expires`.
 struct AssetUploadTable: Table {
   let transaction: StoreTransaction
 
@@ -44,8 +37,7 @@ struct AssetUploadTable: Table {
       ])
   }
 
-  /// Returns the upload whose URL contains the secret with this SHA-256; nil if there is none. The
-  /// upload may have expired.
+  /// Returns the upload whose URL contains the secret with this SHA-256. It may have expired.
   func upload(withTokenHash hash: [UInt8], in database: DatabaseID) throws -> AssetUpload? {
     try connection.first(Self.sql.withToken, [.id(database), .bytes(hash)]) { row in
       AssetUpload(
@@ -56,10 +48,8 @@ struct AssetUploadTable: Table {
     }
   }
 
-  /// The user who may save an asset with a receipt, and the field for it.
-  ///
-  /// A receipt for a file that a record holds is valid for any record, type and field of the
-  /// database. The three properties are then nil.
+  /// The user who may save an asset with a receipt, and the field for it. A receipt for a file that
+  /// a record holds is valid for any record, type and field of the database: these are then nil.
   struct Receipt {
     var user: String
     var recordName: String?
@@ -80,10 +70,8 @@ struct AssetUploadTable: Table {
     try connection.first(Self.sql.exists, [.id(database), .text(receipt)]) { _ in true } ?? false
   }
 
-  /// Stores the checksum and the size of the uploaded file with its receipt.
-  ///
-  /// From the commit on, ``AssetTable/trim(_:at:)`` does not delete a file with this checksum.
-  ///
+  /// Stores the checksum and the size of the uploaded file with its receipt. From the commit on,
+  /// ``AssetTable/trim(_:at:)`` does not delete a file with this checksum.
   /// - Returns: whether the database has an equal file already. The caller then need not store the
   ///   bytes.
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if there is no such upload, and
@@ -106,8 +94,7 @@ struct AssetUploadTable: Table {
     return try AssetTable(transaction: transaction).contains(file.checksum, in: database)
   }
 
-  /// Adds a receipt for a file that a record holds. The time in `expires` is `timestamp`, so the
-  /// row stays for at least ``AssetRetention/receiptMilliseconds`` after that.
+  /// Adds a receipt for a file that a record holds. `expires` is `timestamp`.
   func addReceipt(
     _ receipt: String, for asset: Asset, of user: String, at timestamp: Timestamp,
     to database: DatabaseID
@@ -120,28 +107,23 @@ struct AssetUploadTable: Table {
       ])
   }
 
-  /// Returns expired uploads and receipts, in the order of their expiry.
+  /// Returns at most ``Retention/batch`` uploads and receipts, in the order of their expiry.
   ///
-  /// - Parameter horizon: milliseconds since 1970. Rows that expired at this time or earlier are
-  ///   returned, at most ``Retention/batch``.
+  /// - Parameter horizon: milliseconds since 1970; rows that expired then or earlier are returned.
   func old(before horizon: Int64) throws -> [OldUpload] {
     try connection.rows(
       Self.sql.old, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
   }
 
-  /// Returns a batch of the uploads and receipts in a database. The result has at most
-  /// ``Retention/batch`` rows, in no order.
-  ///
-  /// - Parameter user: the user whose uploads are returned; nil for all users.
+  /// Returns at most ``Retention/batch`` uploads and receipts in a database, in no order; nil
+  /// returns those of all users.
   func some(of user: String?, in database: DatabaseID) throws -> [OldUpload] {
     try connection.rows(
       Self.sql.some,
       [.id(database), SQLValue(user), .integer(Retention.batch)], OldUpload.init(row:))
   }
 
-  /// Deletes the rows of uploads and receipts, and returns the count of `uploads`.
-  ///
-  /// The file of an upload is marked for deletion, unless the file is registered in `assets`.
+  /// Deletes the rows, marks unregistered files, and returns the count of `uploads`.
   func forget(_ uploads: [OldUpload]) throws -> Int {
     for upload in uploads {
       if !upload.isRereference {
@@ -193,7 +175,6 @@ struct AssetUploadTable: Table {
 /// An upload or a receipt that is to be deleted, because it has expired or its user is being
 /// deleted.
 struct OldUpload: InDatabase {
-  /// The columns that ``init(row:)`` reads.
   static let columns =
     "database_id, receipt, CASE WHEN token_hash IS NULL THEN 1 ELSE 0 END, checksum"
 

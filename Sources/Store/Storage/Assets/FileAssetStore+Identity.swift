@@ -5,19 +5,14 @@ import SQLEngine
 import StoreModel
 
 // Checks that all servers of a store use the same folder for assets, so that each server finds the
-// files that another server stored. A file in the folder has the folder's identity: a random text.
+// files that another server stored. A file in the folder has the folder's identity, a random text.
 // The store has the same text.
 extension FileAssetStore {
-  /// The file with the folder's identity in hexadecimal digits.
   package static let identityFile = "store-identity"
 
-  /// Returns the folder's identity. If the folder has none, the method creates one.
-  ///
-  /// A new identity has 32 random hexadecimal digits. The method writes it to a file of another
-  /// name, syncs that file, and adds a hard link with the final name. So the file with the final
-  /// name is never incomplete.
-  ///
-  /// - Returns: `text` is the identity. `isNew` is whether this call created it.
+  /// Returns the folder's identity. A folder without one gets 32 random hexadecimal digits. The
+  /// method syncs them in a file of another name and adds a hard link with the final name, so that
+  /// file is never incomplete.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read or has no valid identity,
   ///   and ``StoreError/Code/assetFailed`` if the file cannot be written.
   func identity() throws -> (text: String, isNew: Bool) {
@@ -38,14 +33,12 @@ extension FileAssetStore {
     return (text, text == proposed)
   }
 
-  /// Removes the file with the folder's identity. A failure is ignored.
   func removeIdentity() { unlink(directory + "/" + Self.identityFile) }
 
   /// Checks that this folder is the one that the store's other servers use.
   ///
   /// The first server stores its folder's identity in the store, as the secret `asset-folder`. Each
-  /// later server compares its own folder's identity with that secret. If they differ, the result
-  /// depends on the store:
+  /// later server compares its own. If they differ, the result depends on the store:
   ///
   /// - The store has no assets and no uploads: the server may start, but it cannot store assets
   ///   (``refuse(because:)``).
@@ -53,10 +46,7 @@ extension FileAssetStore {
   ///
   /// In both cases, the method removes an identity that it has just created in the folder.
   ///
-  /// - Parameter transaction: the store, on which no transaction is open. The method begins and
-  ///   commits one.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the store has assets or uploads, and its servers
-  ///   use another folder.
+  /// - Parameter transaction: must have no open transaction. The method begins and commits one.
   func bind(to transaction: StoreTransaction) throws {
     let (identity, isNew) = try self.identity()
     try transaction.connection.beginWriting()
@@ -86,10 +76,8 @@ extension FileAssetStore {
     refuse(because: reason)
   }
 
-  /// Returns the identity in a file; nil if there is no file.
-  ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read, or its text, without
-  ///   white space around it, is empty or has more than 255 bytes.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read, or its trimmed text is
+  ///   empty or has more than 255 bytes.
   package static func identity(in path: String) throws -> String? {
     guard let data = FileManager.default.contents(atPath: path) else {
       guard access(path, F_OK) != 0 else {

@@ -1,32 +1,25 @@
 import Foundation
 import Glibc
 
-// Removes arriving files that servers left in a shared folder when they ended. An arriving file has
-// the bytes of an upload that is not complete yet. Only a file's age shows that no server needs it
-// any more. All ages are by the file system's clock, which all servers share.
+// Removes arriving files that servers left in a shared folder when they ended. Only a file's age
+// shows that no server needs it any more. All ages are by the file system's clock, which all
+// servers share.
 extension FileAssetStore {
-  /// The time in seconds after which an arriving file that no server modified is removed. No upload
-  /// takes so long, and each server updates the time of its own folder more often.
+  /// In seconds. No upload takes so long, and each server touches its own folder more often.
   static let leftoverAge = 24.0 * 60 * 60
 
-  /// Removes the arriving files that no server modified for ``leftoverAge``, and updates the
-  /// modification time of this server's folder. That time shows the other servers that the folder
-  /// is in use.
+  /// Removes the arriving files that no server modified for ``leftoverAge``, and touches this
+  /// server's folder, which shows the other servers that it is in use. The method does nothing
+  /// unless ``use`` is ``Use/shared``.
   ///
-  /// The method does nothing unless ``use`` is ``Use/shared``.
-  ///
-  /// - Throws: ``StoreError/Code/assetFailed`` if the modification time of this server's folder
-  ///   cannot be updated. The error of `FileManager` if the folder of all arriving files cannot be
-  ///   read.
+  /// - Throws: ``StoreError/Code/assetFailed`` if this server's folder cannot be touched; the error
+  ///   of `FileManager` if the folder of all arriving files cannot be read.
   public func removeLeftovers() async throws {
     try await removeLeftovers(olderThan: Self.leftoverAge)
   }
 
-  /// Removes arriving files and empty folders that were not modified for `age` seconds. This
-  /// server's own folder stays.
-  ///
-  /// The method first updates the modification time of the server's own folder, and uses that time
-  /// as the present. So all ages are by the file system's clock, not by the server's clock.
+  /// Removes arriving files and empty folders that were not modified for `age` seconds. The present
+  /// is the modification time of the server's own folder, which the method touches first.
   func removeLeftovers(olderThan age: Double) async throws {
     guard use == .shared, let own = arrivals else { return }
     let all = directory + "/arrivals"
@@ -50,8 +43,8 @@ extension FileAssetStore {
     }
   }
 
-  /// Calls `body` with a path if its file was last modified before `horizon`, in seconds since
-  /// 1970. The result of `body` is ignored: another server may have removed the file first.
+  /// The horizon is in seconds since 1970. The result of `body` is ignored: another server may have
+  /// removed the file first.
   private static func remove(
     _ path: String, before horizon: Double, _ body: (String) -> Int32
   ) {
@@ -61,8 +54,7 @@ extension FileAssetStore {
 }
 
 extension AssetFiles {
-  /// Returns the modification time of a file or folder, in seconds since 1970; nil if there is
-  /// none.
+  /// In seconds since 1970.
   static func modified(_ path: String) -> Double? {
     var information = stat()
     guard lstat(path, &information) == 0 else { return nil }

@@ -5,10 +5,10 @@ import Synchronization
 
 /// A storage of assets as files in a folder. By default the folder is beside the store's own file.
 ///
-/// A file gets its final name only after its bytes are on the disk: they are first written and
-/// synced under another name. Each database has a folder of its own, with a subfolder for the first
-/// two characters of the file names. The servers that share a store share the folder. In it, each
-/// of these servers has its own folder for arriving files: uploads that are not complete yet.
+/// A file gets its final name only after its bytes are on the disk. Each database has a folder of
+/// its own, with a subfolder for the first two characters of the file names. The servers that share
+/// a store share the folder. Each of them has its own folder in it for arriving files: uploads that
+/// are not complete yet.
 ///
 /// ```
 /// petrel.sqlite-assets/
@@ -18,34 +18,26 @@ import Synchronization
 ///     a7/a7Qx…                one file
 /// ```
 ///
-/// All blocking calls after the initializer run on the queue of ``AssetFiles``. Several threads may
-/// use the object at the same time.
+/// All blocking calls after the initializer run on the queue of ``AssetFiles``.
 public final class FileAssetStore: AssetStore {
   /// How the folder is used.
   public enum Use: Sendable, Hashable {
     /// One server uses the folder alone. The initializer removes the files that an earlier process
     /// left in ``arrivals``.
     case alone
-    /// A tool uses the folder beside a server.
-    ///
-    /// The tool does not remove the server's arriving files.
+    /// A tool uses the folder beside a server, and leaves the server's arriving files.
     case tool
-    /// Several servers share the folder, and the object belongs to one of them.
-    ///
-    /// The object's ``arrivals`` is a folder with a random name. ``removeLeftovers()`` removes old
-    /// files that no server needs any more.
+    /// Several servers share the folder, and the object belongs to one of them. Its ``arrivals`` is
+    /// a folder with a random name. ``removeLeftovers()`` removes old files of other servers.
     case shared
   }
 
-  /// The folder's path.
   let directory: String
-  /// The folder for arriving files. It is in the same file system as the assets, so a file can be
-  /// moved by renaming it. The value is never nil.
+  /// The folder for arriving files, never nil. It is in the same file system as the assets, so a
+  /// file can be moved by renaming it.
   public let arrivals: String?
-  /// The use of the folder. The use decides how old arriving files are removed.
   let use: Use
-  /// The error text of later calls if the store's assets are in another folder; nil if this folder
-  /// may be used.
+  /// The error text of later calls if the store's assets are in another folder.
   private let refusal = Mutex<String?>(nil)
 
   /// Creates the folder and its folder for arriving files if they are missing.
@@ -68,29 +60,21 @@ public final class FileAssetStore: AssetStore {
     }
   }
 
-  /// Removes this server's folder for arriving files, if several servers share the store and the
-  /// folder is empty.
   deinit {
     if use == .shared, let arrivals { rmdir(arrivals) }
   }
 
-  /// Whether the store's assets are in another folder.
   var isRefused: Bool { refusal.withLock { $0 != nil } }
 
   /// Makes all later calls that store, open or remove an asset fail with
   /// ``StoreError/Code/assetFailed`` and this text.
   func refuse(because reason: String) { refusal.withLock { $0 = reason } }
 
-  /// Checks that the folder may be used.
-  ///
-  /// - Throws: ``StoreError/Code/assetFailed`` after ``refuse(because:)``.
   private func checkFolder() throws {
     guard let reason = refusal.withLock({ $0 }) else { return }
     throw StoreError(.assetFailed, reason)
   }
 
-  /// Returns the folder of an asset: the database's number, then the first two characters of the
-  /// file's name.
   private func folder(of name: AssetName) -> String {
     "\(directory)/\(name.database.rawValue)/\(name.file.prefix(2))"
   }
@@ -99,9 +83,8 @@ public final class FileAssetStore: AssetStore {
 
   /// Stores the bytes of an asset durably, and replaces earlier bytes under the name.
   ///
-  /// If the bytes are in a file, the file is synced and then moved into the asset's folder. The
-  /// caller must not use the file afterwards. Bytes in memory are first written to a file in
-  /// ``arrivals``.
+  /// A given file is synced and then moved into the asset's folder; the caller must not use it
+  /// afterwards. Bytes in memory are first written to a file in ``arrivals``.
   ///
   /// - Throws: ``StoreError/Code/assetFailed``. The caller's file then stays at its path, unless
   ///   the last sync, of the asset's folder, failed.
@@ -129,9 +112,8 @@ public final class FileAssetStore: AssetStore {
     }
   }
 
-  /// Opens an asset for reading, and returns the reader; nil if there is no such asset.
-  ///
-  /// The reader can read all bytes even if the asset is removed meanwhile.
+  /// Opens an asset for reading; nil if there is none. The reader can read all bytes even if the
+  /// asset is removed meanwhile.
   ///
   /// - Throws: ``StoreError/Code/assetFailed`` if the file cannot be opened.
   public func open(_ name: AssetName) async throws -> (any AssetReader)? {
@@ -141,8 +123,6 @@ public final class FileAssetStore: AssetStore {
   }
 
   /// Removes an asset's file. A missing file is no error.
-  ///
-  /// - Throws: ``StoreError/Code/assetFailed`` if the file cannot be removed.
   public func remove(_ name: AssetName) async throws {
     try checkFolder()
     let path = path(of: name)
@@ -153,18 +133,13 @@ public final class FileAssetStore: AssetStore {
   }
 }
 
-/// A reader of one file. It has a descriptor of its own, so it can read the bytes even if the file
-/// is removed meanwhile.
-///
-/// The function `pread` does not use the descriptor's position, so several reads may run at once.
+/// A reader of one file with a descriptor of its own, so it outlives the file's name. `pread` does
+/// not use the descriptor's position, so several reads may run at once.
 private final class FileAssetReader: AssetReader {
   let size: Int64
   private let descriptor: Int32
   private let path: String
 
-  /// Opens the file; nil if there is no such file.
-  ///
-  /// - Throws: ``StoreError/Code/assetFailed`` if the file exists and cannot be opened.
   init?(path: String) throws {
     self.path = path
     descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
@@ -178,7 +153,6 @@ private final class FileAssetReader: AssetReader {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Returns `count` bytes from `offset` on; fewer if the file ends earlier.
   func read(at offset: Int64, count: Int) async throws -> Data {
     try await AssetFiles.perform { [self] in
       var data = Data(count: count)

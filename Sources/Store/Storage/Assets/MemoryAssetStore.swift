@@ -2,27 +2,20 @@ import Foundation
 import StoreModel
 import Synchronization
 
-/// A storage of assets in memory, for stores in memory.
-///
-/// The bytes are lost when the object is released. A mutex guards the bytes, so several threads may
-/// use the object.
+/// A storage of assets in memory, for stores in memory. The bytes are lost with the object.
 public final class MemoryAssetStore: AssetStore {
-  /// The bytes by their names.
   private let kept = Mutex<[AssetName: Data]>([:])
 
   /// Creates an empty storage.
   public init() {}
 
-  /// nil: the storage has no folder for arriving files.
+  /// Always nil.
   public var arrivals: String? { nil }
 
   /// The number of assets.
   public var count: Int { kept.withLock { $0.count } }
 
-  /// Stores the bytes in memory, and replaces earlier bytes under the name. If the bytes are in a
-  /// file, the file is read and then removed.
-  ///
-  /// - Throws: ``StoreError/Code/assetFailed`` if the file cannot be read or removed.
+  /// Stores the bytes in memory, and replaces earlier ones. A given file is read and then removed.
   public func keep(_ bytes: AssetBytes, as name: AssetName) async throws {
     let data: Data
     switch bytes {
@@ -41,17 +34,17 @@ public final class MemoryAssetStore: AssetStore {
     kept.withLock { $0[name] = data }
   }
 
-  /// Returns a reader of the bytes under a name; nil if there are none. The method never throws.
+  /// Returns a reader with a copy of the bytes; nil if there are none.
   public func open(_ name: AssetName) async throws -> (any AssetReader)? {
     kept.withLock { $0[name] }.map { Reader(data: $0) }
   }
 
-  /// Removes the bytes under a name, if there are any. Open readers keep their bytes.
+  /// Removes the bytes under a name, if there are any.
   public func remove(_ name: AssetName) async throws {
     _ = kept.withLock { $0.removeValue(forKey: name) }
   }
 
-  /// A reader of one asset, with a copy of its bytes.
+  /// A reader of one asset.
   private struct Reader: AssetReader {
     let data: Data
     var size: Int64 { Int64(data.count) }

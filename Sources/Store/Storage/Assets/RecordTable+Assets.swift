@@ -5,12 +5,8 @@ extension RecordTable {
   /// Returns the assets of a record's field, at least one.
   ///
   /// - Parameters:
-  ///   - shared: the zone as a participant of its shares sees it; nil for a zone of the database's
-  ///     owner.
+  ///   - shared: the zone as a participant of its shares sees it; nil for the database's owner.
   ///   - user: the user who must be allowed to read the record.
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/notFound`` if there is no such record, with
-  ///   ``ItemFailure/Code/accessDenied`` if the user may not read the record, and with
-  ///   ``ItemFailure/Code/invalid`` if the field holds no asset.
   func assets(
     at place: AssetPlace, inZone zoneNumber: Int64, of database: DatabaseID,
     seenIn shared: SharedZone?, for user: String

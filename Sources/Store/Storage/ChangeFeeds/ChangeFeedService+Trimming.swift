@@ -3,18 +3,12 @@ import SQLEngine
 import StoreModel
 
 extension ChangeFeedService {
-  /// Deletes the tombstones of records, the tombstones of zones, the rows of records that left shared
-  /// hierarchies (``DepartureTable``), and the client change tokens from
-  /// before `horizon`. A tombstone is the row that stays in place of a deleted record or zone.
+  /// Deletes old tombstones of records and zones, the rows of records that left shared hierarchies
+  /// (``DepartureTable``), and client change tokens.
   ///
   /// The write that deletes tombstones also raises the `trimmed_version` of their zone or database.
-  /// Change tokens from before that version then expire.
-  ///
-  /// Tombstones of records are deleted in writes of one database, each with at most
+  /// Change tokens from before that version then expire. Each write has one database and at most
   /// ``Retention/batch`` rows. If a write fails, the earlier ones stay committed.
-  ///
-  /// - Parameter horizon: the time before which a record or zone must have been deleted, or a
-  ///   client change token saved, so that its row is deleted.
   func trimChangeFeeds(before horizon: Timestamp) async throws {
     let horizon = horizon.milliseconds
     for cut in try await transactions.read({

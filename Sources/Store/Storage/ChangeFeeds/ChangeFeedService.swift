@@ -13,8 +13,8 @@ public struct ChangeFeedService: Sendable {
   /// Returns a page of a zone's change feed: the changes of records since a change token.
   ///
   /// - A page has each record at most once: in its present state, or as deleted. The order is that
-  ///   of the records' last changes, or the opposite order if the query asks for it. A page shows
-  ///   the zone at one moment. A later page has the changes that are committed between two pages.
+  ///   of the records' last changes, or the opposite if the query asks for it. A later page also
+  ///   has the changes that are committed between two pages.
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` or
   ///   ``ItemFailure/Code/zoneDeleted`` if there is no such zone. ``ItemFailure`` with
   ///   ``ItemFailure/Code/invalid`` for the default zone outside of the public database, unless the
@@ -43,18 +43,18 @@ public struct ChangeFeedService: Sendable {
     }
   }
 
-  /// Returns a page of a database's change feed: the zones that changed or were deleted since a
-  /// change token. The default zone is left out. Each zone appears once, in the order of the zones'
-  /// last changes.
+  /// Returns the zones of a database that changed or were deleted since a change token, without the
+  /// default zone. Each zone appears once, in the order of the zones' last changes.
   ///
   /// - Parameters:
   ///   - token: the token of the previous page; nil begins with all zones.
-  ///   - limit: the most zones in the page, 1 to 200. Other numbers count as the nearest of these.
-  ///   - timestamp: the time of the request. In a shared database, it is the time at which the feed
-  ///     notes that zones are not shared any more.
+  ///   - limit: 1 to 200; other numbers count as the nearest of these.
+  ///   - timestamp: the time at which the feed of a shared database notes that zones are not shared
+  ///     any more.
   /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another database, or if the
   ///   store has deleted the row of a deletion that is newer than the token.
   ///   ``StoreError/Code/badContinuation`` for a token of a zone's feed.
+  ///   ``StoreError/Code/notFound`` if there is no such database.
   public func zoneChanges(
     since token: String?, limit: Int, in database: DatabaseID, timestamp: Timestamp
   ) async throws -> ZoneChangesPage {
@@ -65,8 +65,7 @@ public struct ChangeFeedService: Sendable {
     }
   }
 
-  /// Brings the mounts of a shared database up to date with the user's shares. The method does
-  /// nothing in other databases, and in one that does not exist.
+  /// Brings the mounts of a shared database up to date with the user's shares.
   private func updateMounts(in database: DatabaseID, at timestamp: Timestamp) async throws {
     guard database != .vacant else { return }
     let isOld = try await transactions.read { transaction in

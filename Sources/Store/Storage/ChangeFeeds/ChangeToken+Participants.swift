@@ -2,20 +2,17 @@ import CloudKitModel
 import StoreModel
 
 extension ChangeToken {
-  /// The position of a participant in the feed of another user's zone.
-  ///
-  /// The position is that of one user, and of the shares that the user took part in when the token
-  /// was made. A user who accepts one more share of the zone gets its records from the beginning.
+  /// The position of a participant in the feed of another user's zone. It is that of one user, and
+  /// of the shares that the user took part in when the token was made. A user who accepts one more
+  /// share of the zone gets its records from the beginning.
   struct Reader: Equatable {
-    /// The user record name.
     var user: String
-    /// The positions in the shares of the zone, in the order of the shares' numbers.
+    /// In the order of the shares' numbers.
     var parts: [Part]
   }
 
   /// The position of a participant in one share.
   struct Part: Equatable {
-    /// The number of the share's record.
     var share: Int64
     /// The number of the root record; nil for the share of the whole zone.
     var root: Int64?
@@ -23,14 +20,13 @@ extension ChangeToken {
     var joined: Int64
     /// The place up to which the user has read the hierarchy.
     var position = Place(version: 0, number: .max)
-    /// The version of the zone when the user began to read the share. The user never had the records
-    /// that left the hierarchy before.
+    /// The version of the zone when the user began to read the share. The user never had the
+    /// records that left the hierarchy before.
     var base: Int64
-    /// For a share in which the user takes part no longer, the place up to which its records were
-    /// reported as deleted.
+    /// For a share that has ended for the user, the place up to which its records were reported as
+    /// deleted.
     var cursor: Place?
 
-    /// The numbers of the share and of the acceptance.
     var membership: [Int64] { [share, joined] }
 
     /// Creates the position of a user who has read nothing.
@@ -57,9 +53,7 @@ extension ChangeToken {
 extension ChangeToken {
   /// Returns whether the token of a zone is one of its owner, or of the participant who asks.
   ///
-  /// - Parameters:
-  ///   - present: the participant with the present shares; nil for the owner.
-  ///   - zone: the zone, whose deletions up to its trimmed version are forgotten.
+  /// - Parameter present: the participant with the present shares; nil for the owner.
   func isUsable(by present: Reader?, in zone: ZoneTable.State) -> Bool {
     guard let reader, let present else { return reader == nil && present == nil }
     let memberships = present.parts.map(\.membership)
@@ -73,15 +67,11 @@ extension ChangeToken {
 }
 
 extension ChangeToken.Reader {
-  /// Decodes a reader.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt``.
   init(decoding decoder: inout RowDecoder) throws {
     user = try decoder.decodeText()
     parts = try decoder.decodeEach { try ChangeToken.Part(decoding: &$0) }
   }
 
-  /// Encodes the reader.
   func encode(to encoder: inout RowEncoder) {
     encoder.encode(user)
     encoder.encode(each: parts) { $1.encode(to: &$0) }

@@ -2,15 +2,14 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// A client's position in a change feed. The client keeps the position as a text, the change token,
-/// and sends the text with its next request.
+/// A client's position in a change feed, which the client keeps as a text.
 ///
 /// A token grants no access: the server checks the access of each request. The text is encrypted,
 /// because its numbers would reveal the activity in the database.
 ///
-/// A reader that begins without a token gets all records. The reader gets no deletions from before
-/// its beginning (``base``), because it never had the deleted records. A token expires when
-/// retention deletes a tombstone (the row of a deletion) that the reader still needs.
+/// A reader without a token gets all records. It gets no deletions from before its beginning
+/// (``base``), because it never had the deleted records. A token expires when retention deletes a
+/// tombstone that the reader still needs.
 struct ChangeToken: Equatable {
   /// The feed to which a position belongs.
   enum Feed: Equatable {
@@ -21,16 +20,14 @@ struct ChangeToken: Equatable {
     case zone(Int64)
   }
 
-  /// A walk: the reading of a feed from its newest change backwards.
-  ///
-  /// A reader who wants the newest changes first gets the changes from ``top`` down to
+  /// The reading of a feed from its newest change backwards, from ``top`` down to
   /// ``ChangeToken/position``. Changes after ``top`` are not part of the walk. When the walk is
   /// complete, ``ChangeToken/position`` becomes ``top``.
   struct Walk: Equatable {
     /// The version of the feed when the walk began.
     var top: Int64
-    /// The version of the oldest change that was read in the walk. The next page continues with
-    /// older changes. Before the first page, the value is ``top`` plus 1.
+    /// The version of the oldest change that was read in the walk; ``top`` plus 1 before the first
+    /// page.
     var below: Int64
   }
 
@@ -38,21 +35,16 @@ struct ChangeToken: Equatable {
   var feed: Feed
   /// The version up to which the reader has read all changes; 0 if it has read none.
   var position: Int64
-  /// The version of the feed when the reader began without a token. The reader never had the
-  /// records that were deleted before this version.
+  /// The version of the feed when the reader began without a token.
   var base: Int64
   /// The incomplete walk backwards; nil if the reader gets the changes in their order.
   var walk: Walk?
   /// For the zone of another user, the participant who reads it; nil for the owner's tokens.
   var reader: Reader?
 
-  /// The version up to which the reader needs no deletions. The reader has read these deletions, or
-  /// never had the deleted records.
+  /// The version up to which the reader needs no deletions.
   var knownDeletions: Int64 { max(position, base) }
 
-  /// Creates the token of a reader who has read nothing.
-  ///
-  /// - Parameter version: the present version of the feed.
   init(beginningOf feed: Feed, in database: DatabaseID, at version: Int64) {
     self.database = database
     self.feed = feed
@@ -60,8 +52,8 @@ struct ChangeToken: Equatable {
     base = version
   }
 
-  /// Returns whether the token is one of a database: one that the database gave out, or that stood
-  /// for it before it was created. The latter is at the beginning of each database.
+  /// Returns whether the database gave the token out, or the token stood for it before it was
+  /// created. The latter is at the beginning of each database.
   func belongs(to database: DatabaseID) -> Bool {
     self.database == database || self.database == .vacant
   }
@@ -70,10 +62,9 @@ struct ChangeToken: Equatable {
 
   /// Decrypts and reads the text of a token.
   ///
-  /// An app that used another server before may send that server's tokens. The error makes such an
-  /// app read the feed from its beginning, which is correct.
-  ///
-  /// - Throws: ``StoreError/Code/changeTokenExpired`` for any text that this store did not make.
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` for any text that this store did not make. An
+  ///   app that used another server before then reads the feed from its beginning, which is
+  ///   correct.
   init(_ text: String, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .changeTokenExpired,
@@ -86,8 +77,6 @@ struct ChangeToken: Equatable {
     }
   }
 
-  /// Returns the token as an encrypted text.
-  ///
   /// - Parameter isRepeatable: whether the same token always has the same text. Apps compare the
   ///   texts to see whether something changed. Pass false for a reader who may not see all records:
   ///   an equal text would show that no hidden record changed.
@@ -97,9 +86,6 @@ struct ChangeToken: Equatable {
 
   // MARK: Contents
 
-  /// Decodes the contents of a token.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` if the bytes are not the contents of a token.
   private init(decoding body: [UInt8]) throws {
     var decoder = try RowDecoder(body, of: "change token")
     database = DatabaseID(rawValue: try decoder.decodeInteger())
@@ -113,7 +99,6 @@ struct ChangeToken: Equatable {
     try decoder.finish()
   }
 
-  /// The contents of the token: its values in a fixed order.
   private var encoded: [UInt8] {
     var encoder = RowEncoder(reserving: 32)
     encoder.encode(database.rawValue)

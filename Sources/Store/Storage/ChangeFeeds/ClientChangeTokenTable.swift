@@ -4,9 +4,8 @@ import StoreModel
 
 /// The client change tokens that devices sent with their last changes in each zone.
 ///
-/// A client change token is data of an app's own, which the app sends with a save. A page of the
-/// zone's change feed contains the newest client change token of the same user and device. So an
-/// app can see which of its own changes the server has.
+/// An app sends such data of its own with a save. A page of the zone's change feed contains the
+/// newest one of the same user and device. It shows an app which of its own changes the server has.
 struct ClientChangeTokenTable: Table {
   let transaction: StoreTransaction
 
@@ -43,10 +42,7 @@ struct ClientChangeTokenTable: Table {
       ])
   }
 
-  /// Returns the newest client change token that a device sent for a zone; nil if the device sent
-  /// none, or if retention has deleted the token.
-  ///
-  /// - Parameter deviceID: the client's name for its device; nil for a client that names none.
+  /// - Parameter deviceID: nil for a client that names no device.
   func token(
     of user: String, deviceID: String?, zone: Int64, in database: DatabaseID
   ) throws -> [UInt8]? {
@@ -55,9 +51,8 @@ struct ClientChangeTokenTable: Table {
     ) { $0.bytes(0) }
   }
 
-  /// Returns the keys of a batch of tokens that were saved before a time.
-  ///
-  /// - Parameter horizon: milliseconds since 1970.
+  /// Returns the keys of a batch of tokens that were saved before `horizon`, in milliseconds since
+  /// 1970.
   func old(before horizon: Int64) throws -> [Key] {
     try connection.rows(Self.sql.old, [.integer(horizon), .integer(Retention.batch)]) {
       Key(
@@ -66,10 +61,8 @@ struct ClientChangeTokenTable: Table {
     }
   }
 
-  /// Deletes the tokens with these keys, except those that a device has replaced since the search.
-  ///
-  /// - Returns: the count of `keys`, not of the deleted tokens, as
-  ///   ``Transactions/inBatches(_:drop:)`` requires.
+  /// Deletes the tokens that no device has replaced since the search. Returns the count of `keys`,
+  /// as ``Transactions/inBatches(_:drop:)`` requires.
   func drop(_ keys: [Key]) throws -> Int {
     for key in keys {
       try connection.run(

@@ -4,33 +4,29 @@ import StoreModel
 /// One page of the change feed of another user's zone, for a participant of shared hierarchies.
 ///
 /// The participant sees each hierarchy in the order of its changes (``HierarchyTable``). A record
-/// that came into a hierarchy is a change at the version of its arrival, however old its content is.
-/// A record that left (``DepartureTable``) is a deletion, unless the same page has it as a change: it
-/// came back, or the participant sees it in another hierarchy.
-/// The feed merges the hierarchies. In each of them, the participant's token has a position of its
-/// own, so a share that was accepted later is read from its beginning.
+/// that came into a hierarchy is a change at the version of its arrival, however old its content
+/// is. A record that left (``DepartureTable``) is a deletion, unless the same page has it as a
+/// change. The feed merges the hierarchies. The token has a position in each of them, so a share
+/// that was accepted later is read from its beginning.
 ///
-/// The newest changes never come first, also if the query asks for that. A participant whose part in
-/// a share ends in the middle of such a feed would not learn what to delete.
+/// The newest changes never come first, also if the query asks for that: a participant whose part
+/// in a share ends in the middle of such a feed would not learn what to delete.
 ///
-/// If the participant's part in one of the shares has ended, the deletions of its records come after
-/// all changes. Only then does the position show which of them the participant sees in another share.
+/// If the participant's part in one of the shares has ended, the deletions of its records come
+/// after all changes. Only then does the position show which of them the participant sees in
+/// another share.
 struct HierarchyFeed {
   /// The request, with the zone as the participant names it.
   let query: RecordChangesQuery
   let zone: SharedZone
   let transaction: StoreTransaction
-  /// The zone's number and versions when the page is read.
   private let state: ZoneTable.State
-  /// The numbers of the record types to report; nil means all types.
+  /// Nil means all types.
   private let typeNumbers: Set<Int64>?
-  /// The reader's position. It moves while the page is read.
   private var token: ChangeToken
-  /// The reader of the token.
   private var reader: ChangeToken.Reader
   private var changes: [RecordChange] = []
   private var size = 0
-  /// The names of the records that the page reports as deleted.
   private var deleted: Set<String> = []
 
   /// The most rows that one page examines, if it reports certain types only.
@@ -53,8 +49,8 @@ struct HierarchyFeed {
 
   /// Checks the query's change token.
   ///
-  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another zone, store or user, for
-  ///   one that is too old, and for one of shares that have all ended;
+  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another zone, store or user,
+  ///   for one that is too old, and for one of shares that have all ended;
   ///   ``StoreError/Code/badContinuation`` for a database's token.
   init(
     _ query: RecordChangesQuery, of zone: SharedZone, at address: DatabaseAddress,
@@ -88,10 +84,8 @@ struct HierarchyFeed {
     }
   }
 
-  /// Reads the page.
-  ///
-  /// The page ends at the query's limit of changes or bytes, or after ``scanLimit`` examined rows if
-  /// the query names record types. It then may have no change although more follow.
+  /// The page ends at the query's limit of changes or bytes, or after ``scanLimit`` examined rows
+  /// if the query names record types. It then may have no change although more follow.
   mutating func page() throws -> RecordChangesPage {
     let isComplete = try reportChanges() && reportEndedShares()
     token.reader = reader
@@ -109,14 +103,12 @@ struct HierarchyFeed {
     changes.count == query.limit || (!changes.isEmpty && size >= query.sizeLimit)
   }
 
-  /// The number of rows to read for a page: one row more than the page has changes.
+  /// One row more than the page has changes.
   private var pieceSize: Int { typeNumbers == nil ? query.limit + 1 : Self.scanLimit }
 
   // MARK: Shares in which the reader takes part no longer
 
-  /// Reports the records of shares that have ended for the reader as deleted.
-  ///
-  /// - Returns: whether all of them are reported.
+  /// Returns whether all of the deletions are reported.
   private mutating func reportEndedShares() throws -> Bool {
     for part in reader.parts where membership(of: part) == nil {
       guard let root = part.root else { continue }
@@ -158,9 +150,7 @@ struct HierarchyFeed {
 
   // MARK: Changes
 
-  /// Reports the changes of the hierarchies, and moves the reader's position.
-  ///
-  /// - Returns: whether no changes follow.
+  /// Reports changes and moves the reader's position. Returns whether no changes follow.
   private mutating func reportChanges() throws -> Bool {
     let rows = try nextRows()
     var last: ChangeToken.Place?
@@ -180,8 +170,6 @@ struct HierarchyFeed {
     return isComplete
   }
 
-  /// Returns the next rows of all hierarchies in the feed's order, each with the reader's part in the
-  /// share.
   private func nextRows() throws -> [(row: Row, membership: ZoneMembership)] {
     var rows: [(row: Row, membership: ZoneMembership)] = []
     for part in reader.parts {
@@ -196,16 +184,16 @@ struct HierarchyFeed {
         knownThrough: part.position.version
       ).map { ($0, membership) }
     }
-    // A record that moved from one of the hierarchies to another has two rows with one place. A page
-    // that ends between them would lose the second one.
+    // A record that moved from one of the hierarchies to another has two rows with one place. A
+    // page that ends between them would lose the second one.
     let arrivals = Set(rows.filter { $0.row.departedName == nil }.map(\.row.place))
     rows.removeAll { $0.row.departedName != nil && arrivals.contains($0.row.place) }
     rows.sort { $0.row.place < $1.row.place }
     return Array(rows.prefix(pieceSize))
   }
 
-  /// Removes the deletions of records that the page has as changes. A client may apply the deletions
-  /// of a page after its changes.
+  /// Removes the deletions of records that the page has as changes. A client may apply the
+  /// deletions of a page after its changes.
   ///
   /// A record that comes back on a later page is a deletion now: until then it may leave again.
   private mutating func dropDeletionsOfSaved() {
@@ -221,7 +209,6 @@ struct HierarchyFeed {
     }
   }
 
-  /// Moves the reader's position in each hierarchy forward to a place.
   private mutating func move(to place: ChangeToken.Place?) {
     guard let place else { return }
     token.position = max(token.position, place.version)
@@ -230,12 +217,11 @@ struct HierarchyFeed {
     }
   }
 
-  /// Returns the reader's present part in a share; nil if it has ended.
+  /// Returns nil if the reader's part in the share has ended.
   private func membership(of part: ChangeToken.Part) -> ZoneMembership? {
     zone.memberships.first { $0.share == part.share && $0.joined == part.joined }
   }
 
-  /// Reports a row.
   private mutating func report(_ row: Row, in membership: ZoneMembership) throws {
     guard row.departedName == nil else { return try report(deletionOf: row) }
     let stored = try RecordTable(transaction: transaction).record(
@@ -246,7 +232,7 @@ struct HierarchyFeed {
         zone.naming.outward(zone.veiled(stored.record, number: stored.number, in: membership))))
   }
 
-  /// Returns the name of a row's record; nil if the record was deleted since.
+  /// Returns nil if the record was deleted since.
   private func name(of row: Row) throws -> String? {
     try row.departedName
       ?? RecordTable(transaction: transaction).name(of: row.place.number, in: zone.database)
@@ -261,7 +247,6 @@ struct HierarchyFeed {
     return try zone.membership(ofRecord: number) != nil
   }
 
-  /// Reports the deletion of a record.
   private mutating func report(deletionOf row: Row) throws {
     guard let name = try name(of: row), deleted.insert(name).inserted else { return }
     size += 128

@@ -5,61 +5,45 @@ import StoreModel
 /// One page of a zone's change feed: the records that were saved or deleted since a change token.
 ///
 /// A zone's version is a number that rises with each commit in the zone. Each record has the
-/// version of its last save. Each deleted record has a tombstone: a row with the version of the
-/// deletion. The feed merges records and tombstones in the order of their versions. So a record
-/// that changed several times appears once, at its last change.
+/// version of its last save, and each tombstone that of the deletion. The feed merges both in the
+/// order of their versions, so a record that changed several times appears once, at its last
+/// change.
 ///
-/// The initializer checks the zone and the change token, and ``page()`` reads the changes. Both run
-/// in one read transaction.
+/// The initializer and ``page()`` run in one read transaction.
 struct RecordFeed {
   let query: RecordChangesQuery
   let database: DatabaseID
   let transaction: StoreTransaction
   let address: DatabaseAddress
-  /// The zone as a participant of its share sees it; nil for the owner. The participant takes part in
-  /// the share of the whole zone; ``HierarchyFeed`` reads hierarchies.
+  /// Nil for the owner. The participant takes part in the share of the whole zone;
+  /// ``HierarchyFeed`` reads hierarchies.
   let shared: SharedZone?
-  /// The zone's number and versions when the page is read.
   private let zone: ZoneTable.State
-  /// The reader's position. If the query is reversed, the token has a ``ChangeToken/Walk``, from
-  /// the first page on.
+  /// If the query is reversed, the token has a ``ChangeToken/Walk``, from the first page on.
   private let token: ChangeToken
-  /// The numbers of the record types to report; nil means all types.
-  ///
-  /// A requested name that no record type has adds no number, so the set may be empty.
+  /// Nil means all types. A requested name that no record type has adds no number, so the set may
+  /// be empty.
   private let typeNumbers: Set<Int64>?
 
   /// The most changes that one page examines, reported or not. Changes that the reader may not see
-  /// do not count.
-  ///
-  /// The limit matters for a reader who requests a rare type. The page then ends with `hasMore`
-  /// true, perhaps without a change.
+  /// do not count. A page for a rare type may end with `hasMore` true and without a change.
   private static let scanLimit = 5_000
 
   /// A change without the record's content, as the indexes by version have it.
   struct Candidate {
     /// The changed record or its tombstone.
     enum Subject {
-      /// A record that was created or changed.
       case record(number: Int64)
-      /// A record that was deleted.
       case tombstone(recordName: String)
     }
 
     var version: Int64
-    /// The number of the record's type; see ``RecordTypeTable``.
     var typeNumber: Int64
     var subject: Subject
   }
 
-  /// Checks the query's zone and change token.
-  ///
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/invalid`` for the default zone outside of
-  ///   the public database, unless the caller is an administrator; with
-  ///   ``ItemFailure/Code/zoneNotFound`` or ``ItemFailure/Code/zoneDeleted`` if there is no such
-  ///   zone. ``StoreError/Code/changeTokenExpired`` for a token that is too old, or that is not
-  ///   from this zone. ``StoreError/Code/badContinuation`` for a database's token, or for a token
-  ///   from a feed in reverse order if the query is not reversed.
+  /// Checks the query's zone and change token, with the errors of
+  /// ``ChangeFeedService/recordChanges(matching:in:)``.
   init(
     _ query: RecordChangesQuery, in database: DatabaseID, at address: DatabaseAddress,
     shared: SharedZone? = nil, transaction: StoreTransaction
@@ -88,11 +72,9 @@ struct RecordFeed {
     }
   }
 
-  /// Reads the page.
-  ///
-  /// The page ends at the query's limit of changes, at the query's limit of bytes, or after
-  /// ``scanLimit`` changes that the reader may see. Changes that the reader may not see affect
-  /// neither the end of the page nor `hasMore`.
+  /// The page ends at the query's limit of changes or bytes, or after ``scanLimit`` changes that
+  /// the reader may see. Changes that the reader may not see affect neither the end of the page nor
+  /// `hasMore`.
   ///
   /// - Complexity: O(*k* log *n*) for *k* examined rows, and *n* records and tombstones of the
   ///   zone. If the reader may see none of the changes, *k* is the number of all rows after the
@@ -142,10 +124,6 @@ struct RecordFeed {
 
   // MARK: Tokens
 
-  /// Returns the number and the versions of the zone.
-  ///
-  /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneDeleted`` if the zone was deleted outside of
-  ///   the app. Otherwise, with ``ItemFailure/Code/zoneNotFound`` if there is no such zone.
   private static func state(
     of zoneID: ZoneID, in database: DatabaseID, at address: DatabaseAddress,
     transaction: StoreTransaction
@@ -159,17 +137,14 @@ struct RecordFeed {
 
   /// Returns the position from which the page continues.
   ///
-  /// A zone that is deleted and created again has another number. A token is valid if it has the
-  /// zone's present number, and a version that is not above the zone's. Also, retention must not
-  /// have deleted a tombstone with a version above the token's ``ChangeToken/knownDeletions``. If
-  /// the token has a walk backwards, the query must be reversed too. A participant's token must be
-  /// that of the participant, and at least one of its shares must not have ended.
+  /// A token is valid if it has the zone's present number, and a version that is not above the
+  /// zone's. Retention must not have deleted a tombstone with a version above the token's
+  /// ``ChangeToken/knownDeletions``. If the token has a walk backwards, the query must be reversed
+  /// too. A participant's token must be that of the participant, and at least one of its shares
+  /// must not have ended.
   ///
-  /// - Parameter reader: the participant who reads another user's zone, at its beginning; nil for the
-  ///   owner.
-  /// - Throws: ``StoreError/Code/changeTokenExpired`` for a token of another zone or store, or for
-  ///   one that is too old. ``StoreError/Code/badContinuation`` for a database's token, or for a
-  ///   token with a walk backwards if the query is not reversed.
+  /// - Parameter reader: the participant who reads another user's zone, at its beginning; nil for
+  ///   the owner.
   static func token(
     of query: RecordChangesQuery, in database: DatabaseID, zone: ZoneTable.State,
     reader: ChangeToken.Reader?, transaction: StoreTransaction
@@ -213,11 +188,8 @@ struct RecordFeed {
     return token
   }
 
-  /// Returns the token of a reader who has read this page.
-  ///
-  /// - Parameters:
-  ///   - last: the version of the last examined row; nil if there was no row.
-  ///   - hasMore: whether changes follow after this page.
+  /// Returns the token of a reader who has read this page. `last` is the version of the last
+  /// examined row.
   private func next(after last: Int64?, hasMore: Bool) -> ChangeToken {
     var next = token
     if let walk = token.walk {
@@ -235,11 +207,8 @@ struct RecordFeed {
 
   // MARK: Rows
 
-  /// Returns the next changes in the feed's order, at most `limit`, after the change with the
-  /// version `last`. If `last` is nil, the changes begin at the token's position.
-  ///
-  /// The records have versions above the token's position. The tombstones have versions above
-  /// ``ChangeToken/knownDeletions``.
+  /// Returns the next changes in the feed's order, after the change with the version `last`; nil
+  /// begins at the token's position.
   private func candidates(limit: Int, beyond last: Int64?) throws -> [Candidate] {
     // The lowest and the highest requested version, exclusive.
     var low = token.position
@@ -260,10 +229,7 @@ struct RecordFeed {
     return Array(merged.prefix(limit))
   }
 
-  /// Returns a change for the reader. A saved record has its content.
-  ///
-  /// - Parameter size: the size of the page in bytes. The method adds the change's approximate
-  ///   size.
+  /// Returns a change for the reader, and adds its approximate size in bytes to `size`.
   private func change(_ candidate: Candidate, size: inout Int) throws -> RecordChange {
     // The approximate size of a change without its content.
     size += 128

@@ -4,36 +4,31 @@ import StoreModel
 /// The part of a zone's change feed that a reader may see: the records that the reader may read,
 /// and deletions. The reader sees deletions only of types of which the reader may read all records.
 ///
-/// The view finds the visible part of each record type once for a page. If the reader's permissions
-/// change between two pages, the next page follows the new permissions.
+/// The view finds the visible part of each record type once for a page. The next page follows
+/// changes of the reader's permissions.
 struct RecordFeedView {
   /// The visible part of one record type.
   private enum Part {
     /// All records, and all deletions.
     case all
-    /// The records with these numbers, and no deletions. The numbers are from the value index
-    /// (``ValueIndexTable``).
+    /// The records with these numbers of the value index, and no deletions.
     case numbers(RecordNumberSet)
-    /// The records that the reader created, and no deletions. There is no usable index of creators,
-    /// so the view reads each record to see its creator.
+    /// The records that the reader created, and no deletions. Without a usable index of creators,
+    /// the view reads each record.
     case own(RecordAccess)
-    /// Nothing.
     case none
   }
 
-  /// Whether the reader may see all changes, whatever the record types and their grants. A grant is
-  /// the permission of a role to read or write the records of a type. The value is true for an
-  /// administrator, and for every reader of a private or shared database: grants apply only to
+  /// Whether the reader may see all changes, whatever the grants of record types. True for
+  /// administrators, and for every reader of a private or shared database: grants apply only to
   /// public databases.
   let showsEverything: Bool
   private let database: DatabaseID
   private let address: DatabaseAddress
   private let transaction: StoreTransaction
   private let reader: Caller
-  /// The visible parts found so far, by the numbers of the record types.
   private var parts: [Int64: Part] = [:]
 
-  /// Creates the view for the reader of a feed. The initializer reads no rows.
   init(of feed: RecordFeed) {
     showsEverything =
       AccessPolicy.access(of: feed.query.caller, in: feed.address.scope)?.reach == .all
@@ -48,8 +43,7 @@ struct RecordFeedView {
     if case .all = try part(number) { true } else { false }
   }
 
-  /// Whether the reader may see a change. If the reader may see only records that the reader
-  /// created, and the type has no usable index of creators, the call reads the record.
+  /// For ``Part/own(_:)``, the call reads the record.
   mutating func shows(_ candidate: RecordFeed.Candidate) throws -> Bool {
     switch (try part(candidate.typeNumber), candidate.subject) {
     case (.all, _): return true
@@ -61,8 +55,6 @@ struct RecordFeedView {
     }
   }
 
-  /// Returns the visible part of a type. The first call for a type finds the part, later calls
-  /// return the same one.
   private mutating func part(_ typeNumber: Int64) throws -> Part {
     guard !showsEverything else { return .all }
     if let known = parts[typeNumber] { return known }
@@ -71,7 +63,6 @@ struct RecordFeedView {
     return part
   }
 
-  /// Finds the visible part of a type by its grants and the reader's roles.
   private func readPart(_ typeNumber: Int64) throws -> Part {
     let name = try RecordTypeTable(transaction: transaction).name(ofType: typeNumber)
     // The store does not know the grants of a removed type any more.

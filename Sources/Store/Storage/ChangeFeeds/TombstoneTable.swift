@@ -4,14 +4,13 @@ import StoreModel
 
 /// The tombstones of records, for change feeds.
 ///
-/// A tombstone is a deleted record's name, type and version, without its content. A tombstone stays
-/// for ``StoreConfiguration/deletionRetention``, or until a record with its name is created again.
+/// A tombstone is a deleted record's name, type and version. It stays for
+/// ``StoreConfiguration/deletionRetention``, or until a record with its name is created again.
 struct TombstoneTable: Table {
   let transaction: StoreTransaction
 
-  /// `version` is the zone's version at the deletion. `deleted` is the time of the deletion in
-  /// milliseconds since 1970. Feeds read the rows by the second index; the creation of a record
-  /// finds the row of its name by the primary key.
+  /// `version` is the zone's version at the deletion; `deleted` is its time in milliseconds since
+  /// 1970.
   static let definition = [
     """
     CREATE TABLE tombstones (
@@ -22,19 +21,15 @@ struct TombstoneTable: Table {
     "CREATE INDEX tombstones_by_version ON tombstones (database_id, zone_number, version)",
   ]
 
-  /// The newest tombstone of a zone that is to be deleted by retention.
-  ///
-  /// All older tombstones of the zone are deleted too.
+  /// The newest tombstone of a zone that retention deletes, together with all older ones.
   struct Cut: Sendable {
     var database: Int64
     var zone: Int64
     var version: Int64
   }
 
-  /// Decides that a record has no tombstone, because it is created again.
-  ///
-  /// Most zones have no tombstones. So the method first looks for any tombstone of the zone, once in
-  /// a transaction.
+  /// Decides that a record has no tombstone, because it is created again. Most zones have no
+  /// tombstones, so the method first looks for any of the zone, once in a transaction.
   func remove(
     recordNamed recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws {
@@ -63,11 +58,6 @@ struct TombstoneTable: Table {
     transaction.writes.tombstones.decide(nil, for: key)
   }
 
-  /// Decides on a record's tombstone.
-  ///
-  /// - Parameters:
-  ///   - version: the zone's version at the deletion.
-  ///   - timestamp: the time of the deletion. The retention begins at this time.
   func add(
     _ stored: StoredRecord, in database: DatabaseID, version: Int64, timestamp: Timestamp
   ) {
@@ -104,12 +94,7 @@ struct TombstoneTable: Table {
     try insertions.finish(in: connection)
   }
 
-  /// Returns the deletions between two versions, for a feed.
-  ///
-  /// - Parameters:
-  ///   - low: the version above which deletions are returned, exclusive.
-  ///   - high: the version below which deletions are returned, exclusive.
-  ///   - ascending: whether the lowest versions come first.
+  /// Returns the deletions between two versions, both exclusive, for a feed.
   func candidates(
     inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
     ascending: Bool, limit: Int
@@ -124,10 +109,8 @@ struct TombstoneTable: Table {
     }
   }
 
-  /// Returns the newest old tombstone of each zone that has old tombstones.
+  /// Returns for each zone the newest tombstone from before `horizon`, in milliseconds since 1970.
   ///
-  /// - Parameter horizon: milliseconds since 1970. A tombstone is old if its deletion was before
-  ///   this time.
   /// - Complexity: O(*n*) for *n* tombstones of the store.
   func old(before horizon: Int64) throws -> [Cut] {
     try connection.rows(
@@ -135,14 +118,11 @@ struct TombstoneTable: Table {
     ) { Cut(database: $0.integer(0), zone: $0.integer(1), version: $0.integer(2)) }
   }
 
-  /// Deletes a batch of a zone's tombstones up to a version.
+  /// Deletes a batch of a zone's tombstones up to a version, and raises the zone's
+  /// `trimmed_version`, which makes older change tokens expire. Both happen in one transaction, so
+  /// a reader who has not read a deleted tombstone always gets an error.
   ///
-  /// The method also raises the zone's `trimmed_version`, which makes older change tokens expire.
-  /// Both happen in one transaction. So a reader who has not read a deleted tombstone always gets
-  /// an error.
-  ///
-  /// - Returns: whether there may be more tombstones to delete. A batch has at most
-  ///   ``Retention/batch``.
+  /// - Returns: whether there may be more tombstones to delete.
   func trim(through cut: Cut) throws -> Bool {
     let place: [SQLValue] = [.integer(cut.database), .integer(cut.zone), .integer(cut.version)]
     try ZoneTable(transaction: transaction).note(

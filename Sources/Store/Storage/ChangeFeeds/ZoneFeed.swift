@@ -4,31 +4,22 @@ import StoreModel
 /// One page of a database's change feed: the zones that were created, changed or deleted since a
 /// change token (``ChangeToken``).
 ///
-/// A deleted zone has a tombstone: a row with the version of the deletion. The feed merges zones
-/// and tombstones in the order of their versions. A zone that changed several times appears once,
-/// at its last change. The feed does not contain the default zone.
+/// The feed merges zones and tombstones in the order of their versions. A zone that changed several
+/// times appears once, at its last change. The feed does not contain the default zone.
 struct ZoneFeed {
   let database: DatabaseID
   let transaction: StoreTransaction
   let limit: Int
-  /// The reader's position.
   private let token: ChangeToken
 
-  /// A zone that changed, or was deleted, with the version of that change.
+  /// A changed or deleted zone.
   private struct Candidate {
     var version: Int64
     var change: ZoneChange
   }
 
-  /// Reads the change token and checks that it is valid for this database.
-  ///
-  /// - Parameters:
-  ///   - text: the change token; nil for a reader who has read nothing.
-  ///   - limit: the most changes in the page, at least 1.
-  /// - Throws: ``StoreError/Code/badContinuation`` for a zone's token.
-  ///   ``StoreError/Code/changeTokenExpired`` for a token of another database or store, or if
-  ///   retention has deleted a tombstone that is newer than the token. ``StoreError/Code/notFound``
-  ///   if there is no such database.
+  /// Reads the change token and checks that it is valid for this database, with the errors of
+  /// ``ChangeFeedService/zoneChanges(since:limit:in:timestamp:)``.
   init(
     since text: String?, limit: Int, in database: DatabaseID, transaction: StoreTransaction
   ) throws {
@@ -58,8 +49,8 @@ struct ZoneFeed {
     self.token = token
   }
 
-  /// Reads the page. The page's token has the version of the last change in the page. The position
-  /// of the token stays the same if the page is empty.
+  /// The token gets the version of the last change in the page; it stays the same if the page is
+  /// empty.
   func page() throws -> ZoneChangesPage {
     let zones = try ZoneTable(transaction: transaction).changed(
       in: database, after: token.position, limit: limit + 1

@@ -2,18 +2,15 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-// A change is dispatched when the notifications of all subscriptions that it fires are in the log.
-// Dispatched changes stay in the outbox as a history, which explains why a push was or was not
-// sent.
+// A change is dispatched when all its notifications are in the log. Dispatched changes stay in the
+// outbox as a history, which explains why a push was or was not sent.
 extension ChangeHistoryService {
   /// Returns the latest changes of a database, newest first.
   ///
   /// - Parameters:
-  ///   - recordID: the record whose changes are returned; nil for all changes. A change without
-  ///     fields (``PastChange/hasFields``) is found by the record's name alone.
-  ///   - sequence: the number of a change; only earlier changes are returned. Nil begins with the
-  ///     newest dispatched change.
-  ///   - limit: the most changes returned.
+  ///   - recordID: nil returns all changes. A change without fields (``PastChange/hasFields``) is
+  ///     found by the record's name alone.
+  ///   - sequence: only earlier changes are returned; nil begins with the newest dispatched change.
   /// - Complexity: at worst O(*n*), where *n* is the number of changes in the database's history.
   public func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
@@ -40,10 +37,8 @@ extension ChangeHistoryService {
 
   /// Deletes changes that were dispatched before `horizon`, except partly dispatched ones.
   ///
-  /// The method reads all rows of ``DispatchTable``, in pages of 5,000 rows and in read
-  /// transactions. Each row stands for one transaction that dispatched changes. The method deletes
-  /// an old row together with the changes that its transaction dispatched, and with all earlier
-  /// changes of the database.
+  /// The method reads all rows of ``DispatchTable`` in pages. It deletes an old row together with
+  /// the changes that its transaction dispatched, and with all earlier changes of the database.
   func trimChangeHistory(before horizon: Timestamp) async throws {
     let pageSize: Int64 = 5_000
     var last = DispatchTable.Key(database: .min, through: .min)

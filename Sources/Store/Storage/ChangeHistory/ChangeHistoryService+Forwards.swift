@@ -1,7 +1,6 @@
 import CloudKitModel
 import StoreModel
 
-// Changes of private databases, as they concern the participants of shares.
 extension ChangeHistoryService {
   /// Returns a change of a private database as it concerns participants of its shares.
   ///
@@ -45,8 +44,6 @@ extension ChangeHistoryService {
 }
 
 extension PastChange {
-  /// Returns the reason why a user does not learn of the change.
-  ///
   /// - Parameter parts: the user's present and former parts in shares of the zone.
   fileprivate func obstacle(for parts: [StoredPart]) -> ForwardingObstacle? {
     let shown = parts.filter { audience.shares.contains($0.share) }

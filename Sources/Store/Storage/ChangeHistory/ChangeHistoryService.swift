@@ -3,18 +3,14 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The history of dispatched changes and their effects. A change is dispatched when all its
-/// notifications are in the log. ``ChangeHistoryLimits`` says how long changes stay in the history.
-///
-/// This history answers questions such as "Why did this device get no push for this change?".
+/// The history of dispatched changes and their effects, for questions such as "Why did this device
+/// get no push for this change?". ``ChangeHistoryLimits`` says how long changes stay.
 public struct ChangeHistoryService: Sendable {
   let transactions: Transactions
 
   /// Returns the notifications of a change, in the order of the log.
   ///
-  /// - Parameters:
-  ///   - subscriber: the user whose notifications are returned; nil for all users.
-  ///   - limit: the most notifications returned.
+  /// - Parameter subscriber: nil returns the notifications of all users.
   public func notifications(
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification] {
@@ -33,8 +29,8 @@ public struct ChangeHistoryService: Sendable {
     }
   }
 
-  /// Returns the latest notifications of one subscription, newest first. The search covers only the
-  /// subscriber's latest 2,000 notifications in the database.
+  /// Returns the latest notifications of one subscription, newest first, among the subscriber's
+  /// latest 2,000 notifications in the database.
   public func notifications(
     ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
   ) async throws -> [PastNotification] {
@@ -60,7 +56,7 @@ public struct ChangeHistoryService: Sendable {
     try await transactions.read { try NotificationLogTable(transaction: $0).entry(ofDelivery: id) }
   }
 
-  /// Returns a subscription with its versions; nil if there is no such subscription.
+  /// Returns a subscription with its versions.
   public func subscriptionState(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionState? {
@@ -69,8 +65,7 @@ public struct ChangeHistoryService: Sendable {
     }
   }
 
-  /// Returns the deletion of a subscription; nil if the subscription was not deleted, or if the
-  /// store no longer has the row of the deletion.
+  /// Returns the deletion of a subscription, if the store still has the row of the deletion.
   public func subscriptionDeletion(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionDeletion? {
@@ -82,9 +77,8 @@ public struct ChangeHistoryService: Sendable {
   /// Returns a page of a database's subscriptions, in the order of subscribers and IDs.
   ///
   /// - Parameters:
-  ///   - subscriptionID: the ID of the subscriptions; nil for all IDs.
-  ///   - subscriber: the user whose subscriptions are returned; nil for all users.
-  ///   - name: the subscription after which the page begins; nil for the first page.
+  ///   - subscriptionID: nil for all IDs.
+  ///   - subscriber: nil for all users.
   ///   - limit: the most subscriptions returned. With an ID and without a subscriber, a call
   ///     examines at most 50 × `limit` subscriptions.
   public func subscriptionStates(
@@ -100,16 +94,15 @@ public struct ChangeHistoryService: Sendable {
   /// Returns the periods during which the user's devices were registered for notifications of a
   /// container, in the order of kinds, tokens and beginnings.
   ///
-  /// The store keeps a period for 30 days after its end, or longer if it keeps the notification log
-  /// longer. For a reader of the web courier, the store has only the present registration.
+  /// The store keeps a period for 30 days after its end, or as long as the notification log if that
+  /// is longer. For a reader of the web courier, it has only the present registration.
   public func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod] {
     try await transactions.read { try DeviceTable(transaction: $0).periods(of: recipient) }
   }
 }
 
 extension PastNotification {
-  /// Creates the past notification of a log entry, with the entry's deliveries. The numbers of the
-  /// deliveries are between those of this entry and of the next entry.
+  /// The numbers of the deliveries are between those of this entry and of the next entry.
   fileprivate init(_ entry: LogEntry, in transaction: StoreTransaction) throws {
     let log = NotificationLogTable(transaction: transaction)
     let next = try log.sequence(after: entry.sequence, in: entry.database)

@@ -1,8 +1,8 @@
 import SQLEngine
 import StoreModel
 
-/// The announcements between servers. An announcement names the users who have new notifications in
-/// the log. The table is empty on an engine for one server.
+/// The announcements between servers: each names users who have new notifications in the log. The
+/// table is empty on an engine for one server.
 ///
 /// When a server learns of an announcement, it reads the log for each of these users who has a
 /// waiting request. PostgreSQL's `NOTIFY` sends announcements faster, but may lose them, so the
@@ -10,9 +10,9 @@ import StoreModel
 struct AnnouncementTable: Table {
   let transaction: StoreTransaction
 
-  /// `server_id` is the ID of the announcing server. `number` counts the announcements of that
-  /// server's process. `made` is the time of the insertion by the store's clock, in milliseconds
-  /// since 1970. `subscribers` has a user record name on each line, or is empty for all users.
+  /// `number` counts the announcements of the server's process. `made` is the time of the insertion
+  /// by the store's clock, in milliseconds since 1970. `subscribers` has a user record name on each
+  /// line, or is empty for all users.
   static let definition = [
     """
     CREATE TABLE announcements (
@@ -22,22 +22,15 @@ struct AnnouncementTable: Table {
     "CREATE INDEX announcements_by_time ON announcements (made)",
   ]
 
-  /// The most milliseconds that the store assumes between the time in `made` and the commit. Each
-  /// reading begins this much before the time of the reader's position, to find announcements that
-  /// were committed late.
+  /// The most milliseconds that the store assumes between `made` and the commit. Each reading
+  /// begins this much before the reader's position, to find announcements that were committed late.
   private static let commitTime: Int64 = 5_000
-  /// The time after which an announcement may be deleted, in milliseconds.
-  ///
-  /// The time exceeds ``commitTime``, so that each server can read an announcement before it is
-  /// deleted.
+  /// In milliseconds. The time exceeds ``commitTime``, so that each server can read an announcement
+  /// before it is deleted.
   private static let keptTime: Int64 = 60_000
 
-  /// Stores an announcement. If there is an announcement with the same name, the method changes
-  /// nothing.
-  ///
-  /// - Parameters:
-  ///   - name: the announcing server's ID and the announcement's number.
-  ///   - subscribers: the users' record names, one on each line; empty for all users.
+  /// Stores an announcement, unless there is one with the same name. `subscribers` has a user
+  /// record name on each line, or is empty for all users.
   func add(_ name: AnnouncementName, subscribers: String) throws {
     try connection.run(
       transaction.context.isDistributed ? Self.sql.add : Self.sql.addLightly,
@@ -45,16 +38,11 @@ struct AnnouncementTable: Table {
   }
 
   /// Returns the announcements of other servers after a position, and the next position. A position
-  /// has the time of the newest announcement that was read, and the names of the announcements from
-  /// shortly before that time.
+  /// without a time gets no announcements, and the present time.
   ///
-  /// If the position has no time, the method returns no announcements, and a position with the
-  /// present time.
-  ///
-  /// The range of each reading overlaps with the range before (``commitTime``). So the method
-  /// leaves out announcements whose names the position has.
-  ///
-  /// - Parameter server: the reading server, whose own announcements are left out.
+  /// A position also has the names of the announcements from shortly before its time. The ranges of
+  /// two readings overlap (``commitTime``), and the method leaves out the names that the position
+  /// has.
   /// - Complexity: O(*n*) for *n* announcements that were made in the ``commitTime`` before the
   ///   position's time, or later.
   func announcements(
@@ -69,8 +57,6 @@ struct AnnouncementTable: Table {
     var next = AnnouncementPosition()
     next.time = time
     var announcements: [Announcement] = []
-    // The range includes announcements that were made before the last reading, but were not
-    // committed then.
     try connection.query(
       Self.sql.later, [.integer(time - Self.commitTime), .integer(server.rawValue)]
     ) { row in
@@ -83,7 +69,6 @@ struct AnnouncementTable: Table {
     return (announcements, next)
   }
 
-  /// Deletes a server's announcements that are older than ``keptTime``.
   func trim(of server: ServerID) throws {
     try connection.run(Self.sql.trim, [.integer(server.rawValue), .integer(Self.keptTime)])
   }

@@ -2,24 +2,21 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// The leases of databases, and the division of databases into parts. A lease is the right of one
-// server to dispatch a database's changes. A database can be divided into parts, each with some of
-// the subscribers and a lease of its own.
+// The leases of databases, and the division of databases into parts.
 extension ClusterService {
-  /// Returns the databases and parts whose leases a server has, in no order.
+  /// The result has no order.
   public func leasedParts(of server: ServerID) async throws -> [DatabasePart] {
     try await perform { try DispatchLeaseTable(transaction: $0).parts(of: server) }
   }
 
-  /// Whether a server has the lease of a part. The result is false if the database is now divided
-  /// into another number of parts.
+  /// The result is false if the database is now divided into another number of parts.
   public func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool {
     try await perform { try DispatchLeaseTable(transaction: $0).isLeased(part, to: server) }
   }
 
-  /// Returns up to `limit` databases after `database` that may have changes to dispatch, and whose
-  /// lease no registered server has. The order is that of the databases' numbers. Divided databases
-  /// are left out: ``ClusterService/dividedDatabases()`` returns their parts.
+  /// Returns databases after `database` that may have changes to dispatch, and whose lease no
+  /// registered server has, in the order of their numbers. Divided databases are left out:
+  /// ``ClusterService/dividedDatabases()`` returns their parts.
   public func freeDatabases(
     after database: DatabaseID, limit: Int
   ) async throws -> [FreePart] {
@@ -38,11 +35,9 @@ extension ClusterService {
     }
   }
 
-  /// Ends a server's lease of a whole database if all its changes are dispatched. Returns false,
-  /// and changes nothing, if some changes wait. Returns true if the server has no such lease.
-  ///
-  /// The method locks the database's row, so no commit can add a change between the check and the
-  /// end of the lease.
+  /// Ends a server's lease of a whole database if all its changes are dispatched. Returns false if
+  /// some changes wait, and true if the server has no such lease. The method locks the database's
+  /// row, so no commit can add a change between the check and the end of the lease.
   public func endLease(of database: DatabaseID, by server: ServerID) async throws -> Bool {
     try await perform { transaction in
       let leases = DispatchLeaseTable(transaction: transaction)
@@ -58,8 +53,8 @@ extension ClusterService {
     }
   }
 
-  /// Returns the databases and parts of a server in which other processes have committed changes. A
-  /// commit marks the lease in this case; the call clears the marks that it returns.
+  /// Returns and clears a server's wake-ups: the parts in which other processes have committed
+  /// changes.
   public func wakeUps(of server: ServerID) async throws -> WakeUps {
     // The caller reads the outbox after this. If a commit is not visible to the caller, that commit
     // sets the wake-up again.
@@ -68,10 +63,8 @@ extension ClusterService {
 
   // MARK: Divided databases
 
-  /// Returns the number of parts of a database, and the future number if another division is
-  /// pending.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
+  /// Returns the present division of a database. Throws ``StoreError/Code/notFound`` if there is no
+  /// such database.
   public func partition(of database: DatabaseID) async throws -> Partition {
     try await perform { transaction in
       _ = try DatabaseTable(transaction: transaction).address(of: database)
@@ -80,10 +73,9 @@ extension ClusterService {
   }
 
   /// Divides a database into `parts` parts; 1 makes the database whole again. If changes wait in
-  /// the outbox, the present parts dispatch them first, and the division happens then.
+  /// the outbox, the present parts dispatch them first: the division is pending.
   ///
   /// - Parameter parts: one of ``DatabasePart/counts``; any other number ends the process.
-  /// - Returns: the present number of parts, and the future number if the division is pending.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   @discardableResult
   public func partition(_ database: DatabaseID, into parts: Int) async throws -> Partition {
@@ -111,8 +103,7 @@ extension ClusterService {
     }
   }
 
-  /// Ends a server's lease of a part of a divided database, so that another server can lease the
-  /// part.
+  /// Ends a server's lease of a part, so that another server can lease the part.
   public func release(_ part: DatabasePart, by server: ServerID) async throws {
     try await perform { transaction in
       try transaction.holding(part.database) {
@@ -123,9 +114,8 @@ extension ClusterService {
 }
 
 extension StoreTransaction {
-  /// Runs `body` in a transaction of its own, while no server can commit changes of a database.
-  ///
-  /// The transaction locks the database's row, which every commit to the database locks too.
+  /// Runs `body` in a transaction of its own that locks the database's row. Every commit to the
+  /// database locks the row too, so no server can commit changes meanwhile.
   func holding<Value>(_ database: DatabaseID, _ body: () throws -> Value) throws -> Value {
     try committing {
       try DatabaseTable(transaction: self).lock(database)

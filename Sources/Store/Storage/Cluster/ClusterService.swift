@@ -9,13 +9,13 @@ import Synchronization
 /// divided into parts (``DatabasePart``), each with a lease of its own.
 ///
 /// A server registers, and renews its registration every few seconds. If a registration expires,
-/// any other server removes it. A lease is valid while its holder is registered. So a server renews
+/// any other server removes it. A lease is valid while its holder is registered, so a server renews
 /// one row for all its leases, as with the epochs of CockroachDB.
 ///
-/// A transaction that commits changes of a database also looks at the lease. If the database has
-/// none, the committing server gets the lease. If another server has the lease, the transaction
-/// sets a mark that wakes up that server. The rows of the leases correspond to the pointers of
-/// QuiCK (SIGMOD 2021). All times are those of the store's clock.
+/// A transaction that commits changes of a database without a lease gets the lease for its server.
+/// If another server has the lease, the transaction sets a mark that wakes up that server. The rows
+/// of the leases correspond to the pointers of QuiCK (SIGMOD 2021). All times are those of the
+/// store's clock.
 ///
 /// The leases distribute the work, and ensure that no change waits forever. They do not ensure that
 /// each change is dispatched once and in order:
@@ -23,32 +23,23 @@ import Synchronization
 /// with the last dispatched one.
 ///
 /// The service has its own thread and connection, because a registration would expire if its
-/// renewal waited behind many saves. One thread runs the jobs of ``queue`` in their order. The
+/// renewal waited behind many saves. The thread runs the jobs of ``queue`` in their order. The
 /// methods throw ``StoreError/Code/unreachable`` if the database server cannot be reached, and
 /// ``StoreError/Code/overloaded`` if 1,000 calls wait. Each statement is a transaction by itself,
 /// except in ``StoreTransaction/holding(_:_:)``.
 public final class ClusterService: Sendable {
-  /// The object with this server's ID, which the writers use when they commit.
+  /// The writers use it when they commit.
   let identity: ServerIdentity
-  /// The offset of the store's clock from this machine's clock. Each renewal of the registration
-  /// updates the offset.
+  /// Each renewal of the registration updates the offset from this machine's clock.
   let clock = StoreClock()
-  /// The sender and receiver of notifications between servers.
   let channel: ServerChannel
-  /// The jobs of the service's thread, at most 1,000. Further jobs fail with
-  /// ``StoreError/Code/overloaded``.
   let queue: JobQueue
   private let threads: ThreadGroup
-  /// The number of the last announcement that this process made. The number and the server's ID
-  /// identify an announcement.
+  /// The number of this process's last announcement, which identifies it together with the server's
+  /// ID.
   private let announcementNumber = Atomic<Int64>(0)
 
-  /// Creates the service; ``work(over:)`` runs its jobs.
-  ///
-  /// - Parameters:
-  ///   - connection: a connection to the store, of which only the address is used.
-  ///   - identity: the object that the writers' transactions share with the service.
-  ///   - threads: the group in which the listener's thread is started.
+  /// - Parameter connection: a connection to the store, of which only the address is used.
   init(
     at address: PostgreSQLAddress, over connection: any SQLConnection, identity: ServerIdentity,
     threads: ThreadGroup
@@ -60,16 +51,14 @@ public final class ClusterService: Sendable {
       at: address, over: connection, queue: queue, identity: identity)
   }
 
-  /// Refuses further jobs, and ends the listener's thread. The service's thread ends after the
-  /// waiting jobs.
+  /// Refuses further jobs, and ends the listener's thread. The waiting jobs still run.
   func close() {
     queue.close()
     channel.close()
   }
 
-  /// Runs jobs until the queue is closed and empty. The method is the body of the service's thread.
-  ///
-  /// A job whose connection was lost runs once more on a new connection.
+  /// The body of the service's thread. A job whose connection was lost runs once more on a new
+  /// connection.
   func work(over connection: StoreConnection) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
@@ -88,16 +77,12 @@ public final class ClusterService: Sendable {
     }
   }
 
-  /// Connects if there is no connection, and runs a job.
   private func run(_ job: any StoreJob, over connection: StoreConnection) throws {
     try connection.engine.getReady()
     try job.run(in: StoreTransaction(over: connection))
   }
 
-  /// Runs `body` on the service's thread, and returns its result.
-  ///
-  /// - Throws: the error of `body`; ``StoreError/Code/overloaded`` or ``StoreError/Code/closed`` if
-  ///   the queue is full or closed.
+  /// Runs `body` on the service's thread.
   @discardableResult
   func perform<Value: Sendable>(
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
@@ -109,11 +94,9 @@ public final class ClusterService: Sendable {
 
   // MARK: Membership
 
-  /// Registers this server for `leaseTime` seconds. When the server later commits changes of a
-  /// database without a lease, it gets the lease (``ClusterService``).
+  /// Registers this server under a new ID for `leaseTime` seconds.
   ///
   /// - Parameter description: a text for people that says where the server runs.
-  /// - Returns: the server's new ID.
   public func registerServer(
     _ description: String, for leaseTime: Double
   ) async throws -> ServerID {
@@ -152,29 +135,26 @@ public final class ClusterService: Sendable {
     return renewal
   }
 
-  /// Ends a server's registration. Other servers can then take over its leases.
+  /// Ends a server's registration, so that other servers can take over its leases.
   public func unregisterServer(_ server: ServerID) async throws {
     if identity.current == server { identity.current = nil }
     try await perform { try ServerTable(transaction: $0).unregister(server) }
   }
 
-  /// Returns the registered servers, in the order of their IDs. The registrations of some may have
-  /// expired.
+  /// Returns the servers in the order of their IDs, also those whose registrations have expired.
   public func servers() async throws -> [RegisteredServer] {
     try await perform { try ServerTable(transaction: $0).servers() }
   }
 
-  /// Returns the registered servers with the remaining time of each registration and the number of
-  /// its leases, for people.
+  /// Returns the servers with the remaining time of each registration and the number of its leases,
+  /// for people.
   public func listedServers() async throws -> [ListedServer] {
     try await perform { try ServerTable(transaction: $0).listed() }
   }
 
-  /// Sets the handler for notifications between servers; nil removes the handler. A thread of the
-  /// store calls it.
+  /// Sets the handler for notifications between servers, which a thread of the store calls.
   ///
-  /// The notifications are those of PostgreSQL (`NOTIFY`). Some connection pools and some clusters
-  /// do not transmit them.
+  /// Some connection pools and some clusters do not transmit PostgreSQL's notifications (`NOTIFY`).
   public func setNotificationHandler(_ handler: (@Sendable (ServerNotification) -> Void)?) {
     channel.setHandler(handler, in: threads)
   }
@@ -199,8 +179,8 @@ public final class ClusterService: Sendable {
   }
 
   /// Returns the other servers' announcements after a position, and the position for the next call.
-  /// The first call passes a new ``AnnouncementPosition`` and gets no announcements. The store
-  /// keeps an announcement for at least a minute.
+  /// The first call passes a new ``AnnouncementPosition`` and gets none. The store keeps an
+  /// announcement for at least a minute.
   public func announcements(
     after position: AnnouncementPosition, for server: ServerID
   ) async throws -> (announcements: [Announcement], position: AnnouncementPosition) {

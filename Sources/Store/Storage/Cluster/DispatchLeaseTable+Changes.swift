@@ -12,18 +12,14 @@ extension DispatchLeaseTable {
   ///   server adds a lease without a holder.
   /// - If the holder of the whole database is no longer registered, this server takes over the
   ///   lease.
-  /// - If other servers have leases of the database, the method sets the wake-ups in the rows of
-  ///   these leases.
+  /// - If other servers have leases of the database, the method sets the wake-ups in their rows.
   ///
   /// After the call, the outbox has only the changes that this process dispatches. A change of a
   /// divided database has one element for each part of this server.
   ///
   /// The transaction has locked the databases' rows. Every transaction that grants a lease locks
-  /// them too, so no lease changes its holder meanwhile.
-  ///
-  /// The writer calls the method before each commit. The method does nothing on a store for one
-  /// server. In most transactions this server already has the lease: the method then reads the
-  /// lease and writes nothing.
+  /// them too, so no lease changes its holder meanwhile. The writer calls the method before each
+  /// commit. The method does nothing on a store for one server.
   func pointToChanges() throws {
     guard let identity = transaction.context.identity, !transaction.outbox.isEmpty else { return }
     var parts: [DatabaseID: [DatabasePart]] = [:]
@@ -57,16 +53,8 @@ extension DispatchLeaseTable {
     }
   }
 
-  /// Returns the parts of a database that this process dispatches, and wakes up the holders of the
-  /// other parts.
-  ///
-  /// - Parameters:
-  ///   - database: the database, which has new changes in this transaction.
-  ///   - leases: its leases.
-  ///   - server: this server's ID; nil for a process that is not registered.
-  ///   - wakeUps: gets the rows that wake up the other holders.
-  /// - Returns: the whole database, or some parts of a divided database; empty if other processes
-  ///   dispatch its changes.
+  /// Returns the parts of a database that this process dispatches; empty if other processes
+  /// dispatch its changes. The method wakes up the holders of the other parts.
   private func leasedParts(
     of database: DatabaseID, with leases: [DispatchLease], from server: ServerID?,
     adding wakeUps: inout RowInsertion
@@ -96,13 +84,8 @@ extension DispatchLeaseTable {
     return others
   }
 
-  /// Wakes up the other servers that have leases of a database: sets `wake_up` in the rows where it
-  /// is not set, and adds their holders to ``StoreTransaction/serversToWake``.
-  ///
-  /// - Parameters:
-  ///   - leases: all leases of the database, as read by this transaction.
-  ///   - server: this server's ID; nil for a process that is not registered.
-  ///   - wakeUps: gets the row that sets the wake-ups.
+  /// Sets `wake_up` in the rows of other servers where it is not set, and adds their holders to
+  /// ``StoreTransaction/serversToWake``.
   private func wakeUp(
     othersOf leases: [DispatchLease], from server: ServerID?, adding wakeUps: inout RowInsertion
   ) throws {
@@ -125,25 +108,21 @@ extension DispatchLeaseTable {
       unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
-  /// Leases a database to a server if the present holder is not registered any more. Returns false
-  /// if the holder is registered. The dispatch of this transaction's changes also finds the changes
-  /// that the former holder did not dispatch.
+  /// Leases a database to a server, unless the present holder is still registered. The dispatch of
+  /// this transaction's changes also finds the changes that the former holder did not dispatch.
   private func takeOver(_ database: DatabaseID, for server: ServerID) throws -> Bool {
     try connection.run(Self.sql.changes.takeOver, [.id(database), .integer(server.rawValue)]) == 1
   }
 
   // MARK: Wake-ups
 
-  /// Clears a server's pending wake-ups, and returns their parts.
-  ///
-  /// - Returns: the parts whose wake-ups were cleared, and whether the list is complete. A wake-up
-  ///   whose row a commit has locked stays for the next call.
+  /// Clears a server's pending wake-ups, and returns their parts, and whether the list is complete.
+  /// A wake-up whose row a commit has locked stays for the next call.
   func takeWakeUps(of server: ServerID) throws -> WakeUps {
     try transaction.context.isDistributed ? takeEach(of: server) : takeAll(of: server)
   }
 
-  /// Clears wake-ups like ``takeAll(of:)``, but with one statement for each lease, because the
-  /// leases may be on several nodes.
+  /// Runs one statement for each lease, because the leases may be on several nodes.
   private func takeEach(of server: ServerID) throws -> WakeUps {
     let holder = SQLValue.integer(server.rawValue)
     let pending = try connection.rows(Self.sql.changes.pending, [holder], DatabasePart.init(row:))
@@ -155,11 +134,9 @@ extension DispatchLeaseTable {
     return WakeUps(taken, isWhole: taken.count == pending.count)
   }
 
-  /// Clears all wake-ups, except those whose rows a commit has locked. The changes of such a commit
-  /// are not visible yet.
-  ///
-  /// The statement's commit does not wait for the disk. If PostgreSQL fails soon after it, the
-  /// server may get the same wake-up twice.
+  /// Clears all wake-ups, except those whose rows a commit has locked: the changes of that commit
+  /// are not visible yet. The statement's commit does not wait for the disk. If PostgreSQL then
+  /// fails, the server may get the same wake-up twice.
   private func takeAll(of server: ServerID) throws -> WakeUps {
     var taken: [DatabasePart] = []
     var others: Set<DatabasePart> = []

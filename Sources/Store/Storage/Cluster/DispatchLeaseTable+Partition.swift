@@ -4,18 +4,14 @@ import StoreModel
 // MARK: Divided databases
 
 extension DispatchLeaseTable {
-  /// Returns the number of parts of a database, and the future number if another division is
-  /// pending.
   func partition(of database: DatabaseID) throws -> Partition {
     guard let lease = try leases(of: database).first else { return Partition(parts: 1) }
     return Partition(parts: lease.part.count, nextParts: lease.repartition?.nextParts)
   }
 
-  /// Divides a database into parts at once. No server has leases of the new parts. Each part begins
-  /// after the last change that all former parts have dispatched. Each part has a pending wake-up.
-  /// The caller has locked the database's row.
-  ///
-  /// - Parameter parts: the new number of parts; 1 makes the database whole again.
+  /// Divides a database into parts at once. The new parts have no holders, a pending wake-up, and
+  /// begin after the last change that all former parts have dispatched. The caller has locked the
+  /// database's row.
   func divide(_ database: DatabaseID, into parts: Int) throws {
     let id = SQLValue.id(database)
     let position =
@@ -34,14 +30,12 @@ extension DispatchLeaseTable {
     }
   }
 
-  /// Divides a database as soon as its present changes are dispatched. If there are no undispatched
-  /// changes, the method divides the database at once. The caller has locked the database's row.
+  /// Divides a database as soon as its present changes are dispatched, or at once if there are
+  /// none. The caller has locked the database's row.
   ///
-  /// Otherwise, the rows of the leases get the last present change and the new number of parts. The
+  /// The rows of the leases get the last present change and the new number of parts. The
   /// transaction that completes the dispatch of that change then divides the database
   /// (``DispatchProgress``). A second call before that replaces only the number of parts.
-  ///
-  /// - Returns: the present number of parts, and the future number if the division is pending.
   func divideLater(_ database: DatabaseID, into parts: Int) throws -> Partition {
     let leases = try leases(of: database)
     let present = leases.first?.part.count ?? 1

@@ -2,18 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The leases of databases. A lease is the right of one server, the holder, to dispatch a
-/// database's changes. A lease is free if its holder is not in ``ServerTable``. On an engine for
-/// one server the table is empty.
+/// The leases of databases. A lease is free if its holder is not in ``ServerTable``. On an engine
+/// for one server the table is empty.
 ///
 /// A database has a row if it has changes to dispatch, or had some a moment ago. `wake_up` is 1 (a
-/// pending wake-up) if a process other than the holder has committed changes that the holder must
-/// read.
+/// pending wake-up) if another process has committed changes that the holder must read.
 ///
-/// A database can be divided into parts, each with some of its subscribers. A database with one row
-/// or none is whole. A database with `parts` parts has a row for each part, with or without
-/// changes, and ``PartDispatchTable`` has the position of each part. A change is dispatched, and
-/// recorded in `dispatches`, when all parts have dispatched it.
+/// A database with one row or none is whole. A database with `parts` parts has a row for each part,
+/// with or without changes, and ``PartDispatchTable`` has the position of each part. A change is
+/// recorded in `dispatches` when all parts have dispatched it.
 ///
 /// Another division may be pending until the present changes are dispatched. `last_change` is then
 /// the last change that the present parts dispatch, and `next_parts` is the future number of parts.
@@ -36,22 +33,19 @@ struct DispatchLeaseTable: Table {
 
   // MARK: Reading
 
-  /// Returns the leases of a database, one for each part. The result may be empty if the database
-  /// has no changes to dispatch.
-  ///
-  /// - Complexity: O(log *n*) for *n* leases in the store. A database has at most 64 leases.
+  /// Returns the leases of a database, one for each part, at most 64. The result may be empty if
+  /// the database has no changes to dispatch.
   func leases(of database: DatabaseID) throws -> [DispatchLease] {
     try connection.rows(Self.sql.leases, [.id(database)], DispatchLease.init(row:))
   }
 
-  /// Returns the query for the leases of some databases (``DispatchLease/init(row:)``).
   static func leases(of databases: some Sequence<DatabaseID>) -> RowQuery {
     var query = sql.leasesOfSome
     for database in databases { query.rows.append(database.rawValue) }
     return query
   }
 
-  /// Returns the lease of a part; nil for a whole database without a row.
+  /// Returns nil for a whole database without a row.
   ///
   /// - Throws: ``StoreError/Code/leaseLost`` if the database is now divided into another number of
   ///   parts.
@@ -71,8 +65,7 @@ struct DispatchLeaseTable: Table {
     return lease
   }
 
-  /// Checks that this process may dispatch a part, and returns the pending division; nil if there
-  /// is none.
+  /// Checks that this process may dispatch a part, and returns the pending division.
   ///
   /// Each transaction of the dispatcher first calls the method, with the database's lock. A process
   /// that is not a registered server may dispatch any database.
@@ -90,15 +83,12 @@ struct DispatchLeaseTable: Table {
     return lease?.repartition
   }
 
-  /// Returns the pending division of a part's database; nil if there is none, or if the database no
-  /// longer has this part.
+  /// Returns nil also if the database no longer has this part.
   func repartition(of part: DatabasePart) throws -> Repartition? {
     guard transaction.context.identity != nil else { return nil }
     return try leases(of: part.database).first { $0.part == part }?.repartition
   }
 
-  /// Whether a server has the lease of a part. The result is false if the database is now divided
-  /// into another number of parts.
   func isLeased(_ part: DatabasePart, to server: ServerID) throws -> Bool {
     try connection.first(
       Self.sql.isLeased, part.key + [.integer(server.rawValue)]
@@ -113,8 +103,7 @@ struct DispatchLeaseTable: Table {
     try connection.rows(Self.sql.ofParts, [], DispatchLease.init(row:))
   }
 
-  /// Returns for each holder the number of its leases, and the number of its leases with a pending
-  /// wake-up. The holder 0 stands for leases without a holder.
+  /// Returns the counts for each holder. The holder 0 stands for leases without a holder.
   func counts() throws -> [Int64: (leased: Int, wakeUps: Int)] {
     var leases: [Int64: (leased: Int, wakeUps: Int)] = [:]
     try connection.query(
@@ -123,10 +112,8 @@ struct DispatchLeaseTable: Table {
     return leases
   }
 
-  /// Returns a page of the databases whose lease no registered server has, in the order of their
-  /// numbers.
-  ///
-  /// The result has no divided databases: ``leasesOfParts()`` returns their parts.
+  /// Returns a page of undivided databases whose lease no registered server has, in the order of
+  /// their numbers.
   func freeDatabases(after database: DatabaseID, limit: Int) throws -> [FreePart] {
     try connection.rows(Self.sql.free, [.id(database), .integer(Int64(max(0, limit)))]) {
       FreePart(
@@ -137,12 +124,8 @@ struct DispatchLeaseTable: Table {
   // MARK: Writing
 
   /// Leases a free part to a server. Returns false if another server has the lease by now. The
-  /// caller has locked the database's row.
-  ///
-  /// The method clears the part's wake-up, because the new holder reads the outbox anyway.
-  ///
-  /// - Parameter part: the part, and the holder of its lease when the caller found the part. The
-  ///   statement changes nothing if the lease has another holder by now.
+  /// caller has locked the database's row. The method clears the part's wake-up, because the new
+  /// holder reads the outbox anyway.
   func lease(_ part: FreePart, to server: ServerID) throws -> Bool {
     let count = try connection.run(
       Self.sql.take, part.part.key + [.integer(server.rawValue), .integer(part.formerHolder)])
@@ -151,14 +134,13 @@ struct DispatchLeaseTable: Table {
     return try isLeased(part.part, to: server)
   }
 
-  /// Deletes the row of a whole database whose lease this server has. The caller has checked that
-  /// the database has no changes to dispatch. A lease of another server stays.
+  /// The caller has checked that the database has no changes to dispatch. A lease of another
+  /// server, or of a part, stays.
   func endLease(of database: DatabaseID, by server: ServerID) throws {
     try connection.run(Self.sql.end, [.id(database), .integer(server.rawValue)])
   }
 
-  /// Ends a server's lease of a part, so that other servers can lease the part. The part gets a
-  /// pending wake-up, so that its next holder reads the outbox.
+  /// The part gets a pending wake-up, so that its next holder reads the outbox.
   func release(_ part: DatabasePart, by server: ServerID) throws {
     try connection.run(Self.sql.release, part.key + [.integer(server.rawValue)])
   }
@@ -210,18 +192,14 @@ struct DispatchLeaseTable: Table {
   static let sql = Statements()
 }
 
-/// A row of the table of leases: the lease of a database or of one part.
+/// A row of ``DispatchLeaseTable``.
 struct DispatchLease {
-  /// The columns that ``init(row:)`` reads.
   static let columns = "\(DatabasePart.columns), holder, wake_up, last_change, next_parts"
 
   var part: DatabasePart
-  /// The ID of the server that has the lease; 0 for none. The server may not be registered any
-  /// more.
+  /// 0 for none. The server may not be registered any more.
   var holder: Int64
-  /// Whether another process has committed changes since the holder last cleared its wake-ups.
   var hasPendingWakeUp: Bool
-  /// The pending division; nil if there is none.
   var repartition: Repartition?
 
   init(row: any SQLRow) {
@@ -234,11 +212,11 @@ struct DispatchLease {
   }
 }
 
-/// A pending division of a database. The division takes effect when all present parts have
-/// dispatched ``lastChange``.
+/// A pending division of a database, which takes effect when all present parts have dispatched
+/// ``lastChange``.
 struct Repartition: Hashable {
   /// The sequence of the last change that the present parts dispatch.
   var lastChange: Int64
-  /// The future number of parts; 1 for a whole database.
+  /// 1 for a whole database.
   var nextParts: Int
 }

@@ -1,18 +1,18 @@
 import SQLEngine
 import StoreModel
 
-/// The dispatch positions of the parts of divided databases. A dispatch position is the last change
-/// that has been dispatched. The table is empty on an engine for one server.
+/// The dispatch positions of the parts of divided databases. The table is empty on an engine for
+/// one server.
 ///
-/// Each part reads all changes of its database, and dispatches them to the subscriptions of its own
-/// subscribers. So the parts of a database have different positions. The lowest of them is the
-/// position of the database in ``DispatchTable``.
+/// Each part reads all changes of its database, and dispatches them to its own subscribers, so the
+/// parts have different positions. The lowest of them is the position of the database in
+/// ``DispatchTable``.
 struct PartDispatchTable: Table {
   let transaction: StoreTransaction
 
   /// `through` is the last change that the part has dispatched, fully or partly. `changes` is the
-  /// number of the database's changes up to that change. The `settled_` columns are null unless the
-  /// last change is dispatched only partly; see ``DispatchPosition/settled``.
+  /// number of the database's changes up to it. The `settled_` columns are null unless the last
+  /// change is dispatched only partly; see ``DispatchPosition/settled``.
   static let definition = [
     """
     CREATE TABLE part_dispatches (
@@ -28,17 +28,14 @@ struct PartDispatchTable: Table {
       [.id(part.database), .integer(Int64(part.number))], DispatchPosition.init(row:))
   }
 
-  /// Returns the position up to which all parts of a divided database have dispatched the changes.
-  ///
-  /// If a part has dispatched its last change only partly, that change does not count. So the
-  /// result never includes a change that a part has not fully dispatched.
+  /// Returns the position up to which all parts have fully dispatched the changes.
   func commonPosition(of database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(
       Self.sql.commonPosition, [.id(database)]
     ) { DispatchPosition(through: $0.integer(0), changes: $0.integer(1)) }
   }
 
-  /// Stores the position of a part. The caller has added the part before (``add(_:ofPart:of:)``).
+  /// The caller has added the part before (``add(_:ofPart:of:)``).
   func write(_ position: DispatchPosition, of part: DatabasePart) throws {
     try connection.run(
       Self.sql.write,

@@ -7,22 +7,17 @@ import Synchronization
 /// `NOTIFY`.
 ///
 /// A notification is sent after its commit, in a transaction of its own on the connection of the
-/// ``ClusterService``. The reason is that PostgreSQL runs the commits of transactions with
-/// notifications one after the other.
-///
-/// Notifications only save time. A server that misses a notification finds the same facts when it
-/// reads the tables. A mutex guards the state, so all methods may be called from any thread.
+/// ``ClusterService``: PostgreSQL runs the commits of transactions with notifications one after the
+/// other. Notifications only save time. A server that misses one finds the same facts in the
+/// tables.
 final class ServerChannel: Sendable {
-  /// The function that gets each notification. The handler runs on the listener's thread and must
-  /// not block.
+  /// A function that gets each notification. It runs on the listener's thread and must not block.
   typealias Handler = @Sendable (ServerNotification) -> Void
 
-  /// The state that threads share.
+  /// The state behind the mutex.
   private struct State {
-    /// The servers to which a wake-up notification must still be sent.
     var sleeping: Set<ServerID> = []
-    /// The listener that receives notifications; nil without a handler, and after
-    /// ``ServerChannel/close()``.
+    /// Nil without a handler, and after ``ServerChannel/close()``.
     var listener: ServerNotificationListener?
     var isClosed = false
   }
@@ -54,11 +49,8 @@ final class ServerChannel: Sendable {
 
   // MARK: Receiving
 
-  /// Sets the handler of notifications. With a handler, the method starts a thread that receives
-  /// notifications. With nil, it ends the present thread.
-  ///
-  /// Each handler has a listener with its own connection and thread. The method closes the former
-  /// listener. The former handler may still get notifications for a moment.
+  /// Sets or removes the handler of notifications. Each handler has a listener with its own
+  /// connection and thread. The former handler may still get notifications for a moment.
   func setHandler(_ handler: Handler?, in threads: ThreadGroup) {
     let former = state.withLock { state in
       let former = state.listener
@@ -92,10 +84,8 @@ final class ServerChannel: Sendable {
 
   // MARK: Sending
 
-  /// Sends a wake-up notification to servers, soon after the call. The method does not wait for the
-  /// connection. One statement sends all wake-ups that are requested until the job runs.
-  ///
-  /// The writers call the method after their commits.
+  /// Sends a wake-up notification soon after the call. One statement sends all wake-ups that are
+  /// requested until the job runs. The writers call the method after their commits.
   func wakeUp(_ servers: Set<ServerID>) {
     let isFirst = state.withLock { state in
       defer { state.sleeping.formUnion(servers) }
@@ -104,7 +94,6 @@ final class ServerChannel: Sendable {
     if isFirst { queue.add(WakingUp(self)) }
   }
 
-  /// Returns the servers to which a wake-up notification must still be sent, and empties the set.
   fileprivate func takeSleeping() -> Set<ServerID> {
     state.withLock { state in
       defer { state.sleeping = [] }
@@ -112,7 +101,7 @@ final class ServerChannel: Sendable {
     }
   }
 
-  /// Sends a wake-up to each server's own channel, by one statement.
+  /// Notifies each server's own channel, by one statement.
   fileprivate func wakeUp(_ servers: Set<ServerID>, in transaction: StoreTransaction) throws {
     let channels = servers.map { "\(channel)_\($0.rawValue)" }.sorted()
     try transaction.connection.run(
@@ -120,9 +109,7 @@ final class ServerChannel: Sendable {
       [.text(channels.joined(separator: " ")), .text(ServerNotification.wakeUp.payload)])
   }
 
-  /// Sends a notification to all servers.
-  ///
-  /// This server gets the notification too. The statement is a transaction of its own, so
+  /// Notifies all servers, this one included. The statement is a transaction of its own, so
   /// PostgreSQL sends the notification at once.
   func send(_ notification: ServerNotification, in transaction: StoreTransaction) throws {
     try transaction.connection.run(
@@ -130,7 +117,7 @@ final class ServerChannel: Sendable {
   }
 }
 
-/// A job that sends a wake-up to all servers that are in ``ServerChannel``'s set when the job runs.
+/// Sends a wake-up to all servers that are in ``ServerChannel``'s set when the job runs.
 private final class WakingUp: StoreJob {
   private let channel: ServerChannel
   /// The servers that a first run removed from the set. A repeated run sends them a wake-up again.
@@ -140,7 +127,6 @@ private final class WakingUp: StoreJob {
     self.channel = channel
   }
 
-  /// Sends the wake-ups. The job may run twice, if the connection was lost.
   func run(in transaction: StoreTransaction) throws {
     let servers = taken.withLock { taken in
       taken.formUnion(channel.takeSleeping())
@@ -149,8 +135,8 @@ private final class WakingUp: StoreJob {
     if !servers.isEmpty { try channel.wakeUp(servers, in: transaction) }
   }
 
-  /// Ends the job. If the job failed, no notifications are sent to the servers in the set. These
-  /// servers find the changes when they read the tables.
+  /// After a failure, the servers in the set get no notifications. They find the changes when they
+  /// read the tables.
   func finish(_ failure: (any Error)?) {
     if failure != nil { _ = channel.takeSleeping() }
   }

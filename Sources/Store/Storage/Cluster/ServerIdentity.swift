@@ -5,7 +5,6 @@ import Synchronization
 /// mutex guards each of them, so any thread may use the object.
 final class ServerIdentity: Sendable {
   private let id = Mutex<ServerID?>(nil)
-  /// The IDs of the other registered servers, as of the last renewal.
   private let others = Mutex<Set<Int64>>([])
 
   /// This server's ID; nil while the server is not registered.
@@ -16,11 +15,10 @@ final class ServerIdentity: Sendable {
 
   /// Whether another server was registered when this server last renewed its own registration.
   ///
-  /// The result may be out of date by one renewal interval. This is harmless, because the statement
-  /// that takes over a lease checks the registration itself.
+  /// The result may be old by one renewal interval. This is harmless, because the statement that
+  /// takes over a lease checks the registration itself.
   func isPresent(_ holder: Int64) -> Bool { others.withLock { $0.contains(holder) } }
 
-  /// Replaces the IDs of the other registered servers, after a renewal.
   func setOthers(_ servers: [RegisteredServer]) {
     others.withLock { $0 = Set(servers.map(\.id.rawValue)) }
   }

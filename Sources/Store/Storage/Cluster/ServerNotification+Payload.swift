@@ -4,8 +4,8 @@ extension ServerNotification {
   /// The most bytes of a payload. PostgreSQL's own limit is 7,999 bytes.
   private static let lengthLimit = 7_500
 
-  /// The payload of the PostgreSQL notification, as text. A server sends `announced … omitted` if
-  /// the record names do not fit. The receiver then reads them in ``AnnouncementTable``.
+  /// A server sends `announced … omitted` if the record names do not fit. The receiver then reads
+  /// them in ``AnnouncementTable``.
   ///
   /// ```
   /// joined 7                        server 7 has joined
@@ -59,16 +59,12 @@ extension ServerNotification {
 }
 
 extension Announcement {
-  /// Returns the subscribers' record names, one on each line.
-  ///
   /// The names are sorted, so that equal sets give equal texts.
   static func text(of subscribers: Set<String>) -> String {
     subscribers.sorted().joined(separator: "\n")
   }
 
-  /// Reads the names of ``text(of:)``.
-  ///
-  /// - Parameter text: the record names, one on each line; empty for all users.
+  /// Reads record names, one on each line; an empty text means all users.
   init(text: String) {
     // The text is split by bytes, because a name's last character and the line feed may form one
     // `Character`.

@@ -10,26 +10,20 @@ import StoreModel
 final class ServerNotificationListener: @unchecked Sendable {
   private let address: PostgreSQLAddress
   private let channel: String
-  /// The source of this server's ID, which is part of the name of the server's own channel.
   private let identity: ServerIdentity
   /// Called on the thread of ``work()`` for each notification, and with
   /// ``ServerNotification/interrupted`` when the connection is lost.
   private let handler: ServerChannel.Handler
   private let lock = NSLock()
   private var isClosed = false
-  /// The descriptor of an `eventfd` that ends the thread's waiting; -1 if the system had no
-  /// descriptor left.
+  /// An `eventfd` that ends the thread's waiting; -1 if the system had no descriptor left.
   private let alarm: Int32
 
   /// The seconds to wait before the next connection after a lost or failed one. Each failure first
   /// doubles the delay, up to `last`. So the first wait is twice `first`.
   private static let delays = (first: 0.2, last: 5.0)
 
-  /// Creates a listener, which connects when ``work()`` begins.
-  ///
-  /// - Parameters:
-  ///   - channel: the name of the channel of all servers. The name of the server's own channel has
-  ///     `_` and the server's ID added.
+  /// - Parameter channel: the channel of all servers.
   init(
     to address: PostgreSQLAddress, channel: String, identity: ServerIdentity,
     handler: @escaping ServerChannel.Handler
@@ -46,13 +40,12 @@ final class ServerNotificationListener: @unchecked Sendable {
     if alarm >= 0 { Foundation.close(alarm) }
   }
 
-  /// Ends the thread's waiting, so that the thread checks `isClosed` and the server's ID.
+  /// Makes the thread check `isClosed` and the server's ID.
   func wake() {
     var one: UInt64 = 1
     _ = write(alarm, &one, 8)
   }
 
-  /// Ends the thread soon.
   func close() {
     lock.withLock { isClosed = true }
     wake()
@@ -60,11 +53,9 @@ final class ServerNotificationListener: @unchecked Sendable {
 
   private var isEnded: Bool { lock.withLock { isClosed } }
 
-  /// Receives notifications until the listener is closed. The method is the body of the listener's
-  /// thread.
-  ///
-  /// The handler gets ``ServerNotification/interrupted`` after each lost or failed connection, and
-  /// at the end. The server must then read the tables.
+  /// The body of the listener's thread: receives notifications until the listener is closed. The
+  /// handler gets ``ServerNotification/interrupted`` after each lost or failed connection, and at
+  /// the end. The server must then read the tables.
   func work() {
     var delay = Self.delays.first
     while !isEnded {
@@ -83,9 +74,6 @@ final class ServerNotificationListener: @unchecked Sendable {
     }
   }
 
-  /// Listens to both channels, and passes notifications to the handler, until the listener is
-  /// closed or the connection fails. If the server's ID changes, the method listens to the new own
-  /// channel.
   private func listen(on connection: PostgreSQLConnection) throws {
     try connection.execute("LISTEN \(channel)")
     var own: ServerID?
@@ -111,9 +99,8 @@ final class ServerNotificationListener: @unchecked Sendable {
   /// Waits until data arrives on a socket or ``wake()`` is called.
   ///
   /// - Parameters:
-  ///   - socket: the descriptor of the connection; -1 waits for ``wake()`` or the time alone.
-  ///   - seconds: the longest time to wait; nil for no limit. Without an `eventfd`, a wait without
-  ///     limit ends after 0.2 seconds.
+  ///   - socket: -1 waits for ``wake()`` or the time alone.
+  ///   - seconds: nil for no limit. Without an `eventfd`, such a wait ends after 0.2 seconds.
   private func wait(on socket: Int32, atMost seconds: Double? = nil) {
     var waited = [
       pollfd(fd: alarm, events: Int16(POLLIN), revents: 0),

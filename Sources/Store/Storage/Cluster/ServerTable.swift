@@ -5,8 +5,7 @@ import StoreModel
 /// The servers that have the store open. The table is empty on an engine for one server.
 ///
 /// A server renews its row every few seconds (its heartbeat). Another server deletes the row after
-/// it has expired. A lease in ``DispatchLeaseTable`` is valid as long as its holder has a row in
-/// this table.
+/// it has expired.
 struct ServerTable: Table {
   let transaction: StoreTransaction
 
@@ -19,9 +18,8 @@ struct ServerTable: Table {
     """
   ]
 
-  /// Returns the description of a server that has the store open, of any schema version; nil if
-  /// there is none. The method uses only the connection, because a migration calls it before the
-  /// store can run transactions.
+  /// Returns the description of a server that has the store open, of any schema version. The method
+  /// uses only the connection, because a migration calls it before the store can run transactions.
   static func anyAlive(over connection: any SQLConnection) throws -> String? {
     try connection.first(Self.sql.anyAlive, []) { $0.text(0) }
   }
@@ -34,9 +32,8 @@ struct ServerTable: Table {
     }
   }
 
-  /// Returns the servers in the order of their IDs. Each has the remaining seconds of its
-  /// registration, and the number of its leases. The remaining seconds are negative for an expired
-  /// registration.
+  /// Returns the servers in the order of their IDs. The remaining seconds of an expired
+  /// registration are negative.
   func listed() throws -> [ListedServer] {
     let leases = try DispatchLeaseTable(transaction: transaction).counts()
     return try connection.rows(Self.sql.listed, []) {
@@ -48,11 +45,6 @@ struct ServerTable: Table {
     }
   }
 
-  /// Registers a server under a new ID.
-  ///
-  /// - Parameters:
-  ///   - description: a text for administrators that says where the server runs.
-  ///   - leaseTime: the seconds for which the registration is valid without a renewal.
   func register(_ description: String, for leaseTime: Double) throws -> ServerID {
     let server = ServerID(rawValue: try CounterTable(transaction: transaction).next("server"))
     try connection.run(
@@ -61,20 +53,18 @@ struct ServerTable: Table {
     return server
   }
 
-  /// Extends a registration to `leaseTime` seconds from now. Returns false if the server is not
-  /// registered any more.
+  /// Returns false if the server is not registered any more.
   func renew(_ server: ServerID, for leaseTime: Double) throws -> Bool {
     try connection.run(
       Self.sql.renew, [.integer(server.rawValue), .integer(Int64(leaseTime * 1_000))]) == 1
   }
 
-  /// Deletes a registration. The server's leases become free.
+  /// The server's leases become free.
   func unregister(_ server: ServerID) throws {
     try connection.run(Self.sql.unregister, [.integer(server.rawValue)])
   }
 
-  /// Deletes a server's registration and announcements if the registration has expired. Returns
-  /// whether they were deleted.
+  /// Deletes a server's registration and announcements if the registration has expired.
   func removeExpired(_ server: ServerID) throws -> Bool {
     let isGone =
       try connection.run(Self.sql.removeExpired, [.integer(server.rawValue)]) == 1

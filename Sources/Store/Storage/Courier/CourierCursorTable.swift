@@ -8,15 +8,14 @@ import StoreModel
 /// The table also has the last answer to a reader whose polls name no event, until the reader
 /// acknowledges it.
 ///
-/// A reader has a row in ``DeviceTable`` for each container in which it listens. A transaction locks the rows of
-/// ``DeviceTable`` before the cursors. Transactions that register the reader for another user use
-/// the same order, so they do not deadlock.
+/// A transaction locks the reader's rows in ``DeviceTable``, one for each container, before the
+/// cursors. Transactions that register the reader for another user use the same order, so they do
+/// not deadlock.
 struct CourierCursorTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of cursors. `sequence` is the number of the last acknowledged entry. `answered` is
-  /// the number of the entry in the last answer, or null if there is none to acknowledge.
-  /// `answered_badge` is 1 if that entry raises the reader's badge, and 0 if not.
+  /// `answered` is the number of the entry in the last answer, or null if there is none to
+  /// acknowledge. `answered_badge` is 1 if that entry raises the reader's badge, and 0 if not.
   static let definition = [
     """
     CREATE TABLE courier_cursors (
@@ -29,24 +28,16 @@ struct CourierCursorTable: Table {
     try connection.first(Self.sql.cursor, [.id(database), .text(token)]) { $0.integer(0) } ?? 0
   }
 
-  /// Moves a reader's cursor to the end of a database's log. The reader then gets only entries that
-  /// are logged from now on.
-  ///
-  /// The method does nothing if the database is not of the reader's container and environment.
-  ///
-  /// - Parameters:
-  ///   - reader: the user and the container of the reader.
-  ///   - token: the reader's token.
+  /// Moves a reader's cursor to the end of a database's log. The method does nothing if the
+  /// database is not of the reader's container and environment.
   func startReading(_ reader: Recipient, by token: String, in database: DatabaseID) throws {
     try connection.run(
       Self.sql.startReading,
       [.id(database), .text(token), .text(reader.container), .text(reader.environment.rawValue)])
   }
 
-  /// Moves a reader's cursor forward to an entry.
-  ///
-  /// - Returns: false if the cursor is already at the entry or at a later one. The cursor then
-  ///   stays.
+  /// Moves a reader's cursor forward. Returns false if it is already at the entry or at a later
+  /// one.
   func advance(_ token: String, to sequence: Int64, in database: DatabaseID) throws -> Bool {
     try connection.run(Self.sql.advance, [.id(database), .text(token), .integer(sequence)]) == 1
   }
@@ -79,10 +70,9 @@ struct CourierCursorTable: Table {
       ])
   }
 
-  /// Moves a reader's cursor to the entry of the last answer, and deletes the answer.
-  ///
-  /// - Returns: false if the cursor is already at that entry or at a later one, or if the table no
-  ///   longer has this answer. The method then changes nothing.
+  /// Moves a reader's cursor to the entry of the last answer, and deletes the answer. Returns
+  /// false, and changes nothing, if the cursor is already there or later, or the table no longer
+  /// has this answer.
   func acknowledge(_ answer: CourierAnswer) throws -> Bool {
     try connection.run(
       Self.sql.acknowledge,
@@ -90,7 +80,7 @@ struct CourierCursorTable: Table {
       == 1
   }
 
-  /// Deletes a reader's last answer, if the table still has this answer. The cursor stays.
+  /// The cursor stays.
   func forget(_ answer: CourierAnswer) throws {
     try connection.run(
       Self.sql.forgetAnswer,
@@ -140,9 +130,7 @@ struct CourierCursorTable: Table {
 /// The last answer to a reader from one of its databases.
 struct CourierAnswer {
   var database: DatabaseID
-  /// The reader's registration in the container.
   var reader: DeviceName
-  /// The number of the entry that was sent.
   var sequence: Int64
   /// Whether the entry raises the reader's badge when it is acknowledged.
   var asksForBadge: Bool

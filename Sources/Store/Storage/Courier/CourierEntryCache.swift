@@ -3,14 +3,12 @@ import Foundation
 import StoreModel
 import Synchronization
 
-/// The log entries that readers of the web courier got last, with their payloads. The event streams of
-/// one user read and encode an entry once.
+/// The log entries that readers of the web courier got last, with their payloads, so that the event
+/// streams of one user read and encode an entry once.
 ///
-/// An entry never changes, so nothing becomes invalid. Readers find entries by the index of the log,
-/// which no longer has an entry that was deleted.
-///
-/// The cache has two generations. When the young one is full, it becomes the old one, whose entries are
-/// dropped unless a reader got them meanwhile.
+/// An entry never changes, so nothing becomes invalid. Readers find entries by the index of the
+/// log, which no longer has a deleted entry. The cache has two generations. When the young one is
+/// full, it becomes the old one, whose entries are dropped unless a reader got them meanwhile.
 public final class CourierEntryCache: Sendable {
   /// The place of an entry in all logs.
   private struct Key: Hashable {
@@ -18,7 +16,7 @@ public final class CourierEntryCache: Sendable {
     let sequence: Int64
   }
 
-  /// An entry of the cache.
+  /// A cached entry.
   private struct Cached {
     let entry: LogEntry
     /// The size of the stored entry and of the payload.
@@ -26,7 +24,7 @@ public final class CourierEntryCache: Sendable {
     var payload: Data?
   }
 
-  /// The state behind the lock.
+  /// The state behind the mutex.
   private struct State {
     var young: [Key: Cached] = [:]
     var old: [Key: Cached] = [:]
@@ -47,12 +45,10 @@ public final class CourierEntryCache: Sendable {
   /// The most bytes of each generation.
   private let limit: Int
 
-  /// Creates an empty cache.
-  ///
   /// - Parameter bytes: the approximate most bytes of the entries and payloads.
   public init(bytes: Int = 8 << 20) { limit = bytes / 2 }
 
-  /// Returns an entry of the cache. If the cache lacks it, the method reads it and keeps it.
+  /// Returns an entry of the cache, or reads and keeps it.
   ///
   /// - Parameter read: returns the entry and the size of its stored content in bytes.
   public func entry(
@@ -70,8 +66,8 @@ public final class CourierEntryCache: Sendable {
     return entry
   }
 
-  /// Returns the payload of an entry. If the cache lacks it, the method encodes it, and keeps it if the
-  /// cache has the entry.
+  /// Returns the payload of an entry, or encodes it. The cache keeps the payload if it has the
+  /// entry.
   public func payload(of entry: LogEntry, encode: () -> Data) -> Data {
     let key = Key(database: entry.database, sequence: entry.sequence)
     if let payload = state.withLock({ $0.cached(key)?.payload }) { return payload }

@@ -2,13 +2,11 @@ import CloudKitModel
 import StoreModel
 
 extension CourierService {
-  /// Stores the answer that is about to be sent to a reader whose polls name no event. The next such
-  /// poll acknowledges the answer. It may reach another server, or the same one after a restart.
+  /// Stores the answer that is about to be sent to a reader whose polls name no event. The next
+  /// such poll, at any server, acknowledges it.
   ///
-  /// - Parameters:
-  ///   - entry: the notification in the answer.
-  ///   - token: the reader's own token. A reader may listen in several containers; this is the
-  ///     token of its first registration.
+  /// - Parameter token: the token of the reader's first registration, if the reader listens in
+  ///   several containers.
   public func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
     try await transactions.write(locking: .rows) { transaction in
       // The reader may have been registered for another container meanwhile.
@@ -19,7 +17,7 @@ extension CourierService {
     }
   }
 
-  /// Deletes the stored answer with this notification, because the answer was not sent.
+  /// Deletes the stored answer with this notification, because it was not sent.
   public func withdrawCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
     try await transactions.write(locking: .rows) { transaction in
       guard
@@ -29,10 +27,9 @@ extension CourierService {
     }
   }
 
-  /// Acknowledges the reader's stored answers: moves the reader's cursors to their notifications,
-  /// and raises the badge for each one that asks for a badge. A cursor is the last notification in
-  /// a database that the reader has acknowledged. If several polls arrive at the same time, an
-  /// answer counts once.
+  /// Moves the reader's cursors to the notifications of its stored answers, and raises the badge
+  /// for each one that asks for a badge. If several polls arrive at the same time, an answer counts
+  /// once.
   public func acknowledgeCourierAnswer(ofToken token: String) async throws {
     // Most polls have nothing to acknowledge and write nothing.
     let answers = try await transactions.read { transaction in
@@ -69,9 +66,6 @@ extension CourierService {
 }
 
 extension CourierAnswer {
-  /// Creates the answer with a log entry.
-  ///
-  /// - Parameter reader: the reader's row for the container of the entry.
   fileprivate init(_ entry: LogEntry, to reader: DeviceToken) {
     self.init(
       database: entry.database, reader: reader.name, sequence: entry.sequence,

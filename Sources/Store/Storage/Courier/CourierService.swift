@@ -12,20 +12,18 @@ public struct CourierService: Sendable {
   /// The entries that readers got last.
   public let recentEntries = CourierEntryCache()
 
-  /// Returns the oldest notifications that the reader with this token has not acknowledged, in the
-  /// order in which the reader gets them. Notifications of changes by the reader's own device are
-  /// left out. So are notifications from before the registration of the token.
+  /// Returns the oldest notifications that the reader has not acknowledged, in the order in which
+  /// the reader gets them. Notifications of changes by the reader's own device, and from before the
+  /// registration of the token, are left out.
   ///
-  /// - Parameters:
-  ///   - position: the position that the reader has sent. In each database of the position, the
-  ///     result comes from the entries after it, acknowledged or not. In other databases, the
-  ///     store's cursor counts. A sequence beyond the end of a database's log is ignored.
-  ///   - limit: the most notifications to return, 1 or more.
+  /// - Parameter position: in each of its databases, the result comes from the entries after it,
+  ///   acknowledged or not. In other databases, the store's cursor counts. A sequence beyond the
+  ///   end of a database's log is ignored.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
-  /// - Complexity: O(*d* *r* log *n*) and a statement for each entry that ``recentEntries`` lacks. *d* is the number of databases
-  ///   in which the user has ever had subscriptions. *r* is the number of runs of the log's index:
-  ///   sorted pieces, about ten for a million entries (``NotificationIndexTable``). *n* is the
-  ///   number of log entries.
+  /// - Complexity: O(*d* *r* log *n*) and a statement for each entry that ``recentEntries`` lacks.
+  ///   *d* is the number of databases in which the user has ever had subscriptions. *r* is the
+  ///   number of runs of the log's index, about ten for a million entries
+  ///   (``NotificationIndexTable``). *n* is the number of log entries.
   public func courierEntries(
     forToken token: String, after position: CourierPosition, limit: Int
   ) async throws -> [CourierEntry] {
@@ -58,8 +56,7 @@ public struct CourierService: Sendable {
     }
   }
 
-  /// Returns the oldest notification that the reader with this token has not acknowledged; nil if
-  /// there is none. Only the store's cursors count.
+  /// Returns the oldest notification that the reader has not acknowledged, by the store's cursors.
   public func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
     try await courierEntries(forToken: token, after: CourierPosition(), limit: 1).first
   }
@@ -67,13 +64,10 @@ public struct CourierService: Sendable {
   /// The entries of one database that a reader has not read.
   private struct UnreadLog {
     let database: DatabaseID
-    /// The number of the last entry that the reader has acknowledged.
     let cursor: Int64
-    /// The entries that were not returned yet, each with its number and its time.
     var rest: ArraySlice<(sequence: Int64, logged: Timestamp)>
 
-    /// Whether a reader gets the first entry of this log before that of `other`. The order is by
-    /// time, then by database. A log without entries comes last.
+    /// The order is by time, then by database. A log without entries comes last.
     func isBefore(_ other: UnreadLog) -> Bool {
       guard let first = rest.first else { return false }
       guard let otherFirst = other.rest.first else { return true }
@@ -81,8 +75,6 @@ public struct CourierService: Sendable {
     }
   }
 
-  /// Returns the unread entries of each database in which a reader's user had subscriptions, at most
-  /// `limit` of each.
   private func unreadLogs(
     of device: DeviceToken, after position: CourierPosition, limit: Int,
     in transaction: StoreTransaction
@@ -98,9 +90,8 @@ public struct CourierService: Sendable {
       }
   }
 
-  /// Moves the reader's cursors to these entries, and raises the badge for each entry whose
-  /// subscription asks for one. Polls without a position then get only later entries. An entry that
-  /// the reader has acknowledged before counts no more.
+  /// Moves the reader's cursors to these entries, and raises the badge for each entry that asks for
+  /// one. An entry that the reader has acknowledged before does not count.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
   public func acknowledgeCourierEntries(
@@ -139,7 +130,6 @@ public struct CourierService: Sendable {
 }
 
 extension LogEntry {
-  /// Whether the subscription asks for a badge.
   fileprivate var raisesBadge: Bool {
     notification.subscription.notificationInfo?.shouldBadge == true
   }

@@ -10,8 +10,7 @@ struct APITokenTable: Table {
 
   /// `hash` is the SHA-256 of the token's text, which the store does not have. `redirect_url` is
   /// null if the sign-in page sends its result by `postMessage`. `allowed_origins` has web origins,
-  /// separated by spaces; it is empty if all origins are allowed. The times are in milliseconds
-  /// since 1970. `revoked` is null for a valid token.
+  /// separated by spaces, or is empty for all. Times are in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE api_tokens (
@@ -64,13 +63,11 @@ struct APITokenTable: Table {
 }
 
 extension APIToken {
-  /// The columns that ``init(row:)`` reads.
   fileprivate static let selection = """
     SELECT hash, container, environment, name, redirect_url, allowed_origins, created, revoked
     FROM api_tokens
     """
 
-  /// Reads a row of ``selection``.
   fileprivate init(row: any SQLRow) throws {
     self.init(
       hash: row.bytes(0), name: row.text(3), container: row.text(1),

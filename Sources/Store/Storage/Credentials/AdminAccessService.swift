@@ -19,9 +19,8 @@ public struct AdminAccessService: Sendable {
     try await transactions.read { try AdminKeyTable(transaction: $0).keys() }
   }
 
-  /// Revokes a key, and ends the console sessions that began with the key, in one transaction.
-  ///
-  /// - Returns: false if no key has this hash or the key is already revoked.
+  /// Revokes a key, and ends the console sessions that began with it. Returns false if no key has
+  /// this hash or it is already revoked.
   public func revokeAdminKey(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> Bool {
@@ -34,18 +33,14 @@ public struct AdminAccessService: Sendable {
   }
 
   /// Begins a session. Returns false, and stores nothing, if the session's key is unknown or
-  /// revoked.
-  ///
-  /// A key has at most ``ConsoleSession/limit`` sessions. A further one ends the key's session that
-  /// would expire first.
+  /// revoked. Beyond ``ConsoleSession/limit`` sessions, the key's session that expires first ends.
   public func addConsoleSession(_ console: ConsoleSession) async throws -> Bool {
     try await transactions.write(locking: .reference) {
       try ConsoleSessionTable(transaction: $0).add(console)
     }
   }
 
-  /// Returns the session with this hash, and the session's key. The result is nil if there is no
-  /// such session, if the session has expired, or if the key is revoked.
+  /// Returns nil if there is no such session, it has expired, or its key is revoked.
   public func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> (session: ConsoleSession, key: AdminKey)? {

@@ -2,13 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The keys of administrators. The table is small, so each node of a distributed store has a copy
-/// (``StoreDistribution``). Revoked keys stay in the table.
+/// The keys of administrators; revoked ones stay. Each node of a distributed store has a copy of
+/// the small table (``StoreDistribution``).
 struct AdminKeyTable: Table {
   let transaction: StoreTransaction
 
-  /// `hash` is the SHA-256 of the key's text. `label` is a name for people. The times are in
-  /// milliseconds since 1970. `revoked` is null for a valid key.
+  /// `hash` is the SHA-256 of the key's text. `label` is a name for people. Times are in
+  /// milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE admin_keys (

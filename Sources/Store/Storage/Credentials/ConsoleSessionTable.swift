@@ -2,13 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The sessions of administrators in the browser console. The table is small, so each node of a
-/// distributed store has a copy (``StoreDistribution``).
+/// The sessions of administrators in the browser console. Each node of a distributed store has a
+/// copy of the small table (``StoreDistribution``).
 struct ConsoleSessionTable: Table {
   let transaction: StoreTransaction
 
   /// `hash` is the SHA-256 of the text in the browser's cookie. `key_hash` is the SHA-256 of the
-  /// admin key. The times are in milliseconds since 1970.
+  /// admin key. Times are in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE console_sessions (
@@ -33,10 +33,6 @@ struct ConsoleSessionTable: Table {
     }
   }
 
-  /// Adds a session. Returns false, without adding it, if its key is revoked or unknown.
-  ///
-  /// A key has at most ``ConsoleSession/limit`` sessions. Beyond the limit, the method deletes the
-  /// sessions of the key that expire first.
   func add(_ console: ConsoleSession) throws -> Bool {
     let added = try connection.run(
       Self.sql.add,

@@ -2,14 +2,13 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The credentials of programs: API tokens and server-to-server keys. The service also has the
-/// signatures of these keys that requests have used. An attacker may record a request and send it
-/// again. The server refuses the second request, because its signature is already used.
+/// The credentials of programs (API tokens and server-to-server keys), and the used signatures of
+/// these keys. The server refuses a recorded request that an attacker sends again, because its
+/// signature is already used.
 public struct CredentialService: Sendable {
   let transactions: Transactions
 
-  /// Stores an API token. From then on, requests for the environment of the token's container need
-  /// a token.
+  /// Stores an API token. From then on, requests for its container's environment need a token.
   public func addAPIToken(_ token: APIToken) async throws {
     try await transactions.write(locking: .reference) {
       try ContainerTable(transaction: $0).enter(token.container, for: nil)
@@ -17,8 +16,6 @@ public struct CredentialService: Sendable {
     }
   }
 
-  /// Stores a server-to-server key.
-  ///
   /// - Throws: ``StoreError/Code/exists`` if the container's environment already has the public
   ///   key, revoked or not.
   public func addServerKey(_ key: ServerKey) async throws {
@@ -28,8 +25,7 @@ public struct CredentialService: Sendable {
     }
   }
 
-  /// Returns the credentials registered for a container's environment, revoked ones too, oldest
-  /// first.
+  /// Returns the credentials for a container's environment, revoked ones too, oldest first.
   public func programCredentials(
     container: String, environment: ContainerEnvironment
   ) async throws -> ProgramCredentials {
@@ -42,8 +38,7 @@ public struct CredentialService: Sendable {
     }
   }
 
-  /// Returns the credentials of all containers, revoked ones too. The order is by container, then
-  /// by age.
+  /// Returns the credentials of all containers, revoked ones too, by container and age.
   public func programCredentials() async throws -> ProgramCredentials {
     try await transactions.read {
       ProgramCredentials(
@@ -52,7 +47,7 @@ public struct CredentialService: Sendable {
     }
   }
 
-  /// Revokes a token. Returns false if no token has this hash, or if the token is already revoked.
+  /// Revokes a token. Returns false if no token has this hash, or it is already revoked.
   public func revokeAPIToken(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> Bool {
@@ -61,11 +56,8 @@ public struct CredentialService: Sendable {
     }
   }
 
-  /// Revokes a key, removes the webhooks of the key's user, and abandons the deliveries that wait
-  /// for these webhooks.
-  ///
-  /// - Returns: false if no key has this ID, or if the key is already revoked. Nothing is changed
-  ///   then.
+  /// Revokes a key, removes the webhooks of its user, and abandons the deliveries that wait for
+  /// them. Returns false, and changes nothing, if no key has this ID, or it is already revoked.
   public func revokeServerKey(_ keyID: String, at timestamp: Timestamp) async throws -> Bool {
     try await transactions.writeDevices { transaction, orders in
       let user = try ServerKeyTable(transaction: transaction).revoke(keyID, at: timestamp)
@@ -77,16 +69,12 @@ public struct CredentialService: Sendable {
     }
   }
 
-  /// Stores a signature of a key as used. Returns false if the signature was used before.
-  ///
-  /// All servers of a store together get true once for each signature, also after a restart. This
-  /// holds for two requests at the same moment, too.
-  ///
-  /// The write takes no lock. If two requests with the same signature come at the same time, the primary
-  /// key permits only one row.
+  /// Stores a signature of a key as used. All servers of a store together get true once for each
+  /// signature, also after a restart. The write takes no lock: of two requests at the same time,
+  /// the primary key permits only one row.
   ///
   /// - Parameter expires: the time from which the server refuses the signature because of its age.
-  ///   The store may delete the signature after this time.
+  ///   The store may then delete it.
   public func takeSignature(
     _ signature: [UInt8], ofKey keyID: String, until expires: Timestamp
   ) async throws -> Bool {

@@ -2,17 +2,16 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The server-to-server keys. The table is small, so each node of a distributed store has a copy
+/// The server-to-server keys. Each node of a distributed store has a copy of the small table
 /// (``StoreDistribution``).
 ///
-/// Each key has a user of its own. This user owns the records and subscriptions that the key's
-/// requests create. Revoked keys stay, so a public key can never be registered a second time in a
-/// container's environment.
+/// Each key has a user of its own, who owns the records and subscriptions that its requests create.
+/// Revoked keys stay, so a public key can never be registered again in a container's environment.
 struct ServerKeyTable: Table {
   let transaction: StoreTransaction
 
-  /// `key_id` has 64 hexadecimal digits. `public_key` is PEM text. The times are in milliseconds
-  /// since 1970. `revoked` is null for a valid key.
+  /// `key_id` has 64 hexadecimal digits. `public_key` is PEM text. Times are in milliseconds since
+  /// 1970.
   static let definition = [
     """
     CREATE TABLE server_keys (
@@ -31,10 +30,6 @@ struct ServerKeyTable: Table {
     try connection.rows(Self.sql.all, [], ServerKey.init(row:))
   }
 
-  /// Stores a key.
-  ///
-  /// - Throws: ``StoreError/Code/exists`` if the container's environment already has the public
-  ///   key.
   func add(_ key: ServerKey) throws {
     let added = try connection.run(
       Self.sql.add,
@@ -51,8 +46,7 @@ struct ServerKeyTable: Table {
     }
   }
 
-  /// Revokes a key and returns the record name of the key's user. Returns nil if there is no key
-  /// with this ID, or it is already revoked.
+  /// Revokes a key and returns its user, unless there is no such key or it is already revoked.
   func revoke(_ keyID: String, at timestamp: Timestamp) throws -> String? {
     try connection.first(
       Self.sql.revoke, [.text(keyID), .integer(timestamp.milliseconds)]
@@ -78,13 +72,11 @@ struct ServerKeyTable: Table {
 }
 
 extension ServerKey {
-  /// The columns that ``init(row:)`` reads.
   fileprivate static let selection = """
     SELECT key_id, container, environment, name, public_key, user_record_name, created, revoked
     FROM server_keys
     """
 
-  /// Reads a row of ``selection``.
   fileprivate init(row: any SQLRow) throws {
     self.init(
       keyID: row.text(0), name: row.text(3), container: row.text(1),

@@ -2,11 +2,8 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The used signatures of server-to-server keys. The servers of the store accept each signature
-/// only once.
-///
-/// An attacker's copy of a request has the same signature as the request, so the servers refuse the
-/// copy.
+/// The used signatures of server-to-server keys, each of which the servers of the store accept only
+/// once.
 struct TakenSignatureTable: Table {
   let transaction: StoreTransaction
 
@@ -26,11 +23,8 @@ struct TakenSignatureTable: Table {
       Self.sql.take, [.text(keyID), .bytes(signature), .integer(expires.milliseconds)]) == 1
   }
 
-  /// Deletes a batch of expired signatures.
-  ///
-  /// - Parameter now: the present time in milliseconds since 1970.
-  /// - Returns: whether there may be more expired signatures. A batch has at most
-  ///   ``Retention/batch`` rows.
+  /// Deletes at most ``Retention/batch`` signatures that expired before `now`, in milliseconds
+  /// since 1970. Returns whether there may be more.
   func trim(at now: Int64) throws -> Bool {
     try connection.run(
       Self.sql.trim, [.integer(now), .integer(Retention.batch)]) == Int(Retention.batch)

@@ -5,8 +5,8 @@ import StoreModel
 /// The containers in which the store has data. Users name containers as they like if the
 /// configuration lists none, so their number has limits.
 ///
-/// A row is added with the first data of a container: a database, a device, a permission, a
-/// credential or a schema. No row is deleted.
+/// The first data of a container adds the row: a database, a device, a permission, a credential or
+/// a schema. No row is deleted.
 struct ContainerTable: Table {
   let transaction: StoreTransaction
 
@@ -21,15 +21,14 @@ struct ContainerTable: Table {
     "CREATE INDEX containers_by_maker ON containers (made_by, made_at)",
   ]
 
-  /// The milliseconds for which a container counts as new for the limit of its maker: one hour.
+  /// One hour: a container counts as new for this long for the limit of its maker.
   private static let newMilliseconds: Int64 = 60 * 60 * 1000
 
   /// Adds a container, if it is new. The reference lock makes the limits exact.
   ///
-  /// - Parameter maker: the user for whom the container is added; nil for an administrator, who has
-  ///   no limit.
+  /// - Parameter maker: nil for an administrator, who has no limit.
   /// - Throws: ``LocksNeeded`` if the container is new and the transaction does not have the
-  ///   reference lock, ``ItemFailure/Code/quotaExceeded`` at a limit.
+  ///   reference lock; ``ItemFailure/Code/quotaExceeded`` at a limit.
   func enter(_ container: String, for maker: ContainerMaker?) throws {
     let isKnown = try connection.first(Self.sql.exists, [.text(container)]) { _ in true }
     guard isKnown == nil else { return }

@@ -2,11 +2,10 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The counters of the whole store: the last number of each sequence, and the catalog version. The
-/// catalog version rises when a schema or a role changes, or when the deletion of a user begins.
+/// The counters of the whole store. The catalog version rises when a schema or a role changes, or
+/// when the deletion of a user begins.
 ///
-/// The numbers inside a database are not from these counters, but from the database's own sequence
-/// (``DatabaseTable/nextNumber(of:)``).
+/// The numbers inside a database are from its own sequence (``DatabaseTable/nextNumber(of:)``).
 struct CounterTable: Table {
   let transaction: StoreTransaction
 
@@ -32,13 +31,10 @@ struct CounterTable: Table {
     """,
   ]
 
-  /// Raises a counter by one, and returns its new value.
+  /// Raises a counter by one, and returns its new value, at least 1. If the transaction is rolled
+  /// back, a later transaction gets the same number.
   ///
-  /// If the transaction is rolled back, a later transaction gets the same number.
-  ///
-  /// - Returns: the number, at least 1.
-  /// - Throws: ``LocksNeeded`` if the transaction does not have the reference lock, the lock of all
-  ///   data outside of databases (``WriteLocks``). The lock makes numbers rise from commit to
+  /// - Throws: ``LocksNeeded`` without the reference lock, which makes numbers rise from commit to
   ///   commit. ``StoreError/Code/corrupt`` if there is no such counter.
   func next(_ name: String) throws -> Int64 {
     try transaction.require(.reference)
@@ -47,20 +43,17 @@ struct CounterTable: Table {
     return value
   }
 
-  /// Returns the catalog version, which rises with changes of record types, roles, and users who
-  /// are being deleted. The result is nil in a store without that counter.
+  /// Returns nil in a store without that counter.
   func catalogVersion() throws -> Int64? {
     try Self.value(of: "schema", over: connection)
   }
 
   // MARK: Before the store has transactions
 
-  /// Returns the value of a counter; nil if there is no such counter.
   static func value(of name: String, over connection: any SQLConnection) throws -> Int64? {
     try connection.first(sql.value, [.text(name)]) { $0.integer(0) }
   }
 
-  /// Sets a counter, and creates it if it is missing.
   static func set(_ name: String, to value: Int64, over connection: any SQLConnection) throws {
     try connection.run(sql.set, [.text(name), .integer(value)])
   }
@@ -72,14 +65,14 @@ struct CounterTable: Table {
       INSERT INTO counters (name, value) VALUES ($1, $2)
       ON CONFLICT (name) DO UPDATE SET value = excluded.value
       """
-    /// Takes the reference lock: the lock of the row that stands for all data outside of databases.
-    /// Transactions that change users, devices, keys or schemas run it first.
+    /// The row stands for all data outside of databases. Transactions that change users, devices,
+    /// keys or schemas run the statement first.
     let referenceLock = "SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE".except(
       .onPostgreSQL)
-    /// A transaction sends it together with its first statements, so it needs no round trip of its own.
+    /// A transaction sends it with its first statements, so it needs no round trip of its own.
     let catalogVersion: Statement = "SELECT value FROM counters WHERE name = 'schema'"
-    /// Fails with ``StoreError/Code/serializationFailure`` if the catalog version is not the argument
-    /// (``DatabaseTable``, `lockUnchanged`).
+    /// Fails with ``StoreError/Code/serializationFailure`` if the catalog version is not the
+    /// argument (``DatabaseTable``, `lockUnchanged`).
     let unchangedCatalog =
       "SELECT 1 / CASE WHEN value = $1 THEN 1 ELSE 0 END FROM counters WHERE name = 'schema'"
       .except(.onPostgreSQL)
@@ -88,17 +81,15 @@ struct CounterTable: Table {
 }
 
 // If the save of a record creates a type or a field, the catalog version stays: a process whose
-// cache does not have the type or field reads it from the tables. Every other change of a schema
-// raises the version. Each transaction first reads the version (one row, by its key), so the next
-// transaction of every process reads the changed schema.
+// cache lacks the type or field reads it from the tables. Every other change of a schema raises the
+// version. Each transaction first reads the version, so the next transaction of every process reads
+// the changed schema.
 extension CounterTable {
   /// Empties the caches of record types, roles and deleted users if the catalog version has
-  /// changed. Call the method at the start of a transaction.
+  /// changed. Call the method at the start of a transaction. The caches of database addresses, zone
+  /// IDs and delivery routes stay, because these values never change.
   ///
-  /// The caches of database addresses, zone IDs and delivery routes stay, because these values
-  /// never change.
-  ///
-  /// - Parameter known: the catalog version; nil reads the version.
+  /// - Parameter known: the catalog version; nil reads it.
   func followSchema(foundAs known: Int64? = nil) throws {
     let version = try known ?? catalogVersion()
     guard version != transaction.catalog.version else { return }
@@ -109,10 +100,8 @@ extension CounterTable {
     transaction.catalog.version = version
   }
 
-  /// Raises the catalog version, so that all processes read the schemas again. Call the method in
-  /// the transaction that changes a schema.
-  ///
-  /// - Throws: ``LocksNeeded`` if the transaction does not have the reference lock.
+  /// Makes all processes read the schemas again. Call the method in the transaction that changes a
+  /// schema, with the reference lock.
   func raiseCatalogVersion() throws {
     _ = try next("schema")
     try followSchema()

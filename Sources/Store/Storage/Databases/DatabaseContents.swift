@@ -1,6 +1,6 @@
 import StoreModel
 
-/// The contents of one database, as clients read them: its number, and the services that read it.
+/// The contents of one database, as clients read them.
 ///
 /// The services of a database that does not exist yet are others than those of the store. They find
 /// the database empty, with its default zone, and change nothing.
@@ -16,7 +16,7 @@ public struct DatabaseContents: Sendable {
   /// The service that lists its subscriptions.
   public let subscriptions: SubscriptionService
 
-  /// Creates the contents of a database from services that read it.
+  /// Bundles services that read the same database.
   public init(
     of database: DatabaseID, zones: ZoneService, records: RecordService,
     changeFeeds: ChangeFeedService, subscriptions: SubscriptionService

@@ -2,7 +2,6 @@ import SQLEngine
 import StoreModel
 
 extension SQLValue {
-  /// Creates the argument for a column `database_id`.
   static func id(_ database: DatabaseID) -> SQLValue { .integer(database.rawValue) }
 }
 
@@ -10,16 +9,15 @@ extension SQLValue {
 struct PartStatement {
   private let whole, ofPart: Statement
 
-  /// Declares a statement. Its last arguments are ``DatabasePart/division``.
+  /// Declares a statement whose last arguments are ``DatabasePart/division``.
   ///
-  /// The number of a subscriber's part is the first byte of the SHA-256 of the user record name,
-  /// modulo the number of parts. All versions of Petrel must use the same rule, because servers
-  /// with different versions must agree. Only PostgreSQL computes it, in this condition.
+  /// A subscriber's part is the first byte of the SHA-256 of the user record name, modulo the
+  /// number of parts. All versions of Petrel must use the same rule, because servers with different
+  /// versions must agree. Only PostgreSQL computes it, in this condition.
   ///
   /// - Parameters:
   ///   - head: the text up to its last condition.
   ///   - count: the number of its arguments.
-  ///   - tail: the text after the condition.
   init(_ head: String, arguments count: Int, _ tail: String) {
     whole = Statement(head + tail)
     // One byte distributes the subscribers evenly enough over at most 64 parts. A second byte would
@@ -33,21 +31,19 @@ struct PartStatement {
 }
 
 extension DatabasePart {
-  /// The columns that ``init(row:)`` reads.
   static let columns = "database_id, part, parts"
 
-  /// Reads the first three columns of a row, which are ``columns``.
+  /// Reads a row that begins with ``columns``.
   init(row: any SQLRow) {
     self.init(
       database: DatabaseID(rawValue: row.integer(0)), number: Int(row.integer(1)),
       count: Int(row.integer(2)))
   }
 
-  /// The part's values as arguments of a statement, in the order of ``columns``.
+  /// The values of ``columns``.
   var key: [SQLValue] {
     [.id(database), .integer(Int64(number)), .integer(Int64(count))]
   }
 
-  /// The last arguments of a ``PartStatement``.
   var division: [SQLValue] { Array(key.dropFirst().reversed()) }
 }

@@ -9,15 +9,13 @@ public struct DatabaseService: Sendable {
   /// The costs of the steps of a search, for ``RecordService``.
   let searchEffort: SearchEffort
 
-  /// Returns the number of the database at this address; nil if there is no such database yet.
+  /// Returns the number of the database at this address; nil if it does not exist yet.
   public func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
     try await transactions.read { try DatabaseTable(transaction: $0).database(at: address) }
   }
 
-  /// Returns the number of the database at this address, for a read; nil if there is no such
-  /// database yet.
-  ///
-  /// Only the shared database of a user who takes part in a share is created then.
+  /// Returns the number of the database for a read; nil if it does not exist yet. Only the shared
+  /// database of a user who takes part in a share is created then.
   public func readableDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
     let (known, isNeeded) = try await transactions.read { transaction in
       if let known = try DatabaseTable(transaction: transaction).database(at: address) {
@@ -31,16 +29,14 @@ public struct DatabaseService: Sendable {
   }
 
   /// Returns the number of the database at this address. The first call for an address creates the
-  /// database with its default zone.
-  ///
-  /// The write that creates a database searches for it again, because two requests can come at the same
-  /// moment.
+  /// database with its default zone. The write searches again, because two requests can come at the
+  /// same moment.
   ///
   /// - Parameter maker: the user for whom the database is created, whose new containers are
   ///   limited; nil for an administrator or a tool.
   /// - Throws: ``StoreError/Code/userDeleted`` if there is no such database yet, and its owner is
-  ///   being deleted or was deleted recently; ``ItemFailure/Code/quotaExceeded`` if the container is
-  ///   new and one too many.
+  ///   being deleted or was deleted recently; ``ItemFailure/Code/quotaExceeded`` if the container
+  ///   is new and one too many.
   public func database(
     at address: DatabaseAddress, for maker: ContainerMaker? = nil
   ) async throws -> DatabaseID {
@@ -51,10 +47,8 @@ public struct DatabaseService: Sendable {
     }
   }
 
-  /// Returns the contents that a database at this address has before it exists: the default zone,
-  /// and nothing else.
-  ///
-  /// Change tokens of these contents stay good when the database is created: they begin before its
+  /// Returns the contents that a database has before it exists: the default zone, and nothing else.
+  /// Change tokens of these contents stay valid when the database is created: they begin before its
   /// first change.
   public func vacancy(at address: DatabaseAddress) -> DatabaseContents {
     let transactions = transactions.readingVacancy(at: address)
@@ -65,28 +59,21 @@ public struct DatabaseService: Sendable {
       subscriptions: SubscriptionService(transactions: transactions))
   }
 
-  /// Returns a database's address.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
+  /// Throws ``StoreError/Code/notFound`` if there is no such database.
   public func address(of database: DatabaseID) async throws -> DatabaseAddress {
     try await transactions.read { try DatabaseTable(transaction: $0).address(of: database) }
   }
 
   /// Returns the storage that a private or public database uses after the last commit; nil for a
-  /// shared database.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
+  /// shared one. Throws ``StoreError/Code/notFound`` if there is no such database.
   public func usage(of database: DatabaseID) async throws -> DatabaseUsage? {
     try await transactions.read { try DatabaseUsage(of: database, in: $0) }
   }
 }
 
 extension DatabaseUsage {
-  /// Reads the storage that a private or a public database uses; nil for a shared database. The
-  /// bytes of records and of held assets are those of the last commit. The bytes of assets that no
-  /// record holds include the changes of this transaction.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
+  /// Returns nil for a shared database. The bytes of records and of held assets are those of the
+  /// last commit. The bytes of assets that no record holds include the changes of this transaction.
   init?(of database: DatabaseID, in transaction: StoreTransaction) throws {
     let databases = DatabaseTable(transaction: transaction)
     guard try databases.address(of: database).scope != .shared else { return nil }

@@ -9,11 +9,7 @@ extension DatabaseTable {
     try transaction.place(after: last, by: Self.sql.listing.places)
   }
 
-  /// Returns a page of the databases of a container's environment, with their owners' names, in the
-  /// order of scopes and owners.
-  ///
-  /// - Parameter last: the scope and owner of the last database in the page before; nil for the first page.
-  /// - Throws: ``StoreError/Code/corrupt`` if a row has a scope that this program does not know.
+  /// Returns a page of databases in the order of scopes and owners; nil begins the first page.
   func databases(
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) throws -> [DatabaseSummary] {
@@ -51,8 +47,7 @@ extension DatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Deletes the rows of a database. The caller must have deleted its contents. The number is never
-  /// used again.
+  /// The caller must have deleted the database's contents. The number is never used again.
   func remove(_ database: DatabaseID) throws {
     let arguments = [SQLValue.id(database)]
     try connection.run(Self.sql.listing.remove, arguments)
@@ -61,7 +56,6 @@ extension DatabaseTable {
 
   struct ListingStatements {
     let places = PlaceStatements("database_addresses")
-    /// `$2` is the number of the public scope.
     let nextPublic: Statement = """
       SELECT number FROM database_addresses WHERE number > $1 AND scope = $2
       ORDER BY number LIMIT 1

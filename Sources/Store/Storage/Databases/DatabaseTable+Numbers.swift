@@ -2,15 +2,11 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// The numbers of a database, and the bytes that it stores.
 extension DatabaseTable {
-  /// The first number of each database. It is that of the default zone, with which the database is
-  /// created.
+  /// The first number of each database is that of its default zone.
   static let firstNumber: Int64 = 1
 
   /// Returns the next number of a database's sequence. No number is drawn twice.
-  ///
-  /// - Throws: the errors of ``numbers(of:)``.
   func nextNumber(of database: DatabaseID) throws -> Int64 {
     var numbers = try numbers(of: database)
     numbers.last += 1
@@ -18,17 +14,12 @@ extension DatabaseTable {
     return numbers.last
   }
 
-  /// Returns the database's subscription version.
-  ///
-  /// - Throws: the errors of ``numbers(of:)``.
   func subscriptionVersion(lockedIn database: DatabaseID) throws -> Int64 {
     try numbers(of: database).subscriptionVersion
   }
 
-  /// Returns the numbers of a database, which the transaction has locked.
-  ///
-  /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
-  ///   ``StoreError/Code/notFound`` if there is no such database.
+  /// Throws ``StoreError/Code/statementFailed`` if the transaction has no lock of the database, and
+  /// ``StoreError/Code/notFound`` if there is no such database.
   private func numbers(of database: DatabaseID) throws -> WriteSet.DatabaseNumbers {
     if let known = transaction.writes.databases[database]?.row { return known }
     try transaction.checkLock(of: database)
@@ -46,15 +37,14 @@ extension DatabaseTable {
       last: row.integer(0), subscriptionVersion: row.integer(1), bytes: row.integer(2))
   }
 
-  /// Counts a change of the bytes that a database's records and assets use. A negative number means
-  /// that the database uses fewer bytes.
+  /// Counts added bytes of a database's records and assets; a negative number for removed ones.
   func countBytes(_ change: Int, in database: DatabaseID) throws {
     guard change != 0 else { return }
     let added = transaction.writes.addedBytes[database]?.row ?? 0
     transaction.writes.addedBytes.decide(added + Int64(change), for: database)
   }
 
-  /// Returns the bytes of a database, with the changes of this transaction.
+  /// Includes the changes of this transaction.
   func totalBytes(of database: DatabaseID) throws -> Int64 {
     try numbers(of: database).bytes + (transaction.writes.addedBytes[database]?.row ?? 0)
   }
@@ -63,7 +53,6 @@ extension DatabaseTable {
     try connection.first(Self.sql.storedBytes, [.id(database)]) { $0.integer(0) } ?? 0
   }
 
-  /// Writes the numbers and the bytes that were decided.
   func writeDecided() throws {
     var changes: [DatabaseID: (last: Int64, bytes: Int64)] = [:]
     for change in transaction.writes.databases.takeChanges() {

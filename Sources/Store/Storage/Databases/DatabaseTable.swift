@@ -2,13 +2,12 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The databases of the store, and the table that finds a database's number by its address. An
-/// address is a container, an environment, a scope and an owner.
+/// The databases of the store, and the table that finds a database's number by its address.
 ///
 /// A distributed store (``StoreDistribution``) divides the rows of `databases` over its nodes by
-/// `database_id`. In a table that is divided like this, each unique key must contain `database_id`.
-/// So `databases` cannot ensure that an address is unique. The table `database_addresses` is not
-/// divided: each node has a full copy, and its primary key ensures that an address is unique.
+/// `database_id`, which each unique key of such a table must contain. So `databases` cannot ensure
+/// that an address is unique. Each node has a full copy of `database_addresses`, whose primary key
+/// ensures it.
 struct DatabaseTable: Table {
   let transaction: StoreTransaction
 
@@ -20,11 +19,10 @@ struct DatabaseTable: Table {
   /// - `stored_bytes` is the size in bytes of the database's records, and of the assets that its
   ///   records hold.
   ///
-  /// When a zone or a subscription is deleted, the store adds a row about the deletion. It removes
-  /// old rows after their retention, and those of a deleted user: the store *forgets* these
-  /// deletions. `trimmed_version` is the version of the
-  /// newest forgotten deletion of a zone. `forgotten_version` is the version of the newest
-  /// forgotten deletion of a subscription. Both are 0 if no deletion was forgotten.
+  /// The store adds a row about the deletion of a zone or subscription. It *forgets* the deletion
+  /// when it removes that row, after the retention or with a deleted user. `trimmed_version` is the
+  /// version of the newest forgotten deletion of a zone, `forgotten_version` that of a
+  /// subscription; 0 if there is none.
   static let definition = [
     """
     CREATE TABLE databases (
@@ -44,10 +42,10 @@ struct DatabaseTable: Table {
 
   // MARK: Locks
 
-  /// The query for the numbers of databases (``numbers(_:)``), with the database as the last column.
+  /// The query for the numbers of databases (``numbers(_:)``); the database is the last column.
   ///
-  /// - Parameter locking: whether the query locks the rows. It does so in the order of their numbers,
-  ///   which prevents deadlocks.
+  /// - Parameter locking: whether the query locks the rows, in the order of their numbers, which
+  ///   prevents deadlocks.
   static func numbers(of databases: [DatabaseID], locking: Bool) -> RowQuery {
     var query = locking ? sql.lockedNumbers : sql.numbers
     for database in databases { query.rows.append(database.rawValue) }
@@ -56,14 +54,11 @@ struct DatabaseTable: Table {
 
   // MARK: Addresses
 
-  /// Returns a database's address.
+  /// Returns a database's address. The connection's ``Catalog`` caches up to 50,000 addresses,
+  /// which never change. A full cache is emptied.
   ///
-  /// The connection's ``Catalog`` caches up to 50,000 addresses. A full cache is emptied. An
-  /// address never changes.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is no such database,
-  ///   ``StoreError/Code/corrupt`` if its row has an environment or a scope that this program does
-  ///   not know.
+  /// - Throws: ``StoreError/Code/notFound`` if there is no such database;
+  ///   ``StoreError/Code/corrupt`` for an unknown environment or scope.
   func address(of database: DatabaseID) throws -> DatabaseAddress {
     if let known = transaction.catalog.addresses[database] { return known }
     if database == .vacant, let vacancy = transaction.vacancy { return vacancy }
@@ -101,22 +96,19 @@ struct DatabaseTable: Table {
   }
 
   /// Locks a database's row until the transaction ends. Until then, no other transaction can take
-  /// the lock of ``numbers(of:locking:)``, which every commit to the database takes. Only for a shared
-  /// store.
+  /// the lock of ``numbers(of:locking:)``, which every commit to the database takes. Only for a
+  /// shared store.
   func lock(_ database: DatabaseID) throws {
     try connection.query(Self.sql.lock, [.id(database)]) { _ in }
   }
 
-  /// Creates a database with its default zone.
+  /// Creates a database with its default zone. The new row needs no lock, because no other
+  /// transaction can see it before the commit.
   ///
-  /// The method runs no statement to lock the new row, because no other transaction can see the row
-  /// before the commit.
-  ///
-  /// - Parameter maker: the user for whom the database is created, whose new containers are
-  ///   limited; nil for an administrator.
-  /// - Throws: ``LocksNeeded`` if the transaction does not have the reference lock
-  ///   (``WriteLocks``). ``StoreError/Code/userDeleted`` if the owner is being deleted or was
-  ///   deleted recently. ``ItemFailure/Code/quotaExceeded`` if the container is one too many.
+  /// - Parameter maker: nil for an administrator, whose new containers are not limited.
+  /// - Throws: ``LocksNeeded`` without the reference lock. ``StoreError/Code/userDeleted`` if the
+  ///   owner is being deleted or was deleted recently. ``ItemFailure/Code/quotaExceeded`` if the
+  ///   container is one too many.
   func add(at address: DatabaseAddress, for maker: ContainerMaker?) throws -> DatabaseID {
     if let owner = address.owner {
       try UserDeletionTable(transaction: transaction).refuseDeleted(owner)
@@ -131,7 +123,6 @@ struct DatabaseTable: Table {
     return database
   }
 
-  /// Returns the values of an address: container, environment, scope and owner.
   private func arguments(for address: DatabaseAddress) -> [SQLValue] {
     [
       .text(address.container), .text(address.environment.rawValue),
@@ -141,14 +132,11 @@ struct DatabaseTable: Table {
 
   // MARK: Numbers and versions
 
-  /// Returns the last number drawn from the database's sequence (``nextNumber(of:)``); nil if there is
-  /// no such database.
   func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
     try connection.first(Self.sql.lastNumber, [.id(database)]) { $0.integer(0) }
   }
 
-  /// Returns the last number drawn from the database's sequence (``nextNumber(of:)``); nil if there is
-  /// no such database in this container and environment.
+  /// Returns nil if there is no such database in this container and environment.
   func lastNumber(
     drawnIn database: DatabaseID, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
@@ -157,13 +145,9 @@ struct DatabaseTable: Table {
     ) { $0.integer(0) }
   }
 
-  /// Returns a database's present subscription version (`current`), and the version of the newest
-  /// forgotten deletion of a subscription (`forgotten`; 0 if there is none).
-  ///
-  /// A reader of the subscriptions must read all of them again if `forgotten` is above the two
-  /// versions that the reader got last.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
+  /// Returns a database's present subscription version, and the version of the newest forgotten
+  /// deletion of a subscription (0 if there is none). A reader of the subscriptions must read all
+  /// of them again if `forgotten` is above the two versions that the reader got last.
   func subscriptionVersion(
     of database: DatabaseID
   ) throws -> (current: Int64, forgotten: Int64) {
@@ -176,10 +160,7 @@ struct DatabaseTable: Table {
     return versions
   }
 
-  /// Raises a database's subscription version by one, and returns the new version.
-  ///
-  /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
-  ///   ``StoreError/Code/notFound`` if there is no such database.
+  /// Throws ``StoreError/Code/statementFailed`` if the transaction has no lock of the database.
   func raiseSubscriptionVersion(of database: DatabaseID) throws -> Int64 {
     try transaction.checkLock(of: database)
     let version = try connection.first(
@@ -191,12 +172,8 @@ struct DatabaseTable: Table {
     return version
   }
 
-  /// Returns the state of a database's change feed, which reports changed and deleted zones.
-  ///
-  /// `version` is the feed's version: the last number drawn from the database's sequence.
-  /// `trimmedVersion` is the version of the newest forgotten deletion of a zone; 0 if there is none.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
+  /// `version` is the last number drawn from the database's sequence. `trimmedVersion` is the
+  /// version of the newest forgotten deletion of a zone; 0 if there is none.
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
     if database == .vacant { return (Self.firstNumber, 0) }
     let state = try connection.first(
@@ -208,14 +185,12 @@ struct DatabaseTable: Table {
     return state
   }
 
-  /// Raises `trimmed_version`, because the store forgets the deletions of zones up to this version.
-  /// A lower version changes nothing.
+  /// Raises `trimmed_version`. A lower version changes nothing.
   func note(trimmedZones version: ForgottenVersion) throws {
     try connection.run(Self.sql.noteTrimmed, version.arguments)
   }
 
-  /// Raises `forgotten_version`, because the store forgets the deletions of subscriptions up to
-  /// this version. A lower version changes nothing.
+  /// Raises `forgotten_version`. A lower version changes nothing.
   func note(forgottenSubscriptions version: ForgottenVersion) throws {
     try connection.run(Self.sql.noteForgotten, version.arguments)
   }
@@ -232,17 +207,17 @@ struct DatabaseTable: Table {
       SELECT number FROM database_addresses
       WHERE container = $1 AND environment = $2 AND number > $3 ORDER BY number LIMIT 1
       """
-    /// With PostgreSQL's mode `EXCLUSIVE`, other transactions can read the table, but not write or lock
-    /// its rows.
+    /// In the mode `EXCLUSIVE`, other transactions can read the table, but not write or lock its
+    /// rows.
     let lockAll = "LOCK TABLE databases IN EXCLUSIVE MODE".except([.onPostgreSQL, .wholeTable])
     let lock = "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE".except(.onPostgreSQL)
     let numbers = RowQuery([.integer]) { _ in selectionOfNumbers }
     let lockedNumbers = RowQuery([.integer]) { _ in
       selectionOfNumbers + " ORDER BY database_id FOR NO KEY UPDATE"
     }
-    /// Locks the rows of databases in the order of their numbers. It fails with
-    /// ``StoreError/Code/serializationFailure`` if a number or a subscription version has changed: a
-    /// division by zero makes the statement fail, so that the statements after it in the same round
+    /// Locks the rows in the order of their numbers. It fails with
+    /// ``StoreError/Code/serializationFailure`` if a number or a subscription version has changed:
+    /// a division by zero makes the statement fail, so that the later statements of the same round
     /// trip are not executed.
     let lockUnchanged = RowQuery([.integer, .integer, .integer]) {
       """
@@ -254,7 +229,7 @@ struct DatabaseTable: Table {
     let numbersOfOne: Statement =
       "SELECT last_number, subscription_version, stored_bytes FROM databases WHERE database_id = $1"
     let storedBytes: Statement = "SELECT stored_bytes FROM databases WHERE database_id = $1"
-    /// A last number of 0 stays as it is: nothing was drawn.
+    /// A last number of 0 stays: nothing was drawn.
     let raise = RowStatement(
       """
       UPDATE databases SET stored_bytes = stored_bytes + $3,

@@ -5,34 +5,27 @@ import StoreModel
 /// one PostgreSQL server.
 ///
 /// All rows of one database are on one node. The tables whose primary key has the column
-/// `database_id` are divided by it into shards: tables with a part of the rows. All these tables
-/// are divided in the same way, so rows with the same `database_id` are on the same node. All other
-/// tables are small, and each node has a copy of them (Citus calls them reference tables).
-///
-/// A statement about one database therefore runs on one node. So does a transaction that writes to
-/// one database, except for its writes to the small tables.
-///
-/// Citus's functions are `create_distributed_table` and `create_reference_table`.
+/// `database_id` are divided by it into shards, all in the same way. All other tables are small,
+/// and each node has a copy of them (Citus calls them reference tables). A statement about one
+/// database therefore runs on one node. So does a transaction that writes to one database, except
+/// for its writes to the small tables.
 public enum StoreDistribution {
-  /// The table that has one row if the store is distributed, and no row otherwise.
+  /// The table has one row if the store is distributed, and no row otherwise.
   static let definition = ["CREATE TABLE store_shards (shard_count BIGINT PRIMARY KEY)"]
 
-  /// The default number of shards, which is also the default of Citus.
+  /// The default number of shards, as in Citus.
   public static let standardShardCount = 32
-  /// The permitted numbers of shards. Each distributed table of the store has this number of
-  /// shards.
+  /// The permitted numbers of shards of each distributed table.
   public static let shardCounts = 1...4_096
 
-  /// The table that is distributed first. The rows of the other tables are on the same nodes as
-  /// this table's rows with the same `database_id`.
+  /// The table that is distributed first; the others follow its division.
   private static let first = "databases"
 
-  /// The present distribution of a store.
+  /// The present division of a store.
   public struct Spread: Sendable, Hashable {
     /// The number of shards that the store was distributed with.
     public var shardCount: Int
-    /// The number of active nodes that may have shards; 0 if the database no longer has the
-    /// extension.
+    /// The active nodes that may have shards; 0 if the database no longer has the extension.
     public var nodeCount: Int
   }
 
@@ -44,22 +37,17 @@ public enum StoreDistribution {
     case everywhere
   }
 
-  /// Returns the location of a table's rows.
-  ///
-  /// - Parameter key: the columns of the table's primary key.
   static func place(of key: some Sequence<String>) -> Place {
     key.contains("database_id") ? .database : .everywhere
   }
 
   /// Creates a distributed store, or distributes an existing store and keeps its data. The caller
-  /// must ensure that no server has the store open.
+  /// must ensure that no server has the store open. Petrel cannot change the number of shards
+  /// later.
   ///
-  /// - Parameter shardCount: the number of shards; see ``shardCounts``. Petrel cannot change it
-  ///   later.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the database does not have Citus, or the store is
-  ///   already distributed. Also the errors of ``Migration/apply(_:to:)``, such as
-  ///   ``StoreError/Code/cannotOpen`` if the schema must be migrated while a server has the store
-  ///   open. The distribution is unchanged then.
+  ///   already distributed; the errors of ``Migration/apply(_:to:)``. The distribution is unchanged
+  ///   then.
   public static func begin(at address: PostgreSQLAddress, shardCount: Int) async throws {
     try await Store.onThread {
       let connection = try PostgreSQLConnection(
@@ -72,13 +60,7 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes an existing store and keeps its data. The caller must ensure that no server has
-  /// the store open.
-  ///
-  /// - Parameter shardCount: the number of shards; see ``shardCounts``. Petrel cannot change it
-  ///   later.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the database does not have Citus, or the store is
-  ///   already distributed.
+  /// Distributes a migrated store, with the rules of ``begin(at:shardCount:)``.
   static func begin(over connection: any SQLConnection, shardCount: Int) throws {
     try checkExtension(of: connection)
     guard try !isMarked(connection) else {
@@ -91,10 +73,9 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes the tables that migrations added to a distributed store. The method does nothing
-  /// if the store is not distributed.
+  /// Distributes the tables that migrations added to a distributed store. Returns whether the store
+  /// is distributed.
   ///
-  /// - Returns: whether the store is distributed.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the store is distributed, and the database does
   ///   not have Citus.
   static func complete(over connection: any SQLConnection) throws -> Bool {
@@ -110,7 +91,7 @@ public enum StoreDistribution {
     return true
   }
 
-  /// Returns the present distribution of the store; nil if the store is not distributed.
+  /// Returns nil if the store is not distributed.
   package static func spread(over connection: any SQLConnection) throws -> Spread? {
     guard let shardCount = try shardCount(of: connection) else { return nil }
     guard try hasExtension(connection) else {
@@ -122,12 +103,11 @@ public enum StoreDistribution {
     return Spread(shardCount: shardCount, nodeCount: nodeCount ?? 0)
   }
 
-  /// Whether the store is distributed.
   private static func isMarked(_ connection: any SQLConnection) throws -> Bool {
     try shardCount(of: connection) != nil
   }
 
-  /// Returns the number of shards; nil if the store is not distributed, or has no tables yet.
+  /// Returns nil if the store is not distributed, or has no tables yet.
   private static func shardCount(of connection: any SQLConnection) throws -> Int? {
     let isThere =
       try connection.first("SELECT to_regclass('store_shards') IS NOT NULL", []) {
@@ -139,15 +119,11 @@ public enum StoreDistribution {
     }
   }
 
-  /// Whether the database has the extension Citus.
   private static func hasExtension(_ connection: any SQLConnection) throws -> Bool {
     try connection.first("SELECT 1 FROM pg_extension WHERE extname = 'citus'", []) { _ in true }
       ?? false
   }
 
-  /// Checks that the database has the extension Citus.
-  ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the database does not have it.
   private static func checkExtension(of connection: any SQLConnection) throws {
     if try hasExtension(connection) { return }
     throw StoreError(
@@ -156,8 +132,7 @@ public enum StoreDistribution {
         + "store needs; install and preload Citus in PostgreSQL, and run CREATE EXTENSION citus")
   }
 
-  /// Runs `body` in a transaction during which no other migration and no writer can run. If `body`
-  /// throws, the transaction is rolled back.
+  /// Runs `body` in a transaction during which no other migration and no writer can run.
   private static func inOneTransaction(
     over connection: any SQLConnection, _ body: () throws -> Void
   ) throws {
@@ -174,8 +149,6 @@ public enum StoreDistribution {
     }
   }
 
-  /// Distributes the tables that are not distributed yet. If there are none, the method changes
-  /// nothing.
   private static func distributeTables(
     of connection: any SQLConnection, shardCount: Int
   ) throws {
@@ -203,8 +176,7 @@ public enum StoreDistribution {
     }
   }
 
-  /// Returns the names of the store's tables that are neither distributed tables nor reference
-  /// tables, in no order.
+  /// Returns the tables that are neither distributed tables nor reference tables.
   private static func undistributedTables(of connection: any SQLConnection) throws -> [String] {
     try connection.rows(
       """

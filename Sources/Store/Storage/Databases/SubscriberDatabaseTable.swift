@@ -4,10 +4,8 @@ import StoreModel
 
 /// The databases in which each user has ever had subscriptions. Each node of a distributed store
 /// has a copy of the table (``StoreDistribution``), because the store reads it before the database
-/// is known.
-///
-/// A row stays when the user deletes the last subscription, because the notification log may still
-/// have entries for the user.
+/// is known. A row stays when the user deletes the last subscription, because the notification log
+/// may still have entries for the user.
 struct SubscriberDatabaseTable: Table {
   let transaction: StoreTransaction
 
@@ -20,8 +18,7 @@ struct SubscriberDatabaseTable: Table {
     """
   ]
 
-  /// Adds the row of a user and a database, if it is missing. The method reads before it writes,
-  /// because most calls find the row.
+  /// Reads before it writes, because most calls find the row.
   func enter(_ database: DatabaseID, of subscriber: String) throws {
     let key: [SQLValue] = [.text(subscriber), .id(database)]
     let known = try connection.first(Self.sql.exists, key) { _ in true }
@@ -41,11 +38,9 @@ struct SubscriberDatabaseTable: Table {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Returns the databases in the recipient's container and environment in which the user has ever
-  /// had subscriptions. The logs of these databases may have entries for the user.
+  /// Returns the databases in the recipient's container and environment whose logs may have entries
+  /// for the user.
   ///
-  /// - Returns: each database with the last number drawn from its sequence, and the position up to
-  ///   which retention has deleted the user's log entries.
   /// - Complexity: O(*d* log *n*) for *d* databases of all containers in which the user has ever
   ///   had subscriptions, and *n* databases in the store.
   func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {

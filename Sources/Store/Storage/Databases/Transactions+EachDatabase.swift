@@ -1,10 +1,9 @@
 import CloudKitModel
 import StoreModel
 
-/// A value that belongs to a database, such as a row. Writes about many values can then be divided
-/// into one transaction for each database.
+/// A value that belongs to a database, such as a row.
 protocol InDatabase: Sendable {
-  /// The database of the value, whose lock a write of the value needs.
+  /// A write of the value needs the lock of this database.
   var database: DatabaseID { get }
 }
 
@@ -15,20 +14,15 @@ extension DeliveryUpdate: InDatabase {
 }
 
 extension Transactions {
-  /// Runs `body` for rows of several databases.
-  ///
-  /// The method runs one transaction with the locks of all the databases. In a distributed store,
-  /// it runs one transaction for each database, one after the other. If the transaction of one
-  /// database fails, the transactions of earlier databases stay committed. So each transaction must
-  /// leave the store consistent by itself.
+  /// Runs one transaction with the locks of all the databases of some rows. In a distributed store,
+  /// runs one transaction for each database, one after the other. If one of them fails, the earlier
+  /// ones stay committed, so each must leave the store consistent by itself.
   ///
   /// - Parameters:
   ///   - rows: rows that an earlier transaction read. Another server may have changed or deleted
   ///     them since.
   ///   - settlesDeliveries: whether the write changes only deliveries. The transactions then lock
   ///     no database (``WriteLocks/deliveries``).
-  ///   - body: gets the transaction and its rows.
-  /// - Returns: the result of `body` for each transaction; empty if there are no rows.
   @discardableResult
   func inEachDatabase<Row: InDatabase, Value: Sendable>(
     of rows: [Row], settlesDeliveries: Bool = false,
@@ -48,14 +42,12 @@ extension Transactions {
     return values
   }
 
-  /// Finds and deletes rows in batches, until a batch is not full.
-  ///
-  /// Each batch is a read, and then a write by ``inEachDatabase(of:settlesDeliveries:_:)``.
+  /// Finds and deletes rows in batches, until a batch is not full. Each batch is a read, and then a
+  /// write by ``inEachDatabase(of:settlesDeliveries:_:)``.
   ///
   /// - Parameters:
   ///   - find: returns up to ``Retention/batch`` rows.
-  ///   - drop: deletes the rows that still exist, and returns the number of rows that were passed
-  ///     to it.
+  ///   - drop: deletes the rows that still exist, and returns the number of rows passed to it.
   func inBatches<Row: InDatabase>(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [Row],
     drop: @escaping @Sendable (StoreTransaction, [Row]) throws -> Int

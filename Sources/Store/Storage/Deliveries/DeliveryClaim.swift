@@ -4,28 +4,23 @@ import StoreModel
 
 /// The claim of one server to due deliveries, made in a transaction that writes.
 ///
-/// A delivery is the task to send one notification to one device. The claim *merges* a due delivery
-/// into a newer one that can replace it: the older delivery is never sent. The claim *leases* the
-/// other due deliveries: until the lease ends, no other server sends them.
-///
-/// The claim is a value that collects its ``result``. In a distributed store, ``DeliveryService``
-/// makes a claim for each database and adds the results.
+/// The claim *merges* a due delivery into a newer one that can replace it: the older delivery is
+/// never sent. The claim *leases* the other due deliveries: until the lease ends, no other server
+/// sends them. In a distributed store, ``DeliveryService`` makes a claim for each database and adds
+/// the results.
 struct DeliveryClaim {
-  /// The deliveries that a claim has leased, and the number of merged ones.
+  /// The outcome of a claim.
   struct Result: Sendable {
-    /// The leased deliveries, those that are due longest first. In a distributed store, this order
-    /// holds within each database only.
+    /// The leased deliveries, those that are due longest first; in a distributed store, within each
+    /// database only.
     var taken: [Delivery.ID] = []
-    /// The leased deliveries that a server had leased before, without an outcome at the end of that
-    /// lease.
+    /// Deliveries of ``taken`` whose earlier lease ended without an outcome.
     var renewed: Set<Delivery.ID> = []
-    /// The number of due deliveries that were merged into newer ones.
     var mergedCount = 0
-    /// Whether the claim found all due deliveries. False means that the limit was reached and more
-    /// may be due; the caller then claims again.
+    /// Whether the claim found all due deliveries. If false, the caller claims again.
     var isAll = true
 
-    /// Adds another claim's deliveries and counts. ``isAll`` stays as it is.
+    /// ``isAll`` stays as it is.
     mutating func add(_ other: Result) {
       taken += other.taken
       renewed.formUnion(other.renewed)
@@ -33,24 +28,20 @@ struct DeliveryClaim {
     }
   }
 
-  /// The route whose deliveries are claimed.
   let route: DeliveryRoute.ID
-  /// The present time. Deliveries that are due at this time or earlier are claimed.
+  /// Deliveries that are due at this time or earlier are claimed.
   let timestamp: Timestamp
-  /// The server that claims, and the end of its lease.
   let lease: DeliveryLease
   /// Whether a silent delivery is merged into a newer silent delivery of any subscription to the
-  /// same device and database. If false, both must be of one subscription.
-  ///
-  /// The caller sets this when many deliveries wait.
+  /// same device and database. If false, both must be of one subscription. The caller sets this
+  /// when many deliveries wait.
   let mergesHarder: Bool
-  /// The leased deliveries and counts so far.
   private(set) var result = Result()
-  /// The number of the newest silent delivery that waits for a device. The cache saves a statement
-  /// for each further delivery to the device.
+  /// The number of the newest silent delivery that waits for a device. It saves a statement for
+  /// each further delivery to the device.
   private var newestSilent: [Reader: Int64] = [:]
 
-  /// The key of the cache: a device, and a database with deliveries to this device.
+  /// A device, and a database with deliveries to it.
   private struct Reader: Hashable {
     /// The number of the device's token (``DeviceTable``).
     var device: Int64
@@ -66,12 +57,8 @@ struct DeliveryClaim {
     self.mergesHarder = mergesHarder
   }
 
-  /// Merges or leases due deliveries of all databases, and adds them to ``result``.
-  ///
-  /// The method locks the deliveries' rows first. It leaves out rows that another server has
-  /// locked.
-  ///
-  /// - Parameter limit: the most deliveries merged and leased, at least 0.
+  /// Merges or leases due deliveries of all databases. The method locks their rows first, and
+  /// leaves out rows that another server has locked.
   mutating func take(atMost limit: Int, in transaction: StoreTransaction) throws {
     let table = DeliveryTable(transaction: transaction)
     let due = try table.claimable(on: route, dueAt: timestamp, by: lease.holder, limit: limit)
@@ -79,16 +66,14 @@ struct DeliveryClaim {
     result.isAll = due.count < limit
   }
 
-  /// Returns the IDs of due deliveries that this server may claim. The method only reads, without
-  /// locks.
-  ///
-  /// A distributed store calls this method first, and then ``take(_:in:)`` for each database.
+  /// Returns the IDs of due deliveries that this server may claim, without locks. A distributed
+  /// store then calls ``take(_:in:)`` for each database.
   func due(atMost limit: Int, in transaction: StoreTransaction) throws -> [Delivery.ID] {
     try DeliveryTable(transaction: transaction)
       .due(on: route, at: timestamp, for: lease.holder, limit: limit)
   }
 
-  /// Merges or leases deliveries of one database, and adds them to ``result``.
+  /// Merges or leases deliveries of one database.
   ///
   /// - Parameter ids: deliveries that were due a moment ago. Those that are no longer due, or that
   ///   another server has locked, are left out.
@@ -100,7 +85,7 @@ struct DeliveryClaim {
     try take(due, in: table)
   }
 
-  /// Merges or leases each of these deliveries, whose rows are locked.
+  /// The rows are locked.
   private mutating func take(_ due: [DueDelivery], in table: DeliveryTable) throws {
     for delivery in due {
       if let newer = try newer(than: delivery, in: table) {
@@ -114,8 +99,6 @@ struct DeliveryClaim {
     }
   }
 
-  /// Returns the number of the newest delivery that can replace `delivery` at the same device; nil
-  /// if no newer delivery can.
   private mutating func newer(
     than delivery: DueDelivery, in table: DeliveryTable
   ) throws -> Int64? {
@@ -127,8 +110,8 @@ struct DeliveryClaim {
     return newest > delivery.id.number ? newest : nil
   }
 
-  /// Returns the number of the newest silent delivery that waits for the device of `delivery`, of
-  /// any subscription. The first call for a device and a database reads the number from the store.
+  /// Returns the number of the newest silent delivery that waits for the device, of any
+  /// subscription.
   private mutating func newestSilent(
     for delivery: DueDelivery, in table: DeliveryTable
   ) throws -> Int64 {

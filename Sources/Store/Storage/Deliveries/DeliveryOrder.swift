@@ -2,54 +2,42 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A change that follows when a device's registration changes. It concerns the device's waiting
-/// deliveries, or the cursors of a web courier reader.
+/// A change of waiting deliveries, or of a web courier reader's cursors, that follows when a
+/// device's registration changes.
 ///
-/// A web courier reader is a client that polls the server for notifications. Its cursor in a
-/// database is its position in the notification log.
-///
-/// An order is carried out in all databases in which the device's user has ever had subscriptions.
-/// This happens in the transaction that changes the registration. A distributed store runs a
-/// further transaction for each database instead. Until that transaction has run, a former user's
-/// notifications are still not sent to the device, because a claim compares the device's user with
-/// the notification's user.
+/// An order is carried out in all databases in which the device's user has ever had subscriptions,
+/// in the transaction that changes the registration. A distributed store runs a further transaction
+/// for each database instead. Until then, a former user's notifications are still not sent to the
+/// device, because a claim compares the device's user with the notification's user.
 struct DeliveryOrder: Sendable {
   /// The change to make in each database.
   enum Action: Sendable {
-    /// Abandons the waiting deliveries whose notifications belong to the order's user. Abandoned
-    /// deliveries are never sent. Administrators can read the stored reason.
+    /// Abandons the waiting deliveries whose notifications belong to the order's user: they are
+    /// never sent. Administrators can read the reason.
     case abandon(reason: String, at: Timestamp)
-    /// Moves the device's waiting deliveries to another route (``PushRouteTable``). A renewed
-    /// registration may change the APNs environment, and so the route.
+    /// Moves the device's waiting deliveries to another route (``PushRouteTable``), because a
+    /// renewed registration may change the APNs environment.
     case move(to: DeliveryRoute.ID)
-    /// Moves the reader's cursors in the recipient's container to the end of the log. The reader
-    /// then gets later entries only.
+    /// Moves the reader's cursors in the recipient's container to the end of the log.
     case startReading(Recipient)
-    /// Deletes the reader's cursors.
     case forgetReading
   }
 
-  /// The registration that changes.
   var device: DeviceName
-  /// The record name of the user whose databases the order concerns: the present or the former user
-  /// of the device.
+  /// The present or the former user of the device, whose databases the order concerns.
   var userRecordName: String
-  /// The change to make.
   var action: Action
 }
 
 extension Transactions {
   /// Runs a write that changes registrations of devices, and carries out the orders that follow.
   ///
-  /// In a distributed store, the orders are carried out after the first transaction. An order may
-  /// then fail although the registration is changed. Such a failure does no harm: the next claim of
-  /// a delivery of a former user abandons the delivery.
+  /// In a distributed store, the orders follow the first transaction, and may fail although the
+  /// registration is changed. Such a failure does no harm: the next claim of a delivery of a former
+  /// user abandons the delivery.
   ///
-  /// - Parameters:
-  ///   - locks: the locks of the first transaction.
-  ///   - body: changes registrations, and appends the orders that follow. The closure may run
-  ///     several times.
-  /// - Returns: the result of `body`.
+  /// - Parameter body: changes registrations, and appends the orders. The closure may run several
+  ///   times.
   func writeDevices<Value: Sendable>(
     locking locks: WriteLocks = .reference,
     _ body: @escaping @Sendable (StoreTransaction, inout [DeliveryOrder]) throws -> Value
@@ -80,7 +68,6 @@ extension Transactions {
 }
 
 extension DeliveryOrder {
-  /// Carries out the order in one database.
   fileprivate func carryOut(in database: DatabaseID, _ transaction: StoreTransaction) throws {
     switch action {
     case .abandon(let reason, let timestamp):

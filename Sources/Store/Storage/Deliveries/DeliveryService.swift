@@ -3,26 +3,23 @@ import SQLEngine
 import StoreModel
 
 /// The queue of deliveries in the store's tables. The dispatcher's transaction writes a delivery
-/// together with the entry of the notification log.
-///
-/// A lease that ends without an outcome makes the delivery due again. So a push may be sent twice,
-/// but a crash of a server loses none.
+/// together with the log entry. A lease that ends without an outcome makes the delivery due again:
+/// a push may be sent twice, but a crash of a server loses none.
 public struct DeliveryService: DeliveryQueue {
   let transactions: Transactions
 
-  /// Returns the deliveries of all routes that are due at `timestamp`, without leasing them. Those
-  /// that are due longest come first. A leased delivery is due when its lease has ended.
+  /// Returns the deliveries of all routes that are due at `timestamp`, without leasing them, those
+  /// that are due longest first. A leased delivery is due when its lease has ended.
   public func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery] {
     try await transactions.read {
       try DeliveryTable(transaction: $0).due(at: timestamp, limit: limit)
     }
   }
 
-  /// Returns the next time after `timestamp` at which a server can lease a delivery on a route; nil
-  /// if there is none.
+  /// Returns the next time after `timestamp` at which a server can lease a delivery on a route.
+  /// Deliveries that another registered server has leased do not count.
   ///
-  /// - Parameter holder: the number of the server (``DeliveryLease/holder``). Deliveries that
-  ///   another registered server has leased do not count.
+  /// - Parameter holder: the number of the server (``DeliveryLease/holder``).
   public func nextDeliveryTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) async throws -> Timestamp? {
@@ -31,13 +28,13 @@ public struct DeliveryService: DeliveryQueue {
     }
   }
 
-  /// Returns all routes by their numbers.
+  /// Returns the routes by number.
   public func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute] {
     try await transactions.read { try PushRouteTable(transaction: $0).routes() }
   }
 
-  /// Returns the latest refused pushes, newest first. The store keeps a refused push for 30 days,
-  /// or longer if it keeps the notification log longer.
+  /// Returns the latest refused pushes, newest first. The store keeps one for 30 days, or as long
+  /// as the notification log if that is longer.
   public func refusedPushes(limit: Int) async throws -> [RefusedPush] {
     try await transactions.read { try RefusedPushTable(transaction: $0).newest(limit: limit) }
   }
@@ -52,8 +49,8 @@ public struct DeliveryService: DeliveryQueue {
   /// Writes the outcomes of deliveries, and carries out their verdicts on devices
   /// (``DeliveryUpdate/device``). A final outcome is never replaced.
   ///
-  /// The outcomes are one transaction; a distributed store runs one for each database. After that, each
-  /// verdict on a device is a transaction of its own.
+  /// A distributed store runs one transaction for each database. After that, each verdict on a
+  /// device is a transaction of its own.
   ///
   /// - Returns: the number of older waiting deliveries that were merged into delivered ones.
   @discardableResult
@@ -71,8 +68,6 @@ public struct DeliveryService: DeliveryQueue {
     return counts.reduce(0, +)
   }
 
-  /// Changes or deletes the registration of a delivery's device. If the method deletes it, it abandons the
-  /// waiting deliveries to the device.
   private func carryOut(
     _ verdict: DeliveryUpdate.DeviceVerdict, onDeviceOf id: Delivery.ID, at now: Timestamp
   ) async throws {
@@ -88,12 +83,10 @@ public struct DeliveryService: DeliveryQueue {
     }
   }
 
-  /// Leases due deliveries on a route to the caller, and returns them. Those that are due longest
-  /// come first. Deliveries that another registered server has leased are left out. If a newer
-  /// delivery can replace a due one (``DeliveryMergeKey``), the due one is merged into the newer
-  /// one, and the result does not have it.
-  ///
-  /// The claim is a write under `WriteLocks.deliveries`, which locks no database.
+  /// Leases due deliveries on a route to the caller, those that are due longest first. Deliveries
+  /// that another registered server has leased are left out. If a newer delivery can replace a due
+  /// one (``DeliveryMergeKey``), the due one is merged into it and not returned. The write locks no
+  /// database (`WriteLocks.deliveries`).
   ///
   /// - Parameters:
   ///   - limit: the most deliveries leased and merged.

@@ -5,8 +5,7 @@ import StoreModel
 // MARK: Claiming deliveries
 
 extension DeliveryTable {
-  /// Returns the SQL condition for deliveries that `holder` may lease: no other registered server
-  /// has leased them.
+  /// The SQL condition for deliveries that no other registered server has leased.
   ///
   /// - Parameter holder: the SQL parameter with the number of the calling process, such as `$4`.
   static func isAvailable(to holder: String) -> String {
@@ -16,12 +15,10 @@ extension DeliveryTable {
     """
   }
 
-  /// The SQL clause that locks the selected rows on a store that servers share. PostgreSQL skips
-  /// rows that another transaction has locked, and does not wait for them.
+  /// PostgreSQL skips rows that another transaction has locked, and does not wait for them.
   private static let skippingLocked = " FOR NO KEY UPDATE SKIP LOCKED"
 
-  /// Returns due deliveries of all databases that `holder` may lease, and locks their rows until
-  /// the transaction ends.
+  /// Returns due deliveries of all databases that `holder` may lease, and locks their rows.
   func claimable(
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64, limit: Int
   ) throws -> [DueDelivery] {
@@ -33,8 +30,7 @@ extension DeliveryTable {
       ], DueDelivery.init(row:))
   }
 
-  /// Returns one delivery and locks its row until the transaction ends, if the delivery is still
-  /// due on the route and `holder` may lease it; otherwise nil.
+  /// Returns and locks a delivery, if it is still due on the route and `holder` may lease it.
   func claimable(
     _ id: Delivery.ID, on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64
   ) throws -> DueDelivery? {
@@ -57,8 +53,8 @@ extension DeliveryTable {
       ], Delivery.ID.init(row:))
   }
 
-  /// Returns the number of the newest waiting delivery that can replace `delivery`: it has the same
-  /// database and device, this merge key and a greater number.
+  /// Returns the newest waiting delivery with the same database and device, this merge key and a
+  /// greater number.
   func newest(withKey mergeKey: String, behind delivery: DueDelivery) throws -> Int64? {
     try connection.first(
       Self.sql.claiming.newest,
@@ -80,11 +76,7 @@ extension DeliveryTable {
     ) { $0.optionalInteger(0) } ?? nil
   }
 
-  /// Merges a delivery into a newer one: the older delivery gets a final state and is never sent.
-  ///
-  /// - Parameters:
-  ///   - id: the older delivery.
-  ///   - newer: the number of the newer delivery in the same database.
+  /// Gives the older delivery a final state, so that it is never sent.
   func merge(_ id: Delivery.ID, into newer: Int64, at timestamp: Timestamp) throws {
     try connection.run(
       Self.sql.claiming.merge,
@@ -105,15 +97,11 @@ extension DeliveryTable {
 
   // MARK: Leases of processes that are no longer registered
 
-  /// The most deliveries whose leases one call of ``takenByGoneServers(at:exceptOf:)`` finds.
+  /// The most deliveries of one call of ``takenByGoneServers(at:exceptOf:)``.
   static let reclaimBatch = 1_000
 
   /// Returns a batch of deliveries whose leases have not ended, and whose holders are not
   /// registered servers.
-  ///
-  /// - Parameters:
-  ///   - timestamp: the present time.
-  ///   - holder: the number of the process whose leases are left out.
   func takenByGoneServers(at timestamp: Timestamp, exceptOf holder: Int64) throws -> [Delivery.ID] {
     // A lease that has not ended has a `due` in the future, so the index skips all due deliveries.
     // The index begins with the route; the join with `push_routes` supplies each route.
@@ -123,10 +111,8 @@ extension DeliveryTable {
       Delivery.ID.init(row:))
   }
 
-  /// Ends the leases of other processes on these deliveries, which become due at `timestamp`.
-  ///
-  /// Deliveries that have got a final state or a lease of `holder` since they were read stay as
-  /// they are.
+  /// Makes deliveries due at `timestamp`, except those that have got a final state or a lease of
+  /// `holder` since they were read.
   func reclaim(_ ids: [Delivery.ID], at timestamp: Timestamp, exceptOf holder: Int64) throws {
     for id in ids {
       try connection.run(
@@ -136,7 +122,7 @@ extension DeliveryTable {
   }
 
   struct ClaimingStatements {
-    /// One transaction claims deliveries of all databases, except on a distributed store.
+    /// Claims deliveries of all databases, except on a distributed store.
     let claimable = LockingStatement(
       """
       SELECT \(DueDelivery.columns) FROM deliveries
@@ -185,22 +171,17 @@ extension DeliveryTable {
   }
 }
 
-/// The columns of a due delivery by which a claim decides whether to merge or to lease it.
+/// The columns by which a claim decides whether to merge or to lease a due delivery.
 struct DueDelivery {
-  /// The columns that ``init(row:)`` reads.
   static let columns = "database_id, number, device, merge_key, leased_by"
 
   var id: Delivery.ID
-  /// The number of the device's token (``DeviceTable``).
   var device: Int64
-  /// The text of the ``DeliveryMergeKey``; nil for a delivery that is never merged.
+  /// Nil for a delivery that is never merged.
   var mergeKey: String?
-  /// Whether a process had leased the delivery before. That lease has ended.
+  /// Whether a process had a lease of the delivery, which has ended.
   var wasLeased: Bool
 
-  /// Reads a row.
-  ///
-  /// - Parameter row: has ``columns``.
   init(row: any SQLRow) {
     id = Delivery.ID(row: row)
     device = row.integer(2)

@@ -5,14 +5,9 @@ import StoreModel
 // MARK: Deliveries with their outcomes, for administrators
 
 extension DeliveryTable {
-  /// Returns the deliveries of an entry of the notification log.
-  ///
-  /// Log entries and deliveries share one sequence of numbers in a database. The deliveries of an
-  /// entry have the numbers between the entry and the next one.
-  ///
-  /// - Parameter sequence: the number of the log entry.
-  /// - Returns: at most ``PushSearch/deliveryLimit`` deliveries, in the order of their numbers.
-  /// - Throws: ``StoreError/Code/corrupt`` if a delivery's stored state is unknown.
+  /// Returns at most ``PushSearch/deliveryLimit`` deliveries of a log entry, in the order of their
+  /// numbers. Log entries and deliveries share one sequence of numbers in a database. The
+  /// deliveries of an entry have the numbers between the entry and the next one.
   func loggedDeliveries(
     ofEntry sequence: Int64, in database: DatabaseID
   ) throws -> [LoggedPush.Delivery] {
@@ -35,12 +30,9 @@ extension DeliveryTable {
     return rows.prefix { $0.sequence == sequence }.map(\.delivery)
   }
 
-  /// Returns all deliveries of an entry of the notification log, in the order of their numbers.
+  /// Returns all deliveries of a log entry, in the order of their numbers.
   ///
-  /// - Parameters:
-  ///   - sequence: the number of the log entry.
-  ///   - next: the number of the next log entry. The deliveries' numbers are below it.
-  /// - Throws: ``StoreError/Code/corrupt`` if a delivery's stored state is unknown.
+  /// - Parameter next: the number of the next log entry.
   func pastDeliveries(
     ofEntry sequence: Int64, before next: Int64, in database: DatabaseID
   ) throws -> [PastDelivery] {
@@ -78,7 +70,6 @@ extension DeliveryTable {
 }
 
 extension PastDelivery.State {
-  /// Creates the state for a stored number; nil if the number is unknown.
   fileprivate init?(stored: Int64) {
     switch stored {
     case 0: self = .waiting

@@ -2,19 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The stored final states of a delivery. A delivery without a final outcome has the state 0: it
-/// waits.
-///
-/// The numbers are stored in the column `state`: never change them.
+/// The final states in the column `state`: never change the numbers. A delivery that waits has the
+/// state 0.
 enum FinalDeliveryState {
-  /// A push service, a browser's service or a webhook accepted the push.
   static let delivered: Int64 = 1
-  /// The push is not sent, or not sent again; the column `reason` has the reason.
+  /// The column `reason` has the reason.
   static let abandoned: Int64 = 2
-  /// A newer delivery replaces this one; the column `merged_into` has the newer one's number.
+  /// The column `merged_into` has the number of the newer delivery.
   static let merged: Int64 = 3
-  /// The push service or the webhook refused the push for good, usually because of a fault in
-  /// Petrel; ``RefusedPushTable`` has the payload.
+  /// Refused for good, usually because of a fault in Petrel; ``RefusedPushTable`` has the payload.
   static let refused: Int64 = 4
 }
 
@@ -22,9 +18,7 @@ enum FinalDeliveryState {
 
 extension DeliveryTable {
   /// Writes the outcome of one delivery, and returns the number of older deliveries that were
-  /// merged into this delivery.
-  ///
-  /// If the delivery has a final state already, its own row stays as it is.
+  /// merged into it. A delivery with a final state stays as it is.
   func apply(_ update: DeliveryUpdate) throws -> Int {
     var mergedCount = 0
     let key: [SQLValue] = [
@@ -53,13 +47,7 @@ extension DeliveryTable {
     return mergedCount
   }
 
-  /// Sets the final state of a waiting delivery.
-  ///
-  /// - Parameters:
-  ///   - key: the database and the number of the delivery.
-  ///   - state: one of ``FinalDeliveryState``.
-  ///   - attempts: the number to add to the count of attempts.
-  ///   - newer: the number of the delivery that replaces this one; nil if none does.
+  /// Sets the final state of a waiting delivery, and adds `attempts` to its count.
   @discardableResult
   private func finish(
     _ key: [SQLValue], in state: Int64, reason: String?, at now: SQLValue, attempts: Int64 = 1,
@@ -70,9 +58,7 @@ extension DeliveryTable {
       key + [.integer(state), SQLValue(reason), now, .integer(attempts), SQLValue(newer)]) == 1
   }
 
-  /// Sets the time of the next attempt of a waiting delivery, and ends its lease.
-  ///
-  /// - Parameter attempts: the number to add to the count of attempts.
+  /// Sets the time of the next attempt, and ends the lease.
   private func putOff(
     _ key: [SQLValue], until due: Timestamp, reason: String, at now: SQLValue, attempts: Int64
   ) throws {
@@ -81,10 +67,8 @@ extension DeliveryTable {
       key + [.integer(due.milliseconds), .text(reason), now, .integer(attempts)])
   }
 
-  /// Merges older waiting deliveries into a delivery, and returns the number of merged ones.
-  ///
-  /// The older deliveries are of the same database, to the same device, and have the merge key. A
-  /// leased delivery may be on its way to the device, so it is not merged.
+  /// Merges older waiting deliveries with the same database, device and merge key. A leased one may
+  /// be on its way to the device, so it is not merged.
   private func merge(
     _ key: [SQLValue], with mergeKey: DeliveryMergeKey, at now: SQLValue
   ) throws -> Int {
@@ -93,8 +77,6 @@ extension DeliveryTable {
       key + [.integer(FinalDeliveryState.merged), now, .text(mergeKey.text)])
   }
 
-  /// Abandons the waiting deliveries of the notifications of a zone, in one database.
-  ///
   /// - Complexity: O(*n*), where *n* is the number of the database's stored deliveries.
   func abandon(
     ofZone zoneID: ZoneID, in database: DatabaseID, reason: String, at timestamp: Timestamp
@@ -114,17 +96,15 @@ extension DeliveryTable {
 
   // MARK: When a device's registration changes
 
-  /// The condition for deliveries to the device with the token `$2` in the container `$3` and environment
-  /// `$4`.
+  /// The token is `$2`, the container `$3` and the environment `$4`.
   private static let isToDevice = """
     device = (
       SELECT device FROM device_numbers WHERE token = $2 AND container = $3 AND environment = $4)
     """
 
-  /// Abandons the waiting deliveries of a user's notifications to a device, in one database.
-  ///
-  /// The device's next user may already have deliveries to the device. The method compares the
-  /// users of the log entries, so those deliveries stay.
+  /// Abandons the waiting deliveries of a user's notifications to a device. The device's next user
+  /// may already have deliveries to it. The statement compares the users of the log entries, so
+  /// these stay.
   func abandon(
     toDevice device: DeviceName, of userRecordName: String, in database: DatabaseID, reason: String,
     at timestamp: Timestamp
@@ -138,9 +118,7 @@ extension DeliveryTable {
       ])
   }
 
-  /// Moves the waiting deliveries of a device to another route, in one database.
-  ///
-  /// The method changes nothing if the token has no number in `device_numbers` (``DeviceTable``).
+  /// Changes nothing if the token has no number in `device_numbers` (``DeviceTable``).
   func move(
     toDevice device: DeviceName, in database: DatabaseID, to route: DeliveryRoute.ID
   ) throws {

@@ -2,11 +2,10 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A delivery with its notification and its device, as the tables have them. ``delivery(in:)``
-/// decodes the notification.
+/// A delivery with its notification and its device.
 struct DeliveryRow {
-  /// The start of a statement that selects deliveries, up to its condition. A delivery is left out
-  /// if its device, the number of its device's token, its route or its log entry was deleted.
+  /// The start of a statement, up to its condition. A delivery is left out if its device, the
+  /// number of its device's token, its route or its log entry was deleted.
   static let selection = """
     SELECT \(DeviceToken.columns), deliveries.database_id, deliveries.number, deliveries.route,
       deliveries.badge, deliveries.attempts, deliveries.due, notification_log.subscriber,
@@ -26,16 +25,14 @@ struct DeliveryRow {
   private var id: Delivery.ID
   private var route: DeliveryRoute.ID
   private var badge: Int?
-  /// The number of attempts to send the push so far.
   private var attempts: Int
   private var due: Timestamp
-  /// The user record name of the notification's user.
+  /// The user of the notification.
   private var subscriber: String
   private var logged: Timestamp
   /// The log entry's content, not yet decoded.
   private var content: [UInt8]
 
-  /// Reads a row of ``selection``.
   init(_ row: any SQLRow) throws {
     let first = DeviceToken.columnCount
     device = try DeviceToken(row: row)
@@ -50,7 +47,8 @@ struct DeliveryRow {
     content = row.bytes(first + 8)
   }
 
-  /// Returns the delivery; nil if the device is now registered for another user. So a notification never reaches the next user of a device.
+  /// Returns nil if the device is now registered for another user: a notification never reaches the
+  /// next user of a device.
   func delivery(in transaction: StoreTransaction) throws -> Delivery? {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     guard device.userRecordName == subscriber else { return nil }
@@ -63,7 +61,6 @@ struct DeliveryRow {
 }
 
 extension Delivery.ID {
-  /// Reads the first two columns of a row: the database and the number.
   init(row: any SQLRow) {
     self.init(database: DatabaseID(rawValue: row.integer(0)), number: row.integer(1))
   }

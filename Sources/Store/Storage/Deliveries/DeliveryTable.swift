@@ -4,27 +4,21 @@ import StoreModel
 
 /// The deliveries of notifications to devices.
 ///
-/// A claim selects deliveries of one route: a kind of device, a container, an APNs environment and a
-/// bundle ID (``PushRouteTable``). So a service that does not answer delays only its own routes.
-///
-/// While a process has leased a delivery, `due` is the end of the lease and `leased_by` is the
-/// number of the process. Deliveries of one database to one device that have the same `merge_key`
-/// can be merged: only the newest is sent, and `merged_into` of the others is its number.
+/// A claim selects deliveries of one route (``PushRouteTable``), so a service that does not answer
+/// delays only its own routes. While a process has leased a delivery, `due` is the end of the lease
+/// and `leased_by` is the number of the process. Deliveries of one database to one device with the
+/// same `merge_key` can be merged: only the newest is sent, and `merged_into` of the others is its
+/// number.
 struct DeliveryTable: Table {
   let transaction: StoreTransaction
 
-  /// The table and its indexes.
-  ///
-  /// `number` and `log_sequence` come from the database's sequence of numbers (``DatabaseTable/nextNumber(of:)``).
-  /// `log_sequence` is the number of the log entry. The numbers of the entry's deliveries are
-  /// greater, and below the number of the next entry.
+  /// `number` and `log_sequence` come from the database's sequence of numbers. The numbers of a log
+  /// entry's deliveries are above `log_sequence`, and below the number of the next entry.
   ///
   /// `device` is the number of the device's token. `state` is 0 for a delivery that waits, and then
   /// one of ``FinalDeliveryState``. `due` and `updated` are in milliseconds since 1970. `badge` is
-  /// null if the subscription asks for none.
-  ///
-  /// The two partial indexes have only waiting deliveries. Claims use the first one. Merging and
-  /// the limits for each user use the second one.
+  /// null if the subscription asks for none. The two partial indexes have only waiting deliveries:
+  /// the first one for claims, the second one for merging and the limits of users.
   static let definition = [
     """
     CREATE TABLE deliveries (
@@ -46,12 +40,8 @@ struct DeliveryTable: Table {
 
   // MARK: Reading
 
-  /// Returns the deliveries with these IDs, with their contents.
-  ///
-  /// The method runs one statement for each delivery.
-  ///
-  /// - Returns: `found`: the deliveries; `lost`: the IDs of deliveries that cannot be sent. Their
-  ///   device or log entry was deleted, or the registration has ended or has another user by now.
+  /// Loads deliveries, by one statement for each. `lost` has those that cannot be sent: their
+  /// device or log entry was deleted, or the registration has ended or has another user by now.
   func deliveries(
     _ ids: [Delivery.ID], at timestamp: Timestamp
   ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
@@ -72,11 +62,8 @@ struct DeliveryTable: Table {
     return (found, lost)
   }
 
-  /// Returns due deliveries of all databases, those that are due longest first. A leased delivery
-  /// is due when its lease has ended.
-  ///
-  /// - Parameter limit: the most deliveries read; a number below 0 counts as 0. The result has
-  ///   fewer if some of these devices have another user or container by now.
+  /// Returns due deliveries of all databases, those that are due longest first. The result has
+  /// fewer than `limit` if some of these devices have another user or container by now.
   func due(at timestamp: Timestamp, limit: Int) throws -> [Delivery] {
     try connection.rows(
       Self.sql.due,
@@ -84,12 +71,8 @@ struct DeliveryTable: Table {
     ).compactMap { try $0.delivery(in: transaction) }
   }
 
-  /// Returns the next time at which a server can claim a delivery on a route: the delivery's `due`.
-  ///
-  /// - Parameters:
-  ///   - timestamp: times up to this one do not count.
-  ///   - holder: the number of the server. Deliveries that another registered server has leased do
-  ///     not count.
+  /// Returns the least `due` after `timestamp` on a route. Deliveries that another registered
+  /// server than `holder` has leased do not count.
   func nextTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) throws -> Timestamp? {
@@ -105,11 +88,9 @@ struct DeliveryTable: Table {
     } ?? 0
   }
 
-  /// Returns the number of waiting deliveries of a database to these devices.
+  /// Counts the waiting deliveries of a database to these devices (numbers of tokens), up to
+  /// `limit`.
   ///
-  /// - Parameters:
-  ///   - devices: the numbers of the devices' tokens.
-  ///   - limit: the number at which the method stops counting; the result is at most this number.
   /// - Complexity: O(`limit` + *w*), where *w* is the number of the devices' waiting deliveries in
   ///   other databases; one statement for each device.
   func owedCount(
@@ -137,11 +118,8 @@ struct DeliveryTable: Table {
 
   // MARK: Retention
 
-  /// Returns a batch of deliveries to delete: old ones with a final state, and those whose log
-  /// entry was deleted.
-  ///
-  /// - Parameter horizon: a time in milliseconds since 1970. A delivery that got its final state
-  ///   before this time is old.
+  /// Returns a batch of deliveries to delete: those that got a final state before `horizon`, in
+  /// milliseconds since 1970, and those whose log entry was deleted.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
       Self.sql.old, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
@@ -154,11 +132,7 @@ struct DeliveryTable: Table {
     return ids.count
   }
 
-  /// Deletes the deliveries of a log entry.
-  ///
-  /// - Parameters:
-  ///   - sequence: the number of the log entry.
-  ///   - next: the number of the next log entry. The deliveries' numbers are below it.
+  /// Deletes the deliveries of a log entry. `next` is the number of the next entry.
   func remove(ofEntry sequence: Int64, before next: Int64, in database: DatabaseID) throws {
     try connection.run(Self.sql.remove, [.id(database), .integer(sequence), .integer(next)])
   }
@@ -167,8 +141,8 @@ struct DeliveryTable: Table {
     let claiming = ClaimingStatements()
     let history = HistoryStatements()
     let outcomes = OutcomesStatements()
-    /// Each delivery has ten arguments (``NewDelivery/appendArguments(to:)``). The columns `attempts`
-    /// and `state` of new deliveries are 0.
+    /// The arguments are those of ``NewDelivery/appendArguments(to:)``. `attempts` and `state` are
+    /// 0.
     let insertion = RowStatement(
       inserting: """
         deliveries (database_id, number, log_sequence, device, badge, due, updated, route, leased_by,
@@ -225,26 +199,23 @@ struct DeliveryTable: Table {
 /// A delivery to be inserted.
 struct NewDelivery {
   var database: DatabaseID
-  /// The delivery's number in the database.
   var number: Int64
-  /// The number of the log entry, which is lower than ``number``.
+  /// Lower than ``number``.
   var logSequence: Int64
   /// The number of the device's token.
   var device: Int64
-  /// The device's badge after the notification; nil if the subscription asks for none.
+  /// Nil if the subscription asks for none.
   var badge: Int?
-  /// The time of the transaction; the end of the lease if a process leases the delivery from the
-  /// start.
+  /// The time of the transaction, or the end of the lease.
   var due: Timestamp
-  /// The time of the transaction.
   var updated: Timestamp
   var route: DeliveryRoute.ID
-  /// The number of the process that leases the delivery from the start; nil if none does.
+  /// The process that leases the delivery from the start; nil if none does.
   var holder: Int64?
-  /// The text of the ``DeliveryMergeKey``; nil for a delivery that is never merged.
+  /// Nil for a delivery that is never merged.
   var mergeKey: String?
 
-  /// Appends the arguments of `DeliveryTable.sql.insertion`, in the order of the statement's columns.
+  /// The order is that of the columns of `DeliveryTable.sql.insertion`.
   func appendArguments(to row: inout SQLArguments) {
     row.append(database.rawValue)
     row.append(number)

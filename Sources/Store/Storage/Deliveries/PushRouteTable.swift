@@ -2,15 +2,14 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The routes of deliveries, with a number for each.
-///
-/// A route is a kind of device, a container, an APNs environment and a bundle ID. The table stays small,
-/// because there are few of each. Its rows are never deleted.
+/// The routes of deliveries, with a number for each: a kind of device, a container, an APNs
+/// environment and a bundle ID. The table stays small, because there are few of each. Its rows are
+/// never deleted.
 struct PushRouteTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of routes. `apns_environment` and `bundle_id` have a value for devices of all kinds,
-  /// because the columns are part of a unique key. `bundle_id` is empty if the registrations name none.
+  /// `apns_environment` and `bundle_id` have a value for all kinds, because they are part of a
+  /// unique key. `bundle_id` is empty if the registrations name none.
   static let definition = [
     """
     CREATE TABLE push_routes (
@@ -20,13 +19,9 @@ struct PushRouteTable: Table {
     """
   ]
 
-  /// Returns the number of a route. The first call for a route assigns the number.
-  ///
-  /// The ``Catalog`` of the connection caches the numbers. A rollback empties the catalog, so a
+  /// Returns the number of a route. The first call for a route assigns the number, with the
+  /// reference lock. The ``Catalog`` caches the numbers. A rollback empties the catalog, so a
   /// number that was rolled back is not used.
-  ///
-  /// - Throws: ``LocksNeeded`` if the route is new and the transaction does not have the reference
-  ///   lock (``WriteLocks/reference``).
   func number(of route: DeliveryRoute) throws -> DeliveryRoute.ID {
     if let known = transaction.catalog.routes[route] { return known }
     let names: [SQLValue] = [
@@ -46,9 +41,6 @@ struct PushRouteTable: Table {
     return number
   }
 
-  /// Returns all routes by their numbers.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` if a stored kind or APNs environment is unknown.
   func routes() throws -> [DeliveryRoute.ID: DeliveryRoute] {
     var routes: [DeliveryRoute.ID: DeliveryRoute] = [:]
     try connection.query(Self.sql.routes, []) { row in

@@ -7,9 +7,8 @@ import StoreModel
 struct RefusedPushTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of refused pushes, with an index by time. A row belongs to the delivery with the
-  /// same `database_id` and `number`; the delivery's row has the reason. `refused` is the time of
-  /// the refusal, in milliseconds since 1970. `payload` is the push's JSON text.
+  /// A row belongs to the delivery with the same `database_id` and `number`, which has the reason.
+  /// `refused` is in milliseconds since 1970. `payload` is the push's JSON text.
   static let definition = [
     """
     CREATE TABLE refused_pushes (
@@ -33,9 +32,7 @@ struct RefusedPushTable: Table {
       [.id(id.database), .integer(id.number), .integer(timestamp.milliseconds), .bytes(payload)])
   }
 
-  /// Returns a batch of old refused pushes.
-  ///
-  /// - Parameter horizon: a time in milliseconds since 1970. Pushes refused before it are old.
+  /// Returns a batch of pushes refused before `horizon`, in milliseconds since 1970.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
       Self.sql.old, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))

@@ -3,24 +3,21 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The numbers of a store's devices, grouped by kind, container and app. A server needs a *channel* for
-/// each group: the configuration of the push service.
-///
-/// `petrel doctor` compares the groups with the server's configuration, because devices of a group
-/// without a channel get no pushes. Counting only reads, so a server may use the store meanwhile.
+/// The numbers of a store's devices, grouped by kind, container and app. `petrel doctor` compares
+/// the groups with the server's channels, because devices of a group without a channel get no
+/// pushes. Counting only reads, so a server may use the store meanwhile.
 public struct DeviceCensus: Sendable, Hashable {
-  /// The devices of one kind that are registered for one container, under one bundle ID.
+  /// Devices of one kind, registered for one container under one bundle ID.
   public struct Group: Sendable, Hashable {
-    /// The kind of the devices.
+    /// The kind of the devices, never that of web courier readers.
     public var kind: DeviceToken.Kind
-    /// The identifier of the container whose notifications the devices get.
+    /// The container whose notifications the devices get.
     public var container: String
-    /// The bundle ID that the registrations name: see `DeviceToken.bundleID`.
+    /// See `DeviceToken.bundleID`.
     public var bundleID: String?
-    /// The topic for which APNs refused the tokens since they were registered; nil if APNs did not.
+    /// The topic for which APNs refused the tokens since they were registered.
     public var refusedTopic: String?
-    /// The number of devices whose registration has not expired. The counts of one kind add up to
-    /// at most ``DeviceCensus/limit``.
+    /// The devices whose registration has not expired.
     public var count: Int
 
     /// Creates a group.
@@ -36,13 +33,12 @@ public struct DeviceCensus: Sendable, Hashable {
     }
   }
 
-  /// The most devices of one kind that are counted, because a store may have millions.
-  ///
-  /// If a kind has more devices, its counts are too low, and some containers may be missing.
+  /// The most devices of one kind that are counted, because a store may have millions. With more,
+  /// the counts are too low, and some containers may be missing.
   public static let limit = 100_000
 
-  /// The groups, in the order of the cases of `DeviceToken.Kind`, then of containers and bundle IDs. Readers of
-  /// the web courier are in no group.
+  /// The groups, in the order of the cases of `DeviceToken.Kind`, then of containers and bundle
+  /// IDs.
   public var groups: [Group]
 
   /// Creates a census.
@@ -50,10 +46,8 @@ public struct DeviceCensus: Sendable, Hashable {
     self.groups = groups
   }
 
-  /// Counts the devices to which a server pushes. Readers of the web courier poll the server, so
-  /// the method does not count them.
-  ///
-  /// The method opens a connection on a new thread, and reads one kind after the other.
+  /// Counts the devices to which a server pushes, over a connection on a new thread. Readers of the
+  /// web courier poll, so they do not count.
   ///
   /// - Parameters:
   ///   - location: the store. The result is empty for a store in memory.

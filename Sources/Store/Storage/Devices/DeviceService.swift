@@ -2,18 +2,18 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The registrations of devices: Apple's devices, browsers, webhooks, and readers of the web courier
-/// (clients that poll the server). Each registration has a token (``DeviceToken``).
+/// The registrations of devices: Apple's devices, browsers, webhooks, and readers of the web
+/// courier (clients that poll the server). Each registration has a token (``DeviceToken``).
 ///
-/// Registrations belong to no database, so a write of one takes the reference lock
-/// (``WriteLocks/reference``). These writes use ``Transactions/writeDevices(locking:_:)``, because
-/// a device's new user, container or route also changes the waiting deliveries.
+/// Registrations belong to no database, so a write of one takes the reference lock. It uses
+/// ``Transactions/writeDevices(locking:_:)``, because a device's new user, container or route also
+/// changes the waiting deliveries.
 public struct DeviceService: Sendable {
   let transactions: Transactions
 
-  /// Registers a token in a container and environment, or changes its registration there. If the token
-  /// gets another user, the badge becomes 0 and the waiting deliveries are abandoned: they are never
-  /// sent. A courier reader then gets only notifications that are logged from now on.
+  /// Registers a token in a container and environment, or changes its registration there. If the
+  /// token gets another user, the badge becomes 0 and the waiting deliveries are never sent. A
+  /// courier reader then gets only later notifications.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
   public func saveDeviceToken(_ token: DeviceToken) async throws {
@@ -22,8 +22,8 @@ public struct DeviceService: Sendable {
     }
   }
 
-  /// Returns the registrations of a token, at most one for each container and environment, in the order
-  /// of containers. The result is empty if there is none. A registration may have expired.
+  /// Returns the registrations of a token, at most one for each container and environment, in the
+  /// order of containers. A registration may have expired.
   public func registrations(
     ofToken token: String, kind: DeviceToken.Kind
   ) async throws -> [DeviceToken] {
@@ -32,20 +32,17 @@ public struct DeviceService: Sendable {
     }
   }
 
-  /// Returns a user's tokens of all kinds. The token whose last registration is oldest comes first.
-  /// An expired token is in the result until the store deletes the token.
+  /// Returns a user's tokens of all kinds, expired ones too, with the oldest last registration
+  /// first.
   public func deviceTokens(of userRecordName: String) async throws -> [DeviceToken] {
     try await transactions.read { try DeviceTable(transaction: $0).devices(of: userRecordName) }
   }
 
   /// Registers a token as ``saveDeviceToken(_:)`` does, unless the user already has `limit` other
-  /// tokens of the same kind in the container and environment.
+  /// unexpired tokens of the same kind in the container and environment. The limit does not apply
+  /// to a token that the user already has there.
   ///
-  /// Expired tokens do not count. The limit does not apply to a token that the user already has
-  /// there.
-  ///
-  /// - Returns: false if the limit is reached. The method then changes no registration, and counts
-  ///   a refusal in ``StoreQuotas``.
+  /// - Returns: false if the limit is reached. The method then counts a refusal in ``StoreQuotas``.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
   public func saveDeviceToken(
     _ token: DeviceToken, unlessBeyond limit: Int
@@ -67,7 +64,7 @@ public struct DeviceService: Sendable {
   }
 
   /// Deletes a recipient's token, and abandons the deliveries that wait for it. Returns false if
-  /// the recipient has no such token.
+  /// there is no such token.
   public func removeDeviceToken(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) async throws -> Bool {
@@ -77,13 +74,11 @@ public struct DeviceService: Sendable {
     }
   }
 
-  /// Deletes the registrations of a recipient's device, except webhooks, that were made under this
-  /// sign-in or without one, and abandons the deliveries that wait for them. Registrations under
-  /// another sign-in stay.
+  /// Deletes the registrations of a recipient's device that were made under this sign-in or without
+  /// one, and abandons their deliveries. Webhooks stay. Registrations under another sign-in stay
+  /// too, so a late request of a former sign-in does not end those of the present one.
   ///
-  /// - Parameters:
-  ///   - deviceID: the client's name for its device: see ``DeviceToken/deviceID``.
-  ///   - signIn: see ``WebAuthToken/signIn``; nil for a request without a web auth token.
+  /// - Parameter signIn: see ``WebAuthToken/signIn``; nil for a request without a web auth token.
   public func removeDeviceTokens(
     ofDevice deviceID: String, signIn: [UInt8]?, of recipient: Recipient, at timestamp: Timestamp
   ) async throws {
@@ -93,8 +88,8 @@ public struct DeviceService: Sendable {
     }
   }
 
-  /// Sets the badge of all tokens of the recipient. The next notification that asks for a badge
-  /// raises this number by 1.
+  /// Sets the badge of all tokens of the recipient. Each notification that asks for a badge raises
+  /// it by 1.
   public func setBadge(_ badge: Int, of recipient: Recipient) async throws {
     try await transactions.write(locking: .badges(of: [recipient.userRecordName])) {
       try DeviceTable(transaction: $0).setBadge(badge, of: recipient)

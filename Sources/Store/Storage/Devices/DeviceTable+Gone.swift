@@ -5,18 +5,12 @@ import StoreModel
 // MARK: Former devices, and the numbers of tokens
 
 extension DeviceTable {
-  /// Copies registrations of devices into `gone_devices`, before the caller deletes or changes
-  /// them. The copies later explain why a device got no push.
+  /// Copies registrations into `gone_devices`, before the caller deletes or changes them, to
+  /// explain later why a device got no push. A registration that had expired, or whose sign-in had,
+  /// gets the time of the expiry and the reason "it expired". Readers of the web courier are not
+  /// copied, because they are created and deleted often.
   ///
-  /// If a registration or its sign-in has expired, the copy has the time of the expiry and the reason "it
-  /// expired". Readers of the web courier are not copied, because they are created and deleted
-  /// often.
-  ///
-  /// - Parameters:
-  ///   - devices: the registrations.
-  ///   - arguments: the arguments of their condition.
-  ///   - timestamp: the time of the deletion or change.
-  ///   - reason: the reason, as a part of a sentence such as "it was unregistered".
+  /// - Parameter reason: a part of a sentence such as "it was unregistered".
   func rememberGone(
     _ devices: EndingDevices, _ arguments: [SQLValue], at timestamp: Timestamp,
     because reason: String
@@ -25,12 +19,8 @@ extension DeviceTable {
       devices.remember, arguments + [.integer(timestamp.milliseconds), .text(reason)])
   }
 
-  /// Deletes a batch of old rows of former devices, at most ``Retention/batch``. The method also
-  /// deletes the numbers of their tokens that are no longer needed (``dropNumber(of:)``).
-  ///
-  /// - Parameter horizon: a time in milliseconds since 1970. Rows of devices that were gone before
-  ///   this time are old.
-  /// - Returns: whether there may be more old rows.
+  /// Deletes a batch of former devices that were gone before `horizon`, in milliseconds since 1970,
+  /// and the numbers of their tokens (``dropNumber(of:)``). Returns whether there may be more.
   func trimGone(before horizon: Int64) throws -> Bool {
     let gone = try connection.rows(
       Self.sql.gone.trim, [.integer(horizon), .integer(Retention.batch)], NumberedToken.init(row:))
@@ -38,21 +28,15 @@ extension DeviceTable {
     return gone.count == Int(Retention.batch)
   }
 
-  /// Deletes the rows of a user's former devices.
-  ///
-  /// - Returns: the tokens of these devices. The caller passes them to ``dropNumber(of:)``.
+  /// The caller passes the result to ``dropNumber(of:)``.
   func forgetGone(of userRecordName: String) throws -> Set<NumberedToken> {
     Set(
       try connection.rows(Self.sql.gone.forget, [.text(userRecordName)], NumberedToken.init(row:)))
   }
 
   /// Returns the periods during which a recipient had devices, in the order of kinds, tokens and
-  /// starts.
-  ///
-  /// The period of a registered device has no reason, and ends when the registration or its sign-in
-  /// expires; nil if neither does. The period of a former device has the time and the reason of its end.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` if a stored kind or APNs environment is unknown.
+  /// starts. The period of a registered device has no reason, and ends when the registration or its
+  /// sign-in expires; nil if neither does.
   func periods(of recipient: Recipient) throws -> [DevicePeriod] {
     try connection.rows(
       Self.sql.gone.periods,
@@ -64,12 +48,11 @@ extension DeviceTable {
 
   // MARK: Numbers
 
-  /// A token in a container and environment, which has one number, whatever its kind.
+  /// A token has one number in a container and environment, whatever its kind.
   struct NumberedToken: Hashable, Comparable {
     static let columns = "token, container, environment"
     static let condition = "token = $1 AND container = $2 AND environment = $3"
 
-    /// The columns' values.
     let values: [String]
 
     var arguments: [SQLValue] { values.map { .text($0) } }
@@ -83,10 +66,8 @@ extension DeviceTable {
     }
   }
 
-  /// Assigns a number to a token that has none. Deliveries refer to the device by this number.
-  ///
-  /// - Throws: ``LocksNeeded`` if the token has no number and the transaction does not have the
-  ///   reference lock (``WriteLocks/reference``).
+  /// Assigns a number to a token that has none, with the reference lock. Deliveries refer to the
+  /// device by this number.
   func giveNumber(to token: NumberedToken) throws {
     if try keepNumber(of: token) { return }
     try connection.run(
@@ -94,7 +75,7 @@ extension DeviceTable {
       token.arguments + [.integer(try CounterTable(transaction: transaction).next("device"))])
   }
 
-  /// The kinds of devices that have numbers, as an SQL list such as `'apns', 'webPush'`.
+  /// An SQL list, such as `'apns', 'webPush'`.
   private static let pushedKinds = DeviceToken.Kind.allCases.filter(\.isPushed)
     .map { "'\($0.rawValue)'" }.joined(separator: ", ")
 
@@ -107,10 +88,8 @@ extension DeviceTable {
     try connection.run(Self.sql.gone.dropNumber, token.arguments)
   }
 
-  /// Locks the row of a token's number until this transaction ends. Other transactions cannot
-  /// delete the number or use it for a device meanwhile.
-  ///
-  /// The statement sets the token to its present value, only to lock the row.
+  /// Locks the row of a token's number until this transaction ends, by setting the token to its
+  /// present value.
   private func keepNumber(of token: NumberedToken) throws -> Bool {
     try connection.run(Self.sql.gone.keepNumber, token.arguments) > 0
   }
@@ -154,17 +133,11 @@ extension DeviceTable {
 
 /// Registrations of devices that end, by a condition on rows of `device_tokens`.
 struct EndingDevices {
-  /// Copies the registrations into `gone_devices`. The time and the reason follow the arguments of the
-  /// condition.
+  /// Copies into `gone_devices`. The time and the reason follow the arguments of the condition.
   let remember: Statement
-  /// Deletes the registrations.
   let delete: Statement
 
-  /// Declares the statements.
-  ///
-  /// - Parameters:
-  ///   - condition: the SQL condition, with parameters from `$1` on.
-  ///   - count: the number of its parameters.
+  /// - Parameter condition: has parameters from `$1` on, as many as `count`.
   init(_ condition: String, arguments count: Int, _ traits: Statement.Traits = []) {
     let (ending, gone, why) = (DeviceTable.ending, "$\(count + 1)", "$\(count + 2)")
     remember = """
@@ -187,7 +160,6 @@ struct EndingDevices {
 }
 
 extension DevicePeriod {
-  /// Reads a row of ``DeviceTable/periods(of:)``.
   fileprivate init(row: any SQLRow) throws {
     guard let kind = DeviceToken.Kind(rawValue: row.text(0)),
       let apnsEnvironment = APNsEnvironment(rawValue: row.text(2))

@@ -1,15 +1,14 @@
 import SQLEngine
 
 extension DeviceTable {
-  /// The character between the record names in a list. No record name contains it.
+  /// No record name contains the character.
   private static let separator = "\u{1F}"
 
-  /// Locks the rows of all devices of these users, for a transaction that changes the devices'
-  /// badges.
+  /// Locks the rows of all devices of these users, for a transaction that changes badges.
   ///
   /// On a store that servers share, the writing thread calls this method at the beginning of a
-  /// transaction with ``WriteLocks/badgeOwners``. All servers lock rows in the order of their
-  /// keys, so that two transactions do not deadlock.
+  /// transaction with ``WriteLocks/badgeOwners``. All servers lock rows in the order of their keys,
+  /// so that two transactions do not deadlock.
   static func lockBadges(of users: Set<String>, over connection: any SQLConnection) throws {
     _ = try connection.first(
       Self.sql.locking.lockBadges, [.text(users.joined(separator: separator)), .text(separator)]

@@ -5,18 +5,16 @@ import StoreModel
 // MARK: Registration
 
 extension DeviceTable {
-  /// Registers a device, or changes its registration.
+  /// Registers a device, or changes its registration, as ``DeviceService/saveDeviceToken(_:)``
+  /// describes.
   ///
-  /// - Same user: the badge stays, and the waiting deliveries move to the route of the new registration.
-  /// - Another user: the badge becomes 0, and the waiting deliveries of the former user are abandoned. A courier reader gets only entries that are logged from now
-  ///   on.
+  /// For the same user, the waiting deliveries move to the route of the new registration. The
+  /// method records the former registration in `gone_devices` if it had expired, or if the user,
+  /// client ID, bundle ID or APNs environment changes. Registrations of the token in other
+  /// containers stay.
   ///
-  /// The method records the former registration in `gone_devices` if that registration had expired,
-  /// or if the user, client ID, bundle ID or APNs environment changes. Registrations of the token in other containers
-  /// stay.
-  ///
-  /// - Parameter orders: the method appends the changes of the device's waiting deliveries or
-  ///   cursors, which the caller carries out.
+  /// - Parameter orders: gets the changes of the device's waiting deliveries or cursors, which the
+  ///   caller carries out.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted;
   ///   ``ItemFailure/Code/quotaExceeded`` if the container is new and one too many.
   func save(_ token: DeviceToken, ordering orders: inout [DeliveryOrder]) throws {
@@ -69,7 +67,7 @@ extension DeviceTable {
 
   /// The reason for which a registration ends.
   struct End {
-    /// The reason in `gone_devices`, as a part of a sentence.
+    /// The reason in `gone_devices`, a part of a sentence.
     let gone: String
     /// The reason of the abandoned deliveries.
     let deliveries: String
@@ -77,21 +75,15 @@ extension DeviceTable {
     /// The client has unregistered the token, or an administrator has removed it.
     static let unregistered = End(
       gone: "it was unregistered", deliveries: "the device was unregistered")
-    /// The sign-in under which the token was registered has ended.
     static let signedOut = End(
       gone: "its user was signed out", deliveries: "the device's user was signed out")
-    /// The push service has refused the token.
     static let unknown = End(
       gone: "the push service does not know the token", deliveries: "the device token was dropped")
   }
 
-  /// Deletes registrations, and records those of pushed devices as former devices.
-  ///
-  /// - Parameters:
-  ///   - devices: the registrations.
-  ///   - arguments: the arguments of their condition.
-  ///   - orders: for each deleted device, the method appends an order to abandon the device's waiting
-  ///     deliveries. For each courier reader, it appends an order to delete the reader's cursors.
+  /// Deletes registrations, and records those of pushed devices as former devices. Each deleted
+  /// device gets an order to abandon its waiting deliveries, each courier reader one to delete its
+  /// cursors.
   @discardableResult
   private func remove(
     _ devices: EndingDevices, _ arguments: [SQLValue], at timestamp: Timestamp, because end: End,
@@ -107,7 +99,6 @@ extension DeviceTable {
     return removed.count
   }
 
-  /// Deletes a registration of a recipient.
   func remove(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -120,13 +111,7 @@ extension DeviceTable {
       ordering: &orders) > 0
   }
 
-  /// Deletes the registrations of a recipient's device, except webhooks, that were made under this
-  /// sign-in or without one.
-  ///
-  /// Registrations under another sign-in stay. So a request of a former sign-in that arrives late does
-  /// not end the registrations of the present one.
-  ///
-  /// - Parameter deviceID: the client's name for its device.
+  /// Implements ``DeviceService/removeDeviceTokens(ofDevice:signIn:of:at:)``.
   func removeAll(
     ofDevice deviceID: String, signIn: [UInt8]?, of recipient: Recipient, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -160,12 +145,8 @@ extension DeviceTable {
       because: .signedOut, ordering: &orders)
   }
 
-  /// Deletes a device whose token its push service does not know, unless the device was registered at
-  /// this time or later.
-  ///
-  /// - Parameters:
-  ///   - moment: a device whose last registration is at this time or later is not deleted.
-  ///   - now: the time of the deletion.
+  /// Deletes a device whose token its push service does not know, unless its last registration is
+  /// at `moment` or later.
   func drop(
     _ name: DeviceName, registeredBefore moment: Timestamp, at now: Timestamp,
     ordering orders: inout [DeliveryOrder]
@@ -176,8 +157,8 @@ extension DeviceTable {
       ordering: &orders)
   }
 
-  /// Notes that the push service refused a device. The time of an earlier refusal stays, so that it is
-  /// known since when the service refuses the device.
+  /// Notes that the push service refused a device. The time of an earlier refusal stays: since then
+  /// the service refuses the device.
   ///
   /// - Parameter topic: the topic for which APNs refused the token; nil for the other kinds.
   func noteRefusal(of name: DeviceName, topic: String?, at timestamp: Timestamp) throws {
@@ -190,24 +171,17 @@ extension DeviceTable {
     try connection.run(Self.sql.registration.forgetRefusal, name.arguments)
   }
 
-  /// The SQL condition for registrations that have ended by themselves at the time `$1`. The first part
-  /// keeps the statement from computing the end of each registration.
+  /// The first part keeps the statement from computing the end of each registration. `$1` is the
+  /// present.
   private static let hasEnded = """
     (expires <= $1 OR sign_in IN (
       SELECT COALESCE(session_id, hash) FROM web_auth_tokens WHERE web_auth_tokens.expires <= $1))
     AND \(ending) <= $1
     """
 
-  /// Deletes devices and courier readers whose registration, or the sign-in that made it, has expired. The
-  /// devices are recorded as former devices.
-  ///
-  /// Waiting deliveries to expired devices stay, until a claim finds that the device is gone and
-  /// abandons them.
-  ///
-  /// - Parameters:
-  ///   - now: the present time, in milliseconds since 1970.
-  ///   - orders: for each deleted reader, the method appends an order to delete the reader's
-  ///     cursors.
+  /// Deletes devices and courier readers whose registration or sign-in has expired at `now`, in
+  /// milliseconds since 1970. Waiting deliveries to expired devices stay, until a claim finds that
+  /// the device is gone and abandons them.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
       Self.sql.registration.dropReaders, [.integer(now)], DeviceToken.init(row:))
@@ -268,13 +242,10 @@ extension DeviceTable {
 }
 
 extension DeviceToken {
-  /// Returns an order for the device's waiting deliveries, or for the reader's cursors.
   fileprivate func order(_ action: DeliveryOrder.Action) -> DeliveryOrder {
     DeliveryOrder(device: name, userRecordName: userRecordName, action: action)
   }
 
-  /// Returns whether `next` continues this registration: the user, client ID, bundle ID and APNs environment
-  /// are the same, and this registration had not expired.
   fileprivate func isInSamePeriod(as next: DeviceToken) -> Bool {
     userRecordName == next.userRecordName && deviceID == next.deviceID
       && apnsEnvironment == next.apnsEnvironment && bundleID == next.bundleID

@@ -2,34 +2,33 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The registered devices of users by their tokens, and the former devices. Former devices help to
-/// explain why a push was not sent.
+/// The registered devices of users by their tokens, and the former devices, which help to explain
+/// why a push was not sent.
 ///
-/// A delivery refers to its device by a number. A token is long, and each delivery would have the
-/// token in its row and in an index. A token has a number for each container and environment. The number
-/// stays when another user registers the token there, and while deliveries and rows of `gone_devices` may
+/// A delivery refers to its device by a number, because a token is long and would be in each row
+/// and in an index. A token has a number for each container and environment. The number stays when
+/// another user registers the token there, and while deliveries and rows of `gone_devices` may
 /// refer to it. A number is never reused.
 ///
 /// `registered` is the time of the last registration. `first_registered` is the start of the
-/// present period: the time since which the registration has had the same user, container,
-/// environments, bundle ID and client ID, without expiring.
+/// present period: since then, the registration has had the same user, container, environments,
+/// bundle ID and client ID, without expiring. The index by user includes `kind` and `token`, so
+/// that an engine does not scan all devices to avoid sorting.
 ///
-/// The index by user includes `kind` and `token`, so a user's devices come from it in order.
-/// Otherwise an engine may scan all devices to avoid sorting.
-///
-/// The readers of the web courier are rows of the kind `courier`. They have no number, because
-/// nothing is delivered to them: they poll the server for entries of the notification log.
+/// Readers of the web courier have the kind `courier`. They have no number, because nothing is
+/// delivered to them: they poll the server.
 struct DeviceTable: Table {
   let transaction: StoreTransaction
 
-  /// The tables of registrations, of tokens' numbers and of former devices.
+  /// A row of `device_tokens` is a present registration. Its key is a ``DeviceName``, so in a
+  /// container a token belongs to one user at a time. `expires` is null for APNs tokens.
+  /// `endpoint_url` and `endpoint_secrets` are null except for browsers and webhooks. `sign_in`
+  /// names the sign-in that registered the device (``WebAuthToken/signIn``), or is null.
+  /// `bundle_id` is null if the registration names no app. `refused` is null unless the push
+  /// service refused the device since the last registration (``DeviceToken/Refusal``).
   ///
-  /// A row of `device_tokens` is a present registration. Its key is a ``DeviceName``, so in a container a
-  /// token belongs to one user at a time. `expires` is null for APNs tokens. `endpoint_url` and
-  /// `endpoint_secrets` are null except for browsers and webhooks. `sign_in` names the sign-in of the
-  /// request that registered the device (``WebAuthToken/signIn``), or is null. `bundle_id` is null if the
-  /// registration names no app. `refused` is null unless the push service refused the device since the last
-  /// registration (``DeviceToken/Refusal``). A row of `gone_devices` is a former period, from `first_registered` to `gone`. All times are in milliseconds since 1970.
+  /// A row of `gone_devices` is a former period, from `first_registered` to `gone`. Times are in
+  /// milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE device_tokens (
@@ -64,10 +63,9 @@ struct DeviceTable: Table {
 
   // MARK: The end of a registration
 
-  /// The time at which a registration ends by itself, as an SQL expression: when it expires, or when the
-  /// last token of the sign-in that made it expires. The value is null if neither has such a time.
-  ///
-  /// Maintenance deletes the rows of ended registrations later.
+  /// The SQL expression for the earlier of two times: the expiry of a registration, and that of the
+  /// last token of its sign-in. It is null if neither expires. Maintenance deletes the rows of
+  /// ended registrations later.
   static let ending = """
     (SELECT MIN(ending) FROM (
       SELECT device_tokens.expires AS ending
@@ -77,9 +75,8 @@ struct DeviceTable: Table {
       SELECT MAX(expires) FROM web_auth_tokens WHERE session_id = device_tokens.sign_in) AS endings)
     """
 
-  /// Returns the SQL condition for registrations that have not ended by themselves at a time.
-  ///
-  /// - Parameter now: the SQL parameter with the time, such as `$4`.
+  /// The SQL condition for registrations that have not ended by themselves. `now` is an SQL
+  /// parameter such as `$4`.
   static func isValid(at now: String) -> String { "COALESCE(\(ending) > \(now), TRUE)" }
 
   // MARK: Reading
@@ -88,10 +85,9 @@ struct DeviceTable: Table {
     try connection.first(Self.sql.device, name.arguments, DeviceToken.init(row:))
   }
 
-  /// Returns the registrations of a token, each with its badge, in the order of containers.
+  /// Returns the registrations of a token with their badges, in the order of containers.
   ///
-  /// - Parameter keepingThem: whether to lock the rows (``keepingRows``), so that no other
-  ///   transaction registers them for another user before this transaction ends.
+  /// - Parameter keepingThem: whether to lock the rows (``keepingRows``).
   func registrations(
     ofToken token: String, kind: DeviceToken.Kind, keepingThem: Bool = false
   ) throws -> [(device: DeviceToken, badge: Int)] {
@@ -105,11 +101,8 @@ struct DeviceTable: Table {
     try connection.rows(Self.sql.ofUser, [.text(userRecordName)], DeviceToken.init(row:))
   }
 
-  /// Returns a page of devices in the order of their kinds, tokens and containers.
-  ///
-  /// - Parameters:
-  ///   - userRecordName: the user whose devices are listed; nil for all users.
-  ///   - last: the last device of the previous page; nil for the first page.
+  /// Returns a page of devices in the order of their kinds, tokens and containers. Without a user,
+  /// it lists those of all users.
   func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) throws -> [DeviceToken] {
@@ -121,8 +114,8 @@ struct DeviceTable: Table {
       DeviceToken.init(row:))
   }
 
-  /// Returns the number of other devices of the same kind that the user of `device` has in the same
-  /// container and environment. Registrations that had ended when `device` was registered do not count.
+  /// Counts the other devices of the same kind, user, container and environment. Registrations that
+  /// had ended when `device` was registered do not count.
   func othersCount(besides device: DeviceToken) throws -> Int {
     try connection.first(
       Self.sql.othersCount,
@@ -134,16 +127,14 @@ struct DeviceTable: Table {
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Calls `visit` for each device to which a user's notifications of a container are pushed, in
-  /// the order of the tokens. Readers of the web courier are left out, because they poll.
-  ///
-  /// Except on a distributed store, no other transaction can register these devices for another
-  /// user until this transaction ends (``keepingRows``).
+  /// Calls `visit` for each device to which a user's notifications are pushed, in the order of the
+  /// tokens. Readers of the web courier are left out. Except on a distributed store, no other
+  /// transaction can register these devices for another user until this transaction ends
+  /// (``keepingRows``).
   ///
   /// - Parameters:
   ///   - now: devices whose registration has ended by this time are left out.
-  ///   - visit: gets the device and the number of its token. The number is nil only if the store is
-  ///     damaged.
+  ///   - visit: gets the device and its token's number, which is nil only if the store is damaged.
   func visitTargets(
     of user: UserOfDatabase, at address: DatabaseAddress, now: Timestamp,
     _ visit: (DeviceToken, _ number: Int64?) throws -> Void
@@ -169,10 +160,9 @@ struct DeviceTable: Table {
         AND device_numbers.environment = device_tokens.environment)
     """
 
-  /// Returns the numbers of devices of a kind in each container, in the order of containers. Devices that
-  /// name different apps, or that APNs refused for different topics, are different groups.
-  ///
-  /// - Parameter now: devices whose registration has ended by this time do not count.
+  /// Counts at most `limit` devices whose registration has not ended, in the order of containers.
+  /// Devices that name different apps, or that APNs refused for different topics, are different
+  /// groups.
   func counts(
     of kind: DeviceToken.Kind, now: Timestamp, limit: Int
   ) throws -> [DeviceCensus.Group] {
@@ -198,10 +188,7 @@ struct DeviceTable: Table {
       ], DeviceToken.init(row:))
   }
 
-  /// Returns the registrations of a courier reader that exists; see
-  /// ``registrations(ofToken:kind:keepingThem:)``.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is no such token.
+  /// Throws ``StoreError/Code/notFound`` if there is no such token.
   func existingReaders(
     ofToken token: String, keepingThem: Bool = false
   ) throws -> [(device: DeviceToken, badge: Int)] {
@@ -212,8 +199,8 @@ struct DeviceTable: Table {
     return rows
   }
 
-  /// Returns the row with which a reader listens in the container and environment of a log entry;
-  /// nil if the reader does not listen there. The method locks the row (``keepingRows``).
+  /// Returns and locks the row (``keepingRows``) with which a reader listens in the container and
+  /// environment of a log entry.
   func reader(ofToken token: String, for entry: LogEntry) throws -> DeviceToken? {
     let address = entry.notification.database
     return try registrations(ofToken: token, kind: .courier, keepingThem: true).first {
@@ -223,29 +210,20 @@ struct DeviceTable: Table {
 
   // MARK: Locks
 
-  /// The SQL clause that locks the selected devices: no other transaction can register them for
-  /// another user until this transaction ends (``keepsRows``).
-  ///
-  /// Several transactions can have the lock on a row, and badges can be changed
-  /// meanwhile. The lock excludes the lock `FOR UPDATE` of ``lock(_:)``.
+  /// The lock keeps other transactions from registering selected devices for another user until
+  /// this transaction ends (``keepsRows``). Several transactions can have it on a row, and badges
+  /// can be changed meanwhile. It excludes the lock `FOR UPDATE` of ``lock(_:)``.
   private static let keepingRows = " FOR KEY SHARE"
 
-  /// Whether selected devices are locked: neither on a store for one server, nor on a distributed
-  /// store.
-  ///
-  /// On a distributed store, Citus would lock the whole table instead of some rows. Two
-  /// transactions that raise badges would then wait for each other. Without the lock, a delivery
-  /// may be written for a device that has another user by now; the claim of this delivery abandons
-  /// it.
+  /// Whether selected devices are locked: not on a store for one server, nor on a distributed one.
+  /// Citus would lock the whole table, so two transactions that raise badges would wait for each
+  /// other. Without the lock, a delivery may be written for a device that has another user by now;
+  /// the claim of this delivery abandons it.
   private var keepsRows: Bool { connection.isShared && !transaction.context.isDistributed }
 
-  /// Locks a device's row before the device's registration changes.
-  ///
-  /// A transaction that writes deliveries locks the device's row by ``keepingRows``. This method
-  /// waits until such transactions end, and lets no new one begin. So the change of the
-  /// registration finds all deliveries of the former user.
-  ///
-  /// The method does nothing on a store for one server, and on a distributed store.
+  /// Waits for the transactions that write deliveries to a device, which lock its row by
+  /// ``keepingRows``, and lets no new one begin. The change of the registration then finds all
+  /// deliveries of the former user.
   func lock(_ name: DeviceName) throws {
     guard keepsRows else { return }
     _ = try connection.first(Self.sql.lock, name.arguments) { _ in true }
@@ -268,7 +246,6 @@ struct DeviceTable: Table {
       ])
   }
 
-  /// Sets a device's badge to 0, because it has a new user.
   func resetBadge(of name: DeviceName) throws {
     try connection.run(Self.sql.resetBadge, name.arguments)
   }
@@ -295,8 +272,8 @@ struct DeviceTable: Table {
         AND \(isValid(at: "$4"))
       ORDER BY token
       """, lock: keepingRows)
-    /// The arguments are the user, container and environment, a number by which the caller recognises
-    /// the user, and the time. The last column is that number.
+    /// The arguments are the user, container and environment, a number by which the caller
+    /// recognises the user, and the time. The last column is that number.
     let targetsOfSome = RowQuery([.text, .text, .text, .integer, .integer]) {
       """
       SELECT \(targetColumns), c4 FROM \($0)

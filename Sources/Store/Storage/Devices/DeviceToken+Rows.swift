@@ -3,7 +3,6 @@ import SQLEngine
 import StoreModel
 
 extension DeviceToken {
-  /// The columns that ``init(row:)`` reads, with the name of the table for joins.
   static let columns = """
     device_tokens.kind, device_tokens.token, device_tokens.container, \
     device_tokens.environment, device_tokens.apns_environment, device_tokens.user_record_name, \
@@ -11,13 +10,9 @@ extension DeviceToken {
     device_tokens.endpoint_url, device_tokens.endpoint_secrets, device_tokens.sign_in, \
     device_tokens.bundle_id, device_tokens.refused, device_tokens.refused_topic
     """
-  /// The number of ``columns``: the index of the first column after them.
   static let columnCount: Int32 = 15
 
-  /// Reads a device from a row that begins with ``columns``.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` if the stored kind, environment or APNs environment is
-  ///   unknown.
+  /// Reads a row that begins with ``columns``.
   init(row: any SQLRow) throws {
     guard let kind = Kind(rawValue: row.text(0)),
       let environment = ContainerEnvironment(rawValue: row.text(3)),
@@ -36,20 +31,18 @@ extension DeviceToken {
       })
   }
 
-  /// Returns whether this device made the change. A device gets no push for its own change. The
-  /// result is false for a device without a client ID.
+  /// Whether this device made the change; false for a device without a client ID. A device gets no
+  /// push for its own change.
   func isOrigin(of change: Change) -> Bool {
     deviceID != nil && deviceID == change.deviceID && userRecordName == change.userRecordName
   }
 }
 
 extension DeviceName {
-  /// The values of ``condition``.
   var arguments: [SQLValue] {
     [.text(kind.rawValue), .text(token), .text(container), .text(environment.rawValue)]
   }
 
-  /// The condition for the row of `device_tokens` with this name, whose values are the parameters from `$1`
-  /// on.
+  /// The row of `device_tokens` with this name; the parameters are from `$1` on.
   static let condition = "kind = $1 AND token = $2 AND container = $3 AND environment = $4"
 }

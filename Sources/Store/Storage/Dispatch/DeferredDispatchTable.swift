@@ -2,18 +2,14 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The subscribers whose firings are deferred, each with the position up to which the changes of a
-/// database are dispatched to the subscriber (`DeferredWork`).
-///
-/// For all other subscribers, ``DispatchTable`` has the position. A row exists from the transaction
-/// that first leaves out firings of the subscriber until the subscriber's position has reached that of
-/// the database.
+/// The subscribers whose firings are deferred, each with the position up to which a database's
+/// changes are dispatched to the subscriber (`DeferredWork`). A row exists from the transaction
+/// that first leaves out firings until the subscriber's position has reached that of the database.
 struct DeferredDispatchTable: Table {
   let transaction: StoreTransaction
 
-  /// `through` is the number of the last change that is dispatched to the subscriber, fully or
-  /// partly. If it is only partly dispatched, `settled_subscription` is the last processed
-  /// subscription of the subscriber.
+  /// `through` is the last change that is dispatched to the subscriber, fully or partly. If partly,
+  /// `settled_subscription` is the last processed subscription.
   static let definition = [
     """
     CREATE TABLE deferred_dispatches (
@@ -22,9 +18,7 @@ struct DeferredDispatchTable: Table {
     """
   ]
 
-  /// Returns the SQL condition for rows whose database has deferred subscribers.
-  ///
-  /// - Parameter table: the name of the rows' table in the statement.
+  /// The condition for rows of `table` whose database has deferred subscribers.
   static func exist(inDatabaseOf table: String) -> String {
     """
     EXISTS (
@@ -33,8 +27,8 @@ struct DeferredDispatchTable: Table {
     """
   }
 
-  /// The query for the number up to which changes are fully dispatched to all deferred subscribers of
-  /// the database `$1`. Its row has a null if there are none.
+  /// The number up to which changes are fully dispatched to all deferred subscribers of the
+  /// database `$1`; null if there are none.
   static let leastWholeThrough = """
     SELECT MIN(CASE WHEN settled_subscription IS NULL THEN through ELSE through - 1 END)
     FROM deferred_dispatches WHERE database_id = $1
@@ -46,8 +40,7 @@ struct DeferredDispatchTable: Table {
     }
   }
 
-  /// Returns the position up to which changes are dispatched to a subscriber; nil if the subscriber
-  /// is not deferred. The count of changes in the result is 0.
+  /// The count of changes in the result is 0. Nil if the subscriber is not deferred.
   func position(of subscriber: String, in database: DatabaseID) throws -> DispatchPosition? {
     try connection.first(Self.sql.position, [.id(database), .text(subscriber)]) { row in
       DispatchPosition(
@@ -63,11 +56,11 @@ struct DeferredDispatchTable: Table {
       ?? nil
   }
 
-  /// Returns the oldest changes of a part that are dispatched but deferred for a subscriber, with the
-  /// subscriber's subscriptions; nil if there are none.
+  /// Returns the oldest changes that are deferred for a subscriber, with the subscriber's
+  /// subscriptions.
   ///
   /// - Parameters:
-  ///   - limit: the most changes returned; see ``OutboxTable/entries(for:after:through:limit:)``.
+  ///   - limit: see ``OutboxTable/entries(for:after:through:limit:)``.
   ///   - entryLimit: the number of newest entries that the subscriber's log keeps.
   func work(
     of subscriber: String, in part: DatabasePart, limit: Int, keeping entryLimit: Int
@@ -102,16 +95,15 @@ struct DeferredDispatchTable: Table {
   struct Overdue {
     /// The position before them.
     var position: DispatchPosition
-    /// The number of the last of them.
     var last: Int64
     var count: Int
   }
 
-  /// Returns the changes that wait for the subscriber and have at least `most` newer ones after them;
-  /// nil if there are none.
+  /// Returns the changes that wait for the subscriber and have at least `most` newer ones after
+  /// them.
   ///
-  /// - Complexity: O(`most` + *n*) for *n* such changes if the numbers rose by more than `most`; O(1)
-  ///   otherwise.
+  /// - Complexity: O(`most` + *n*) for *n* such changes if the numbers rose by more than `most`;
+  ///   O(1) otherwise.
   func overdue(
     of subscriber: String, in part: DatabasePart, keeping most: Int
   ) throws -> Overdue? {
@@ -130,9 +122,9 @@ struct DeferredDispatchTable: Table {
 
   // MARK: Writing
 
-  /// Moves the position of a subscriber past changes that are given up. In the subscriber's log their
-  /// firings leave the same trace as entries that were trimmed. The method does nothing if the
-  /// position was moved meanwhile.
+  /// Moves the position of a subscriber past changes that are given up, unless the position was
+  /// moved meanwhile. In the subscriber's log their firings leave the same trace as trimmed
+  /// entries.
   func giveUp(_ overdue: Overdue, of subscriber: String, in part: DatabasePart) throws {
     guard try position(of: subscriber, in: part.database) == overdue.position else { return }
     try write(
@@ -143,8 +135,8 @@ struct DeferredDispatchTable: Table {
       of: subscriber, in: part.database)
   }
 
-  /// Defers the firings of a subscriber for all changes after a number. A subscriber who is deferred
-  /// already stays so.
+  /// Defers the firings of a subscriber for all changes after a number. A subscriber who is
+  /// deferred already stays so.
   func begin(_ subscriber: String, after sequence: Int64, in database: DatabaseID) throws {
     try connection.run(Self.sql.begin, [.id(database), .text(subscriber), .integer(sequence)])
   }

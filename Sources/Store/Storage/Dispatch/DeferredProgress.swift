@@ -1,8 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// The progress of a transaction that dispatches deferred changes to one subscriber. It is for
-/// ``DeferredDispatchTable`` what ``DispatchProgress`` is for the position of a database.
+/// The progress of a transaction that dispatches deferred changes to one subscriber, as
+/// ``DispatchProgress`` is for a database.
 struct DeferredProgress {
   private let part: DatabasePart
   private let subscriber: String
@@ -10,13 +10,12 @@ struct DeferredProgress {
   private let stored: DispatchPosition
   /// The position after the changes so far.
   private var position: DispatchPosition
-  /// The number of changes that the transaction dispatches, fully or partly.
+  /// Fully or partly dispatched changes of the transaction.
   private var count = 0
-  /// The fully dispatched changes that are too large to be kept whole in the history.
+  /// The fully dispatched changes that are too large for the history.
   private var large: [OutboxEntry] = []
 
-  /// Reads the stored position. The transaction has the database's lock. Returns nil if the
-  /// subscriber is not deferred any more.
+  /// The transaction has the database's lock. Nil if the subscriber is not deferred any more.
   ///
   /// - Throws: ``StoreError/Code/leaseLost`` if this server has no lease of the part.
   init?(of subscriber: String, in part: DatabasePart, _ transaction: StoreTransaction) throws {
@@ -31,11 +30,7 @@ struct DeferredProgress {
     position = stored
   }
 
-  /// Advances the position past a change, or past some of the change's firings.
-  ///
-  /// - Returns: false if the change, or these firings of it, are dispatched to the subscriber
-  ///   already.
-  /// - Throws: ``StoreError/Code/outOfOrder`` if an earlier change is only partly dispatched.
+  /// Advances the position, as ``DispatchProgress/settle(_:)`` does.
   mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let entry = matched.entry
     if entry.sequence == position.through, position.settled != nil {

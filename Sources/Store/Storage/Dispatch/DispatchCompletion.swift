@@ -5,14 +5,12 @@ import StoreModel
 /// The last step of dispatching changes: it writes the notifications of changes, in one
 /// transaction.
 ///
-/// The dispatcher has matched each change with subscriptions. A subscription that a change fires is
-/// a *firing*. For each firing, the completion writes an entry of the notification log. It also
-/// writes a delivery for each of the subscriber's devices, except the device that made the change
-/// (the *origin*).
-///
-/// The completion also raises badges, deletes the `firesOnce` subscriptions of which a notification is
-/// owed to somebody, and stores the dispatch position (``DispatchPosition``). By the stored position it skips changes that are dispatched
-/// already, so nothing is written twice.
+/// For each *firing*, a subscription that a change fires, the completion writes an entry of the
+/// notification log. It writes a delivery for each of the subscriber's devices, except the
+/// *origin*: the device that made the change. It also raises badges, deletes the `firesOnce`
+/// subscriptions of which a notification is owed to somebody, and stores the ``DispatchPosition``.
+/// By the stored position it skips changes that are dispatched already, so nothing is written
+/// twice.
 ///
 /// The rows of the log, of its index and of the deliveries are collected, and inserted by
 /// statements for many rows.
@@ -24,30 +22,25 @@ import StoreModel
 /// return dispatch.outcome
 /// ```
 struct DispatchCompletion {
-  /// The time of the log entries and deliveries.
   let timestamp: Timestamp
   let transaction: StoreTransaction
-  /// The log entries and deliveries so far, for the caller.
   var outcome = DispatchOutcome()
-  /// The number of deliveries that may still be written, and the number that may still be leased to
-  /// the caller. With nil, all deliveries are written and none is leased.
+  /// The numbers of deliveries that may still be written, and that may still be leased to the
+  /// caller. With nil, all deliveries are written and none is leased.
   var capacity: DeliveryCapacity?
-  /// The devices of each user, read at the user's first firing in the transaction.
+  /// The devices of each user, read at the user's first firing.
   private var targets: [UserOfDatabase: DispatchTarget] = [:]
-  /// The subscription version that this transaction has given to deletions of `firesOnce`
-  /// subscriptions, for each database with such a deletion.
+  /// The subscription version of this transaction's deletions of `firesOnce` subscriptions.
   private var versions: [DatabaseID: Int64] = [:]
-  /// The dispatch progress of each part of a database, created at the part's first change. A
-  /// database that is not divided is one part.
+  /// The progress of each part, created at the part's first change.
   private var progress: [DatabasePart: DispatchProgress] = [:]
-  /// The progress of each deferred subscriber whose changes the transaction dispatches.
   private var deferredProgress: [UserOfDatabase: DeferredProgress] = [:]
   /// The number in place of the newest firing of each user that is not logged
   /// (`MatchedChange.isSkipped`).
   private var skipped: [UserOfDatabase: Int64] = [:]
   /// The users whose newest firing that is not logged has no number yet.
   private var unnumbered: Set<UserOfDatabase> = []
-  /// The numbers of the last changes that the transaction forwards to shared databases.
+  /// The last changes that the transaction forwards to shared databases.
   private var forwarded: [ForwardKey: Int64] = [:]
 
   /// A shared database, and a private database whose changes are forwarded to it.
@@ -56,22 +49,16 @@ struct DispatchCompletion {
     var source: DatabaseID
   }
 
-  /// Creates a completion, which has written nothing.
-  ///
-  /// - Parameters:
-  ///   - timestamp: the time of the log entries and deliveries.
-  ///   - capacity: the limits on deliveries; nil writes all and leases none.
-  ///   - transaction: a transaction with the locks of ``WriteLocks/dispatch(of:)``.
+  /// - Parameter transaction: has the locks of ``WriteLocks/dispatch(of:)``.
   init(timestamp: Timestamp, capacity: DeliveryCapacity?, transaction: StoreTransaction) {
     self.timestamp = timestamp
     self.capacity = capacity
     self.transaction = transaction
   }
 
-  /// Writes the log entries and deliveries of the changes, in the order of the changes, and then
-  /// the dispatch positions. Call the method once.
-  ///
-  /// After an error the transaction must be rolled back, so that nothing is dispatched.
+  /// Writes the effects of the changes, in their order, and then the dispatch positions. Call the
+  /// method once. After an error the transaction must be rolled back, so that nothing is
+  /// dispatched.
   ///
   /// - Throws: ``StoreError/Code/outOfOrder`` if an earlier undispatched change of a database is
   ///   missing in `changes`. ``StoreError/Code/leaseLost`` if this server has no lease of a part.
@@ -106,9 +93,7 @@ struct DispatchCompletion {
     }
   }
 
-  /// Writes the log entries and deliveries of one change, unless the change is dispatched already.
-  ///
-  /// - Parameter place: the index of the change in the array of ``complete(_:)``.
+  /// `place` is the index in the array of ``complete(_:)``.
   private mutating func complete(_ prepared: PreparedChange, at place: Int) throws {
     let matched = prepared.matched
     guard try settle(matched) else { return }
@@ -160,18 +145,16 @@ struct DispatchCompletion {
     if let target { targets[target.user] = target }
   }
 
-  /// Draws a number for firings of a deferred subscriber that are not logged, if there are any since
-  /// the last call. They leave the same trace as entries that were trimmed from the log: a number that
-  /// no entry has. All firings up to the next logged one share a number, since each number costs the
-  /// writer time.
+  /// Draws a number for firings of a deferred subscriber that are not logged, if there are any
+  /// since the last call. A number that no entry has is the trace of trimmed entries. All firings
+  /// up to the next logged one share a number, since each number costs the writer time.
   private mutating func numberSkipped(of user: UserOfDatabase) throws {
     guard unnumbered.remove(user) != nil else { return }
     skipped[user] = try nextNumber(of: user.database)
   }
 
-  /// Advances the dispatch progress of the change's part; see ``DispatchProgress/settle(_:)``.
-  ///
-  /// - Returns: false if the change is dispatched already. The caller then skips the change.
+  /// Advances the dispatch progress of the change's part. Returns false if the change is dispatched
+  /// already.
   private mutating func settle(_ matched: MatchedChange) throws -> Bool {
     if let forwarding = matched.entry.forwarding { return try settle(matched.entry, forwarding) }
     let part = matched.entry.part
@@ -191,10 +174,8 @@ struct DispatchCompletion {
     return try progress.settle(matched)
   }
 
-  /// Notes a forwarded change. If the participant's part in the zone ended with it, the pushes of
-  /// the zone that wait are not sent.
-  ///
-  /// - Returns: false if the change was forwarded before. The caller then skips the change.
+  /// Notes a forwarded change. If the participant's part in the zone ended with it, the waiting
+  /// pushes of the zone are not sent. Returns false if the change was forwarded before.
   private mutating func settle(
     _ entry: OutboxEntry, _ forwarding: ChangeForwarding
   ) throws -> Bool {
@@ -212,9 +193,8 @@ struct DispatchCompletion {
     return true
   }
 
-  /// Returns whether every user may read the changed record. If so, no subscriber needs a check.
-  ///
-  /// The result is true for a change without a record, such as the deletion of a zone.
+  /// If every user may read the record, no subscriber needs a check. True for a change without a
+  /// record, such as the deletion of a zone.
   private func isReadableByAll(_ change: Change, at address: DatabaseAddress) throws -> Bool {
     guard let record = change.record else { return true }
     return try AccessPolicy.access(
@@ -222,8 +202,7 @@ struct DispatchCompletion {
     ).mayRead(record)
   }
 
-  /// Returns whether the subscriber may read the changed record now. If not, the method adds a
-  /// `WithheldNotification` to ``outcome``.
+  /// If the subscriber may not read the record now, adds a `WithheldNotification` to ``outcome``.
   private mutating func mayRead(
     _ firing: StoredSubscription, _ entry: OutboxEntry, at address: DatabaseAddress
   ) throws -> Bool {
@@ -242,11 +221,10 @@ struct DispatchCompletion {
     return false
   }
 
-  /// Returns whether the notification of a change is owed to a device or a web courier reader other than
-  /// the origin. A device that its push service has refused gets nothing, so it does not count. If nobody
-  /// is owed the notification, the firing of a `firesOnce` subscription sends nothing, and the subscription stays.
-  ///
-  /// - Parameter unsent: the reasons why some devices get no delivery.
+  /// Returns whether the notification is owed to a device or a web courier reader other than the
+  /// origin. A device that its push service has refused gets nothing, so it does not count. If
+  /// nobody is owed the notification, the firing of a `firesOnce` subscription sends nothing, and
+  /// the subscription stays.
   private func isOwed(
     _ change: Change, to target: DispatchTarget, at address: DatabaseAddress,
     _ unsent: UnsentDeliveries
@@ -263,12 +241,9 @@ struct DispatchCompletion {
       .contains { !$0.isOrigin(of: change) }
   }
 
-  /// Deletes a `firesOnce` subscription that fires.
-  ///
-  /// All deletions of this transaction in one database have the same subscription version.
-  ///
-  /// - Returns: false if the subscription was deleted or replaced since it was matched. The caller
-  ///   then skips the firing.
+  /// Deletes a `firesOnce` subscription that fires. Returns false if it was deleted or replaced
+  /// since it was matched. All deletions of this transaction in one database have the same
+  /// subscription version.
   private mutating func consume(
     _ firing: StoredSubscription, in database: DatabaseID
   ) throws -> Bool {
@@ -281,20 +256,15 @@ struct DispatchCompletion {
       timestamp: timestamp)
   }
 
-  /// Adds an entry to the notification log.
   private func log(
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries
   ) {
     transaction.writes.log.add { NotificationLogTable.append(row, content, unsent, to: &$0) }
   }
 
-  /// Adds an entry to the log's index by subscriber: at once, or later together with other entries.
-  ///
-  /// On a server with a ``NotificationTail``, entries wait in memory, and a later commit inserts
-  /// many of them. Entries of a change with many firings are always inserted at once.
-  ///
-  /// - Parameter amongMany: whether the change has at least
-  ///   ``NotificationIndexTable/firingsFiledAtOnce`` firings.
+  /// Adds an entry to the log's index by subscriber. With a ``NotificationTail``, entries wait in
+  /// memory, and a later commit inserts many of them. Entries of a change with at least
+  /// ``NotificationIndexTable/firingsFiledAtOnce`` firings are always inserted at once.
   private func file(_ row: NotificationIndexRow, amongMany: Bool) {
     guard transaction.tail == nil || amongMany else {
       return transaction.tailChange.added.append(row)
@@ -304,15 +274,10 @@ struct DispatchCompletion {
     }
   }
 
-  /// Adds the delivery of the last log entry to one device, unless the device made the change.
+  /// Adds the delivery of the last log entry to one device, unless it is the origin. If the route
+  /// has capacity, the delivery is leased to the caller.
   ///
-  /// If the route has capacity, the delivery is leased to the caller. Otherwise the delivery waits
-  /// in the store.
-  ///
-  /// - Parameters:
-  ///   - notification: the notification of the log entry.
-  ///   - sequence: the number of the log entry.
-  ///   - place: the index of the device in ``DispatchOutcome/devices``.
+  /// - Parameter place: the index of the device in ``DispatchOutcome/devices``.
   private mutating func owe(
     _ notification: PreparedNotifications.Element, of change: Change, loggedAs sequence: Int64,
     toDevice place: Int, in database: DatabaseID
@@ -342,10 +307,7 @@ struct DispatchCompletion {
         due: lease?.until ?? timestamp))
   }
 
-  /// Reduces the capacity of a route by one delivery.
-  ///
-  /// - Returns: the lease of the delivery; nil if the route has no capacity left, or if
-  ///   ``capacity`` is nil.
+  /// Returns nil if the route has no capacity left, or if ``capacity`` is nil.
   private mutating func takeCapacity(on route: DeliveryRoute.ID) -> DeliveryLease? {
     guard let left = capacity?.capacities[route] ?? capacity?.otherCapacity, left > 0 else {
       return nil
@@ -354,14 +316,9 @@ struct DispatchCompletion {
     return capacity?.lease
   }
 
-  /// Returns the devices to which a user's notifications of the container are pushed. The first
-  /// call for a user and a database reads the devices from the store.
-  ///
-  /// Expired devices are left out, and so are readers of the web courier, which poll the server. A
-  /// device without a channel on this server, that is, without a configured push service, is only
-  /// counted.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` if a device has no number.
+  /// Returns the devices to which a user's notifications are pushed, without expired ones and
+  /// readers of the web courier. A device without a channel (a configured push service) on this
+  /// server is only counted.
   private mutating func target(
     _ user: UserOfDatabase, at address: DatabaseAddress
   ) throws -> DispatchTarget {

@@ -1,34 +1,28 @@
 import CloudKitModel
 import StoreModel
 
-/// The result of a transaction of ``DispatchCompletion``, as numbers.
-///
-/// ``result(of:timestamp:)`` converts it for the dispatcher, outside of the writing thread. The
-/// lists of an outcome refer to each other by index. So a change with many firings (subscriptions
-/// that it fires) costs the writing thread little memory and time.
+/// The result of a transaction of ``DispatchCompletion``, as numbers. The lists refer to each other
+/// by index, so a change with many firings costs the writing thread little memory and time.
 struct DispatchOutcome: Sendable {
-  /// A firing with an entry in the notification log, as numbers.
+  /// A firing with an entry in the notification log.
   struct Logged: Sendable {
     /// The index of the change in the array passed to ``DispatchCompletion/complete(_:)``.
     var change: Int
-    /// The index of the firing in the change.
     var firing: Int
-    /// The number of the log entry.
     var sequence: Int64
   }
 
-  /// A delivery that was written. If the transaction had a capacity, only the leased deliveries are
-  /// listed; ``DispatchOutcome/waiting`` counts the others.
+  /// A delivery that was written. With a capacity, only the leased ones are listed;
+  /// ``DispatchOutcome/waiting`` counts the others.
   struct Owed: Sendable {
-    /// The index of the delivery's log entry in ``DispatchOutcome/logged``.
+    /// The index in ``DispatchOutcome/logged``.
     var logged: Int
-    /// The index of the delivery's device in ``DispatchOutcome/devices``.
+    /// The index in ``DispatchOutcome/devices``.
     var device: Int
-    /// The delivery's number in its database.
     var number: Int64
-    /// The device's badge after the notification; nil if the subscription asks for none.
+    /// Nil if the subscription asks for none.
     var badge: Int?
-    /// The end of the lease; the time of the transaction for a delivery without a lease.
+    /// The end of the lease, or the time of the transaction.
     var due: Timestamp
   }
 
@@ -38,30 +32,24 @@ struct DispatchOutcome: Sendable {
   var logged: [Logged] = []
   /// The devices of all subscribers who were notified, except those without a channel.
   var devices: [DeviceToken] = []
-  /// The numbers of the devices' tokens, in the order of ``devices``.
+  /// In the order of ``devices``.
   var deviceNumbers: [Int64] = []
-  /// The delivery route of each device, in the order of ``devices``.
+  /// In the order of ``devices``.
   var routes: [DeliveryRoute.ID] = []
   /// The deliveries for the caller: the leased ones, or all if the transaction had no capacity.
   var owed: [Owed] = []
-  /// The number of written deliveries that were not leased, for each route. It is empty if the
-  /// transaction had no capacity.
+  /// The written deliveries that were not leased; empty if the transaction had no capacity.
   var waiting: [DeliveryRoute.ID: Int] = [:]
   /// The number of deliveries that were not written, by reason.
   var unsent = UnsentDeliveryCounts()
-  /// The firings that were not logged, because the subscriber may not read the changed record.
+  /// The firings that were not logged, because the subscriber may not read the record.
   var withheld: [WithheldNotification] = []
   /// The subscribers whose firings are deferred after the transaction.
   var deferred: [String] = []
-  /// The entries that were written to each user's log.
   var grown: [(user: UserOfDatabase, by: LogGrowth.Amount)] = []
 
-  /// Converts the numbers into log entries and deliveries, for the dispatcher. The caller's task
-  /// runs this method, not the writing thread.
-  ///
-  /// - Parameters:
-  ///   - changes: the changes that were passed to the transaction, in the same order.
-  ///   - timestamp: the time that was passed to the transaction.
+  /// Converts the numbers for the dispatcher, on the caller's task and not on the writing thread.
+  /// The changes and the time are those of the transaction.
   func result(of changes: [PreparedChange], timestamp: Timestamp) -> DispatchResult {
     var entries: [LogEntry] = []
     entries.reserveCapacity(logged.count)

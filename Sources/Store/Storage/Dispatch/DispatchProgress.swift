@@ -2,45 +2,35 @@ import CloudKitModel
 import StoreModel
 
 /// The progress of a transaction that dispatches changes of one database, or of one part of a
-/// divided database. A part is some of the database's subscribers.
+/// divided database: ``init(of:in:)``, then ``settle(_:)`` for each change, then ``write(at:in:)``.
 ///
 /// The transaction does not update the changes, which stay in the outbox as a history. One row of
-/// ``DispatchTable`` stores the dispatch position after all changes of the transaction.
-///
-/// In a divided database, ``PartDispatchTable`` has the position of each part. The row of
-/// ``DispatchTable`` is written when all parts have dispatched a change.
-///
-/// The life of a progress:
-///
-/// 1. ``init(of:in:)`` reads the position and checks the lease.
-/// 2. ``settle(_:)`` advances the position, once for each change.
-/// 3. ``write(at:in:)`` stores the position.
+/// ``DispatchTable`` stores the position after all changes of the transaction. In a divided
+/// database, ``PartDispatchTable`` has the position of each part. The row of ``DispatchTable`` is
+/// written when all parts have dispatched a change.
 struct DispatchProgress {
   private let part: DatabasePart
-  /// The pending division of the database into other parts; nil if there is none.
   private let repartition: Repartition?
-  /// The position that was stored before this transaction; nil before the first dispatch.
+  /// Before this transaction; nil before the first dispatch.
   private let stored: DispatchPosition?
-  /// The position after the changes so far.
   private var position: DispatchPosition
-  /// The position of the last change that the transaction dispatched fully; nil if there is none.
+  /// The position of the last change that the transaction dispatched fully.
   private var whole: DispatchPosition?
-  /// The number of changes that the transaction dispatches, fully or partly.
+  /// Fully or partly dispatched changes of the transaction.
   private var count = 0
-  /// The number of changes of the outbox after ``stored`` up to a number, if it was read in advance.
+  /// Read in advance, for the changes of the outbox after ``stored``.
   private let waiting: ReadSet.Waiting?
-  /// The fully dispatched changes that are too large to be kept whole in the history.
+  /// The fully dispatched changes that are too large for the history.
   private var large: [OutboxEntry] = []
-  /// The subscribers of the part whose firings are deferred (``DeferredDispatchTable``), with those of
-  /// ``begun``.
+  /// The deferred subscribers of the part, with those of ``begun``.
   private(set) var deferred: Set<String>
-  /// The subscribers whose firings are deferred from this transaction on, each with the number of the
-  /// last change before that.
+  /// The subscribers who are deferred from this transaction on, each with the last change before
+  /// that.
   private var begun: [(subscriber: String, through: Int64)] = []
 
   private var database: DatabaseID { part.database }
 
-  /// Reads the stored position. The transaction has the database's lock.
+  /// The transaction has the database's lock.
   ///
   /// - Throws: ``StoreError/Code/leaseLost`` if this server has no lease of the part.
   init(of part: DatabasePart, in transaction: StoreTransaction) throws {
@@ -58,13 +48,11 @@ struct DispatchProgress {
       ? Set(try DeferredDispatchTable(transaction: transaction).subscribers(in: part)) : []
   }
 
-  /// Advances the position past a change, or past some of the change's firings.
+  /// Advances the position past a change, or past some of its firings. The caller passes changes in
+  /// the order of their sequences. A partly dispatched change must continue after the last
+  /// processed subscription.
   ///
-  /// The caller passes changes in the order of their sequences. A partly dispatched change must
-  /// continue after the last processed subscription (``DispatchPosition/settled``).
-  ///
-  /// - Returns: false if the change, or these firings of it, are dispatched already. The caller
-  ///   then skips the change.
+  /// - Returns: false if the change, or these firings of it, are dispatched already.
   /// - Throws: ``StoreError/Code/outOfOrder`` if an earlier change is only partly dispatched, or if
   ///   a division is pending and the change follows the last change of the present parts.
   mutating func settle(_ matched: MatchedChange) throws -> Bool {
@@ -91,14 +79,11 @@ struct DispatchProgress {
     return true
   }
 
-  /// Stores the position, and deletes changes beyond the history's limits.
-  ///
-  /// If a division of the database is pending and the present parts have dispatched all their
-  /// changes, the method also divides the database.
+  /// Stores the position, and deletes changes beyond the history's limits. If a division is pending
+  /// and the present parts have dispatched all their changes, the method divides the database.
   ///
   /// - Throws: ``StoreError/Code/outOfOrder`` if the outbox has changes up to the new position that
-  ///   this transaction did not dispatch. The new position would wrongly mark these changes as
-  ///   dispatched.
+  ///   this transaction did not dispatch, which the position would wrongly mark as dispatched.
   func write(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     guard count > 0 else { return }
     let between =
@@ -124,12 +109,11 @@ struct DispatchProgress {
     try DispatchLeaseTable(transaction: transaction).divide(database, into: repartition.nextParts)
   }
 
-  /// Checks that changes are the next undispatched ones of a part. Changes that are dispatched
-  /// already are ignored.
+  /// Checks that changes, in the order of their numbers, are the next undispatched ones of a part.
+  /// Those that are dispatched already are ignored.
   ///
-  /// - Parameter entries: changes of the part, in the order of their numbers.
-  /// - Throws: ``StoreError/Code/outOfOrder`` if the outbox has an undispatched change before the
-  ///   last one of `entries` that is not in `entries`.
+  /// - Throws: ``StoreError/Code/outOfOrder`` if the outbox has other undispatched changes before
+  ///   the last one.
   static func checkOrder(
     of entries: [OutboxEntry], in part: DatabasePart, in transaction: StoreTransaction
   ) throws {
@@ -143,8 +127,7 @@ struct DispatchProgress {
     }
   }
 
-  /// Stores the position of a database that is not divided. The method also deletes the row that an
-  /// earlier transaction wrote for a partly dispatched change.
+  /// Also deletes the row that an earlier transaction wrote for a partly dispatched change.
   private func writeWhole(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     let dispatches = DispatchTable(transaction: transaction)
     if let begun = stored, begun.settled != nil, begun.through < position.through {
@@ -159,8 +142,8 @@ struct DispatchProgress {
     try drop(large, from: stored, to: position, in: transaction)
   }
 
-  /// Stores the position of a part. If this part was the last one behind, the position common to
-  /// all parts advances, and the method stores that one as the database's position.
+  /// If this part was the last one behind, the position common to all parts advances, and becomes
+  /// the database's position.
   private func writePart(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     let dispatches = DispatchTable(transaction: transaction)
     try PartDispatchTable(transaction: transaction).write(position, of: part)
@@ -175,16 +158,11 @@ struct DispatchProgress {
     try drop(large, from: before, to: common, in: transaction)
   }
 
-  /// Applies the history's limits to the dispatched changes.
+  /// Applies the history's limits to the dispatched changes. Changes beyond the limit are deleted
+  /// only after each 64 changes, or after an eighth of the limit if that is less, so most
+  /// transactions delete nothing.
   ///
-  /// The method removes the record's fields from changes that are too large. It deletes the changes
-  /// beyond the limit only after each 64 changes, or after an eighth of the limit if that is less.
-  /// So most transactions delete nothing. With a limit of 0, it deletes all dispatched changes.
-  ///
-  /// - Parameters:
-  ///   - large: the changes that are too large.
-  ///   - begin: the database's position before the transaction; nil before the first dispatch.
-  ///   - end: the database's position after the transaction.
+  /// - Parameter begin: the database's position before the transaction.
   private func drop(
     _ large: [OutboxEntry], from begin: DispatchPosition?, to end: DispatchPosition,
     in transaction: StoreTransaction
@@ -203,8 +181,7 @@ struct DispatchProgress {
     try dispatches.dropChanges(of: database, before: whole - Int64(limit))
   }
 
-  /// The error for changes that were not passed in order. The dispatcher then reads the missing
-  /// changes from the outbox.
+  /// The dispatcher then reads the missing changes from the outbox.
   static func outOfOrder(_ database: DatabaseID) -> StoreError {
     StoreError(
       .outOfOrder,

@@ -2,24 +2,16 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The dispatch positions of databases: the changes up to a position are dispatched, that is, their
-/// notifications are in the log.
-///
-/// The table `dispatches` has a row for each transaction that dispatched changes. The last row of a
-/// database is the database's position. Dispatching does not update the changes, which stay in the
-/// ``OutboxTable`` as a history.
-///
-/// For divided databases, ``PartDispatchTable`` has the position of each part.
+/// The dispatch positions of databases, with a row for each transaction that dispatched changes.
+/// The last row of a database is its position. Dispatching does not update the changes, which stay
+/// in the ``OutboxTable`` as a history.
 struct DispatchTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of dispatches.
-  ///
-  /// `through` is the number of the last change that the transaction dispatched, and `changes` is
-  /// the number of the database's changes up to it. `dispatched` is the time of the transaction, in
-  /// milliseconds since 1970. If the last change is only partly dispatched, `settled_subscriber`
-  /// and `settled_subscription` name the last processed subscription
-  /// (``DispatchPosition/settled``).
+  /// `through` is the last change that the transaction dispatched, and `changes` the number of the
+  /// database's changes up to it. `dispatched` is in milliseconds since 1970. If the last change is
+  /// only partly dispatched, `settled_subscriber` and `settled_subscription` are
+  /// ``DispatchPosition/settled``.
   static let definition = [
     """
     CREATE TABLE dispatches (
@@ -29,21 +21,21 @@ struct DispatchTable: Table {
     """
   ]
 
-  /// The key of a row, by which a caller reads the table page by page.
+  /// The key of a row.
   struct Key: Hashable, Sendable {
     var database: Int64
-    /// The last change that the transaction dispatched, fully or partly.
+    /// The last change of the transaction, fully or partly dispatched.
     var through: Int64
   }
 
-  /// A row of the table: a transaction that dispatched changes.
+  /// A transaction that dispatched changes.
   struct Dispatch: InDatabase {
     var key: Key
     /// The number of the database's changes up to this transaction.
     var changes: Int64
-    /// The time of the transaction, in milliseconds since 1970.
+    /// In milliseconds since 1970.
     var dispatched: Int64
-    /// Whether the transaction's last change is fully dispatched.
+    /// Whether the last change is fully dispatched.
     var isWhole: Bool
 
     var database: DatabaseID { DatabaseID(rawValue: key.database) }
@@ -53,8 +45,7 @@ struct DispatchTable: Table {
     try connection.first(Self.sql.position, [.id(database)], DispatchPosition.init(row:))
   }
 
-  /// Returns the dispatch position of a part; nil if the part has no row. The part that is the
-  /// whole database has its position in this table. Other parts have theirs in
+  /// The whole database's position is in this table; other parts have theirs in
   /// ``PartDispatchTable``.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     if part.isWhole { return try position(of: part.database) }
@@ -67,14 +58,13 @@ struct DispatchTable: Table {
     var dispatched: Timestamp
   }
 
-  /// Decides on a database's dispatch position, which replaces a row with the same last change.
+  /// Replaces a row with the same last change.
   func write(_ position: DispatchPosition, of database: DatabaseID, at timestamp: Timestamp) {
     transaction.writes.dispatches.decide(
       Row(position: position, dispatched: timestamp),
       for: Key(database: database.rawValue, through: position.through))
   }
 
-  /// Writes the positions that were decided.
   func writeDecided() throws {
     var rows = RowInsertion(Self.sql.insertion)
     for (key, _, row) in transaction.writes.dispatches.takeChanges() {
@@ -101,10 +91,7 @@ struct DispatchTable: Table {
     }
   }
 
-  /// Deletes all fully dispatched changes of a database, and all of its rows in this table except
-  /// the last one.
-  ///
-  /// - Parameter position: the database's dispatch position.
+  /// Deletes all fully dispatched changes of a database, and all of its rows except the last one.
   func dropChanges(
     of database: DatabaseID, dispatchedAt position: DispatchPosition
   ) throws {
@@ -112,13 +99,11 @@ struct DispatchTable: Table {
     try connection.run(Self.sql.dropBefore, [.id(database), .integer(position.through)])
   }
 
-  /// Deletes the oldest dispatched changes of a database.
+  /// Deletes the oldest dispatched changes of a database, those of one transaction together, if all
+  /// of them may be deleted. One call deletes the changes of at most 128 transactions, so that it
+  /// takes a short time.
   ///
-  /// Changes that one transaction dispatched are deleted together, if all of them may be deleted.
-  /// One call deletes the changes of at most 128 transactions, so that it takes a short time.
-  ///
-  /// - Parameter number: the last change that may be deleted, as a count of changes in the column
-  ///   `changes`. A number below 1 deletes nothing.
+  /// - Parameter number: the last change that may be deleted, as a count in the column `changes`.
   func dropChanges(of database: DatabaseID, before number: Int64) throws {
     guard number > 0 else { return }
     let last = try connection.first(
@@ -137,7 +122,7 @@ struct DispatchTable: Table {
     try remove(of: database, through: dispatch.through)
   }
 
-  /// Deletes the row of one transaction. The changes that it dispatched stay.
+  /// The changes that the transaction dispatched stay.
   func remove(of database: DatabaseID, through sequence: Int64) throws {
     try connection.run(Self.sql.remove, [.id(database), .integer(sequence)])
   }
@@ -148,9 +133,9 @@ struct DispatchTable: Table {
         \(DeferredDispatchTable.exist(inDatabaseOf: "dispatches"))
       FROM dispatches WHERE database_id = $1 ORDER BY through DESC LIMIT 1
       """
-    /// The arguments are the numbers of databases, and those of the last changes to count. The columns
-    /// are the database, the number of changes, and those of ``DispatchPosition/init(row:from:)``, which
-    /// are null for a database without a position.
+    /// The arguments are databases, and the last changes to count. The columns are the database,
+    /// the number of changes, and those of ``DispatchPosition/init(row:from:)``, which are null for
+    /// a database without a position.
     let positions = RowQuery([.integer, .integer]) {
       """
       SELECT c1, (
@@ -194,11 +179,10 @@ struct DispatchTable: Table {
 }
 
 extension DispatchPosition {
-  /// Reads five columns of a row: `through`, `changes`, `settled_subscriber`,
-  /// `settled_subscription`, and whether subscribers are deferred.
   init(row: any SQLRow) { self.init(row: row, from: 0) }
 
-  /// Reads the columns from the column `first` on.
+  /// Reads `through`, `changes`, `settled_subscriber`, `settled_subscription`, and whether
+  /// subscribers are deferred, from the column `first` on.
   init(row: any SQLRow, from first: Int32) {
     self.init(through: row.integer(first), changes: row.integer(first + 1))
     hasDeferrals = row.integer(first + 4) == 1

@@ -1,42 +1,37 @@
 import CloudKitModel
 import StoreModel
 
-/// The devices to which a user's notifications in one database are pushed, and the number of
-/// deliveries that may still be written for these devices.
+/// The devices to which a user's notifications in one database are pushed.
 struct DispatchTarget {
-  /// The user, and the database of the notifications.
   let user: UserOfDatabase
-  /// The range of the user's devices in ``DispatchOutcome/devices``.
+  /// The range in ``DispatchOutcome/devices``.
   var devices = 0..<0
   /// The entries that the transaction has written to the user's log.
   var logged = LogGrowth.Amount()
-  /// The number of deliveries that may still be written within the user's limit.
+  /// The deliveries that may still be written within the user's limit.
   var left = Int.max
-  /// Whether ``left`` was counted in the store in this transaction. Otherwise ``left`` is an
-  /// estimate, which is mostly too low.
+  /// Whether ``left`` was counted in the store. Otherwise it is an estimate, which is mostly too
+  /// low.
   private var isCounted = false
-  /// The number of the user's devices without a channel on this server.
+  /// Devices without a channel on this server.
   private var passedOver = 0
-  /// The reasons why those devices get no delivery.
   private var noWays: UnsentDeliveries = []
 
   init(user: UserOfDatabase) {
     self.user = user
   }
 
-  /// Counts a device without a channel on this server.
   mutating func passOver(_ device: DeviceToken) {
     passedOver += 1
     noWays.insert(UnsentDeliveries(noWayTo: device.kind, device.apnsEnvironment))
   }
 
-  /// Reserves a delivery of a change for each device except the origin. If these deliveries would
-  /// exceed the limit of the user or of the server, the method reserves none.
+  /// Reserves a delivery of a change for each device except the origin, or none if they would
+  /// exceed the limit of the user or of the server. For most users the estimate in `UserBacklogs`
+  /// suffices. If the estimate reaches the limit, the method counts the user's waiting deliveries
+  /// in the store, once in a transaction.
   ///
-  /// For most users the estimate in `UserBacklogs` suffices. If the estimate reaches the limit, the
-  /// method counts the user's waiting deliveries in the store, once in a transaction.
-  ///
-  /// - Returns: the reasons why some devices get no delivery; empty if each device gets one.
+  /// - Returns: the reasons why some devices get no delivery.
   mutating func take(
     of change: Change, for dispatch: inout DispatchCompletion
   ) throws -> UnsentDeliveries {

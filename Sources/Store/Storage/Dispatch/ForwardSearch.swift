@@ -1,10 +1,8 @@
 import CloudKitModel
 import StoreModel
 
-/// The search for the participants to whom changes of a private database are forwarded, in one
-/// transaction.
+/// The search for the participants to whom changes of a private database are forwarded.
 struct ForwardSearch {
-  /// The private database.
   let source: DatabaseID
   let transaction: StoreTransaction
 
@@ -16,9 +14,8 @@ struct ForwardSearch {
   }
 
   /// Returns the changes with the subscriptions that they fire, for each participant with such a
-  /// subscription.
+  /// subscription. The entries are in the order of their numbers.
   ///
-  /// - Parameter entries: changes of the database, in the order of their numbers.
   /// - Complexity: a statement for each share, and two for each participant.
   func forwards(of entries: [OutboxEntry]) throws -> [[MatchedChange]] {
     let address = try DatabaseTable(transaction: transaction).address(of: source)
@@ -38,7 +35,6 @@ struct ForwardSearch {
     }
   }
 
-  /// Returns the changes that each user learns of, in their order.
   private func heard(_ entries: [OutboxEntry]) throws -> [String: [Heard]] {
     let participants = ParticipantTable(transaction: transaction)
     var users: [Int64: [(user: String, joined: Int64)]] = [:]
@@ -61,8 +57,7 @@ struct ForwardSearch {
     return heard
   }
 
-  /// Returns a change as a participant learns of it, with the subscriptions that it fires; nil if it
-  /// fires none.
+  /// Returns a change as a participant learns of it; nil if it fires no subscription.
   private func match(
     _ heard: Heard, _ naming: ZoneNaming, _ subscriptions: [StoredSubscription],
     in database: DatabaseID
@@ -80,7 +75,6 @@ struct ForwardSearch {
     return MatchedChange(entry: entry, firings: firings)
   }
 
-  /// Whether a user takes part in a share of a zone.
   private func isPart(_ user: String, ofZone zoneID: ZoneID) throws -> Bool {
     guard let zone = try ZoneTable(transaction: transaction).number(of: zoneID, in: source)
     else { return false }
@@ -90,11 +84,8 @@ struct ForwardSearch {
 }
 
 extension ZoneNaming {
-  /// Returns a change of the owner's database, as a participant learns of it: without the contents of
-  /// the record.
-  ///
-  /// - Parameter isDeparture: whether the participant's part in a share ended with the change. The
-  ///   share is deleted for the participant then.
+  /// Returns a change as a participant learns of it: without the contents of the record. If the
+  /// participant's part in a share ended with it, the share is deleted for the participant.
   func outward(_ change: Change, isDeparture: Bool) -> Change {
     var change = change
     change.zoneID = outward(change.zoneID)

@@ -9,8 +9,8 @@ import StoreModel
 struct ForwardTable: Table {
   let transaction: StoreTransaction
 
-  /// `database_id` is the shared database, and `source_database` the owner's private database.
-  /// `through` is the number of the last forwarded change, from the sequence of the latter.
+  /// `database_id` is the shared database. `through` is the last forwarded change of the private
+  /// one.
   static let definition = [
     """
     CREATE TABLE forwards (

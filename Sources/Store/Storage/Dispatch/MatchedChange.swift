@@ -4,31 +4,26 @@ import StoreModel
 /// A committed change with the subscriptions that it fires. If these are too many for one
 /// transaction, each transaction has a value with some of them.
 public struct MatchedChange: Sendable {
-  /// The change.
+  /// The change, as it was committed.
   public let entry: OutboxEntry
-  /// The subscriptions that the change fires: the *firings*. If ``isWhole`` is false, or if an
-  /// earlier transaction wrote some firings of the change, the order is that of subscribers and
-  /// IDs, by their bytes. Otherwise, any order is permitted.
+  /// The subscriptions that the change fires. If other transactions write some of them, the order
+  /// must be that of subscribers and IDs, by their bytes.
   public private(set) var firings: [StoredSubscription]
-  /// Whether ``firings`` has the last firings of the change. If true, the change is dispatched when
-  /// they are written. If false, the change waits for its other firings. It is then *settled*
-  /// through the last subscription in ``firings``: the notifications up to that subscription are
-  /// written.
+  /// Whether ``firings`` has the last firings of the change. If false, the change waits for its
+  /// other firings. It is then *settled* through the last subscription in ``firings``.
   public private(set) var isWhole: Bool
-  /// Whether the notification of a record's deletion has the last values of the fields that the
-  /// subscription names in its desired keys.
+  /// Whether the notification of a record's deletion has the last values of the subscription's
+  /// desired keys.
   public let carriesLastValues: Bool
-  /// A number for each firing; nil if the numbers are not known. Two firings may have equal numbers
-  /// only if their subscriptions are equal except for the IDs. The store encodes the common part of
-  /// these subscriptions once.
+  /// A number for each firing, if known. Two numbers may be equal only if their subscriptions are
+  /// equal except for the IDs: the store encodes the common part once.
   public private(set) var contentNumbers: [UInt64]?
   /// Whether the store does not log further firings of a deferred change. The user's log would drop
-  /// them at once, because newer firings fill the log up to its limit.
+  /// them at once, because newer firings fill it up to its limit.
   public let isSkipped: Bool
-  /// The result of ``OutboxStore/prepare(_:within:)``; nil before that.
   var preparation: PreparedNotifications?
 
-  /// The size of the encoded notifications in bytes; nil before ``OutboxStore/prepare(_:within:)``.
+  /// Nil before ``OutboxStore/prepare(_:within:)``.
   public var preparedBytes: Int? { preparation?.byteCount }
 
   /// Creates a matched change without a preparation.
@@ -44,8 +39,7 @@ public struct MatchedChange: Sendable {
     self.isSkipped = isSkipped
   }
 
-  /// Removes all firings except the first `count`. If any are removed, the change is no longer
-  /// whole.
+  /// The change is no longer whole if a firing is removed.
   mutating func keepFirst(_ count: Int) {
     guard count < firings.count else { return }
     firings.removeSubrange(count...)
@@ -54,18 +48,16 @@ public struct MatchedChange: Sendable {
   }
 }
 
-/// A change with the subscriptions that it fires and with the encoded notifications. It is made
-/// before the transaction that writes the notifications (``DispatchCompletion``).
+/// A change with its encoded notifications, made before the transaction that writes them
+/// (``DispatchCompletion``).
 struct PreparedChange: Sendable {
-  /// The change, and the subscriptions that it fires.
   let matched: MatchedChange
-  /// The encoded notifications, one for each subscription of `matched.firings`, in the same order.
+  /// In the order of `matched.firings`.
   let notifications: PreparedNotifications
 
   var entry: OutboxEntry { matched.entry }
 
-  /// Uses the notifications that ``OutboxService/prepare(_:within:)`` has encoded; without them,
-  /// encodes the notifications now.
+  /// Uses the notifications that ``OutboxService/prepare(_:within:)`` has encoded, or encodes them.
   init(_ matched: MatchedChange) {
     self.matched = matched
     notifications =

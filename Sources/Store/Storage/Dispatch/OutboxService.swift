@@ -8,18 +8,17 @@ public struct OutboxService: OutboxStore {
   /// Trims the logs that the dispatched notifications fill.
   let notificationLog: NotificationLogService
 
-  /// Sets the handler that gets the changes of each commit, in the order of the commits; nil
-  /// removes the handler. A writing thread calls the handler, which must not block. If the handler
-  /// loses changes, the dispatcher can read them from the outbox.
+  /// Sets the handler that gets the changes of each commit, in the order of the commits. A writing
+  /// thread calls it, so it must not block. If the handler loses changes, the dispatcher can read
+  /// them from the outbox.
   public func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
     transactions.writer.setCommitHandler(handler)
   }
 
   /// Sets the handler that is called after a commit with an unknown outcome, such as after a lost
-  /// connection to the database server; nil removes the handler. A writing thread calls the handler
-  /// when the commit has either succeeded or failed for certain. The commit handler has not got the
-  /// changes of this commit: they are in the outbox, or were rolled back. The handler must not
-  /// block.
+  /// connection. By then, the commit has either succeeded or failed for certain. The commit handler
+  /// has not got its changes: they are in the outbox, or were rolled back. A writing thread calls
+  /// the handler, so it must not block.
   public func setDoubtHandler(_ handler: (@Sendable () -> Void)?) {
     transactions.writer.setDoubtHandler(handler)
   }
@@ -36,14 +35,8 @@ public struct OutboxService: OutboxStore {
   }
 
   /// Returns the oldest changes of a database that wait to be dispatched to a part, in the order of
-  /// their numbers. The first change may be partly dispatched: see ``OutboxEntry/settledThrough``.
-  ///
-  /// The result ends early with the change at which the changes together have
-  /// ``OutboxEntry/bytesAtOnce``.
-  ///
-  /// - Parameters:
-  ///   - sequence: the number of a change; only later changes are returned.
-  ///   - limit: the most changes returned.
+  /// their numbers after `sequence`. The first change may be partly dispatched: see
+  /// ``OutboxEntry/settledThrough``. The result ends early at ``OutboxEntry/bytesAtOnce``.
   public func undispatchedChanges(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry] {
@@ -62,11 +55,9 @@ public struct OutboxService: OutboxStore {
   /// Returns the oldest deferred changes of a subscriber, to be passed to
   /// ``completeDispatch(of:timestamp:leasing:)`` in their order; nil if none is left.
   ///
-  /// - Parameters:
-  ///   - limit: the most changes returned. Fewer are returned if they are large.
+  /// - limit: the most changes returned. Fewer are returned if they are large.
   ///   - most: the most changes that may wait for the subscriber. The call gives up the oldest of
-  ///     more: their firings are never logged, and the subscriber's log looks as if they had been
-  ///     trimmed.
+  ///     more: their firings are never logged, and the log looks as if they had been trimmed.
   public func deferredWork(
     of subscriber: String, in part: DatabasePart, limit: Int, ofAtMost most: Int
   ) async throws -> DeferredWork? {
@@ -91,7 +82,8 @@ public struct OutboxService: OutboxStore {
       return work
     }
     try await transactions.write(locking: .database(part.database)) { transaction in
-      // A change that is partly dispatched to the others is deferred, too, but not among the work yet.
+      // A change that is partly dispatched to the others is deferred, too, but not among the work
+      // yet.
       let position = try DispatchTable(transaction: transaction).position(of: part)
       guard position?.settled == nil, try find(transaction) == nil else { return }
       try DeferredDispatchTable(transaction: transaction).remove(subscriber, in: part.database)
@@ -99,13 +91,11 @@ public struct OutboxService: OutboxStore {
     return nil
   }
 
-  /// Encodes the rows that ``completeDispatch(of:timestamp:leasing:)`` will write for a change, and
-  /// stores them in the value. The call leaves out the last firings if all of them together are
-  /// larger than `bytes`, but never the first firing; see ``MatchedChange/isWhole``.
-  ///
-  /// The encoding of many firings takes time. A caller can prepare a change while an earlier
-  /// transaction is being written. `completeDispatch` itself encodes changes that are not prepared,
-  /// before its transaction begins.
+  /// Encodes the rows that ``completeDispatch(of:timestamp:leasing:)`` will write for a change. The
+  /// call leaves out the last firings if all together are larger than `bytes`, but never the first
+  /// one; see ``MatchedChange/isWhole``. A caller can prepare a change while an earlier transaction
+  /// is being written. `completeDispatch` encodes changes that are not prepared, before its
+  /// transaction begins.
   public func prepare(_ change: inout MatchedChange, within bytes: Int) {
     let notifications = PreparedNotifications(
       of: change.entry.change, for: change.firings, contentNumbers: change.contentNumbers,
@@ -117,7 +107,7 @@ public struct OutboxService: OutboxStore {
   /// Returns the changes that are to be forwarded to participants of shares, and the subscriptions
   /// that they fire there.
   ///
-  /// Who takes part is read after the commits of the changes. So nobody gets a change that was
+  /// Who takes part is read after the commits of the changes, so nobody gets a change that was
   /// committed after the end of the part. The changes have no fields of records, and the names that
   /// the participant sees.
   ///
@@ -125,8 +115,8 @@ public struct OutboxService: OutboxStore {
   ///   - entries: changes of one private database, in the order of their numbers.
   ///   - earlier: the undispatched changes before `entries`, which were forwarded before.
   /// - Returns: an array for each participant whose subscriptions fire, to be passed to
-  ///   ``completeDispatch(of:timestamp:leasing:)``. A change that was forwarded before is left out
-  ///   there.
+  ///   ``completeDispatch(of:timestamp:leasing:)``, which leaves out a change that was forwarded
+  ///   before.
   /// - Throws: ``StoreError/Code/outOfOrder`` if earlier changes of the database wait that are in
   ///   neither array. The store only remembers the last change that a participant got, so these
   ///   changes would be left out later.
@@ -141,19 +131,14 @@ public struct OutboxService: OutboxStore {
     }
   }
 
-  /// Writes the effects of the changes in one transaction: log entries, deliveries (``Delivery``),
-  /// badge counts, and deletions of `firesOnce` subscriptions. The transaction also marks the
-  /// changes as dispatched. A change with only some of its firings (``MatchedChange/isWhole``)
-  /// waits for its other firings.
+  /// Writes the effects of the changes in one transaction: log entries, deliveries, badge counts,
+  /// and deletions of `firesOnce` subscriptions. The transaction also marks the changes as
+  /// dispatched. A change with only some of its firings (``MatchedChange/isWhole``) waits for its
+  /// other firings.
   ///
-  /// The method leaves out changes and firings that are already dispatched, so nothing is logged
-  /// twice. It also leaves out firings of `firesOnce` subscriptions that were deleted since the
-  /// match.
-  ///
-  /// If the log of one of the subscribers has grown much since it was last trimmed (`LogGrowth`), the
-  /// transaction also trims that log. So no log exceeds its limits by much, however fast the entries
-  /// are written.
-  ///
+  /// The method leaves out changes and firings that are already dispatched, and firings of
+  /// `firesOnce` subscriptions that were deleted since the match. If the log of a subscriber has
+  /// grown much (`LogGrowth`), the transaction also trims it, so no log exceeds its limits by much.
   /// - Throws: ``StoreError/Code/outOfOrder`` if earlier changes of a database wait that are not in
   ///   `changes`; ``StoreError/Code/leaseLost`` if this server is registered and has no lease of
   ///   the changes' part (``ClusterService``).
@@ -181,7 +166,6 @@ public struct OutboxService: OutboxStore {
     return outcome.result(of: changes, timestamp: timestamp)
   }
 
-  /// Returns what the dispatch of changes needs to know, by database.
   private static func needs(
     of changes: [PreparedChange], at timestamp: Timestamp
   ) -> [ReadNeeds] {

@@ -2,15 +2,13 @@ import CloudKitModel
 import StoreModel
 
 /// The interface between the store and the dispatcher. The store passes committed changes to the
-/// dispatcher. The dispatcher matches them against subscriptions, and the store then writes the
-/// notifications and deliveries.
+/// dispatcher, which matches them against subscriptions. The store then writes the notifications
+/// and deliveries. The changes are passed in memory, but a change also waits in a table, the
+/// outbox, until ``completeDispatch(of:timestamp:leasing:)`` has written its effects. After a
+/// crash, the dispatcher reads the waiting changes from there.
 ///
-/// The changes are passed in memory, but they are also in a table, the outbox. A change waits in
-/// the outbox until ``completeDispatch(of:timestamp:leasing:)`` has written its effects. After a
-/// crash, the dispatcher reads the waiting changes from the outbox.
-///
-/// ``OutboxService`` implements and documents the methods. The protocol lets a test delay or fail the
-/// calls of a dispatcher.
+/// ``OutboxService`` implements and documents the methods. The protocol lets a test delay or fail
+/// the calls of a dispatcher.
 public protocol OutboxStore: Sendable {
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?)
   func setDoubtHandler(_ handler: (@Sendable () -> Void)?)

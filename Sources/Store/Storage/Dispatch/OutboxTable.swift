@@ -3,26 +3,19 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The committed changes of databases. A change waits here until it is *dispatched*: until the
-/// notifications of all subscriptions that it fires are in the log. Then it is kept as history.
-///
-/// Dispatching a change does not update the change's row: ``DispatchTable`` has the position up to
-/// which changes are dispatched.
-///
-/// The transaction that makes a change also writes the row. So a crash of the server loses no
-/// committed change.
+/// The committed changes of databases. A change waits here until it is *dispatched*, and is then
+/// kept as history. Dispatching does not update its row: ``DispatchTable`` has the position. The
+/// transaction that makes a change also writes the row, so a crash of the server loses no committed
+/// change.
 struct OutboxTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of changes.
-  ///
   /// `sequence` is the change's number in the database, which rises from commit to commit.
-  /// `subscription_version` is the database's subscription version at the commit: subscriptions
-  /// that were saved later do not fire. `content` is the encoded change, with the record as it was
-  /// committed.
+  /// `subscription_version` is that of the commit: subscriptions that were saved later do not fire.
+  /// `content` is the encoded change, with the record as it was committed.
   ///
   /// `lacks_fields` is 1 for a dispatched change that was too large for the history, so that the
-  /// fields of its record were removed. The column is null otherwise.
+  /// fields of its record were removed; null otherwise.
   static let definition = [
     """
     CREATE TABLE outbox (
@@ -32,16 +25,12 @@ struct OutboxTable: Table {
     """
   ]
 
-  /// Writes a change to the outbox, and adds the change to those that the commit handler gets.
-  ///
-  /// A change that nobody learns of is skipped: the database has no subscriptions, and no participant
-  /// sees the change. A subscription does not fire on changes that were committed before the
-  /// subscription was saved.
+  /// Writes a change to the outbox, and passes it to the commit handler. A change that nobody
+  /// learns of is skipped: the database has no subscriptions, and no participant sees the change.
   ///
   /// - Parameters:
   ///   - change: evaluated only if somebody learns of the change.
-  ///   - sequence: the change's number, drawn from `numbers`.
-  ///   - database: the database, which the transaction has locked.
+  ///   - database: the transaction has locked it.
   ///   - audience: the participants of shares who learn of the change.
   func post(
     _ change: @autoclosure () -> Change, sequence: Int64, in database: DatabaseID,
@@ -59,7 +48,6 @@ struct OutboxTable: Table {
     transaction.outbox.append(entry)
   }
 
-  /// Writes the changes that were posted.
   func writeDecided() throws {
     let changes = transaction.writes.outbox
     transaction.writes.outbox = []
@@ -76,10 +64,9 @@ struct OutboxTable: Table {
   }
 
   /// Returns who may learn of changes in a database. The transaction has locked the database's row,
-  /// so no other transaction saves a subscription or a share before this one ends.
-  ///
-  /// The ``Catalog`` caches the answer for up to 50,000 databases. An answer is valid until the
-  /// database's subscription version changes. The first save of a share raises that version too.
+  /// so no other transaction saves a subscription or a share before this one ends. The ``Catalog``
+  /// caches up to 50,000 answers, each valid until the database's subscription version changes. The
+  /// first save of a share raises that version too.
   func listeners(in database: DatabaseID) throws -> Catalog.Listeners {
     let databases = DatabaseTable(transaction: transaction)
     let version = try databases.subscriptionVersion(lockedIn: database)
@@ -97,25 +84,17 @@ struct OutboxTable: Table {
     return listeners
   }
 
-  /// Returns the ID for the notifications of a change.
-  ///
-  /// If the request has an ID, a repetition of the request gets the same notification IDs. So
-  /// clients recognise repeated notifications. Otherwise the ID is random.
+  /// A repeated request with an ID gets the same notification IDs, by which clients recognise
+  /// repeated notifications. Otherwise the ID is random.
   ///
   /// - Parameter number: a number that no other change of the request has.
   func notificationID(ofChange number: Int64, from origin: ChangeOrigin) -> UUID {
     origin.request?.notificationID(ofChange: number) ?? transaction.context.makeUUID()
   }
 
-  /// Returns the undispatched changes of a database, or of a part of a divided database, in the
-  /// order of the commits. A part is some of the database's subscribers.
-  ///
-  /// While a division of the database into other parts is pending, the result ends at the last
-  /// change that the present parts dispatch.
-  ///
-  /// - Parameters:
-  ///   - sequence: the number of a change; only later changes are returned.
-  ///   - limit: the most changes returned; a number below 0 counts as 0.
+  /// Returns the undispatched changes of a part after `sequence`, in the order of the commits.
+  /// While a division is pending, the result ends at the last change that the present parts
+  /// dispatch.
   func undispatchedEntries(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) throws -> [OutboxEntry] {
@@ -130,14 +109,8 @@ struct OutboxTable: Table {
     return entries
   }
 
-  /// Returns the changes of a database in a range of numbers, in their order. The result ends early
-  /// with the change at which the contents together have `OutboxEntry.bytesAtOnce`.
-  ///
-  /// - Parameters:
-  ///   - part: the part to which the changes are to be dispatched.
-  ///   - sequence: the number of a change; only later changes are returned.
-  ///   - last: the number of the last change that may be returned.
-  ///   - limit: the most changes returned; a number below 0 counts as 0.
+  /// Returns changes in their order, for dispatch to a part. The result ends early with the change
+  /// at which the contents together have `OutboxEntry.bytesAtOnce`.
   func entries(
     for part: DatabasePart, after sequence: Int64, through last: Int64, limit: Int
   ) throws -> [OutboxEntry] {
@@ -158,7 +131,7 @@ struct OutboxTable: Table {
     ) { try entry($0, for: part) }
   }
 
-  /// Reads a change from a row with the columns `sequence`, `subscription_version` and `content`.
+  /// The row has the columns `sequence`, `subscription_version` and `content`.
   private func entry(_ row: any SQLRow, for part: DatabasePart) throws -> OutboxEntry {
     let content = row.bytes(2)
     let (change, audience) = try decode(content, numbered: row.integer(0), in: part.database)
@@ -169,17 +142,14 @@ struct OutboxTable: Table {
     return entry
   }
 
-  /// Sets the size of a change's content.
   private func note(_ bytes: Int, of entry: inout OutboxEntry) {
     entry.byteCount = bytes
     entry.isLarge = bytes > transaction.context.historyLimits.changeBytes
   }
 
   /// Returns the number of changes after the last fully dispatched change of `begin`, up to and
-  /// including the change numbered `last`. ``DispatchProgress`` compares this number with the number
-  /// of changes that a transaction dispatches.
-  ///
-  /// - Parameter begin: the position at which counting begins; nil counts from the first change.
+  /// including `last`. ``DispatchProgress`` compares it with the number of changes that a
+  /// transaction dispatches.
   func count(
     of database: DatabaseID, from begin: DispatchPosition?, through last: Int64
   ) throws -> Int? {
@@ -188,8 +158,7 @@ struct OutboxTable: Table {
     ) { Int($0.integer(0)) }
   }
 
-  /// Returns the number of the change of a range of numbers that has `newest` changes of the range
-  /// after it; nil if there is none.
+  /// Returns the change of a range that has `newest` changes of the range after it.
   ///
   /// - Complexity: O(`newest`).
   func number(
@@ -201,16 +170,13 @@ struct OutboxTable: Table {
     ) { $0.integer(0) }
   }
 
-  /// Returns whether a database has undispatched changes, or changes that are deferred for a
-  /// subscriber.
+  /// Also true for changes that are deferred for a subscriber.
   func hasWork(in database: DatabaseID) throws -> Bool {
     try hasUndispatched(in: database)
       || !DeferredDispatchTable(transaction: transaction).subscribers(in: .whole(database)).isEmpty
   }
 
-  /// Returns whether a database has undispatched changes.
-  ///
-  /// - Parameter last: the number up to which changes are considered, inclusive.
+  /// Considers changes up to `last`, inclusive.
   func hasUndispatched(in database: DatabaseID, through last: Int64 = .max) throws -> Bool {
     let through =
       try DispatchTable(transaction: transaction).position(of: database)?.wholeThrough ?? .min
@@ -227,8 +193,7 @@ struct OutboxTable: Table {
     try connection.rows(Self.sql.databases, []) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Returns the databases with undispatched changes, or with changes that are deferred for a
-  /// subscriber.
+  /// Returns the databases with undispatched changes or deferred ones.
   ///
   /// - Complexity: O(*d* log *n*), where *d* is the number of databases with changes and *n* is the
   ///   number of all changes.
@@ -237,13 +202,9 @@ struct OutboxTable: Table {
     try connection.rows(Self.sql.undispatchedDatabases, []) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
-  /// Examines at most `limit` changes of a database, and returns those of a record, newest first.
-  ///
-  /// - Parameters:
-  ///   - recordID: the record; nil for all changes.
-  ///   - sequence: the number of the newest change to examine.
-  /// - Returns: `changes`: the changes found; `oldest`: the number of the oldest examined change,
-  ///   or nil if there are no older changes.
+  /// Examines at most `limit` changes of a database up to `sequence`, and returns those of a
+  /// record, newest first. Without a record, it returns all. `oldest` is the oldest examined
+  /// change, or nil if there are no older changes.
   func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, through sequence: Int64, limit: Int
   ) throws -> (changes: [PastChange], oldest: Int64?) {
@@ -279,7 +240,7 @@ struct OutboxTable: Table {
       Self.sql.dropFields, [.id(entry.database), .integer(entry.sequence), .bytes(content)])
   }
 
-  /// Encodes a change for its row. The audience follows the change; an empty one takes no bytes.
+  /// The audience follows the change; an empty one takes no bytes.
   private func content(
     of change: Change, _ audience: ShareAudience, reserving capacity: Int
   ) -> [UInt8] {
@@ -293,7 +254,6 @@ struct OutboxTable: Table {
     return encoder.bytes
   }
 
-  /// Decodes a change and its audience from their row.
   private func decode(
     _ content: [UInt8], numbered sequence: Int64, in database: DatabaseID
   ) throws -> (Change, ShareAudience) {
@@ -306,13 +266,9 @@ struct OutboxTable: Table {
     return (change, audience)
   }
 
-  /// Searches the next changes of a database for the bytes of a user record name.
-  ///
-  /// - Parameters:
-  ///   - sequence: the number of the change after which the search begins.
-  ///   - count: the most changes examined.
-  /// - Returns: the numbers of the changes that contain the name, and the number of the last
-  ///   examined change; nil if there are no changes after `sequence`.
+  /// Searches at most `count` changes after `sequence` for the bytes of a user record name. Returns
+  /// the changes that contain the name, and the last examined change; nil if there are no changes
+  /// after `sequence`.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -320,9 +276,7 @@ struct OutboxTable: Table {
       by: Self.sql.naming, naming: user, after: sequence, examining: count, in: database)
   }
 
-  /// Calls `alter` with a stored change and its audience, and stores them if `alter` returns true.
-  ///
-  /// - Returns: whether the change was stored. The result is false if there is no such change.
+  /// Stores a change and its audience again if `alter` returns true. Returns whether it was stored.
   func update(
     _ sequence: Int64, in database: DatabaseID,
     by alter: (inout Change, inout ShareAudience) -> Bool
@@ -338,8 +292,7 @@ struct OutboxTable: Table {
     return true
   }
 
-  /// Deletes the changes of a database up to and including `sequence`. Changes that are deferred for
-  /// a subscriber stay, and a later call deletes them.
+  /// Changes that are deferred for a subscriber stay, and a later call deletes them.
   func drop(from database: DatabaseID, through sequence: Int64) throws {
     try connection.run(Self.sql.drop, [.id(database), .integer(sequence)])
   }
@@ -406,8 +359,7 @@ struct OutboxTable: Table {
 }
 
 extension [UInt8] {
-  /// Returns whether the bytes of `other` occur in these bytes, one directly after the other. The
-  /// result is true if `other` is empty.
+  /// Whether the bytes of `other` occur one directly after the other.
   fileprivate func contains(run other: [UInt8]) -> Bool {
     guard let first = other.first else { return true }
     return withUnsafeBytes { bytes in

@@ -1,49 +1,34 @@
 import CloudKitModel
 import StoreModel
 
-/// The encoded notifications of one change.
-///
-/// All writes wait for the writing thread. Therefore the dispatcher encodes the notifications
-/// before the write, and the writing thread only copies the bytes into rows. For subscriptions that
-/// differ only in their IDs, everything except the ID is encoded once.
+/// The encoded notifications of one change. All writes wait for the writing thread, so the
+/// notifications are encoded before the write, and that thread only copies the bytes into rows. For
+/// subscriptions that differ only in their IDs, everything except the ID is encoded once.
 struct PreparedNotifications: Sendable {
   /// One notification.
   struct Element: Sendable {
-    /// The record name of the user who gets the notification.
     let subscriber: String
     /// Whether the subscription is deleted when it fires.
     let firesOnce: Bool
-    /// Whether the notification raises the badges of the subscriber's devices.
     let raisesBadge: Bool
-    /// The key by which a newer delivery can replace an older one; nil if deliveries of the
-    /// subscription are not merged.
+    /// Nil if deliveries of the subscription are not merged.
     let mergeKey: DeliveryMergeKey?
-    /// The index in ``PreparedNotifications/changes`` of the version that this notification has.
+    /// The index in ``PreparedNotifications/changes``.
     fileprivate let change: Int
-    /// The end of the notification's content in ``PreparedNotifications/bytes``. The content begins
-    /// at the end of the previous notification's content.
+    /// The end of the content in ``PreparedNotifications/bytes``, which begins at the end of the
+    /// previous one.
     fileprivate let end: Int
   }
 
-  /// The notifications, in the order of the subscriptions that the change fires.
+  /// In the order of the subscriptions that the change fires.
   private(set) var elements: [Element] = []
-  /// The different versions of the change. Each version has only the record fields to which some of
-  /// the subscriptions refer.
+  /// Versions of the change, each with only the record fields to which some subscriptions refer.
   private var changes: [Change] = []
   /// The contents of all notifications, one after the other.
   private var bytes: [UInt8] = []
 
-  /// Encodes the notifications of a change.
-  ///
-  /// - Parameters:
-  ///   - change: the committed change.
-  ///   - firings: the subscriptions that the change fires.
-  ///   - contentNumbers: a number for each subscription of `firings`; two numbers are equal only if
-  ///     the subscriptions differ only in their IDs. Nil if the numbers are unknown.
-  ///   - carriesLastValues: whether a notification of a deleted record has the last values of the
-  ///     subscription's desired keys.
-  ///   - limit: the number of bytes after which no further notification is encoded. The first one
-  ///     is always encoded.
+  /// Encodes notifications until they have `limit` bytes, but at least the first one. The other
+  /// values are those of ``MatchedChange``.
   init(
     of change: Change, for firings: [StoredSubscription], contentNumbers: [UInt64]?,
     carriesLastValues: Bool, within limit: Int = .max
@@ -73,34 +58,26 @@ struct PreparedNotifications: Sendable {
     }
   }
 
-  /// The size of the encoded notifications in bytes.
   var byteCount: Int { bytes.count }
 
-  /// Returns the content of a notification's log entry (`SubscriptionNotification.storedContent`).
-  ///
-  /// - Parameter place: the index of the notification in ``elements``.
+  /// The content of the log entry (`SubscriptionNotification.storedContent`).
   func content(at place: Int) -> ArraySlice<UInt8> {
     bytes[(place == 0 ? 0 : elements[place - 1].end)..<elements[place].end]
   }
 
-  /// Returns the change with only the record fields to which the notification's subscription
-  /// refers.
-  ///
-  /// - Parameter place: the index of the notification in ``elements``.
+  /// The change with only the record fields to which the subscription refers.
   func change(at place: Int) -> Change { changes[elements[place].change] }
 
   /// The common part of the notifications whose subscriptions differ only in their IDs.
   private struct SharedContent {
     var firesOnce: Bool
     var raisesBadge: Bool
-    /// The index of the change in ``PreparedNotifications/changes``.
+    /// The index in ``PreparedNotifications/changes``.
     var change: Int
-    /// The bytes of the log's content that follow the subscription's ID. The first byte of an
-    /// encoded row, its version, is left out.
+    /// The log's content after the subscription's ID, without the row's first byte, its version.
     var content: ArraySlice<UInt8>
   }
 
-  /// Encodes everything of a notification except the subscription's ID.
   private mutating func makeContent(
     of subscription: Subscription, _ change: Change, carriesLastValues: Bool
   ) -> SharedContent {

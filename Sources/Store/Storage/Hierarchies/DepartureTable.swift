@@ -2,9 +2,8 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The records that left a shared hierarchy: deleted ones, and those that got another place.
-///
-/// A participant of the share has to delete such a record. Its row has what the participant's change
+/// The records that left a shared hierarchy: deleted ones, and those that got another place. A
+/// participant of the share has to delete such a record. Its row has what the participant's change
 /// feed says about it. Records of hierarchies that are not shared leave no row.
 struct DepartureTable: Table {
   let transaction: StoreTransaction
@@ -25,9 +24,7 @@ struct DepartureTable: Table {
 
   // MARK: Writing
 
-  /// Adds the row of a record that leaves its hierarchy. The record and its place are still stored.
-  ///
-  /// - Parameter version: the number of the change with which the record leaves.
+  /// The record and its place are still stored.
   func add(
     _ record: Int64, at version: Int64, timestamp: Timestamp, in database: DatabaseID
   ) throws {
@@ -36,7 +33,7 @@ struct DepartureTable: Table {
       [.id(database), .integer(version), .integer(timestamp.milliseconds), .integer(record)])
   }
 
-  /// Adds the rows of all records of a hierarchy, whose share ends.
+  /// The share of the hierarchy ends.
   func addAll(
     below top: Int64, inZone zone: Int64, at version: Int64, timestamp: Timestamp,
     of database: DatabaseID
@@ -57,12 +54,8 @@ struct DepartureTable: Table {
     ) { $0.integer(0) }
   }
 
-  /// Returns departures from a hierarchy after a place, for a feed.
-  ///
-  /// - Parameters:
-  ///   - range: the place after which departures are returned, and the most of them.
-  ///   - known: the version up to which the reader has read the hierarchy. Records that came later
-  ///     are left out.
+  /// Returns departures from a hierarchy after a place, for a feed. Records that came after the
+  /// version `known`, up to which the reader has read the hierarchy, are left out.
   func rows(
     below top: Int64, inZone zone: Int64, of database: DatabaseID, _ range: HierarchyFeed.Range,
     knownThrough known: Int64
@@ -82,9 +75,7 @@ struct DepartureTable: Table {
 
   // MARK: Retention
 
-  /// Returns the newest old departure of each zone that has old ones.
-  ///
-  /// - Parameter horizon: milliseconds since 1970. A departure is old if it was before this time.
+  /// Returns for each zone the newest departure from before `horizon`, in milliseconds since 1970.
   func old(before horizon: Int64) throws -> [TombstoneTable.Cut] {
     try connection.rows(Self.sql.old, [.integer(horizon)]) {
       TombstoneTable.Cut(

@@ -1,20 +1,16 @@
 import CloudKitModel
 import StoreModel
 
-/// The rules of hierarchies in a private database: a parent exists as long as a record names it, and
-/// no record is its own ancestor. The check writes nothing.
+/// The rules of hierarchies in a private database: a parent exists as long as a record names it,
+/// and no record is its own ancestor. The check writes nothing.
 struct HierarchyCheck {
-  /// The private database.
   let database: DatabaseID
   let transaction: StoreTransaction
 
-  /// Checks a record's parent, and returns the change of the record's place.
+  /// Checks a record's parent, and returns the change of the record's place; nil if the place stays
+  /// the same. The parent exists.
   ///
-  /// - Parameters:
-  ///   - record: the record to save. Its parent exists.
-  ///   - current: the stored record; nil for a new one.
-  ///   - zone: the number of their zone.
-  /// - Returns: nil if the place stays the same.
+  /// - Parameter current: the stored record; nil for a new one.
   /// - Throws: ``ItemFailure/Code/invalid`` if the record would be its own ancestor;
   ///   ``ItemFailure/Code/limitExceeded`` if a record would have too many ancestors, or too many
   ///   descendants would move.
@@ -29,8 +25,8 @@ struct HierarchyCheck {
         of: $0.recordName, inZone: zone, of: database)
     }
     let top = try parent.map { try table.place(of: $0, in: database)?.top ?? $0 }
-    // The ancestors up to the top, and those above. Participants do not see what is above the root of
-    // a share, so it counts by itself.
+    // The ancestors up to the top, and those above. Participants do not see what is above the root
+    // of a share, so it counts by itself.
     var (depth, above) = (0, 0)
     var (next, isAbove) = (parent, false)
     while let ancestor = next {
@@ -56,10 +52,7 @@ struct HierarchyCheck {
     return change
   }
 
-  /// Checks that a record with a share in its hierarchy does not move into the hierarchy of another
-  /// share.
-  ///
-  /// - Throws: ``ItemFailure/Code/alreadyShared``.
+  /// A record with a share in its hierarchy must not move into the hierarchy of another share.
   private func checkShares(of stored: StoredRecord, movingBelow parent: Int64) throws {
     let roots = try ShareTable(transaction: transaction).roots(
       inZone: stored.zoneNumber, of: database
@@ -73,9 +66,8 @@ struct HierarchyCheck {
         + "hierarchy of another share")
   }
 
-  /// Returns whether a record is another record, or one of its ancestors.
-  ///
-  /// - Complexity: one statement for each ancestor, at most twice `ServiceLimits.ancestorsPerRecord`.
+  /// - Complexity: one statement for each ancestor, at most twice
+  ///   `ServiceLimits.ancestorsPerRecord`.
   func isAncestor(_ ancestor: Int64, orSelfOf record: Int64) throws -> Bool {
     let table = HierarchyTable(transaction: transaction)
     var next: Int64? = record
@@ -86,10 +78,8 @@ struct HierarchyCheck {
     return false
   }
 
-  /// Checks one ancestor of a record.
-  ///
   /// - Parameters:
-  ///   - number: the record's number; nil for a new record, which has no descendants.
+  ///   - number: nil for a new record, which has no descendants.
   ///   - count: the number of nearer ancestors.
   private func check(
     _ ancestor: Int64, of record: Record, stored number: Int64?, isBeyond count: Int
@@ -154,8 +144,8 @@ struct HierarchyCheck {
     return descendants
   }
 
-  /// Returns a record and those that its deletion deletes too: the holders of `deleteSelf`
-  /// references to it, recursively, within the requester's rights.
+  /// Returns a record and the holders of `deleteSelf` references to it, recursively, within the
+  /// requester's rights.
   private func closure(
     of stored: StoredRecord, within rights: DeletionRights
   ) throws -> [(number: Int64, name: String)] {
@@ -173,12 +163,9 @@ struct HierarchyCheck {
     return closure
   }
 
-  /// Checks that no record keeps a deleted record as its parent.
-  ///
-  /// A deletion also deletes the holders of `deleteSelf` references to the record, recursively. The
-  /// children of each deleted record must be among the deleted ones.
-  ///
-  /// - Parameter rights: what the requester may delete.
+  /// Checks that no record keeps a deleted record as its parent. A deletion also deletes the
+  /// holders of `deleteSelf` references, recursively. The children of each deleted record must be
+  /// among the deleted ones.
   /// - Throws: ``BlockedOperation`` with the names of a child that would be left and of the records
   ///   that would be deleted.
   func checkChildren(of stored: StoredRecord, within rights: DeletionRights) throws {
@@ -210,12 +197,12 @@ struct HierarchyCheck {
   }
 }
 
-/// The change of a record's place in a hierarchy, checked but not written yet.
+/// A checked change of a record's place.
 struct HierarchyChange {
-  /// The new place; nil for a record without a parent.
+  /// Nil for a record without a parent.
   var place: HierarchyTable.Place?
-  /// The top of the record before the change; nil for a new record.
+  /// Nil for a new record.
   var topBefore: Int64?
-  /// The descendants of the record, which move with it. Empty if their top stays the same.
+  /// The descendants that move with the record; empty if their top stays the same.
   var moving: [Int64] = []
 }

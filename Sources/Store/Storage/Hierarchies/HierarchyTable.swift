@@ -2,22 +2,19 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The places of records in hierarchies. A record has a row if it has a parent, if it is the root of
-/// a share, or if it is the share of a hierarchy.
+/// The places of records in hierarchies. A record has a row if it has a parent, if it is the root
+/// of a share, or if it is the share of a hierarchy.
 ///
-/// Only private databases have rows, because only their records can be shared as hierarchies. A
-/// record without a row is the top of a hierarchy, or stands alone.
+/// Only private databases have rows, because only their records can be shared as hierarchies.
 struct HierarchyTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of places, with two indexes: one by which a record finds its children, and one that
-  /// lists a hierarchy in the order of its changes, for change feeds. Records that moved together have
-  /// one version, so the second index has their numbers too.
+  /// The second index lists a hierarchy in the order of its changes, for change feeds. Records that
+  /// moved together have one version, so the index has their numbers too.
   ///
-  /// - `parent_number` is the number of the record's parent; 0 for none.
-  /// - `top_number` is the number of the record's ``Place/top``.
-  /// - `arrived` is the number of the change that gave the record its top, and `version` the number
-  ///   of the latest change of the record or its top.
+  /// - `parent_number` is 0 for none.
+  /// - `arrived` is the change that gave the record its top, and `version` the latest change of the
+  ///   record or its top.
   static let definition = [
     """
     CREATE TABLE hierarchy (
@@ -32,12 +29,11 @@ struct HierarchyTable: Table {
     """,
   ]
 
-  /// The place of a record. Both records are in the zone of the record.
+  /// Both records are in the zone of the record.
   struct Place: Equatable {
-    /// The number of the parent; nil for none.
     var parent: Int64?
-    /// The number of the nearest root of a share among the record and its ancestors. Without one, it
-    /// is the number of the ancestor that has no parent. A share has the top of its root.
+    /// The nearest root of a share among the record and its ancestors; without one, the ancestor
+    /// that has no parent. A share has the top of its root.
     var top: Int64
   }
 
@@ -49,7 +45,7 @@ struct HierarchyTable: Table {
     ) { Place(parent: $0.integer(0) == 0 ? nil : $0.integer(0), top: $0.integer(1)) }
   }
 
-  /// Returns the numbers of a record's children, the oldest first, with their tops.
+  /// The oldest come first.
   func children(
     of record: Int64, in database: DatabaseID, limit: Int
   ) throws -> [(number: Int64, top: Int64)] {
@@ -64,11 +60,8 @@ struct HierarchyTable: Table {
     ) { $0.integer(0) }
   }
 
-  /// Returns the records of a hierarchy after a place, for a feed.
-  ///
-  /// - Parameters:
-  ///   - range: the place after which records are returned, and the most of them.
-  ///   - arrival: the version after which records that came are left out.
+  /// Returns the records of a hierarchy after a place, for a feed, without those that came after
+  /// the version `arrival`.
   func rows(
     below top: Int64, inZone zone: Int64, of database: DatabaseID, _ range: HierarchyFeed.Range,
     arrivedThrough arrival: Int64 = .max
@@ -112,9 +105,7 @@ struct HierarchyTable: Table {
       ])
   }
 
-  /// Sets the top of a record that moves with an ancestor. Its parent stays the same.
-  ///
-  /// - Parameter version: the number of the change that moves the ancestor.
+  /// Moves a record with an ancestor. Its parent stays the same.
   func set(
     top: Int64, of record: Int64, at version: Int64, in database: DatabaseID
   ) throws {
@@ -122,9 +113,7 @@ struct HierarchyTable: Table {
       Self.sql.setTop, [.id(database), .integer(record), .integer(top), .integer(version)])
   }
 
-  /// Gives all records with one top another one.
-  ///
-  /// - Parameter version: the number of the change that ends the hierarchy of the old top.
+  /// Ends the hierarchy of a top: its records get another one.
   func replace(
     top: Int64, with other: Int64, at version: Int64, inZone zone: Int64, of database: DatabaseID
   ) throws {

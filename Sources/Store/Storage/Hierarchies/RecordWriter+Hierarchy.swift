@@ -3,12 +3,8 @@ import StoreModel
 
 /// Changes of the places of records in the hierarchies of private databases.
 extension RecordWriter {
-  /// Writes the place of a saved record, and of the descendants that move with it.
-  ///
-  /// - Parameters:
-  ///   - change: the change; nil if the place stays the same.
-  ///   - stored: the record as it was saved.
-  ///   - version: the number of the save.
+  /// Writes the place of a saved record, and of the descendants that move with it. Without a
+  /// change, only the version rises.
   func write(_ change: HierarchyChange?, of stored: StoredRecord, at version: Int64) throws {
     let table = HierarchyTable(transaction: transaction)
     guard let change else {
@@ -33,10 +29,8 @@ extension RecordWriter {
     }
   }
 
-  /// Removes the place of a deleted record. If it was in a shared hierarchy, the participants learn
-  /// that it left. The record is still stored.
-  ///
-  /// - Parameter version: the number of the deletion.
+  /// If the record was in a shared hierarchy, the participants learn that it left. The record is
+  /// still stored.
   func removePlace(of stored: StoredRecord, at version: Int64) throws {
     let table = HierarchyTable(transaction: transaction)
     guard let place = try table.place(of: stored.number, in: database) else { return }
@@ -45,7 +39,7 @@ extension RecordWriter {
     try table.remove(stored.number, of: database)
   }
 
-  /// Adds the rows of records that leave a hierarchy, if it is shared. The records still have their
+  /// If the hierarchy is shared, adds the rows of records that leave it. They still have their
   /// places.
   private func noteDepartures(
     of records: [Int64], from top: Int64, inZone zone: Int64, at version: Int64
@@ -61,7 +55,6 @@ extension RecordWriter {
 }
 
 extension Record {
-  /// Whether the record may have a row in ``HierarchyTable``: it has a parent, is the root of a
-  /// share, or is a share.
+  /// Whether the record may have a row in ``HierarchyTable``.
   var isInHierarchy: Bool { parent != nil || share != nil }
 }

@@ -1,18 +1,15 @@
-/// The option that a task's reads of the store are cancelled when the task is cancelled.
+/// The option that a task's reads of the store are cancelled with the task.
 ///
-/// By default, cancelling a task does not cancel its reads, so that background work such as
-/// dispatching can finish. The server sets the option for requests: a request whose client has
-/// disconnected needs no answer.
-///
-/// A store in memory has no reading threads. Its reads run in the transactions of the writing
-/// thread and are never cancelled.
+/// By default they are not, so that background work such as dispatching can finish. The server sets
+/// the option for requests: a request whose client has disconnected needs no answer. A store in
+/// memory has no reading threads: its reads run in the transactions of the writing thread and are
+/// never cancelled.
 public enum AbandonableReads {
-  /// Whether reads of the current task are cancelled with the task. Child tasks inherit the value.
+  /// Child tasks inherit the value.
   @TaskLocal static var areOn = false
 
-  /// Runs `body` with the option. If the current task is cancelled, reads in `body` throw
-  /// `CancellationError`: a waiting read does not begin, and the engine interrupts a running read.
-  ///
+  /// Runs `body` with the option. If the task is cancelled, reads in `body` throw
+  /// `CancellationError`: a waiting read does not begin, and the engine interrupts a running one.
   /// Writes are never cancelled, because one transaction has the writes of several callers.
   ///
   /// ```swift

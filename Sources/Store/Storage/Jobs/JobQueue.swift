@@ -1,38 +1,30 @@
 import Foundation
 import StoreModel
 
-/// A queue of jobs for the store's threads, oldest first, up to a limit.
-///
-/// Tasks add jobs, and threads take them. A full queue refuses a job at once with
-/// ``StoreError/Code/overloaded``, so that waiting callers do not fill the memory.
-/// ``WriteSchedule`` decides which jobs a thread takes.
+/// A queue of jobs for the store's threads, oldest first. A full queue refuses a job at once, so
+/// that waiting callers do not fill the memory. ``WriteSchedule`` decides which jobs a thread
+/// takes.
 ///
 /// Any thread may call the methods, because a condition guards all state. Each call locks the
 /// condition for a short time only; while ``take(most:by:patience:)`` waits, it is not locked.
 final class JobQueue: @unchecked Sendable {
   // All state is guarded by the condition.
   private let condition = NSCondition()
-  /// The most waiting jobs.
   private let limit: Int
-  /// The name of the jobs in the plural, such as "writes", for the error at the limit.
   private let role: String
   private var schedule: WriteSchedule
-  /// The number of threads that wait for jobs.
   private var idleThreads = 0
   private var isClosed = false
 
-  /// The seconds for which a thread leaves a few jobs to a thread at work, which then does them
+  /// Seconds for which a thread leaves a few jobs to a thread at work, which then does them
   /// together.
   private static let patienceWithOthers = 0.005
 
-  /// Creates an empty queue.
-  ///
   /// - Parameters:
   ///   - limit: the most waiting jobs; the queue refuses further ones.
   ///   - role: the name of the jobs in the plural, such as "writes", for the error at the limit.
-  ///   - writers: the number of threads whose jobs take locks; the schedule never starts two jobs
-  ///     at the same time whose locks exclude each other. Pass 1 if the jobs take no locks, for any
-  ///     number of threads.
+  ///   - writers: the number of threads whose jobs take locks. Pass 1 if the jobs take no locks,
+  ///     for any number of threads.
   ///   - separatesDatabases: whether jobs of different databases are never taken together.
   init(limit: Int, role: String, writers: Int = 1, separatesDatabases: Bool = false) {
     self.limit = limit
@@ -40,23 +32,19 @@ final class JobQueue: @unchecked Sendable {
     schedule = WriteSchedule(threads: writers, separatesDatabases: separatesDatabases)
   }
 
-  /// The number of waiting jobs.
   var count: Int {
     condition.lock()
     defer { condition.unlock() }
     return schedule.count
   }
 
-  /// Whether ``close()`` was called.
   var isOver: Bool {
     condition.lock()
     defer { condition.unlock() }
     return isClosed
   }
 
-  /// Adds a job. If a thread could begin the job now, the method wakes a waiting thread.
-  ///
-  /// If the queue is full or closed, the method finishes the job at once on the calling thread,
+  /// Adds a job. If the queue is full or closed, the job finishes at once on the calling thread,
   /// with ``StoreError/Code/overloaded`` or ``StoreError/Code/closed``.
   func add(_ job: any StoreJob) {
     condition.lock()
@@ -76,16 +64,13 @@ final class JobQueue: @unchecked Sendable {
     if let failure { job.finish(failure) }
   }
 
-  /// Waits until the calling thread can begin jobs, removes these jobs from the queue, and returns
-  /// them.
+  /// Waits until the calling thread can begin jobs, and takes them for one transaction. The call
+  /// also releases the locks of the thread's previous jobs, which are done.
   ///
   /// - Parameters:
-  ///   - most: the most jobs returned.
-  ///   - thread: the number of the calling writing thread, from 0. The call also releases the locks
-  ///     of the thread's previous jobs, which are done.
+  ///   - thread: the number of the calling writing thread, from 0.
   ///   - patience: the seconds to wait; nil waits without a limit.
-  /// - Returns: the jobs, for one transaction; empty if `patience` ends first; nil if the queue is
-  ///   closed and has no jobs.
+  /// - Returns: empty if `patience` ends first; nil if the queue is closed and has no jobs.
   func take(most: Int, by thread: Int = 0, patience: Double? = nil) -> [any StoreJob]? {
     let deadline = patience.map { Date(timeIntervalSinceNow: $0) }
     condition.lock()
@@ -123,8 +108,8 @@ final class JobQueue: @unchecked Sendable {
     }
   }
 
-  /// Closes the queue: further jobs are refused with ``StoreError/Code/closed``. The threads still
-  /// do the waiting jobs. After that, ``take(most:by:patience:)`` returns nil to each thread.
+  /// Further jobs are refused. The threads still do the waiting jobs; then
+  /// ``take(most:by:patience:)`` returns nil to each thread.
   func close() {
     condition.lock()
     isClosed = true

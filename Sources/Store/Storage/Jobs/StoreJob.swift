@@ -1,52 +1,39 @@
 import SQLEngine
 import StoreModel
 
-/// The kind of a job, which decides when its turn comes (``WriteSchedule``).
+/// The kind of a job decides when its turn comes (``WriteSchedule``).
 enum JobKind: Hashable, Sendable {
-  /// A job of a few rows, such as a save of one record, or a read.
+  /// A few rows, such as a save of one record, or a read.
   case short
-  /// A write of many notifications by the dispatcher.
+  /// Many notifications of the dispatcher.
   case dispatch
-  /// A write of many rows, such as a request with hundreds of records or a step of maintenance.
+  /// Many rows, such as a request with hundreds of records or a step of maintenance.
   case bulk
 }
 
 /// A job for one of the store's threads: a write, a read, or a statement outside of transactions.
 ///
-/// The life of a job:
-///
-/// 1. ``JobQueue/add(_:)`` adds the job to the queue, or finishes the job with an error.
-/// 2. A thread calls ``run(in:)``, perhaps several times. A read that was cancelled before is not
-///    run.
-/// 3. The thread calls ``finish(_:)`` once.
+/// The life of a job: ``JobQueue/add(_:)``; ``run(in:)`` on a thread, perhaps several times, or
+/// never for a cancelled read; ``finish(_:)`` once.
 protocol StoreJob: AnyObject, Sendable {
-  /// About how many rows of callers the job writes, such as records or notifications. The default
-  /// is 1.
+  /// About how many rows of callers the job writes, such as records or notifications.
   var rows: Int { get }
-  /// Whether the job is the dispatcher's. The default is false.
   var isDispatch: Bool { get }
-  /// The data that the job needs. It reads by itself what is missing.
+  /// The job reads by itself what is missing.
   var needs: [ReadNeeds] { get }
-  /// The locks that the job needs while it runs, on a store that several servers share. The default
-  /// is ``WriteLocks/rows``: no locks besides those of the statements.
+  /// The locks while the job runs, on a store that several servers share. The default takes no
+  /// locks besides those of the statements.
   var locks: WriteLocks { get }
-  /// Whether the thread runs the job outside of a transaction of the engine. The default is false.
   var isOutsideTransactions: Bool { get }
-  /// The object by which a read can be cancelled; nil for a job that is never cancelled. The
-  /// default is nil.
+  /// Nil for a job that is never cancelled.
   var cancellation: ReadCancellation? { get }
-  /// Does the work, and keeps the result until ``finish(_:)``.
-  ///
-  /// If a job of the same transaction fails, the thread runs all of its jobs again in a new
-  /// transaction. So this method must change nothing outside of the store.
-  ///
-  /// - Throws: any error. Unless a repetition succeeds, the thread passes the error to
-  ///   ``finish(_:)``.
+  /// Does the work, and keeps the result until ``finish(_:)``. If a job of the same transaction
+  /// fails, the thread runs all of its jobs again in a new transaction. This method must therefore
+  /// change nothing outside of the store.
   func run(in transaction: StoreTransaction) throws
-  /// Passes `failure` to the caller; if it is nil, the result of ``run(in:)``.
-  ///
-  /// The thread that ran the job calls this method once, after the commit or the rollback. A job
-  /// that never ran may be finished on the thread that added the job.
+  /// Passes `failure` or the result of ``run(in:)`` to the caller. The thread that ran the job
+  /// calls this method after the commit or the rollback. A job that never ran may be finished on
+  /// the thread that added it.
   func finish(_ failure: (any Error)?)
 }
 
@@ -56,7 +43,6 @@ extension StoreJob {
   var needs: [ReadNeeds] { [] }
   /// Whether the job decides by what it needs alone, as long as it runs no statement.
   var decides: Bool { !needs.isEmpty && !isDispatch }
-  /// The kind of the job: short, if it writes at most 32 rows.
   var kind: JobKind { rows <= 32 ? .short : isDispatch ? .dispatch : .bulk }
   var locks: WriteLocks { .rows }
   var isOutsideTransactions: Bool { false }
@@ -65,9 +51,8 @@ extension StoreJob {
 
 /// A job whose caller waits in a continuation.
 ///
-/// The caller's task is suspended until ``finish(_:)`` resumes it. No thread waits.
-///
-/// If ``StoreTime/current`` is set in the caller's task, the job adds its time there.
+/// The caller's task is suspended, so no thread waits. The job adds its time to
+/// ``StoreTime/current`` of the task that creates it.
 final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   // One thread at a time uses the object: the thread that runs and finishes the job.
   let rows: Int
@@ -76,21 +61,13 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   let locks: WriteLocks
   let isOutsideTransactions: Bool
   let cancellation: ReadCancellation?
-  /// The work.
   private let body: @Sendable (StoreTransaction) throws -> Value
   private let continuation: CheckedContinuation<Value, any Error>
-  /// The sum to which the job adds its time: that of the task that creates the job. Nil if the time
-  /// is not counted.
   private let time = StoreTime.current
-  /// The result of the last run; nil before the first one.
+  /// The result of the last run.
   private var value: Value?
 
-  /// Creates a job for the current task.
-  ///
-  /// - Parameters:
-  ///   - continuation: ``finish(_:)`` resumes it, with the result of `body` or an error.
-  ///   - body: the work. The closure may run several times, so it must change nothing outside of
-  ///     the store.
+  /// - Parameter body: may run several times, so it must change nothing outside of the store.
   init(
     _ continuation: CheckedContinuation<Value, any Error>, locks: WriteLocks = .rows,
     rows: Int = 1, isDispatch: Bool = false, needs: [ReadNeeds] = [],
@@ -108,7 +85,6 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
     self.body = body
   }
 
-  /// Runs the body. The new result replaces that of an earlier run.
   func run(in transaction: StoreTransaction) throws {
     guard let time else {
       value = try body(transaction)
@@ -117,8 +93,7 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
     value = try time.count(isElsewhere: transaction.connection.isShared) { try body(transaction) }
   }
 
-  /// Resumes the caller. Without `failure`, a job that was never run fails with
-  /// ``StoreError/Code/closed``.
+  /// A job that was never run fails with ``StoreError/Code/closed``.
   func finish(_ failure: (any Error)?) {
     if let failure {
       continuation.resume(throwing: failure)

@@ -1,10 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A sum of the time that the store's threads spend on a caller's jobs.
-///
-/// The server measures by it how much load a client's requests cause. Several jobs of a caller may
-/// run at the same time; the sum then has the time of each.
+/// A sum of the time that the store's threads spend on a caller's jobs, by which the server
+/// measures the load of a client's requests. Jobs that run at the same time add the time of each.
 ///
 /// ```swift
 /// let time = StoreTime()
@@ -12,7 +10,7 @@ import Synchronization
 /// print(time.seconds)
 /// ```
 public final class StoreTime: Sendable {
-  /// The sum to which jobs of the current task add their time; nil if their time is not counted.
+  /// Nil if the time of the current task's jobs is not counted.
   @TaskLocal static var current: StoreTime?
 
   private let nanoseconds = Atomic<Int64>(0)
@@ -20,15 +18,12 @@ public final class StoreTime: Sendable {
   /// Creates a sum of 0 seconds.
   public init() {}
 
-  /// The sum of seconds so far. The time that a job waits for a thread or for the commit does not
-  /// count. For SQLite, only the time on a processor counts. For PostgreSQL, all the elapsed time
-  /// of a job counts.
+  /// The sum of seconds so far, without the time in which jobs wait for a thread or for the commit.
+  /// SQLite's jobs count by processor time, PostgreSQL's by elapsed time.
   public var seconds: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1e9 }
 
-  /// Runs `body`, and adds the time of all its store jobs to the sum. Jobs of child tasks count,
-  /// too.
-  ///
-  /// A job that still runs when `body` has returned adds its time when it ends.
+  /// Adds the time of all store jobs of `body` and its child tasks to the sum. A job that still
+  /// runs when `body` has returned adds its time when it ends.
   public func counting<Value: Sendable>(
     _ body: () async throws -> Value
   ) async rethrows -> Value {
@@ -36,9 +31,6 @@ public final class StoreTime: Sendable {
   }
 
   /// Runs a job on the calling thread, and adds its time to the sum.
-  ///
-  /// SQLite works on the calling thread, so the thread's processor time counts. PostgreSQL works in
-  /// another process, so the elapsed time counts.
   ///
   /// - Parameter isElsewhere: whether another process does the work while the thread waits.
   func count<Value>(isElsewhere: Bool, _ job: () throws -> Value) rethrows -> Value {
@@ -48,7 +40,6 @@ public final class StoreTime: Sendable {
     return try job()
   }
 
-  /// Returns the present time of one of the system's clocks, in nanoseconds.
   private static func nanoseconds(of clock: clockid_t) -> Int64 {
     var time = timespec()
     clock_gettime(clock, &time)

@@ -1,48 +1,36 @@
 import Foundation
 import SQLEngine
 
-/// The threads of an open store.
-///
-/// A thread that has a connection closes this connection when the thread's work ends. The group
-/// counts the threads, so that closing the store can wait for the last thread. These threads block
-/// while the engine works. Therefore they are separate from the threads that run Swift's tasks.
+/// The threads of an open store. They block while the engine works, so they are separate from the
+/// threads that run Swift's tasks. The group counts them, so that closing the store can wait for
+/// the last one.
 final class ThreadGroup: @unchecked Sendable {
   private let lock = NSLock()
-  /// The lock that a thread holds while it closes its connection.
+  /// A thread holds the lock while it closes its connection.
   private let closing = NSLock()
-  /// The number of connections of threads that are not closed. ``closing`` guards it.
+  /// The connections that are not closed. ``closing`` guards the number.
   private var openConnections = 0
-  /// The path of the store's file; nil for a store that is not in a file.
+  /// Nil for a store that is not in a file.
   private let path: String?
-  /// Whether the group keeps the lock of the store's file until the last thread has ended.
+  /// Whether the group has ``serverLock`` until the last thread has ended.
   private let keepsServerLock: Bool
   // The lock guards the following properties.
-  /// The number of threads that have not ended.
   private var running = 0
   /// The tasks that wait for the end of the last thread.
   private var waiters: [CheckedContinuation<Void, Never>] = []
-  /// The lock that keeps other servers from opening the store's file. The lock is released when the
-  /// last thread has ended.
+  /// Keeps other servers from opening the store's file, until the last thread has ended.
   private var serverLock: ServerLock?
 
-  /// Creates a group without threads.
-  ///
   /// - Parameters:
-  ///   - serverLock: the lock of the store's file, which the group releases when the last thread has
-  ///     ended; nil if the store needs no lock.
-  ///   - path: the path of the store's file; nil for a store that is not in a file.
+  ///   - serverLock: nil if the store needs no lock.
+  ///   - path: nil for a store that is not in a file.
   init(keeping serverLock: ServerLock?, ofStoreAt path: String?) {
     self.serverLock = serverLock
     self.path = path
     keepsServerLock = serverLock != nil
   }
 
-  /// Starts a thread with a connection of its own.
-  ///
-  /// - Parameters:
-  ///   - name: the thread's name, for debuggers and profilers.
-  ///   - connection: the connection, which is closed when `work` returns.
-  ///   - work: the thread's work, usually a loop that takes jobs until the queue is closed.
+  /// Starts a thread with a connection of its own, which is closed when `work` returns.
   func start(
     named name: String, over connection: sending StoreConnection,
     _ work: @escaping @Sendable (StoreConnection) -> Void
@@ -67,8 +55,8 @@ final class ThreadGroup: @unchecked Sendable {
   /// Removes the mark that the log must be there, so that the close of the last connection deletes
   /// the log. If it cannot be removed, the close keeps the log.
   ///
-  /// - Returns: the lock of the store's file that a tool holds until it has closed the connection. A
-  ///   tool removes the mark that a killed server left, unless a server uses the file.
+  /// - Returns: the lock of the store's file that a tool holds until it has closed the connection.
+  ///   A tool removes the mark that a killed server left, unless a server uses the file.
   private func settleLog(over engine: any SQLConnection) -> ServerLock? {
     do {
       guard let path, try engine.isLogMarked else { return nil }
@@ -80,8 +68,6 @@ final class ThreadGroup: @unchecked Sendable {
     }
   }
 
-  /// Starts a thread, and counts it until it ends.
-  ///
   /// The thread has a stack of 1 MiB.
   func start(named name: String, _ work: @escaping @Sendable () -> Void) {
     lock.withLock { running += 1 }
@@ -94,7 +80,7 @@ final class ThreadGroup: @unchecked Sendable {
     thread.start()
   }
 
-  /// Waits until every thread has ended. The method returns at once if no thread runs.
+  /// Waits until every thread has ended.
   func ended() async {
     await withCheckedContinuation { continuation in
       let isOver = lock.withLock {
@@ -105,8 +91,7 @@ final class ThreadGroup: @unchecked Sendable {
     }
   }
 
-  /// Counts the end of the calling thread. The last thread releases the lock of the store's file,
-  /// and resumes all waiting tasks.
+  /// The last thread releases the lock of the store's file, and resumes all waiting tasks.
   private func ended() {
     let resumed = lock.withLock {
       running -= 1

@@ -2,13 +2,14 @@ import CloudKitModel
 import StoreModel
 
 /// A schedule of waiting jobs: it decides which jobs a thread does next. The schedule is a value
-/// without I/O and without locks of its own; ``JobQueue`` guards it.
+/// without locks of its own; ``JobQueue`` guards it.
 ///
 /// A transaction has jobs of one kind (``JobKind``). While several kinds wait, every second
-/// transaction is one of short jobs, and the others are of dispatches and of bulk writes in turns. So
-/// a short job waits for one other transaction at most, and bulk writes cannot keep the dispatcher
-/// from following them. If only bulk writes wait, a transaction takes as many as it can, because jobs
-/// that change the same pages cost less together; otherwise it takes ``rowBudget`` rows.
+/// transaction is one of short jobs, and the others are of dispatches and of bulk writes in turns.
+/// So a short job waits for one other transaction at most, and bulk writes cannot keep the
+/// dispatcher from following them. If only bulk writes wait, a transaction takes as many as it can,
+/// because jobs that change the same pages cost less together; otherwise it takes ``rowBudget``
+/// rows.
 ///
 /// If ``threads`` is 1, a thread gets the oldest jobs of a kind, whatever their locks. This also
 /// serves the queue of reads, because reads take no locks. On a distributed store, the jobs of a
@@ -19,44 +20,31 @@ import StoreModel
 /// Short jobs and others then take turns in each database too, because the turns of all databases
 /// together could all go to the others.
 struct WriteSchedule {
-  /// The number of threads whose jobs take locks, at least 1.
   private let threads: Int
-  /// Whether the jobs of one transaction concern one database.
   private let separatesDatabases: Bool
-  /// The jobs that a thread may take although the other threads then have none. What the jobs of a
-  /// transaction have in common, such as the commit, costs more than they gain by several threads.
+  /// The jobs that a thread may take although the other threads then have none. The common cost of
+  /// a transaction, such as the commit, is more than few jobs gain by several threads.
   private let leastShare: Int
-  /// The waiting jobs by kind, oldest first.
+  /// Oldest first.
   private var waiting: [JobKind: [any StoreJob]] = [:]
-  /// The kinds in the order in which their turns come.
   private var order: [JobKind] = [.short, .dispatch, .bulk]
-  /// Whether the last transaction of a database had other jobs than short ones. A database that is
-  /// missing owes nobody a turn.
+  /// Whether the last transaction of a database had other jobs than short ones. A missing database
+  /// owes nobody a turn.
   private var wasLong: [DatabaseID: Bool] = [:]
-  /// The number of waiting short jobs that take all locks.
+  /// Short jobs that take all locks.
   private var waitingForAll = 0
-  /// The locks of each thread's current jobs, by the threads' numbers; nil for a thread without
-  /// jobs.
+  /// The locks of each thread's current jobs; nil for a thread without jobs.
   private var inHand: [WriteLocks?]
-  /// The union of the locks in ``inHand``.
   private var heldLocks = LockSet()
 
-  /// The most jobs of a kind that ``take(most:by:)`` examines. The limit keeps a call short while
-  /// many jobs wait for one lock.
+  /// The most jobs of a kind that one call examines, so that it stays short while many wait for one
+  /// lock.
   private static let lookahead = 2_048
-  /// The most databases in ``wasLong``.
   private static let turnLimit = 1_024
   /// The most rows of the bulk writes of one transaction while other jobs wait. One job may have
   /// more.
   private static let rowBudget = 512
 
-  /// Creates an empty schedule.
-  ///
-  /// - Parameters:
-  ///   - threads: the number of threads whose jobs take locks; a number below 1 counts as 1.
-  ///   - separatesDatabases: whether the jobs of one transaction concern one database, as in a
-  ///     distributed store.
-  ///   - leastShare: the jobs that a thread may take although the other threads then have none.
   init(threads: Int, separatesDatabases: Bool = false, leastShare: Int = 16) {
     self.threads = max(1, threads)
     self.leastShare = leastShare
@@ -64,7 +52,6 @@ struct WriteSchedule {
     inHand = Array(repeating: nil, count: self.threads)
   }
 
-  /// The number of waiting jobs.
   var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
   var isEmpty: Bool { waiting.values.allSatisfy(\.isEmpty) }
 
@@ -81,29 +68,22 @@ struct WriteSchedule {
     return threads == 1 || !heldLocks.exclude(job.locks)
   }
 
-  /// Releases the locks of a thread's jobs, because the thread has finished them. The method does
-  /// nothing for a thread without jobs.
+  /// Releases the locks of a thread's jobs, because the thread has finished them.
   mutating func finish(by thread: Int) {
     guard inHand[thread] != nil else { return }
     inHand[thread] = nil
     heldLocks = LockSet(inHand.compactMap(\.self))
   }
 
-  /// Removes the jobs for a thread's next transaction from the schedule, and returns them.
+  /// Takes the jobs for a thread's next transaction; empty while all waiting jobs must wait for
+  /// other threads.
   ///
   /// A thread gets its share: the number of waiting jobs divided by the number of threads, or
-  /// ``leastShare`` if that is more. Beyond
-  /// its share, the thread also gets the jobs that the locks of its other jobs keep from other
-  /// threads anyway. All jobs of one transaction have the same `WriteLocks.reach`, so jobs that
-  /// need the reference lock are done together.
+  /// ``leastShare`` if that is more. It also gets the further jobs that the locks of its own jobs
+  /// keep from other threads anyway. All jobs of one transaction have the same `WriteLocks.reach`,
+  /// so jobs that need the reference lock are done together.
   ///
-  /// - Parameters:
-  ///   - most: the most jobs returned.
-  ///   - thread: the number of the thread, from 0.
-  /// - Returns: the jobs; empty if there are none, or while all waiting jobs must wait for the jobs
-  ///   of other threads.
-  /// - Complexity: O(*n*), where *n* is the number of waiting jobs. The locks of at most
-  ///   ``lookahead`` jobs are examined.
+  /// - Complexity: O(*n*), where *n* is the number of waiting jobs.
   mutating func take(most: Int, by thread: Int) -> [any StoreJob] {
     // A job that takes all locks waits for a moment when nobody has any. Turns of others would put
     // the moment off without end.
@@ -136,7 +116,6 @@ struct WriteSchedule {
     return []
   }
 
-  /// Moves a kind behind those whose turns come before its next one.
   private mutating func endTurn(of kind: JobKind) {
     order.removeAll { $0 == kind }
     switch kind {
@@ -147,8 +126,6 @@ struct WriteSchedule {
     }
   }
 
-  /// Removes jobs of one kind for a thread's next transaction; see ``take(most:by:)``.
-  ///
   /// - Parameters:
   ///   - excluded: the locks that no job may take. The method adds those of jobs that must wait for
   ///     them.
@@ -217,16 +194,12 @@ struct WriteSchedule {
     return owed
   }
 
-  /// Returns whether a job may join the jobs that were chosen so far for a thread.
+  /// Returns whether a job may join the jobs that were chosen so far for a thread, whose locks are
+  /// `locks`.
   ///
-  /// The first job always fits. All jobs of one transaction have the same reach. In a distributed
-  /// store, they must also name the same database, and the thread's share does not matter. In other
-  /// stores, a job beyond the share fits only if no other thread could do the job meanwhile.
-  ///
-  /// - Parameters:
-  ///   - wanted: the locks of the job.
-  ///   - locks: the union of the locks of the chosen jobs; nil if there are none.
-  ///   - isBelowShare: whether fewer jobs than the thread's share are chosen.
+  /// All jobs of one transaction have the same reach. In a distributed store, they must also name
+  /// the same database, and the thread's share does not matter. In other stores, a job beyond the
+  /// share fits only if no other thread could do the job meanwhile.
   private func fits(_ wanted: WriteLocks, into locks: WriteLocks?, isBelowShare: Bool) -> Bool {
     guard let locks else { return true }
     guard wanted.reach == locks.reach else { return false }
@@ -244,20 +217,16 @@ struct WriteSchedule {
   }
 }
 
-/// The union of the locks of several jobs, which quickly checks whether the locks exclude another
-/// job.
+/// The union of the locks of several jobs.
 private struct LockSet {
-  /// The greatest reach of the locks.
   private var reach = WriteLocks.Reach.rows
   private var databases: Set<DatabaseID> = []
-  /// Whether one of the jobs settles deliveries.
   private var settlesDeliveries = false
 
   init(_ all: [WriteLocks] = []) {
     for locks in all { insert(locks) }
   }
 
-  /// Adds the locks of a job.
   mutating func insert(_ locks: WriteLocks) {
     reach = max(reach, locks.reach)
     settlesDeliveries = settlesDeliveries || locks.settlesDeliveries
@@ -266,10 +235,9 @@ private struct LockSet {
 
   /// Returns whether a job with these locks must wait for the jobs of this set.
   ///
-  /// Two jobs exclude each other in three cases: both settle deliveries, both lock the same
-  /// database, or both take the reference lock. A job that takes all locks
-  /// (``WriteLocks/everything``) excludes every job that locks a database, takes the reference lock
-  /// or takes all locks.
+  /// Two jobs exclude each other if both settle deliveries, lock the same database, or take the
+  /// reference lock. A job that takes all locks (``WriteLocks/everything``) excludes every job that
+  /// locks a database, takes the reference lock or takes all locks.
   func exclude(_ locks: WriteLocks) -> Bool {
     if locks.settlesDeliveries, settlesDeliveries { return true }
     let usesDatabases = !locks.databases.isEmpty

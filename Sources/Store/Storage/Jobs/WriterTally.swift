@@ -3,21 +3,19 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// The counts of the writing threads' transactions, for metrics. A mutex guards the counts, so any
-/// thread may call the methods.
+/// The counts of the writing threads' transactions, for metrics.
 final class WriterTally: Sendable {
-  /// The state that the threads share.
+  /// The state behind the mutex.
   private struct State {
-    /// The counts since the store was opened.
     var metrics = StoreMetrics()
-    /// The time at which each thread began its current transaction, by the threads' numbers.
+    /// The start of each thread's current transaction.
     var began: [Int: ContinuousClock.Instant] = [:]
   }
 
   private let state = Mutex(State())
 
-  /// The store's metrics with the values that come from the writing threads; the other values are
-  /// the defaults. `secondsInTransaction` is the age of the oldest transaction under way.
+  /// The other values of the metrics are the defaults. `secondsInTransaction` is the age of the
+  /// oldest transaction under way.
   var metrics: StoreMetrics {
     state.withLock { state in
       var metrics = state.metrics
@@ -28,21 +26,16 @@ final class WriterTally: Sendable {
     }
   }
 
-  /// Records that a thread begins a transaction.
   func begin(_ thread: Int) {
     state.withLock { $0.began[thread] = .now }
   }
 
-  /// Records that a thread has ended its transaction.
-  ///
-  /// If the engine and the disk did not fail, an error, such as a refused write, changes no metric
-  /// except the size of the log.
+  /// Records the end of a transaction. An error that is no fault of the engine or the disk, such as
+  /// a refused write, changes no metric except the size of the log.
   ///
   /// - Parameters:
-  ///   - thread: the thread's number.
-  ///   - writes: the number of writes in the transaction.
-  ///   - loggedPages: the number of pages in the write-ahead log after the transaction.
-  ///   - error: the reason why the transaction was rolled back; nil after a commit.
+  ///   - loggedPages: the pages in the write-ahead log after the transaction.
+  ///   - error: the reason of the rollback; nil after a commit.
   func end(_ thread: Int, writes: Int, loggedPages: Int, _ error: (any Error)?) {
     state.withLock { state in
       let seconds = state.began.removeValue(forKey: thread).map {
@@ -64,8 +57,7 @@ final class WriterTally: Sendable {
 }
 
 extension StoreError {
-  /// The reason of a failure of the engine or the disk; nil for other errors, such as those of a
-  /// refused write.
+  /// Nil for errors that are no fault of the engine or the disk, such as those of a refused write.
   fileprivate var fault: String? {
     switch code {
     case .statementFailed, .outcomeUnknown, .full, .diskFailed, .corrupt, .overloaded, .unreachable,

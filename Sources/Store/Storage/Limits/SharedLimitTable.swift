@@ -2,34 +2,31 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The limits that the servers of a store count together: requests, and attempts to sign in. On a
-/// store for one server the tables are empty. See `SharedLimits`.
+/// The limits that the servers of a store count together (`SharedLimits`): requests, and attempts
+/// to sign in. On a store for one server the tables are empty.
 ///
 /// A *subject* of a limit is a caller, an account, a network address, or an account at a network
-/// address. The tables name a subject only by a hash.
+/// address.
 ///
 /// `request_allowances` has a *token bucket* for each caller: a number of permitted requests that
 /// rises with time, up to the bucket's capacity. A *draw* takes requests out of a bucket.
 /// `sign_in_attempts` has the recent wrong attempts of each subject.
 ///
-/// `full_at` is the time, in nanoseconds since 1970, at which a bucket is full if no server draws
-/// from it. This time is the whole state of the bucket (the "theoretical arrival time" of the
-/// generic cell rate algorithm, ITU-T I.371). `drawn` and `granted` are the time and the number of
-/// requests of the last draw.
+/// `full_at` is the time at which a bucket is full if no server draws from it. This time is the
+/// whole state of the bucket (the "theoretical arrival time" of the generic cell rate algorithm,
+/// ITU-T I.371). For example, a bucket gains a request in each second, and its capacity is 10. A
+/// draw of 4 requests from the full bucket at the time *t* makes the bucket full again at *t* + 4
+/// s. A second draw at *t* + 1 s finds 7 requests.
 ///
-/// For example, a bucket gains a request in each second, and its capacity is 10. A draw of 4
-/// requests from the full bucket at the time *t* makes the bucket full again at *t* + 4 s. A second
-/// draw at *t* + 1 s finds 7 requests.
-///
-/// `/*unlogged*/` marks tables whose rows need not survive a crash of the database server.
-///
-/// The statements are for PostgreSQL, because stores on other engines have one server only.
+/// `/*unlogged*/` marks tables whose rows need not survive a crash of the database server. The
+/// statements are for PostgreSQL, because stores on other engines have one server only.
 struct SharedLimitTable: Table {
   let transaction: StoreTransaction
 
-  /// The tables of buckets and attempts. `subject` is the first 16 bytes of a SHA-256 hash
-  /// (`LimitSubject`). `full_at` and `drawn` are in nanoseconds since 1970, and `last_attempt` is
-  /// in milliseconds since 1970. `wrong` is the number of failed attempts and attempts under way.
+  /// `subject` is the first 16 bytes of a SHA-256 hash (`LimitSubject`). `full_at` and `drawn` are
+  /// in nanoseconds since 1970, `last_attempt` in milliseconds. `drawn` and `granted` are the time
+  /// and the number of requests of the last draw. `wrong` is the number of failed attempts and
+  /// attempts under way.
   static let definition = [
     """
     CREATE /*unlogged*/ TABLE request_allowances (
@@ -42,33 +39,29 @@ struct SharedLimitTable: Table {
     """,
   ]
 
-  /// Returns the SQL expression for the present time in nanoseconds since 1970: the time of the
-  /// database's clock, or the time that a test passes.
-  ///
-  /// - Parameter argument: an SQL parameter with the time of a test; its value is null otherwise.
+  /// The SQL expression for the present time in nanoseconds since 1970: the time that a test passes
+  /// as the argument, or that of the database's clock.
   private static func time(_ argument: String) -> String {
     "COALESCE(\(argument), (EXTRACT(EPOCH FROM statement_timestamp()) * 1000000000)::BIGINT)"
   }
 
-  /// Returns the present time in nanoseconds since 1970, by the same clock.
+  /// The same clock, in nanoseconds since 1970.
   private func time() throws -> Int64 {
     if let steered = transaction.context.steeredTime?() { return steered }
     return try connection.first(Self.sql.time, []) { $0.integer(0) } ?? 0
   }
 
-  /// The argument for ``time(_:)``: the time that a test has set, or null for the database's clock.
+  /// The time that a test has set, or null for the database's clock.
   private var steeredTimeArgument: SQLValue { SQLValue(transaction.context.steeredTime?()) }
 
   // MARK: Requests
 
-  /// The SQL expression for the content of an existing bucket at the time of a draw. The content is
-  /// in nanoseconds: the number of requests multiplied by `$2`.
-  ///
-  /// In a draw, `$2` is the time in which a bucket gains one request. `$3` is the time in which an
-  /// empty bucket becomes full. Both are in nanoseconds.
+  /// The content of an existing bucket at the time of a draw, in nanoseconds: the number of
+  /// requests multiplied by `$2`, the time in which a bucket gains one. `$3` is the time in which
+  /// an empty bucket becomes full.
   private static let content =
     "LEAST($3, GREATEST(0, excluded.drawn + $3 - request_allowances.full_at))"
-  /// The SQL expression for the number of requests that a draw from an existing bucket gets, as
+  /// The number of requests that a draw from an existing bucket gets, as
   /// `AllowanceDraw.granted(of:)` computes it. `$4` is the number of requests that wait at the
   /// server, and `$5` is the number of further requests that the server wants to reserve.
   private static let granted =
@@ -80,10 +73,7 @@ struct SharedLimitTable: Table {
   /// first. If the difference is greater, the clock was set back since the row was written.
   private static let disorder: Int64 = 10_000_000_000
 
-  /// Draws requests from a bucket by one statement. The statement is a transaction by itself.
-  ///
-  /// - Returns: the number of granted requests, and the nanoseconds until the bucket is full.
-  /// - Throws: ``StoreError/Code/corrupt`` if the statement returns no row.
+  /// Draws requests from a bucket by one statement, which is a transaction by itself.
   func draw(_ draw: AllowanceDraw) throws -> Allowance {
     let allowance = try connection.first(
       Self.sql.draw,
@@ -99,18 +89,15 @@ struct SharedLimitTable: Table {
 
   // MARK: Attempts to sign in
 
-  /// Reads the histories of wrong attempts of these subjects, calls `decide`, and stores the
-  /// histories as `decide` has changed them. Call the method in a transaction.
+  /// Reads the histories of wrong attempts of these subjects, and stores them as `decide` has
+  /// changed them. Call the method in a transaction.
   ///
-  /// The first statements lock the subjects' rows, and create missing rows. So an attempt on
-  /// another server that has one of these subjects waits for the commit.
+  /// The first statements lock the subjects' rows, and create missing rows. An attempt on another
+  /// server that has one of these subjects therefore waits for the commit.
   ///
-  /// - Parameters:
-  ///   - subjects: the subjects of the attempt, such as an account and a network address.
-  ///   - decide: gets the histories in the order of `subjects`, and the present time. A history is
-  ///     nil for a subject without wrong attempts. If `decide` sets a history to nil or its number
-  ///     of wrong attempts to 0, the method deletes the history.
-  /// - Returns: the result of `decide`.
+  /// - Parameter decide: gets the histories in the order of `subjects`, and the present time. A
+  ///   history is nil for a subject without wrong attempts. The method deletes a history that is
+  ///   nil or has 0 wrong attempts.
   func attempt<Verdict>(
     by subjects: [LimitSubject],
     _ decide: (inout [AttemptHistory?], Timestamp) -> Verdict
@@ -143,20 +130,16 @@ struct SharedLimitTable: Table {
 
   // MARK: Sweeping
 
-  /// The seconds after which a history of attempts is deleted: two hours. Servers ignore a history
-  /// after one hour.
+  /// Two hours, in seconds. Servers ignore a history after one hour.
   private static let attemptsKept: Int64 = 7200
-  /// The most histories of attempts. Beyond this number, a sweep deletes the histories whose last
-  /// attempt is oldest. So attempts with ever new names do not fill the table.
+  /// The most histories of attempts, so that attempts with ever new names do not fill the table. A
+  /// sweep deletes the histories beyond, those whose last attempt is oldest.
   private static let attemptLimit: Int64 = 100_000
   /// The most rows that one statement of a sweep deletes.
   private static let sweptRows: Int64 = 10_000
 
-  /// Deletes full buckets and old histories of attempts. A subject without a row has a full bucket,
-  /// so a full bucket needs no row.
-  ///
-  /// Each of three statements deletes at most ``sweptRows`` rows. Two servers may sweep at the same
-  /// time.
+  /// Deletes full buckets and old histories of attempts, at most ``sweptRows`` by each statement. A
+  /// subject without a row has a full bucket. Two servers may sweep at the same time.
   func sweep() throws {
     let now = try time()
     // A concurrent draw may change a bucket that the inner selection has found. PostgreSQL then
@@ -170,15 +153,13 @@ struct SharedLimitTable: Table {
   }
 
   struct Statements {
-    /// Draws requests from the bucket of one subject.
-    ///
     /// A subject without a row has a full bucket. The statement then inserts a row; `$6` is the
-    /// number of requests that a draw gets from a full bucket. If there is a row, the conflict clause
-    /// locks the row and computes the number from it. So draws of several servers never get the same
-    /// request.
+    /// number of requests that a draw gets from a full bucket. If there is a row, the conflict
+    /// clause locks it and computes the number from it, so draws of several servers never get the
+    /// same request.
     ///
     /// An empty bucket has a `full_at` of at most the draw's time and `$3`. If `full_at` is later
-    /// than that by more than ``disorder``, the clock was set back, and the bucket counts as empty.
+    /// by more than ``disorder``, the clock was set back, and the bucket counts as empty.
     let draw = """
       INSERT INTO request_allowances (subject, full_at, drawn, granted)
       VALUES ($1, \(SharedLimitTable.time("$7")) + $6 * $2, \(SharedLimitTable.time("$7")), $6)

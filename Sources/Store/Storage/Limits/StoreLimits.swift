@@ -3,23 +3,17 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The service for the limits that servers count together: requests, and attempts to sign in.
+/// The service for the limits that servers count together. ``Store`` has it if it is opened for a
+/// server on PostgreSQL.
 ///
 /// The service has a thread and a connection of its own, so it does not wait for writes of records.
-/// A *draw*, which takes requests out of a caller's token bucket (``SharedLimitTable``), is one
-/// statement without an explicit transaction.
-///
-/// ``Store`` has this service if it is opened for a server on PostgreSQL. Any task may call the
-/// methods. The thread runs their jobs one after the other.
+/// The thread runs the jobs one after the other.
 final class StoreLimits: SharedLimits {
-  /// The least number of seconds between two sweeps of the thread.
+  /// The least seconds between two sweeps of the thread.
   private static let sweepInterval = 10.0
 
-  /// The draws and attempts that wait for the thread.
   let queue: JobQueue
 
-  /// Creates the service. The caller starts a thread that runs ``work(over:)``.
-  ///
   /// - Parameter waiting: the most draws and attempts that may wait. Further ones fail with
   ///   ``StoreError/Code/overloaded``.
   init(waiting: Int) {
@@ -51,8 +45,8 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// Deletes rows that are no longer needed. After a job, the thread also does so by itself if its
-  /// last sweep was more than ``sweepInterval`` seconds ago.
+  /// Sweeps at once. After a job, the thread also does so by itself, at most once in
+  /// ``sweepInterval``.
   func sweep() async throws {
     try await perform { transaction in
       try transaction.connection.withoutTransaction {
@@ -61,7 +55,6 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// Runs `body` on the thread, and returns its result.
   private func perform<Value: Sendable>(
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
@@ -70,10 +63,7 @@ final class StoreLimits: SharedLimits {
     }
   }
 
-  /// Runs jobs until the queue is closed and empty. The method is the body of the service's thread.
-  ///
-  /// Between jobs the method also deletes rows that are no longer needed, at most once in
-  /// ``sweepInterval`` seconds.
+  /// The body of the service's thread, which ends when the queue is closed and empty.
   func work(over connection: StoreConnection) {
     var swept = ContinuousClock.now
     while let jobs = queue.take(most: 1) {

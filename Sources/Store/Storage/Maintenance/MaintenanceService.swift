@@ -2,25 +2,20 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The retention times that are not configurable, in milliseconds. A row's retention is the time
-/// for which the store keeps the row.
+/// The retention times that are not configurable, in milliseconds.
 enum Retention {
-  /// The retention of rows of deleted subscriptions, finished deliveries, refused pushes and former
-  /// devices: 30 days. All but the rows of deleted subscriptions are kept longer if the
-  /// notification log is kept longer.
+  /// For rows of deleted subscriptions, finished deliveries, refused pushes and former devices: 30
+  /// days. All but the rows of deleted subscriptions are kept longer with a longer notification
+  /// log.
   static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1000
-  /// The retention of named requests (``AnsweredRequestTable``): 8 days, one more than clients
-  /// repeat a request.
+  /// For named requests (``AnsweredRequestTable``): 8 days, one more than clients repeat a request.
   static let answeredRequests: Int64 = 8 * 24 * 60 * 60 * 1000
   /// The most rows that one write of the maintenance finds and deletes, so that other writes do not
-  /// wait long. Rows of other tables that belong to the found rows may be deleted in the same
-  /// write.
+  /// wait long. Their rows in other tables may be deleted in the same write.
   static let batch: Int64 = 500
 }
 
-/// The background work of a store: the service deletes rows that have passed their retention,
-/// builds and removes indexes, and continues the deletion of users. A server calls the methods from
-/// time to time.
+/// The background work of a store, which a server calls from time to time.
 public struct MaintenanceService: Sendable {
   let transactions: Transactions
   let configuration: StoreConfiguration
@@ -29,8 +24,7 @@ public struct MaintenanceService: Sendable {
   let changeHistory: ChangeHistoryService
   let assets: AssetService
   let userDeletion: UserDeletionService
-  /// The limits that all servers of a shared store count together; nil if one server uses the store
-  /// alone.
+  /// Nil if one server uses the store alone.
   let limits: StoreLimits?
 
   /// Deletes rows and files that have passed their retention, in this order:
@@ -47,12 +41,9 @@ public struct MaintenanceService: Sendable {
   /// 6. expired uploads, assets that no record has, hashes of deleted users, and rows of shared
   ///    limits that are no longer needed
   ///
-  /// Each step writes in batches of up to ``Retention/batch`` rows, so that other writes do not
-  /// wait long. One write deletes all expired tokens and sessions. If a step fails, the earlier
-  /// deletions stay, and the later steps do not run. A delivery is deleted with its log entry,
-  /// finished or not.
-  ///
-  /// - Parameter timestamp: the present time, from which all ages are counted.
+  /// Each step writes in batches of up to ``Retention/batch`` rows, but deletes all expired tokens
+  /// and sessions in one write. If a step fails, the earlier deletions stay, and the later steps do
+  /// not run. A delivery is deleted with its log entry, finished or not.
   public func trim(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - Retention.milliseconds
     let limits = configuration.notificationLog
@@ -108,10 +99,9 @@ public struct MaintenanceService: Sendable {
     try await self.limits?.sweep()
   }
 
-  /// Does the next step of the user deletions under way (``UserDeletion``). Several processes may
-  /// call the method at the same time.
+  /// Does the next step of the user deletions under way (``UserDeletion``), and returns the
+  /// deletion; nil if none is under way. Several processes may call the method at the same time.
   ///
-  /// - Returns: the deletion after the step; nil if no deletion is under way.
   /// - Throws: ``StoreError/Code/assetFailed`` if files of assets cannot be removed.
   public func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
     try await userDeletion.continueUserDeletion(at: timestamp)
@@ -119,17 +109,13 @@ public struct MaintenanceService: Sendable {
 }
 
 extension MaintenanceService {
-  /// Deletes marks in batches, until `find` returns no more.
   private func dropMarks(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
   ) async throws {
     try await transactions.inBatches(find, drop: { try LogTrimming(in: $0).drop(marks: $1) })
   }
 
-  /// Deletes expired device tokens, web auth tokens and console sessions in one write, however many
-  /// there are.
-  ///
-  /// - Parameter now: the present time in milliseconds since 1970.
+  /// Deletes in one write, however many rows there are.
   private func dropExpiredTokens(at now: Int64) async throws {
     try await transactions.writeDevices { transaction, orders in
       try DeviceTable(transaction: transaction).dropExpired(at: now, ordering: &orders)
@@ -139,19 +125,16 @@ extension MaintenanceService {
   }
 }
 
-/// A database, with a version. A deletion is *forgotten* when the store has removed its row after
-/// its retention. The version is that of the newest forgotten deletion. A client whose position is
-/// older must read from the beginning.
+/// A database, and the version of its newest *forgotten* deletion: the store has removed its row
+/// after its retention. A client whose position is older must read from the beginning.
 struct ForgottenVersion: InDatabase {
   var database: DatabaseID
   var version: Int64
 
-  /// Reads the first two columns of a row: database and version.
   init(row: any SQLRow) {
     database = DatabaseID(rawValue: row.integer(0))
     version = row.integer(1)
   }
 
-  /// The arguments `$1` and `$2` of a statement: database and version.
   var arguments: [SQLValue] { [.id(database), .integer(version)] }
 }

@@ -4,46 +4,40 @@ import StoreModel
 /// A step from one schema version of the store to the next.
 ///
 /// ``apply(_:to:)`` runs the missing steps when a store is opened. A store is never migrated back.
-///
 /// To change the schema after a release, append a step to ``Schema/migrations`` with the next
 /// version. Never change a released step.
 package struct Migration: Sendable {
-  /// The schema version that the step leads to. Each step has a greater version than the one
-  /// before.
+  /// The schema version that the step leads to, greater than that of the step before.
   var version: Int64
-  /// The definitions of tables and indexes, in PostgreSQL's dialect. They run in order.
-  /// `SQLConnection.definition(_:)` translates each one into the engine's dialect.
+  /// Definitions of tables and indexes in PostgreSQL's dialect, in order.
+  /// `SQLConnection.definition(_:)` translates them into the engine's dialect.
   var statements: [String]
-  /// A function that fills in values that SQL alone cannot compute; nil if there are none. The
-  /// function runs after the statements, in the same transaction.
+  /// Fills in values that SQL alone cannot compute, after the statements and in the same
+  /// transaction.
   var fill: (@Sendable (any SQLConnection) throws -> Void)?
   /// Whether programs of the version before this step can use the store after the step, as in a
   /// rolling upgrade. Such a *gradual* step adds only tables and columns that these programs need
-  /// not know.
-  ///
-  /// After a step that is not gradual, these programs refuse the store with
+  /// not know. After another step, these programs refuse the store with
   /// ``StoreError/Code/newerSchema``.
   var isGradual = false
 
-  /// The statement that creates the table with the schema version, if the table is missing. The
-  /// table has one row, or none before the first migration.
+  /// The table with the schema version has one row, or none before the first migration.
   package static let definition =
     "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL)"
 
-  /// The schema version of a store that `petrel store migrate` is filling. No program opens a store
-  /// with this version.
+  /// The version of a store that `petrel store migrate` is filling. No program opens such a store.
   package static let unfinishedVersion: Int64 = -1
 
-  /// The name of a counter: the oldest schema version whose programs may use the store. A gradual
-  /// step does not change the counter.
+  /// The counter with the oldest schema version whose programs may use the store. A gradual step
+  /// does not change it.
   private static let leastVersion = "least_version"
 
-  /// Runs the `migrations` that the store lacks, in one transaction. If the store has a later
-  /// schema version that permits programs of this version, the method changes nothing.
+  /// Runs the `migrations` that the store lacks, in one transaction. A store with a later version
+  /// that permits programs of this version stays as it is.
   ///
-  /// If the store has the version of the last migration, the method only runs one statement.
-  /// Otherwise the method locks the table of the version and reads the version again before it
-  /// migrates. So if two programs open the store at the same moment, only one of them migrates.
+  /// With the newest version, the method only runs one statement. Otherwise it locks the table of
+  /// the version and reads the version again. If two programs open the store at the same moment,
+  /// only one of them migrates.
   ///
   /// - Throws:
   ///   - ``StoreError/Code/newerSchema`` if the store has a later version that does not permit
@@ -79,8 +73,7 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Begins a transaction that changes the store's schema version. Only one such transaction runs
-  /// at a time.
+  /// Begins a transaction that changes the schema version, of which only one runs at a time.
   ///
   /// On PostgreSQL the method locks `schema_version`, `counters` and `databases` against writes.
   /// Other transactions can read until a statement of the migration changes their table.
@@ -97,12 +90,7 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Checks that this program may use a store whose schema version is later than the program's.
-  ///
-  /// - Parameters:
-  ///   - version: the store's version.
-  ///   - newest: the program's version.
-  /// - Throws: ``StoreError/Code/newerSchema`` if the program may not use the store.
+  /// Checks that this program (version `newest`) may use a store whose schema version is later.
   private static func checkUse(
     of version: Int64, by newest: Int64, _ connection: any SQLConnection
   ) throws {
@@ -115,13 +103,11 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Runs the steps and stores the new schema version. If a step is not gradual, the method also
-  /// stores the least version (``leastVersion``), and first checks that no server has the store
-  /// open.
+  /// Runs the missing steps and stores the new schema version. If a step is not gradual, the method
+  /// also stores the least version (``leastVersion``), and first checks that no server has the
+  /// store open.
   ///
-  /// - Parameters:
-  ///   - steps: the missing steps; without any, the method does nothing.
-  ///   - version: the store's version; 0 for a new store.
+  /// - Parameter version: the store's version; 0 for a new store.
   private static func run(
     _ steps: [Migration], from version: Int64, on connection: any SQLConnection
   ) throws {
@@ -133,14 +119,9 @@ package struct Migration: Sendable {
     if let least { try CounterTable.set(leastVersion, to: least, over: connection) }
   }
 
-  /// Checks that no server has the store open. Such a server would not understand the new schema
-  /// version.
-  ///
-  /// Only stores on PostgreSQL are checked. For a store in a file, a lock on the file keeps other
+  /// Checks that no server has the store open: it would not understand the new schema version. Only
+  /// stores on PostgreSQL are checked. For a store in a file, a lock on the file keeps other
   /// servers out.
-  ///
-  /// - Parameter last: the last step to run, whose version the error names.
-  /// - Throws: ``StoreError/Code/cannotOpen`` with the description of a server.
   private static func checkServers(_ connection: any SQLConnection, _ last: Migration) throws {
     guard connection.isShared else { return }
     guard let server = try ServerTable.anyAlive(over: connection) else { return }
@@ -150,8 +131,7 @@ package struct Migration: Sendable {
         + "it open does not understand that version (\(server)); stop the store's servers first")
   }
 
-  /// Runs the statements and the ``fill`` function of each step. The caller has begun a
-  /// transaction, and stores the new version afterwards.
+  /// The caller has begun a transaction, and stores the new version afterwards.
   package static func run(_ migrations: [Migration], on connection: any SQLConnection) throws {
     for migration in migrations {
       for statement in migration.statements {
@@ -161,27 +141,23 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Writes the present schema version again, to check that the store accepts writes.
-  ///
-  /// - Throws: the error of the statement, such as ``StoreError/Code/full``.
+  /// Checks that the store accepts writes.
   static func writeVersionAgain(over connection: any SQLConnection) throws {
     _ = try connection.run("UPDATE schema_version SET version = version", [])
   }
 
-  /// Returns a store's schema version; nil if the table `schema_version` has no row.
-  ///
-  /// - Throws: ``StoreError/Code/statementFailed`` if there is no such table, and so no store.
+  /// Returns nil if the table has no row. Throws ``StoreError/Code/statementFailed`` if there is no
+  /// such table, and so no store.
   package static func version(over connection: any SQLConnection) throws -> Int64? {
     try connection.first("SELECT version FROM schema_version", []) { $0.integer(0) }
   }
 
-  /// Sets a store's schema version.
   package static func set(_ version: Int64, over connection: any SQLConnection) throws {
     try connection.run("DELETE FROM schema_version", [])
     try connection.run("INSERT INTO schema_version (version) VALUES ($1)", [.integer(version)])
   }
 
-  /// Returns a store's schema version; 0 for a new store.
+  /// Returns 0 for a new store.
   private static func currentVersion(of connection: any SQLConnection) throws -> Int64 {
     try version(over: connection) ?? 0
   }

@@ -5,12 +5,9 @@ import StoreModel
 /// Most tables with the contents of databases have `database_id` first in their primary key. All
 /// numbers in a database (those of zones, records, changes, log entries and deliveries) come from
 /// one sequence, the column `last_number` of the table `databases`. So each number is used at most
-/// once.
-///
-/// `/*clustered*/` marks a table whose rows are best stored in the order of the primary key.
-/// `/*unlogged*/` marks a table whose rows need not survive a crash of the database server.
+/// once. `/*clustered*/` marks a table whose rows are best stored in the order of the primary key.
+/// `/*unlogged*/` marks one whose rows need not survive a crash of the database server.
 package enum Schema {
-  /// The types of all tables.
   static let tables: [any Table.Type] = [
     CounterTable.self, DatabaseTable.self, ContainerTable.self, SubscriberDatabaseTable.self,
     UserTable.self, ApplicationPermissionTable.self, WebAuthTokenTable.self,
@@ -29,8 +26,6 @@ package enum Schema {
     MountTable.self, ForwardTable.self,
   ]
 
-  /// The migrations in the order of their versions.
-  ///
   /// A new store begins with the first migration. Only programs from before the first release made
   /// stores with earlier schema versions; such a store is refused.
   package static let migrations = [
@@ -40,19 +35,17 @@ package enum Schema {
       fill: SecretTable.makeClientSecret)
   ]
 
-  /// A store's schema version after all migrations.
   package static var newestVersion: Int64 { migrations.last?.version ?? 0 }
 
   /// The oldest schema version that this program can migrate.
   package static var oldestVersion: Int64 { migrations.first?.version ?? 0 }
 
-  /// Checks that this program knows a store's schema version.
+  /// Throws ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` for a version that
+  /// this program does not know.
   ///
   /// - Parameters:
   ///   - version: the store's version; 0 for a store without a version.
-  ///   - place: the store's location, which follows "the store at" in the error's text.
-  /// - Throws: ``StoreError/Code/newerSchema`` if the version is later than ``newestVersion``,
-  ///   ``StoreError/Code/olderSchema`` if it is earlier than ``oldestVersion``.
+  ///   - place: follows "the store at" in the error's text.
   package static func checkIsKnown(_ version: Int64, at place: String) throws {
     try checkIsNotTooOld(version, at: " at \(place)")
     guard version <= newestVersion else {
@@ -63,13 +56,9 @@ package enum Schema {
     }
   }
 
-  /// Checks that a store is not from before the first release.
+  /// Throws ``StoreError/Code/olderSchema`` for a store from before the first release.
   ///
-  /// - Parameters:
-  ///   - version: the store's version; 0 for a store without a version.
-  ///   - place: the text that follows "the store" in the error, such as " at
-  ///     /var/petrel/store.sqlite"; empty by default.
-  /// - Throws: ``StoreError/Code/olderSchema`` if the version is earlier than ``oldestVersion``.
+  /// - Parameter place: follows "the store" in the error, such as " at /var/petrel/store.sqlite".
   static func checkIsNotTooOld(_ version: Int64, at place: String = "") throws {
     guard version >= oldestVersion else {
       throw StoreError(

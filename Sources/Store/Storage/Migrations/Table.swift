@@ -1,16 +1,15 @@
 import SQLEngine
 
-/// A type that has all SQL on some tables: the definitions, and each statement that answers from the
-/// tables or changes them.
+/// A type that has all SQL on some tables.
 ///
-/// ``Schema/tables`` lists the types. Each statement is a stored property of ``sql``, or of a property
-/// of it. So a test finds all statements by reflection, and a statement that is in use is checked.
-/// The statements of a file `Type+Aspect.swift` are in a type of their own there.
+/// ``Schema/tables`` lists the types. Each statement is a stored property of ``sql``, or of a
+/// property of it. A test therefore finds all statements by reflection, and a statement that is in
+/// use is checked. The statements of a file `Type+Aspect.swift` are in a type of their own there.
 protocol Table: SendableMetatype {
   associatedtype Statements: Sendable
-  /// The statements that create the tables and their indexes, in PostgreSQL's dialect.
+  /// Creates the tables and their indexes, in PostgreSQL's dialect.
   static var definition: [String] { get }
-  /// The statements on the tables. A join is with the table whose rows it returns.
+  /// A join is with the table whose rows it returns.
   static var sql: Statements { get }
   var transaction: StoreTransaction { get }
 }

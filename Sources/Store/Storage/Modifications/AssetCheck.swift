@@ -3,22 +3,16 @@ import StoreModel
 
 /// The check of the assets of a record to be saved. It writes nothing.
 struct AssetCheck {
-  /// The record name of the user who saves the record.
   let user: String
   let database: DatabaseID
   let transaction: StoreTransaction
 
-  /// Checks that the user may save the assets in the named fields, and reduces each asset to the
-  /// parts that are stored: checksum and size.
+  /// Checks that the user may save the assets in the named fields, and reduces each asset to its
+  /// stored parts: checksum and size.
   ///
-  /// A *receipt* is a text that proves an upload. An asset needs a receipt that the same user got
-  /// for an upload or from `assets/rereference`. An asset needs none if the stored record has the
-  /// same file in the same field.
+  /// An asset needs a receipt that the same user got for an upload or from `assets/rereference`,
+  /// unless the stored record has the same file in the same field.
   ///
-  /// - Parameters:
-  ///   - record: the record to be saved. The method replaces its assets by the reduced ones.
-  ///   - named: the fields that the operation sets.
-  ///   - current: the stored record; nil for a new one.
   /// - Throws: ``ItemFailure/Code/invalid`` for an asset without a valid receipt, or whose file the
   ///   database no longer has.
   func settle(
@@ -43,8 +37,6 @@ struct AssetCheck {
     }
   }
 
-  /// Returns the failure of an asset in a field of a record.
-  ///
   /// - Parameter text: the end of a sentence that begins with the field and the record, such as
   ///   `has no receipt`.
   private func failure(_ field: String, _ record: Record, _ text: String) -> ItemFailure {
@@ -53,15 +45,9 @@ struct AssetCheck {
     )
   }
 
-  /// Checks that a receipt fits the asset, and returns the checksum of the file uploaded under the
-  /// receipt.
-  ///
-  /// The receipt must belong to the same user. If it was issued for a field, a record type or a
-  /// record, the asset must be in that field, type or record.
-  ///
-  /// - Throws: ``ItemFailure/Code/invalid`` if the receipt is unknown, expired or another user's;
-  ///   if it is for another field, type or record; if its upload was not finished; or if the asset
-  ///   names another checksum.
+  /// Checks that a receipt fits the asset, and returns the checksum of its file. The receipt must
+  /// belong to the same user. If it was issued for a field, a record type or a record, the asset
+  /// must be in that one.
   private func checkReceipt(
     _ receipt: String, of asset: Asset, field: String, of record: Record
   ) throws -> String {
@@ -93,9 +79,6 @@ struct AssetCheck {
     return checksum
   }
 
-  /// Returns the asset as a record stores it: with its checksum and size, without the receipt.
-  ///
-  /// - Throws: ``ItemFailure/Code/invalid`` if the database does not have the file.
   private func stored(_ checksum: String, field: String, of record: Record) throws -> Asset {
     let size = try AssetTable(transaction: transaction).size(ofChecksum: checksum, in: database)
     guard let size else {

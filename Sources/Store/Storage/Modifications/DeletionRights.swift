@@ -3,18 +3,17 @@ import StoreModel
 
 /// The records of a database that the requester of a modification may delete.
 ///
-/// A deletion also deletes the records that refer to the deleted one by `deleteSelf`. It goes only to
-/// records that the requester could delete directly, whoever made the references. A record beyond
-/// these stays as it is: its reference leads to no record then, like that to a target which was never
-/// saved. So the requester learns nothing about a record that is out of reach.
+/// A deletion also deletes the records that refer to the deleted one by `deleteSelf`, but only
+/// those that the requester could delete directly, whoever made the references. A record beyond
+/// these stays as it is: its reference leads to no record then, like that to a target which was
+/// never saved. So the requester learns nothing about a record that is out of reach.
 struct DeletionRights {
   let caller: Caller
   let address: DatabaseAddress
-  /// The zone as the requester sees it, if the requester is a participant of its shares.
+  /// Nil unless the requester is a participant of the zone's shares.
   let shared: SharedZone?
   let transaction: StoreTransaction
 
-  /// Returns whether the requester may delete a record.
   func mayDelete(_ stored: StoredRecord) throws -> Bool {
     guard address.scope == .public else { return try mayDelete(privateRecord: stored.number) }
     let access = try AccessPolicy.access(
@@ -22,7 +21,6 @@ struct DeletionRights {
     return access.refusal(ofWriting: stored.record) == nil
   }
 
-  /// Returns whether the requester may delete a record of a private database.
   func mayDelete(privateRecord number: Int64) throws -> Bool {
     guard let shared else { return true }
     return try shared.membership(ofRecord: number)?.mayDelete(number) ?? false

@@ -4,42 +4,34 @@ import StoreModel
 /// The outcomes of the operations of one modification, in their order.
 ///
 /// For a record that was prepared outside of the transaction (``RecordCreation``), only the version
-/// is stored here, so that the single writer need not copy the record. The method
+/// is stored here, so that the single writer need not copy the record.
 /// ``recordOutcomes(for:in:tags:)`` makes the complete outcomes.
 struct ModificationOutcomes: Sendable {
-  /// The number of operations.
   private let count: Int
-  /// For each operation the version of its prepared record, if it was written; 0 for all other
-  /// operations. The array is empty until the first prepared record is written.
+  /// The version of each operation's prepared record, if it was written; otherwise 0. Empty until
+  /// the first one is written.
   private var versions: [Int64] = []
-  /// For each operation its outcome, unless ``versions`` has it. The array is empty until the first
-  /// such outcome is noted.
+  /// The outcomes that ``versions`` does not have; empty until the first one is noted.
   private var others: [RecordOutcome] = []
 
-  /// Creates outcomes for `count` operations, none of which has been carried out. An operation that
-  /// never gets an outcome counts as failed.
+  /// An operation that never gets an outcome counts as failed.
   init(count: Int) {
     self.count = count
   }
 
-  /// Creates complete outcomes, one for each operation.
   init(_ outcomes: [RecordOutcome]) {
     count = outcomes.count
     others = outcomes
   }
 
-  /// Notes that the prepared record of an operation was written.
-  ///
-  /// - Parameters:
-  ///   - version: the version of the new record, above 0.
-  ///   - index: the index of the operation in the request.
+  /// Notes that a prepared record was written, with a version above 0.
   mutating func noteMade(version: Int64, at index: Int) {
     if versions.isEmpty { versions = [Int64](repeating: 0, count: count) }
     versions[index] = version
   }
 
-  /// Notes the outcome of an operation. A later outcome replaces an earlier one of the same
-  /// operation, even if a prepared record was written.
+  /// A later outcome replaces an earlier one of the same operation, even if a prepared record was
+  /// written.
   mutating func note(_ outcome: RecordOutcome, at index: Int) {
     if others.isEmpty {
       others = [RecordOutcome](repeating: Self.notReached, count: count)
@@ -48,26 +40,20 @@ struct ModificationOutcomes: Sendable {
     others[index] = outcome
   }
 
-  /// Returns whether an operation failed or was not reached.
+  /// Also true for an operation that was not reached.
   func isFailure(at index: Int) -> Bool {
     if !versions.isEmpty, versions[index] > 0 { return false }
     return others.isEmpty || others[index].isFailure
   }
 
-  /// Returns the failure of an operation; nil if it succeeded or was not reached.
+  /// Returns nil if the operation succeeded or was not reached.
   func failure(at index: Int) -> ItemFailure? {
     guard !others.isEmpty, case .failed(let failure) = others[index] else { return nil }
     return failure
   }
 
-  /// Returns the outcomes for the caller, in the order of the operations. ``RecordService`` calls
-  /// the method outside of the transaction; for a request with an ID, ``RepeatableModification``
-  /// calls it inside.
-  ///
-  /// - Parameters:
-  ///   - creations: the prepared record of each operation; nil for an operation without one.
-  ///   - database: the database of the records.
-  ///   - tags: makes the records' change tags from their versions.
+  /// Returns the outcomes for the caller. ``RecordService`` calls the method outside of the
+  /// transaction; for a request with an ID, ``RepeatableModification`` calls it inside.
   func recordOutcomes(
     for creations: [RecordCreation?], in database: DatabaseID, tags: ChangeTags
   ) -> [RecordOutcome] {
@@ -83,7 +69,6 @@ struct ModificationOutcomes: Sendable {
     }
   }
 
-  /// The outcome of an operation that was not reached.
   private static let notReached = RecordOutcome.failed(
     ItemFailure(.atomic, "the request failed before the server reached this operation"))
 }

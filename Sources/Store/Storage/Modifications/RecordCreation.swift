@@ -1,39 +1,27 @@
 import CloudKitModel
 import StoreModel
 
-/// A record that an operation creates, checked and encoded before the transaction. The cached
-/// schema decides (``SchemaCache``), which may be outdated.
+/// A record that an operation creates, checked and encoded before the transaction by the cached
+/// schema (``SchemaCache``), which may be outdated.
 ///
-/// The *catalog version* is a number that rises when schemas change. The transaction uses the
-/// prepared record only if the catalog version is still that of ``type``. Otherwise, and for
-/// operations that cannot be prepared, ``RecordModifier`` reads the schema and does all checks
-/// itself: the *full path*.
-///
+/// The transaction uses the prepared record only if the catalog version is still that of ``type``.
+/// Otherwise, and for operations that cannot be prepared, ``RecordModifier`` reads the schema and
+/// does all checks itself: the *full path*.
 /// The type is a class, so that the writer copies a reference instead of the record.
 final class RecordCreation: Sendable {
-  /// The record without its change tag. Its zone ID is in the database's own form
+  /// Without its change tag. Its zone ID is in the database's own form
   /// (`DatabaseAddress.canonical`).
   private let record: Record
-  /// The name of the new record.
   var recordName: String { record.recordID.recordName }
-  /// The record type, as it was when the record was checked.
   let type: SchemaCache.RecordType
-  /// The encoded record, for the column `content` of ``RecordTable``.
+  /// For the column `content` of ``RecordTable``.
   let content: [UInt8]
-  /// The record's entries in the value index.
   let entries: IndexEntries
 
-  /// Prepares a `create` operation.
-  ///
-  /// The result is nil if the operation cannot succeed; the transaction then reports the reason. It
-  /// is also nil if the record has a parent, a share, a short GUID, a reference, an asset, an encrypted
-  /// field or a field that `type` lacks: only the transaction can check these.
-  ///
-  /// - Parameters:
-  ///   - operation: the operation. For another kind than `create` the result is nil.
-  ///   - modification: the request, for its user and time.
-  ///   - type: the cached record type.
-  ///   - address: the address of the database.
+  /// Prepares a `create` operation. The result is nil if the operation cannot succeed; the
+  /// transaction then reports the reason. It is also nil if the record has a parent, a share, a
+  /// short GUID, a reference, an asset, an encrypted field or a field that `type` lacks: only the
+  /// transaction can check these.
   init?(
     of operation: RecordOperation, in modification: RecordModification,
     type: SchemaCache.RecordType, at address: DatabaseAddress
@@ -63,7 +51,6 @@ final class RecordCreation: Sendable {
     self.type = type
   }
 
-  /// Returns the record as it was saved, with its change tag.
   func record(taggedWith changeTag: String) -> Record {
     var record = record
     record.recordChangeTag = changeTag

@@ -2,12 +2,8 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModifier {
-  /// Checks that the requester may carry out an operation: create a record if there is none,
-  /// otherwise change or delete the stored one.
-  ///
-  /// - Parameter current: the stored record; nil if there is none.
-  ///
-  /// - Throws: ``ItemFailure/Code/accessDenied``, with the reason as text.
+  /// Throws ``ItemFailure/Code/accessDenied`` unless the requester may create the record, or change
+  /// or delete the stored one.
   func checkAccess(of operation: RecordOperation, to current: Record?) throws {
     if operation.kind == .create || current == nil {
       guard operation.kind.mayCreate, let type = operation.recordType,
@@ -24,8 +20,7 @@ extension RecordModifier {
       "record '\(operation.recordID)' cannot be changed or deleted: \(refusal.reason())")
   }
 
-  /// Returns the failure. If it carries a record that the requester may not read, the record is
-  /// removed.
+  /// Removes the failure's record if the requester may not read it.
   func veiled(_ failure: ItemFailure) throws -> ItemFailure {
     guard let record = failure.serverRecord,
       try access(toType: record.recordType).refusal(ofReading: record) != nil
@@ -35,14 +30,12 @@ extension RecordModifier {
     return failure
   }
 
-  /// Returns the rights of the requester for records of a type.
   private func access(toType name: String) throws -> RecordAccess {
     try AccessPolicy.access(of: modification.caller, toType: name, at: address, in: transaction)
   }
 }
 
 extension RecordOperation.Kind {
-  /// Whether the operation creates the record if there is none.
   fileprivate var mayCreate: Bool {
     switch self {
     case .create, .forceUpdate, .forceReplace: true

@@ -3,19 +3,16 @@ import StoreModel
 
 /// Operations of a participant on the records of the owner.
 extension RecordModifier {
-  /// Whether the requester is not the owner of the private database, and acts as a participant of its
-  /// shares.
   var isByParticipant: Bool { modification.isByParticipant(at: address) }
 
-  /// Returns the zone as the participant sees it; nil if the participant takes part in none of its
-  /// shares.
+  /// Returns nil if the participant takes part in none of the zone's shares.
   func sharedZone(_ zoneID: ZoneID, number: Int64) throws -> SharedZone? {
     try SharedZone(
       number: number, named: zoneID.zoneName, in: database, ownedBy: address.owner ?? "",
       for: modification.origin.userRecordName, transaction: transaction)
   }
 
-  /// Returns the failure for a zone that does not exist for the requester.
+  /// The zone does not exist for the requester.
   func missing(_ zoneID: ZoneID) throws -> ItemFailure {
     guard isByParticipant else {
       return try ZoneTombstoneTable(transaction: transaction).missing(
@@ -25,12 +22,7 @@ extension RecordModifier {
     return .noZone(ZoneID(zoneName: zoneID.zoneName, ownerName: address.owner ?? ""))
   }
 
-  /// Carries out one operation of a participant.
-  ///
-  /// - Parameters:
-  ///   - operation: the operation, with the names of the owner's rows.
-  ///   - current: the stored record; nil if there is none.
-  ///   - shared: the zone as the participant sees it.
+  /// - Parameter operation: has the names of the owner's rows.
   /// - Throws: ``ItemFailure`` or ``BlockedOperation`` if the operation fails.
   mutating func perform(
     _ operation: RecordOperation, on current: StoredRecord?, asParticipantOf shared: SharedZone,
@@ -84,7 +76,6 @@ extension RecordModifier {
     }
   }
 
-  /// Creates the record of an operation.
   private mutating func create(
     _ operation: RecordOperation, asParticipantOf shared: SharedZone, in zone: ZoneModification
   ) throws -> RecordOutcome {
@@ -137,9 +128,8 @@ extension RecordModifier {
 }
 
 extension RecordModification {
-  /// Whether the requester is not the owner of a private database.
-  ///
-  /// - Parameter address: the address of the database.
+  /// Whether the requester is not the owner of a private database, and acts as a participant of its
+  /// shares.
   func isByParticipant(at address: DatabaseAddress) -> Bool {
     address.scope == .private && !isByAdministrator && origin.userRecordName != address.owner
   }

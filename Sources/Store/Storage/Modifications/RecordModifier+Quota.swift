@@ -2,13 +2,9 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModifier {
-  /// Saves a record. A save that makes the database larger and larger than its quota is refused.
-  ///
-  /// The size of a record and its assets is known only after they were decided. If they are too large,
-  /// this is dropped.
-  ///
-  /// A save that does not make the database larger is accepted even above the quota. A modification
-  /// without a quota is not limited.
+  /// Saves a record. A save that makes the database larger, and larger than its quota, is refused.
+  /// The size of a record and its assets is known only after they were decided; if they are too
+  /// large, this is dropped. A modification without a quota is not limited.
   ///
   /// - Parameter named: the names of the fields that the operation sets.
   /// - Throws: ``ItemFailure/Code/quotaExceeded``, with the quota in bytes as its limit; the errors
@@ -33,7 +29,6 @@ extension RecordModifier {
     }
   }
 
-  /// Checks and writes a record.
   private mutating func write(
     _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws -> Record {
@@ -47,9 +42,7 @@ extension RecordModifier {
     return saved
   }
 
-  /// Returns the failure of a record with which the database would have more bytes than its quota.
-  ///
-  /// - Parameter bytes: the bytes of the database with the record.
+  /// `bytes` is the size of the database with the record.
   private func excess(of record: Record, over quota: Int64, by bytes: Int64) -> ItemFailure {
     guard !isByParticipant else {
       return ItemFailure(
@@ -62,28 +55,23 @@ extension RecordModifier {
         + "its quota is \(quota). Delete records or assets first", limit: Int(quota))
   }
 
-  /// Returns whether a record without assets could make the database exceed its quota.
   func isNearQuota() throws -> Bool {
     guard let quota = modification.quota else { return false }
     return try totalBytes() + Self.largestContent > quota
   }
 
-  /// Returns the bytes of the database's records and assets.
   private func totalBytes() throws -> Int64 {
     try DatabaseTable(transaction: transaction).totalBytes(of: database)
   }
 
   /// An upper bound, in bytes, of the stored size of a record without its assets: twice the size of
-  /// the largest request.
-  ///
-  /// While the database is at least this much below its quota, the size of a record without assets
-  /// does not matter.
+  /// the largest request. If the database is at least this much below its quota, the size does not
+  /// matter.
   private static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
 }
 
 extension DatabaseScope {
-  /// The quota that limits the bytes of a database of this scope; nil for a shared database, which
-  /// stores nothing.
+  /// Nil for a shared database, which stores nothing.
   fileprivate var bytesQuota: StoreQuotas.Subject? {
     switch self {
     case .private: .privateDatabaseBytes

@@ -3,44 +3,32 @@ import StoreModel
 
 /// The execution of one request (`RecordModification`) in the writer's transaction.
 ///
-/// A failed operation leaves nothing decided: it is checked before, and a save that exceeds the quota
-/// is dropped. Operations are grouped by zone; within a zone they run in their order.
-///
-/// In an atomic request, a failed operation in a custom zone drops the other operations on that
-/// zone (``StoreTransaction/restore(_:)``).
+/// A failed operation leaves nothing decided: it is checked before, and a save that exceeds the
+/// quota is dropped. Operations are grouped by zone; within a zone they run in their order. In an
+/// atomic request, a failed operation in a custom zone drops the other operations on that zone
+/// (``StoreTransaction/restore(_:)``).
 struct RecordModifier {
-  /// The request.
   let modification: RecordModification
-  /// The prepared record of each operation; nil for an operation without one. The array is empty if
-  /// nothing was prepared.
+  /// As ``PreparedModification/creations``.
   let creations: [RecordCreation?]
-  /// The zone that all operations name, if no two operations name the same record; nil if that was
-  /// not checked before the transaction (``PreparedModification/onlyZone``).
+  /// As ``PreparedModification/onlyZone``.
   private let onlyZone: ZoneID?
-  /// The writes to the request's database.
   var writer: RecordWriter
   /// The names of the records that the operation in progress has deleted.
   private var deletedNames: [String] = []
-  /// The zone in progress as the requester sees it, if the requester is a participant of its shares;
-  /// nil for the owner.
+  /// The zone in progress as the requester sees it; nil for the owner.
   var shared: SharedZone?
-  /// The names of the parents of the records that the request has saved in the zone in progress, by
-  /// the names of the records. It is empty in databases without hierarchies.
+  /// The parents of the records that the request has saved in the zone in progress. Empty in
+  /// databases without hierarchies.
   var parents: [String: String] = [:]
-  /// The outcomes so far.
   private var outcomes: ModificationOutcomes
 
   var transaction: StoreTransaction { writer.transaction }
-  /// The request's database.
   var database: DatabaseID { writer.database }
-  /// The address of the request's database.
   var address: DatabaseAddress { writer.address }
-  /// The rules of the database's hierarchies.
   var hierarchy: HierarchyCheck { HierarchyCheck(database: database, transaction: transaction) }
 
-  /// Checks the user and the database of a modification.
-  ///
-  /// - Throws: the errors of ``RecordWriter/init(to:by:at:transaction:)``.
+  /// Throws the errors of ``RecordWriter/init(to:by:at:transaction:)``.
   init(_ prepared: PreparedModification, transaction: StoreTransaction) throws {
     modification = prepared.request
     creations = prepared.creations
@@ -51,9 +39,8 @@ struct RecordModifier {
     outcomes = ModificationOutcomes(count: modification.operations.count)
   }
 
-  /// Carries out the operations. A failed operation does not throw: its outcome has the failure.
+  /// Carries out the operations. A failed one does not throw: its outcome has the failure.
   ///
-  /// - Returns: an outcome for each operation, in the order of the request.
   /// - Throws: ``SavepointNeeded`` if an atomic request fails after statements that have written.
   mutating func run() throws -> ModificationOutcomes {
     for batch in batches() {
@@ -78,16 +65,15 @@ struct RecordModifier {
   /// The operations on one zone.
   private struct Batch {
     var zoneID: ZoneID
-    /// The indexes of the operations in the request.
     var indexes: [Int] = []
-    /// The names of the operations' records, to find repeated names.
+    /// The names of the operations' records, to find repeated ones.
     var recordNames: Set<String> = []
-    /// Whether an operation on the zone was refused, because an earlier operation names its record.
+    /// Whether an operation was refused, because an earlier one names its record.
     var hasFailure = false
   }
 
-  /// Groups the operations by zone, in the order in which the zones first occur. If two operations
-  /// name one record, the later one is refused.
+  /// The order is that in which the zones first occur. If two operations name one record, the later
+  /// one is refused.
   private mutating func batches() -> [Batch] {
     if let zoneID = onlyZone {
       return [
@@ -124,8 +110,8 @@ struct RecordModifier {
     return batches
   }
 
-  /// Carries out the operations on one zone. If they changed something, the zone gets the number of
-  /// the latest change as its version before the commit.
+  /// If the operations changed something, the zone gets the number of the latest change as its
+  /// version before the commit.
   ///
   /// - Throws: ``SavepointNeeded`` if an operation fails, the operations are atomic, and statements
   ///   have written.
@@ -161,11 +147,9 @@ struct RecordModifier {
     if writer.latest > before { writer.noteChange(inZone: zoneNumber) }
   }
 
-  /// Gives the parents of the saved records new change tags. A parent that the request itself saved
-  /// has one already.
-  ///
-  /// The method runs after all operations, so that a request can save a child before its parent, with
-  /// the change tag that the parent had before the request.
+  /// Gives the parents of the saved records new change tags, unless the request itself saved them.
+  /// The method runs after all operations, so that a request can save a child before its parent,
+  /// with the change tag that the parent had before the request.
   private mutating func raiseParents(of batch: Batch, inZone zoneNumber: Int64) throws {
     guard !parents.isEmpty else { return }
     let names = batch.indexes.filter { !failed($0) }
@@ -176,14 +160,11 @@ struct RecordModifier {
     parents = [:]
   }
 
-  /// Returns whether an operation has failed so far.
   private func failed(_ index: Int) -> Bool { outcomes.isFailure(at: index) }
 
-  /// Carries out the zone's operations in order. A later operation may make an earlier one possible.
-  /// The method then tries the earlier one again after the later one.
-  ///
-  /// For example, a record may refer to a parent that a later operation of the request creates, and
-  /// a parent may be deleted before its children.
+  /// Carries out the zone's operations in order. A later operation may make an earlier one
+  /// possible, which is then tried again. For example, a record may refer to a parent that a later
+  /// operation creates, and a parent may be deleted before its children.
   private mutating func perform(_ zone: inout ZoneModification) throws {
     try zone.findPairs(in: modification, transaction)
     for index in zone.indexes {
@@ -219,8 +200,9 @@ struct RecordModifier {
     spreadQuotaFailures(in: zone)
   }
 
-  /// Lets the operations that wait for a record fail as the save of that record, if it failed because
-  /// the database is full. An app that finds the record missing might delete its own copy of both.
+  /// If the save of a record fails because the database is full, the operations that wait for the
+  /// record fail in the same way. An app that finds the record missing might delete its own copy of
+  /// both.
   private mutating func spreadQuotaFailures(in zone: ZoneModification) {
     var full = Set(
       zone.indexes.filter { outcomes.failure(at: $0)?.code == .quotaExceeded }
@@ -241,7 +223,6 @@ struct RecordModifier {
   /// Carries out the operations on a root record and its new share, which succeed or fail together.
   ///
   /// - Parameter current: set to the index of the operation that is carried out.
-  /// - Throws: the error of the operation that failed. The other one has its outcome then.
   private mutating func perform(
     _ pair: ZoneModification.Pair, current: inout Int, in zone: ZoneModification
   ) throws {
@@ -266,9 +247,9 @@ struct RecordModifier {
     }
   }
 
-  /// Runs `body`. If it throws, what it decided is dropped, and the error is thrown again.
+  /// Runs `body`. If it throws, the method drops what it decided.
   ///
-  /// - Throws: ``SavepointNeeded`` if it throws and statements have written.
+  /// - Throws: ``SavepointNeeded`` if `body` throws and statements have written.
   mutating func together<Value>(
     _ body: (inout RecordModifier) throws -> Value
   ) throws -> Value {
@@ -285,13 +266,9 @@ struct RecordModifier {
     }
   }
 
-  /// Writes the prepared record of an operation.
-  ///
-  /// - Returns: the version of the new record. The result is nil, and nothing is written, in four
-  ///   cases: no record was prepared, the schema has changed since, the database is near its quota,
-  ///   or the zone has a record of this name. The operation then takes the full path.
-  /// - Throws: ``ItemFailure/Code/accessDenied`` if the requester may not create records of the
-  ///   type.
+  /// Writes the prepared record of an operation, and returns its version. The result is nil, and
+  /// the operation takes the full path, in four cases: no record was prepared, the schema has
+  /// changed since, the database is near its quota, or the zone has a record of this name.
   private mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {
     guard !creations.isEmpty, let creation = creations[index],
       creation.type.catalogVersion == transaction.catalog.version
@@ -301,10 +278,8 @@ struct RecordModifier {
     return try writer.insert(creation, inZone: zone.zoneNumber)
   }
 
-  /// Carries out one operation without a prepared record: it reads the stored record and the
-  /// schema.
+  /// Carries out one operation on the full path.
   ///
-  /// - Returns: the outcome of an operation that succeeded.
   /// - Throws: ``ItemFailure`` or ``BlockedOperation`` if the operation fails.
   private mutating func perform(
     at index: Int, in zone: ZoneModification
@@ -338,11 +313,8 @@ struct RecordModifier {
     }
   }
 
-  /// Checks that no record loses its parent by the deletion of a record, then deletes the record and
-  /// those that go with it.
-  ///
-  /// The requester may delete the record. The records that go with it are within the requester's
-  /// ``DeletionRights``.
+  /// Deletes a record that the requester may delete, and those that go with it within the
+  /// requester's ``DeletionRights``.
   ///
   /// - Throws: ``BlockedOperation`` if a record would be left that has a deleted one as its parent.
   mutating func delete(_ stored: StoredRecord) throws {
@@ -354,7 +326,7 @@ struct RecordModifier {
     for root in deletion.unsharedRoots { noteChange(of: root) }
   }
 
-  /// Replaces the outcome of an operation of this request that saved a record, if there is one.
+  /// Replaces the outcome of an operation of this request that saved the record.
   private mutating func noteChange(of record: Record) {
     let index = modification.operations.firstIndex {
       $0.recordID.recordName == record.recordID.recordName

@@ -1,13 +1,11 @@
 import CloudKitModel
 import StoreModel
 
-/// The effect of an operation on a record, before the schema and other records are checked.
+/// The effect of an operation, before the schema and other records are checked.
 enum RecordDecision: Equatable {
-  /// The record is to be saved, new or changed.
   case save(Record)
-  /// The stored record is to be deleted.
   case delete
-  /// Nothing is to be done: there is no record to delete, and the operation is a `forceDelete`.
+  /// There is no record to delete, and the operation is a `forceDelete`.
   case nothing
 }
 
@@ -25,9 +23,6 @@ extension RecordOperation {
   /// An update keeps the fields that the operation does not name; a replacement removes them. The
   /// record to save has no change tag yet.
   ///
-  /// - Parameters:
-  ///   - current: the stored record; nil if there is none.
-  ///   - modification: the request, for its user and time.
   /// - Throws: the failures in the table; ``ItemFailure/Code/conflict`` if the operation has
   ///   another change tag than the record, or none; ``ItemFailure/Code/invalid`` for another or no
   ///   record type, or a name that a new record may not have. `exists` and `conflict` carry the
@@ -58,9 +53,6 @@ extension RecordOperation {
     }
   }
 
-  /// Returns the stored record.
-  ///
-  /// - Throws: ``ItemFailure/Code/notFound`` if there is none.
   private func existing(_ current: Record?) throws(ItemFailure) -> Record {
     guard let current else {
       throw ItemFailure(.notFound, "there is no record '\(recordID)'")
@@ -68,9 +60,6 @@ extension RecordOperation {
     return current
   }
 
-  /// Checks that the operation has the change tag of the stored record.
-  ///
-  /// - Throws: ``ItemFailure/Code/conflict`` with the stored record.
   private func checkTag(of current: Record) throws(ItemFailure) {
     guard recordChangeTag != current.recordChangeTag else { return }
     let given = recordChangeTag.map { "has the change tag '\($0)'" } ?? "has no change tag"
@@ -83,9 +72,7 @@ extension RecordOperation {
       serverRecord: current)
   }
 
-  /// Returns the record that the operation creates. Fields whose value is nil are left out.
-  ///
-  /// - Throws: ``ItemFailure/Code/invalid`` without a record type, or if the name is not permitted.
+  /// Leaves out fields whose value is nil.
   private func created(in modification: RecordModification) throws(ItemFailure) -> Record {
     guard let recordType else {
       throw ItemFailure(
@@ -105,11 +92,9 @@ extension RecordOperation {
     return record
   }
 
-  /// Checks the name of a new record. Names that begin with `_` are reserved for the system. The
-  /// exception is the user's own record of the type `Users`. The name of the share of a zone is
-  /// reserved too, because another record with the name would keep the zone from being shared.
-  ///
-  /// - Throws: ``ItemFailure/Code/invalid`` for a name that is not permitted.
+  /// Names that begin with `_` are reserved for the system, except for the user's own record of the
+  /// type `Users`. The name of the share of a zone is reserved too: another record with the name
+  /// would keep the zone from being shared.
   private func checkName(
     forType recordType: String, in modification: RecordModification
   ) throws(ItemFailure) {
@@ -128,9 +113,7 @@ extension RecordOperation {
     }
   }
 
-  /// Returns the stored record with the operation's changes. A field whose value is nil is removed.
-  ///
-  /// - Throws: ``ItemFailure/Code/invalid`` for another record type.
+  /// A field whose value is nil is removed.
   private func changed(
     _ current: Record, in modification: RecordModification
   ) throws(ItemFailure) -> Record {
@@ -162,7 +145,6 @@ extension RecordOperation {
 }
 
 extension RecordModification {
-  /// The user, the device and the time of the request, as records store them.
   fileprivate var stamp: Record.Stamp {
     Record.Stamp(
       timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)

@@ -1,10 +1,9 @@
 import CloudKitModel
 
 extension RecordValue {
-  /// Returns the value converted to this field type; nil if no conversion is possible.
-  ///
-  /// For a field of doubles, an integer becomes a double, and a list of integers a list of doubles.
-  /// An empty list becomes an empty list of the field's type.
+  /// Returns the value as one of this field type; nil if no conversion is possible. For a field of
+  /// doubles, an integer becomes a double, and a list of integers a list of doubles. An empty list
+  /// becomes an empty list of the field's type.
   func fitted(to fieldType: FieldType) -> RecordValue? {
     if type == fieldType { return self }
     switch self {

@@ -4,24 +4,20 @@ import StoreModel
 /// The check of the references of a record to be saved. It writes nothing.
 struct ReferenceCheck {
   let database: DatabaseID
-  /// The address of the database.
   let address: DatabaseAddress
-  /// The zone of the record.
   let zone: ZoneModification
-  /// The zone as the requester sees it, if the requester is a participant of its shares.
+  /// Nil unless the requester is a participant of the zone's shares.
   let shared: SharedZone?
   let transaction: StoreTransaction
 
-  /// Checks the targets of a record's references.
+  /// All targets must be in the zone of the record. A new parent must exist, and so must the target
+  /// of a `validate` reference. The number of `deleteSelf` references to a target is limited.
   ///
-  /// All targets must be in the zone of the record. A new parent must exist, and so must the target of
-  /// a `validate` reference. The number of `deleteSelf` references to a target is limited.
+  /// A participant of shared hierarchies must see the target of a new `deleteSelf` reference.
+  /// Otherwise the deletion of the record would show when a hidden target is deleted.
   ///
-  /// A participant of shared hierarchies sees the target of a new `deleteSelf` reference. Otherwise
-  /// the deletion of the record would show when a hidden target is deleted.
-  ///
-  /// - Throws: ``ItemFailure/Code/invalid`` for a target in another zone; ``BlockedOperation``;
-  ///   ``ItemFailure/Code/limitExceeded``.
+  /// - Throws: ``ItemFailure``, or ``BlockedOperation`` for a missing target, which a later
+  ///   operation of the request may create.
   func check(_ record: Record, named: [String], over current: StoredRecord?) throws {
     if let parent = record.parent, parent != current?.record.parent {
       guard parent.action == .none else {
@@ -55,9 +51,6 @@ struct ReferenceCheck {
     }
   }
 
-  /// Checks that the target of a reference is in the zone of the record.
-  ///
-  /// - Throws: ``ItemFailure/Code/invalid`` for a reference to another zone.
   private func checkZone(
     of reference: Reference, field: String, of record: Record
   ) throws {
@@ -69,10 +62,6 @@ struct ReferenceCheck {
         + "in its record's zone")
   }
 
-  /// Checks that the target of a reference exists.
-  ///
-  /// - Throws: ``BlockedOperation`` if the target does not exist. A later operation of the request
-  ///   may create the target.
   private func require(
     _ reference: Reference, field: String, of record: Record
   ) throws {
@@ -83,11 +72,8 @@ struct ReferenceCheck {
     }
   }
 
-  /// Checks that one more record may refer to a target with `deleteSelf`. The limit is
-  /// `ServiceLimits.deleteSelfReferencesPerTarget` records for each target. For a participant, the
-  /// records count that the participant sees.
-  ///
-  /// - Throws: ``ItemFailure/Code/limitExceeded`` if the limit is reached.
+  /// The limit is `ServiceLimits.deleteSelfReferencesPerTarget` records for each target. For a
+  /// participant, the records count that the participant sees.
   private func checkEdgeCount(
     of reference: Reference, field: String, of record: Record
   ) throws {
@@ -101,10 +87,8 @@ struct ReferenceCheck {
       limit: limit)
   }
 
-  /// Returns the number of records that refer to a target with `deleteSelf`, as far as the requester
-  /// sees them.
-  ///
-  /// The work has an end for a participant too: twice the limit of records counts as the limit.
+  /// For a participant, twice the limit of records counts as the limit, so that the work has an
+  /// end.
   private func edgeCount(to target: String) throws -> Int {
     let table = ReferenceTable(transaction: transaction)
     guard let shared, shared.wholeZone == nil else {
@@ -120,7 +104,7 @@ struct ReferenceCheck {
 }
 
 extension BlockedOperation {
-  /// Returns the error for a reference whose target does not exist, or not for the requester.
+  /// The target does not exist, or not for the requester.
   static func missingTarget(
     of reference: Reference, field: String, of record: Record
   ) -> BlockedOperation {

@@ -5,24 +5,16 @@ import StoreModel
 ///
 /// A new record that ``RecordCreation`` checked before the transaction does not pass them again.
 struct SaveCheck {
-  /// The request that saves the record.
   let modification: RecordModification
-  /// The address of the request's database.
   let address: DatabaseAddress
-  /// The zone of the record.
   let zone: ZoneModification
-  /// The zone as the requester sees it, if the requester is a participant of its shares.
+  /// Nil unless the requester is a participant of the zone's shares.
   let shared: SharedZone?
   let transaction: StoreTransaction
 
-  /// Checks a record.
-  ///
   /// - Parameters:
-  ///   - record: the record to save, without its new change tag.
-  ///   - named: the names of the fields that the operation sets. The other fields were checked when
-  ///     they were saved.
-  ///   - current: the stored record; nil to create one.
-  /// - Returns: what is to be written.
+  ///   - record: has no new change tag yet.
+  ///   - named: the fields that the operation sets. The others were checked when they were saved.
   /// - Throws: ``ItemFailure`` if the record is refused; ``BlockedOperation`` if it needs a record
   ///   that does not exist.
   func save(
@@ -64,12 +56,9 @@ struct SaveCheck {
   }
 
   /// Refuses an empty list in a field that the schema does not have: it does not say which type the
-  /// elements will have. The type that a request gives counts only if an administrator made the request,
-  /// whose import has the types of an export. Clients give an empty list some type.
-  ///
-  /// The failure's sentence begins as iCloud's, because apps look for these words.
-  ///
-  /// - Throws: ``ItemFailure/Code/invalid``.
+  /// elements will have. Clients give an empty list some type, so the type in a request counts only
+  /// for an administrator, whose import has the types of an export. The failure's sentence begins
+  /// as iCloud's, because apps look for these words.
   private func checkTypes(of newFields: [String], in record: Record) throws {
     for name in newFields {
       guard case .list(_, let elements)? = record.fields[name], elements.isEmpty,
@@ -83,7 +72,6 @@ struct SaveCheck {
     }
   }
 
-  /// Whether an administrator's request gives the type of the empty list in a field.
   private func hasTypeOfAdministrator(_ name: String, in record: Record) -> Bool {
     modification.isByAdministrator
       && modification.operations.contains {
@@ -91,16 +79,11 @@ struct SaveCheck {
       }
   }
 
-  /// Converts the values of the named fields to the types in the schema.
+  /// Converts the values of the named fields to the types in the schema, and returns the fields
+  /// that the schema does not have yet.
   ///
-  /// - Parameters:
-  ///   - record: the record, whose fields are converted.
-  ///   - named: the fields that the operation sets.
-  ///   - type: the record type; nil if the schema does not have it yet.
-  /// - Returns: the fields that the schema does not have yet, with their types.
-  /// - Throws: ``ItemFailure/Code/invalid`` for a value of another type, or an encrypted value in a
-  ///   public database. A value that is encrypted while the field in the schema is not, or the
-  ///   reverse, is invalid too.
+  /// - Throws: ``ItemFailure/Code/invalid`` for a value of another type, an encrypted value in a
+  ///   public database, or an encrypted value of a plain field or the reverse.
   private func fit(
     _ record: inout Record, named: [String], to type: RecordTypeEntry?
   ) throws -> [(String, FieldType)] {
@@ -141,21 +124,20 @@ struct SaveCheck {
   }
 }
 
-/// A record to be saved, checked but not written yet. ``SaveCheck`` makes it.
+/// A checked record to be saved. ``SaveCheck`` makes it.
 struct RecordSave {
-  /// The record without its new change tag. Its values have the types of the schema, and its assets
-  /// are reduced to what is stored.
+  /// Without its new change tag. Its values have the types of the schema, and its assets are
+  /// reduced to the stored parts.
   var record: Record
-  /// The stored record; nil to create one.
+  /// Nil to create a record.
   var current: StoredRecord?
-  /// The number of the record's zone.
   var zoneNumber: Int64
-  /// The record type; nil if the schema does not have it yet.
+  /// Nil if the schema does not have it yet.
   var type: RecordTypeEntry?
-  /// The fields that the schema does not have yet, with their types.
+  /// The fields that the schema does not have yet.
   var newFields: [(String, FieldType)]
-  /// The change of the record's place in a hierarchy; nil if the place stays the same.
+  /// Nil if the place stays the same.
   var hierarchyChange: HierarchyChange?
-  /// The change of a share; nil if the record is no share.
+  /// Nil if the record is no share.
   var shareChange: ShareChange?
 }

@@ -5,25 +5,19 @@ import StoreModel
 struct ZoneModification {
   /// The zone's ID in the database's own form (`DatabaseAddress.canonical`).
   let zoneID: ZoneID
-  /// The zone's number in its database.
   let zoneNumber: Int64
   /// The indexes of the operations in the request, in order.
   let indexes: [Int]
   /// Whether an attempt at an operation failed, even if a later attempt at the same operation
   /// succeeded.
   var hasFailure: Bool
-  /// The root records that the request shares, with the names of their new shares.
+  /// The names of the request's new shares, by those of their root records.
   private(set) var sharedRoots: [String: String] = [:]
   /// The operations on such a root and on its share, by the index of each.
   private(set) var pairs: [Int: Pair] = [:]
-  /// The operations that wait for another operation, by their indexes, with the names of the records
-  /// of which one must change.
+  /// By the index of an operation, the names of the records of which one must change first.
   var waiting: [Int: Set<String>] = [:]
 
-  /// Creates the state before the first operation.
-  ///
-  /// - Parameter hasFailure: whether an operation on the zone was refused, because an earlier
-  ///   operation names its record.
   init(zoneID: ZoneID, zoneNumber: Int64, indexes: [Int], hasFailure: Bool) {
     self.zoneID = zoneID
     self.zoneNumber = zoneNumber
@@ -31,15 +25,14 @@ struct ZoneModification {
     self.hasFailure = hasFailure
   }
 
-  /// The indexes of the operations on a root record and on its new share.
+  /// The operations on a root record and on its new share.
   struct Pair {
     var root: Int
     var share: Int
-    /// The index of the operation that stands first in the request.
+    /// The one that stands first in the request.
     var first: Int { min(root, share) }
   }
 
-  /// Finds the operations that save a new share, and those that save their roots.
   mutating func findPairs(
     in modification: RecordModification, _ transaction: StoreTransaction
   ) throws {
@@ -61,9 +54,7 @@ struct ZoneModification {
     }
   }
 
-  /// Removes the operations that wait for a change of one of the named records.
-  ///
-  /// - Returns: their indexes, in order.
+  /// Takes the operations that wait for a change of one of the named records, in order.
   mutating func takeWaiting(for recordNames: [String]) -> [Int] {
     let indexes = waiting.keys.filter { index in
       recordNames.contains { waiting[index]?.contains($0) == true }
@@ -73,20 +64,18 @@ struct ZoneModification {
   }
 }
 
-/// The error of an operation that another operation of the request may make possible.
-///
-/// For example, the record's parent does not exist yet, or the record to delete is still the parent
-/// of another one.
+/// The error of an operation that another operation of the request may make possible. For example,
+/// the record's parent does not exist yet, or the record to delete is still the parent of another
+/// one.
 struct BlockedOperation: Error {
-  /// The names of records in the zone of the operation. The operation may become possible when
-  /// another operation creates, changes or deletes one of them.
+  /// Records in the zone of the operation. It may become possible when another operation creates,
+  /// changes or deletes one of them.
   var recordNames: [String]
-  /// The failure that the operation gets if no other operation does that.
+  /// The failure of the operation if no other operation does that.
   var failure: ItemFailure
 }
 
 extension RecordOperation.Kind {
-  /// Whether the operation saves a record.
   fileprivate var isSave: Bool {
     switch self {
     case .create, .update, .forceUpdate, .replace, .forceReplace: true
