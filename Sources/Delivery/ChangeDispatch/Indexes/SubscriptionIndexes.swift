@@ -67,8 +67,8 @@ final class SubscriptionIndexes: Sendable {
 
   /// Returns the index with every change of subscriptions up to a subscription version.
   ///
-  /// An index that has them is not compared with the store. So a subscription that was deleted after
-  /// a change was saved can still fire for that change.
+  /// An index that has them is not compared with the store. The transaction that writes the
+  /// notifications leaves out subscriptions that were deleted since.
   ///
   /// The caller must return the index with ``put(_:for:)``. Until then, other callers for the same
   /// index wait. Indexes of other databases are used concurrently.

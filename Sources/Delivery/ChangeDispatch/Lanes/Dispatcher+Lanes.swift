@@ -131,7 +131,8 @@ extension Dispatcher {
     defer { indexes.put(current, for: lane.part) }
     current.learn(from: first.change, using: &lane.scratch)
     var pending = PendingTransaction(
-      lane.retiring, limit: configuration.firingLimit, byteLimit: configuration.byteLimit)
+      lane.retiring, limit: configuration.firingLimit, byteLimit: configuration.byteLimit,
+      matchedVersion: current.position.version)
     lane.retiring = []
     var batch = BatchFirings(
       entries, in: current.index, deferring: lane.deferred,

@@ -15,6 +15,7 @@ struct PendingTransaction {
   private let limit: Int
   /// The size in bytes after which a transaction gets no further firing.
   private let byteLimit: Int
+  private let matchedVersion: Int64?
 
   /// Creates a transaction.
   ///
@@ -23,10 +24,12 @@ struct PendingTransaction {
   ///   - limit: The greatest number of firings in one transaction. Less than 1 counts as 1.
   ///   - byteLimit: The size of the encoded notifications in bytes after which a transaction gets no
   ///     further firing.
-  init(_ changes: [MatchedChange], limit: Int, byteLimit: Int) {
+  ///   - matchedVersion: `MatchedChange.matchedVersion` of the changes that are added.
+  init(_ changes: [MatchedChange], limit: Int, byteLimit: Int, matchedVersion: Int64? = nil) {
     self.changes = changes
     self.limit = max(1, limit)
     self.byteLimit = max(1, byteLimit)
+    self.matchedVersion = matchedVersion
   }
 
   /// Adds as many firings of a change as fit. If the transaction is then full, empties it and
@@ -49,7 +52,8 @@ struct PendingTransaction {
     let next = firings.take(atMost: limit - firingCount)
     var change = MatchedChange(
       entry: entry, firings: next.subscriptions, contentNumbers: next.contentNumbers,
-      isWhole: firings.isEmpty, carriesLastValues: carriesLastValues, isSkipped: isSkipped)
+      isWhole: firings.isEmpty, carriesLastValues: carriesLastValues,
+      matchedVersion: matchedVersion, isSkipped: isSkipped)
     prepare(&change, byteLimit - byteCount)
     firings.giveBack(next.subscriptions.count - change.firings.count)
     changes.append(change)

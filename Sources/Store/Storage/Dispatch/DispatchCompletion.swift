@@ -32,6 +32,8 @@ struct DispatchCompletion {
   private var targets: [UserOfDatabase: DispatchTarget] = [:]
   /// The subscription version of this transaction's deletions of `firesOnce` subscriptions.
   private var versions: [DatabaseID: Int64] = [:]
+  /// The subscriptions of each database that are gone since its changes were matched.
+  private var gone: [DatabaseID: Set<SubscriptionName>] = [:]
   /// The progress of each part, created at the part's first change.
   private var progress: [DatabasePart: DispatchProgress] = [:]
   private var deferredProgress: [UserOfDatabase: DeferredProgress] = [:]
@@ -102,11 +104,13 @@ struct DispatchCompletion {
     outcome.addresses[entry.database] = address
     let deferred = progress[entry.part]?.deferred ?? []
     let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
+    let gone = try matched.firings.isEmpty ? [] : gone(since: matched.matchedVersion, in: entry)
     var target: DispatchTarget?
     for (firing, notification) in prepared.notifications.elements.enumerated() {
       if !deferred.isEmpty, entry.deferral == nil, deferred.contains(notification.subscriber) {
         continue
       }
+      if !gone.isEmpty, gone.contains(matched.firings[firing].name) { continue }
       // This check comes before the deletion: a `firesOnce` subscription stays until it fires for a
       // record that its user may read.
       guard try isOpen || mayRead(matched.firings[firing], entry, at: address) else { continue }
@@ -239,6 +243,21 @@ struct DispatchCompletion {
     return try DeviceTable(transaction: transaction)
       .readers(of: target.user.userRecordName, at: address, now: timestamp)
       .contains { !$0.isOrigin(of: change) }
+  }
+
+  /// Returns the subscriptions that were deleted after a subscription version, also those that were
+  /// saved anew.
+  private mutating func gone(
+    since version: Int64?, in entry: OutboxEntry
+  ) throws -> Set<SubscriptionName> {
+    let database = entry.database
+    guard let version,
+      try DatabaseTable(transaction: transaction).subscriptionVersion(lockedIn: database) > version
+    else { return [] }
+    if let known = gone[database] { return known }
+    let found = try SubscriptionTable(transaction: transaction).gone(since: version, in: database)
+    gone[database] = found
+    return found
   }
 
   /// Deletes a `firesOnce` subscription that fires. Returns false if it was deleted or replaced

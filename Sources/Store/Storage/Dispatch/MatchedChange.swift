@@ -18,6 +18,9 @@ public struct MatchedChange: Sendable {
   /// A number for each firing, if known. Two numbers may be equal only if their subscriptions are
   /// equal except for the IDs: the store encodes the common part once.
   public private(set) var contentNumbers: [UInt64]?
+  /// The subscription version of the database up to which subscriptions were known when the change
+  /// was matched. Firings of those that were deleted since are left out. With nil none is.
+  public let matchedVersion: Int64?
   /// Whether the store does not log further firings of a deferred change. The user's log would drop
   /// them at once, because newer firings fill it up to its limit.
   public let isSkipped: Bool
@@ -29,13 +32,15 @@ public struct MatchedChange: Sendable {
   /// Creates a matched change without a preparation.
   public init(
     entry: OutboxEntry, firings: [StoredSubscription], contentNumbers: [UInt64]? = nil,
-    isWhole: Bool = true, carriesLastValues: Bool = false, isSkipped: Bool = false
+    isWhole: Bool = true, carriesLastValues: Bool = false, matchedVersion: Int64? = nil,
+    isSkipped: Bool = false
   ) {
     self.entry = entry
     self.firings = firings
     self.isWhole = isWhole
     self.carriesLastValues = carriesLastValues
     self.contentNumbers = contentNumbers
+    self.matchedVersion = matchedVersion
     self.isSkipped = isSkipped
   }
 

@@ -129,6 +129,15 @@ extension SubscriptionTable {
     ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
   }
 
+  /// Returns the subscriptions that were deleted after a version, and those that were first saved
+  /// after it: they may have replaced deleted ones.
+  func gone(since version: Int64, in database: DatabaseID) throws -> Set<SubscriptionName> {
+    Set(
+      try connection.rows(Self.sql.history.gone, [.id(database), .integer(version)]) {
+        SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1))
+      })
+  }
+
   struct HistoryStatements {
     let saved = PartStatement(
       """
@@ -154,6 +163,13 @@ extension SubscriptionTable {
     let deletion: Statement = """
       SELECT version, deleted FROM subscription_deletions
       WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """
+    let gone: Statement = """
+      SELECT subscriber, subscription_id FROM subscription_deletions
+      WHERE database_id = $1 AND version > $2
+      UNION ALL
+      SELECT subscriber, subscription_id FROM subscriptions
+      WHERE database_id = $1 AND version > $2 AND first_version > $2
       """
     let name: Statement = """
       SELECT subscriber, subscription_id FROM subscriptions

@@ -99,6 +99,34 @@ struct IndexLoadingTests {
     }
   }
 
+  @Test("a subscription that is deleted before the transaction of a change does not fire for it")
+  func deletionBeforeTransaction() async throws {
+    try await withWorld { world in
+      let gate = Gate()
+      var hooks = DispatchHooks()
+      hooks.beforeCompletion = { changes in
+        if changes.contains(where: { $0.entry.change.record?.recordID.recordName == "b" }) {
+          await gate.pass()
+        }
+      }
+      let running = RunningDispatcher(hooks.around(world.store))
+      for name in ["kept", "deleted", "replaced"] { try await world.subscribe(World.query(name)) }
+      try await world.save("a")
+      await running.dispatcher.settled()
+      try await world.save("b")
+      try await eventually("the change is matched") { gate.arrived == 1 }
+      _ = try await world.store.subscriptions.modifySubscriptions(
+        [.delete(subscriptionID: "deleted"), .delete(subscriptionID: "replaced")],
+        of: World.alice, in: world.publicID, timestamp: World.start)
+      try await world.subscribe(World.query("replaced"))
+      gate.open()
+      await running.dispatcher.settled()
+      await running.dispatcher.stop()
+      #expect(
+        Set(try await world.log()) == ["kept a", "deleted a", "replaced a", "kept b"])
+    }
+  }
+
   @Test("indexes are given up for others and made again", arguments: [1, 1 << 30])
   func givesUp(bytes: Int) async throws {
     try await withWorld { world in
