@@ -134,7 +134,14 @@ package final class PostgreSQLConnection: SQLConnection {
   ///
   /// - Throws: ``StoreError/Code/unreachable``.
   package func getReady() throws {
-    guard isLost || !isPrepared else { return try settings.outage.endLostSessions(from: self) }
+    if !isLost, isPrepared {
+      do {
+        return try settings.outage.endLostSessions(from: self)
+      } catch {
+        // This may be the first statement after a loss that nobody has noticed.
+        guard isLost else { throw error }
+      }
+    }
     if isLost {
       isPrepared = false
       isUnfit = false
