@@ -17,12 +17,9 @@ import Synchronization
 package final class ReadCancellation: @unchecked Sendable {
   /// The phase of the read.
   private enum Phase {
-    /// The read waits for a reading thread.
     case waiting
-    /// The read runs. The closure ends the statement that runs on the connection; any thread may
-    /// call the closure.
+    /// The closure ends the running statement; any thread may call it.
     case running(@Sendable () -> Void)
-    /// The read has ended, so nothing is left to cancel.
     case over
   }
 
@@ -33,17 +30,15 @@ package final class ReadCancellation: @unchecked Sendable {
   private static let messages = DispatchQueue(
     label: "petrel.store.cancellations", attributes: .concurrent)
 
-  /// Creates the cancellation of a read that has not begun.
   package init() {}
 
   private let condition = NSCondition()
   private var phase = Phase.waiting
-  /// Whether a signal is under way.
   private var isSignalling = false
-  /// Whether the read was cancelled. It is written under the lock of ``condition``.
+  /// Written under the lock of ``condition``.
   private let cancelled = Atomic(false)
 
-  /// Whether ``cancel()`` was called. Any thread may read the value.
+  /// Any thread may read the value.
   package var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
   /// Cancels the read, from any thread.
@@ -56,8 +51,7 @@ package final class ReadCancellation: @unchecked Sendable {
     if isRunning { Self.messages.async { self.interruptRead() } }
   }
 
-  /// Signals the engine to end the running statement, and repeats the signal every ``repetition``
-  /// seconds until the read has ended.
+  /// Repeats the signal every ``repetition`` seconds until the read has ended.
   private func interruptRead() {
     let running: (@Sendable () -> Void)? = condition.withLock {
       guard case .running(let interrupt) = phase else { return nil }
@@ -75,8 +69,7 @@ package final class ReadCancellation: @unchecked Sendable {
 
   // MARK: On the thread that reads
 
-  /// Begins the read in a transaction: from now on ``cancel()`` ends the connection's running
-  /// statement.
+  /// From now on ``cancel()`` ends the connection's running statement.
   ///
   /// - Throws: `CancellationError` if the read was cancelled while it waited.
   package func begin(on connection: any SQLConnection) throws {
@@ -88,16 +81,15 @@ package final class ReadCancellation: @unchecked Sendable {
     connection.read = self
   }
 
-  /// Throws if the read was cancelled. Connections call it before each statement.
+  /// Connections call it before each statement.
   ///
   /// - Throws: `CancellationError`.
   package func check() throws {
     if isCancelled { throw CancellationError() }
   }
 
-  /// Ends the read. Afterwards ``cancel()`` ends no statement on the connection.
-  ///
-  /// - Returns: whether the read was cancelled.
+  /// Afterwards ``cancel()`` ends no statement on the connection. Returns whether the read was
+  /// cancelled.
   @discardableResult
   package func end(on connection: any SQLConnection) -> Bool {
     let isCancelled = condition.withLock {

@@ -1,24 +1,20 @@
 /// An argument of a statement. SQLite stores it by its own type; PostgreSQL gets it in its binary
 /// format.
 package enum SQLValue: Sendable, Equatable {
-  /// SQL's null.
   case null
-  /// An integer of 64 bits (`BIGINT`).
+  /// `BIGINT`.
   case integer(Int64)
-  /// A text in UTF-8 (`TEXT`). PostgreSQL refuses the character U+0000:
-  /// ``StoreError/Code/unkeptText``.
+  /// `TEXT`, in UTF-8. PostgreSQL refuses the character U+0000: ``StoreError/Code/unkeptText``.
   case text(String)
-  /// Any bytes (`BYTEA`).
+  /// `BYTEA`.
   case bytes([UInt8])
 
-  /// Creates a text, or null for nil.
   package init(_ text: String?) { self = text.map { .text($0) } ?? .null }
-  /// Creates an integer, or null for nil.
   package init(_ integer: Int64?) { self = integer.map { .integer($0) } ?? .null }
 }
 
 extension SQLValue: ExpressibleByIntegerLiteral {
-  /// Creates an integer, so that statements can be written as `run(statement, [1, 2])`.
+  /// Lets callers write `run(statement, [1, 2])`.
   package init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
@@ -33,25 +29,21 @@ package enum SQLEngineKind: Sendable {
 /// The methods do not check the type of a column. A null reads as 0 or as empty, so ask
 /// ``isNull(_:)`` first if a column can be null.
 package protocol SQLRow {
-  /// Whether the column is null.
   func isNull(_ column: Int32) -> Bool
-  /// Returns an integer. PostgreSQL's smaller integers and Booleans are converted.
+  /// PostgreSQL's smaller integers and Booleans are converted.
   func integer(_ column: Int32) -> Int64
-  /// Returns a text. Bytes that are not UTF-8 become U+FFFD.
+  /// Bytes that are not UTF-8 become U+FFFD.
   func text(_ column: Int32) -> String
-  /// Returns a copy of the bytes.
+  /// A copy of the bytes.
   func bytes(_ column: Int32) -> [UInt8]
-  /// Returns the bytes of a text or a blob in the engine's memory. They are valid as long as the
-  /// row.
+  /// The bytes of a text or a blob in the engine's memory, valid as long as the row.
   func buffer(_ column: Int32) -> UnsafeRawBufferPointer
 }
 
 extension SQLRow {
-  /// Returns an integer; nil for null.
   @inlinable package func optionalInteger(_ column: Int32) -> Int64? {
     isNull(column) ? nil : integer(column)
   }
-  /// Returns a text; nil for null.
   @inlinable package func optionalText(_ column: Int32) -> String? {
     isNull(column) ? nil : text(column)
   }
@@ -61,18 +53,16 @@ extension SQLRow {
 /// are shared (``SQLConnection/isShared``) have such queries; others find nothing.
 package struct RowQuery: Sendable {
   package let statement: Statement
-  /// The kinds of the columns.
   package let kinds: [SQLTable.Kind]
   /// The values, one row after the other.
   package var rows = SQLArguments()
 
-  /// Creates a query without arguments.
   package init(_ statement: Statement) {
     self.statement = statement
     kinds = []
   }
 
-  /// Creates a query from its text after the table of the arguments (``RowStatement``) is known.
+  /// Passes the text the table of the arguments (``RowStatement``).
   package init(_ kinds: [SQLTable.Kind], _ text: (_ rows: String) -> String) {
     self.kinds = kinds
     statement = Statement(text(RowStatement.rows(of: kinds)), .onPostgreSQL)
@@ -95,26 +85,21 @@ package struct RowQuery: Sendable {
 /// and add a case to ``SQLEngineKind`` and to `StoreLocation`. `docs/internals/store.md`, "A third
 /// engine", lists the SQL that the engine must understand, and the code that depends on the engine.
 package protocol SQLConnection: AnyObject {
-  /// The kind of the engine. Code whose statements differ between engines checks this property.
+  /// Code whose statements differ between engines checks this property.
   var kind: SQLEngineKind { get }
   /// The database's name, for messages.
   var name: String { get }
-  /// Runs statements without arguments and without results.
+  /// Runs statements without arguments and results.
   func execute(_ script: String) throws
-  /// Runs a statement and returns the number of rows that it changed. Rows that it finds are
-  /// ignored.
+  /// Returns the number of changed rows. Rows that the statement finds are ignored.
   @discardableResult
   func run(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int
   /// Runs a statement whose result is not needed. A later statement may throw the error of this
   /// one, at the latest the commit.
   func runLater(_ statement: Statement, _ arguments: [SQLValue]) throws
-  /// Runs a query with arrays whose rows are not needed.
   func runLater(_ query: RowQuery) throws
-  /// Runs a statement for many rows of arguments, as ``runLater(_:_:)`` does for one.
-  ///
-  /// - Parameter rows: the arguments of the rows, one row after the other.
+  /// Runs a statement for many rows, as ``runLater(_:_:)`` does for one.
   func runLater(_ statement: RowStatement, rows: borrowing SQLArguments) throws
-  /// The gate that each statement passes; nil for none.
   var gate: StatementGate? { get set }
   /// Runs a statement and visits its rows in order. The visitor must not run statements on the
   /// connection. An error that the visitor throws ends the query, and the call throws it.
@@ -123,46 +108,36 @@ package protocol SQLConnection: AnyObject {
   func query(
     _ statement: Statement, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws
-  /// Runs a query with arrays and visits its rows in order.
   func query(_ query: RowQuery, _ visit: (any SQLRow) throws -> Void) throws
-  /// Whether the connection was lost and not replaced yet.
+  /// The connection was lost and not replaced yet.
   var isLost: Bool { get }
-  /// Connects again if the connection was lost. Call the method before statements outside of a
-  /// transaction.
+  /// Connects again if necessary; for statements outside of a transaction.
   func getReady() throws
-  /// The read under way, if it can be cancelled; otherwise nil. The thread of the read sets it by
-  /// ``ReadCancellation/begin(on:)``.
+  /// The read under way, if it can be cancelled (``ReadCancellation/begin(on:)``).
   var read: ReadCancellation? { get set }
-  /// Returns a closure that ends the running statement. Any thread may call the closure while the
-  /// connection is open.
+  /// The closure ends the running statement. Any thread may call it while the connection is open.
   func interruption() -> @Sendable () -> Void
   /// Notes that a read was cancelled: its interruption may still arrive and end a later statement.
   func noteInterruption()
-  /// Whether a transaction is open. The engine may have ended it after a severe failure.
+  /// The engine may have ended the transaction after a severe failure.
   var isInTransaction: Bool { get }
   /// Whether a transaction is open in which statements can still succeed. In PostgreSQL a failed
   /// statement ends this, until the transaction returns to a savepoint.
   var canContinue: Bool { get }
   /// Whether other connections can write at the same time, as far as locks permit.
   var isShared: Bool { get }
-  /// Starts a transaction that will write.
   func beginWriting() throws
   /// Starts a transaction that will write, and runs queries in it in the same round trip.
   ///
   /// - Parameter visit: gets the index of a query and one of its rows.
   func beginWriting(
     with queries: [RowQuery], _ visit: (_ query: Int, any SQLRow) throws -> Void) throws
-  /// Starts a transaction that reads one snapshot of the store.
   func beginReading() throws
-  /// Starts a transaction with an exclusive lock on a table. The transaction's statements may take
-  /// long.
-  ///
-  /// - Parameter definition: the statement that creates the table if there is none.
+  /// Starts a transaction with an exclusive lock on a table, which `definition` creates if there
+  /// is none. Statements may take long.
   func beginAlone(with table: String, definedBy definition: String) throws
-  /// Commits the transaction. When the call returns, the writes are durable; if that is not
-  /// certain, the call throws.
+  /// The writes are durable when the call returns; if that is not certain, the call throws.
   func commit() throws
-  /// Undoes the open transaction.
   func rollback() throws
   /// The number of pages in the engine's write-ahead log after this connection's last commit; 0 for
   /// an engine that manages its log by itself.
@@ -171,10 +146,10 @@ package protocol SQLConnection: AnyObject {
   /// are now in the database. Do not call it when all pages are copied already (see
   /// ``CheckpointSchedule``).
   ///
-  /// - Parameter isAlone: whether the caller keeps the writer from writing meanwhile. The call then
-  ///   waits a short time for readers of the log, so that the log can restart.
+  /// - Parameter isAlone: whether the caller keeps the writer from writing meanwhile. The call
+  ///   then waits a short time for readers, so that the log can restart.
   func copyLog(isAlone: Bool) throws -> Int
-  /// Returns the engine's fastest way to insert thousands of rows into a table.
+  /// The engine's fastest way to insert thousands of rows.
   func intake(into table: SQLTable) -> any RowIntake
   /// Runs `body`, whose statements are each a transaction by itself. If the connection turns out to
   /// be lost, the method runs `body` once more.
@@ -193,19 +168,19 @@ package protocol SQLConnection: AnyObject {
   /// Copies the log into the file and truncates the log, so that neither contains deleted or
   /// overwritten data. If the engine manages its log by itself, the call does nothing.
   ///
-  /// - Returns: false if a connection reads from the log for too long; otherwise true.
+  /// - Returns: false if a connection reads from the log for too long.
   func eraseLog() throws -> Bool
-  /// Collects the planner's statistics of tables that have none, if the engine plans by statistics.
+  /// Collects the planner's statistics of tables that have none, if the engine plans by
+  /// statistics.
   ///
   /// - Parameters:
   ///   - small: tables to analyze even while they are empty or nearly empty.
-  ///   - report: called with each table that could not be analyzed, and the reason.
+  ///   - report: gets each table that could not be analyzed.
   func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void)
-  /// Translates a table definition from the store's dialect into the engine's.
+  /// Translates a table definition from the store's dialect.
   func definition(_ statement: String) -> String
-  /// Closes the connection. Further calls of this method have no effect. Other methods must not be
-  /// called afterwards.
+  /// Idempotent. Other methods must not be called afterwards.
   func close()
 }
 
@@ -220,7 +195,6 @@ extension SQLConnection {
 }
 
 extension SQLConnection {
-  /// Runs a query and returns the values that `read` makes of the rows, in the order of the rows.
   @inlinable package func rows<Value>(
     _ statement: Statement, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
   ) throws -> [Value] {
@@ -229,7 +203,6 @@ extension SQLConnection {
     return values
   }
 
-  /// Runs a query and returns the value that `read` makes of the first row; nil if there is no row.
   /// All rows are read, so a statement that can find many needs a `LIMIT`.
   @inlinable package func first<Value>(
     _ statement: Statement, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
@@ -239,53 +212,39 @@ extension SQLConnection {
     return value
   }
 
-  /// False, as for a connection to a file, which is not lost.
+  /// A connection to a file is not lost.
   package var isLost: Bool { false }
-  /// Does nothing, as for a connection to a file, which is not lost. An engine whose connections can
-  /// be lost has a method of its own.
   package func getReady() throws {}
-  /// Runs `body` once.
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value { try body() }
-  /// Does nothing, for engines that sync their log by themselves.
+  /// The defaults of engines that manage their log by themselves.
   package func renewLog() throws {}
-  /// False, for engines that manage their log by themselves.
   package var isLogMarked: Bool { get throws { false } }
-  /// Does nothing, for engines that manage their log by themselves.
   package func markLog() throws {}
-  /// Does nothing, for engines that manage their log by themselves.
   package func settleLog() throws {}
-  /// Does nothing and returns true, for engines that manage their log by themselves.
   package func eraseLog() throws -> Bool { true }
-  /// Does nothing, for engines that plan without statistics.
+  /// The default of engines that plan without statistics.
   package func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void
   ) {}
-  /// Whether a transaction is open, for engines whose transactions outlive a failed statement.
+  /// The default of engines whose transactions outlive a failed statement.
   package var canContinue: Bool { isInTransaction }
-  /// False, for engines that let one connection write at a time.
   package var isShared: Bool { false }
-  /// Runs the statement at once, for engines without a pipeline.
+  /// The default of engines without a pipeline.
   package func runLater(_ statement: Statement, _ arguments: [SQLValue]) throws {
     try run(statement, arguments)
   }
 
-  /// Starts a writing transaction and creates the table, for engines that let one connection write
-  /// at a time.
+  /// The default of engines that let one connection write at a time.
   package func beginAlone(with table: String, definedBy definition: String) throws {
     try beginWriting()
     try execute(definition)
   }
 
-  /// Starts a transaction that will write. An engine that is not shared has no queries with arrays.
   package func beginWriting(
     with queries: [RowQuery], _ visit: (_ query: Int, any SQLRow) throws -> Void
   ) throws { try beginWriting() }
-  /// Does nothing. An engine that is not shared has no queries with arrays.
   package func runLater(_ query: RowQuery) throws {}
-  /// Finds nothing. An engine that is not shared has no queries with arrays.
   package func query(_ query: RowQuery, _ visit: (any SQLRow) throws -> Void) throws {}
-  /// Makes the transaction durable by `COMMIT`.
   package func commit() throws { try run("COMMIT", []) }
-  /// Undoes the open transaction.
   package func rollback() throws { try run("ROLLBACK", []) }
 }

@@ -11,13 +11,11 @@
 /// ```
 package struct Statement: Sendable, ExpressibleByStringInterpolation {
   package let text: String
-  /// The rules that do not hold for the statement.
   package let traits: Traits
 
-  /// Creates a statement for which all rules hold.
   package init(stringLiteral text: String) { self.init(text) }
 
-  /// Creates a statement. A declaration with traits is shorter with ``Swift/String/except(_:)``.
+  /// ``Swift/String/except(_:)`` is shorter for a constant.
   package init(_ text: String, _ traits: Traits = []) {
     self.text = text
     self.traits = traits
@@ -44,7 +42,6 @@ package struct Statement: Sendable, ExpressibleByStringInterpolation {
 }
 
 extension String {
-  /// Returns a statement with this text, for which some rules do not hold.
   package func except(_ traits: Statement.Traits) -> Statement { Statement(self, traits) }
 }
 
@@ -52,12 +49,11 @@ extension String {
 package struct LockingStatement: Sendable {
   private let plain, locking: Statement
 
-  /// Creates a statement without a lock, and one with a clause such as ` FOR KEY SHARE` at its end.
+  /// The lock is a clause such as ` FOR KEY SHARE` at the end.
   package init(_ text: String, lock: String, _ traits: Statement.Traits = []) {
     plain = Statement(text, traits)
     locking = Statement(text + lock, traits.union(.onPostgreSQL))
   }
 
-  /// Returns the statement with the lock, or the one without.
   package func callAsFunction(locking isLocking: Bool) -> Statement { isLocking ? locking : plain }
 }

@@ -13,14 +13,12 @@ package final class StatementGate {
   package struct Rows {
     /// The transaction, so that only its own end removes its rows from the gate.
     package var owner: ObjectIdentifier
-    /// Returns the tables with changes that are not written.
+    /// Returns the tables with unwritten changes.
     var unwritten: () -> Tables
-    /// Writes the changes of some tables.
     var write: (Tables) throws -> Void
     /// Drops the rows of tables that the next statement changes.
     var forget: (Tables) -> Void
 
-    /// Creates the rows of a transaction.
     package init(
       of owner: AnyObject, unwritten: @escaping () -> Tables,
       write: @escaping (Tables) throws -> Void,
@@ -33,27 +31,25 @@ package final class StatementGate {
     }
   }
 
-  /// The names of the tables, at most 32.
   package let tables: [String]
-  /// Whether a statement for many rows (``RowStatement``) runs row by row, because a distributed store
-  /// finds the node of a row by an argument.
+  /// Whether a ``RowStatement`` runs row by row, because a distributed store finds the node of a
+  /// row by an argument.
   package var runsRowByRow = false
-  /// The rows of the open transaction; nil without one.
+  /// The rows of the open transaction.
   package var rows: Rows?
-  /// Runs before the next statement of any kind; nil if nothing is to be done.
+  /// Runs before the next statement of any kind.
   package var beforeStatement: (() throws -> Void)?
-  /// The number of statements so far that wrote.
+  /// The statements so far that wrote.
   package private(set) var writeCount = 0
-  /// The number of those that wrote other rows than ``open(_:)`` is for.
+  /// The statements among them that wrote other rows than ``open(_:)`` is for.
   package private(set) var undecidedWriteCount = 0
   private var isOpen = false
 
-  /// Creates a gate for some tables.
   package init(tables: [String]) {
     self.tables = tables
   }
 
-  /// Runs `body`, whose statements pass although they name tables with unwritten rows: they write
+  /// Lets the statements of `body` pass although they name tables with unwritten rows: they write
   /// these rows, or the caller knows the rows.
   package func open<Value>(_ body: () throws -> Value) rethrows -> Value {
     let wasOpen = isOpen
@@ -62,14 +58,12 @@ package final class StatementGate {
     return try body()
   }
 
-  /// Does what comes before the next statement of any kind.
   package func prepare() throws {
     guard let beforeStatement else { return }
     self.beforeStatement = nil
     try beforeStatement()
   }
 
-  /// Lets a statement pass, after what must come before it.
   func pass(_ effects: StatementEffects) throws {
     try prepare()
     if effects.writes {
@@ -85,12 +79,10 @@ package final class StatementGate {
 
 /// The effects of a statement, as far as its text shows.
 struct StatementEffects {
-  /// The tables of the gate that the statement names.
   let tables: StatementGate.Tables
   /// Whether the statement changes rows.
   let writes: Bool
 
-  /// Reads the effects from a text.
   init(of text: String, at gate: StatementGate?) {
     var (word, words) = ([UInt8](), Set<[UInt8]>())
     for byte in Array(text.utf8) + [0] {

@@ -8,7 +8,7 @@ import Synchronization
 /// each commit, so no transaction begins or commits on a damaged store. A lock protects the values.
 /// Handlers are called on the thread that finds the damage, outside of the lock.
 package final class StoreDamage: Sendable {
-  /// The values that the lock protects.
+  /// Guarded by the lock.
   private struct State {
     var reason: String?
     var handler: (@Sendable (String) -> Void)?
@@ -18,13 +18,12 @@ package final class StoreDamage: Sendable {
 
   private let state = Mutex(State())
 
-  /// Creates a record without damage.
   package init() {}
 
-  /// The first damage found; nil if there is none.
+  /// The first damage found.
   package var reason: String? { state.withLock(\.reason) }
 
-  /// Records damage, and calls the handler of the first damage. Later damage is ignored.
+  /// Calls the handler of the first damage. Later damage is ignored.
   package func note(_ reason: String) {
     let handler = state.withLock { state -> (@Sendable (String) -> Void)? in
       guard state.reason == nil else { return nil }
@@ -34,8 +33,8 @@ package final class StoreDamage: Sendable {
     handler?(reason)
   }
 
-  /// Records a failed sync of the file, unless damage is recorded already. The store must not be
-  /// read until the next start has copied its log into the file again.
+  /// Records a failed sync, unless damage is recorded. The store must not be read until the next start has
+  /// copied its log into the file again.
   package func note(unsynced reason: String) {
     let handler = state.withLock { state -> (@Sendable (String) -> Void)? in
       guard state.reason == nil else { return nil }
@@ -46,8 +45,7 @@ package final class StoreDamage: Sendable {
     handler?(reason)
   }
 
-  /// Sets the handler of a failed sync, and calls it at once if a sync has failed already. The
-  /// handler gets the reason.
+  /// The handler gets the reason, at once if a sync has failed already.
   package func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {
     let reason = state.withLock { state in
       state.unsyncedHandler = handler
@@ -56,8 +54,8 @@ package final class StoreDamage: Sendable {
     if let reason { handler?(reason) }
   }
 
-  /// Sets the handler of the first damage, and calls it at once if there is damage already. The
-  /// handler gets the reason. A failed sync has a handler of its own.
+  /// The handler gets the reason of the first damage, at once if there is damage already. A failed
+  /// sync has a handler of its own.
   package func setHandler(_ handler: (@Sendable (String) -> Void)?) {
     let reason = state.withLock { state in
       state.handler = handler
@@ -66,8 +64,6 @@ package final class StoreDamage: Sendable {
     if let reason { handler?(reason) }
   }
 
-  /// Throws if the store must not be used any more.
-  ///
   /// - Throws: ``StoreError/Code/corrupt`` if the store is damaged, ``StoreError/Code/diskFailed``
   ///   if it must be reopened after a failed sync.
   package func check() throws {

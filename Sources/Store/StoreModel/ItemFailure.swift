@@ -7,7 +7,7 @@ import CloudKitModel
 /// succeed. Calls about a single item throw the failure. A failure of the store as a whole is a
 /// ``StoreError``.
 public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The kind of failure. The server translates it into an error code of the protocol.
+  /// The server translates the code into an error code of the protocol.
   public enum Code: Sendable, Hashable {
     /// A value breaks a rule of the data model or of the schema.
     case invalid
@@ -51,23 +51,16 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The kind of failure.
   public var code: Code
-  /// The field at fault; nil if the whole item is at fault.
+  /// The field at fault; nil if the whole item is.
   public var field: String?
   /// A sentence for a person to read. It names the broken rule, the item and the refused value.
   public var reason: String
-  /// For ``Code/conflict`` and ``Code/exists`` of a record, the record as the server has it;
-  /// otherwise nil.
+  /// The record as the server has it, for ``Code/conflict`` and ``Code/exists`` of a record.
   public var serverRecord: Record?
-  /// For ``Code/limitExceeded`` and ``Code/quotaExceeded``, the limit; otherwise nil.
+  /// The limit, for ``Code/limitExceeded`` and ``Code/quotaExceeded``.
   public var limit: Int?
 
-  /// Creates a failure.
-  ///
-  /// - Parameters:
-  ///   - field: the field at fault; nil if the whole item is at fault.
-  ///   - reason: a sentence for a person to read, with the item's name and the refused value.
-  ///   - serverRecord: the current record, for `conflict` and `exists`.
-  ///   - limit: the limit, for `limitExceeded` and `quotaExceeded`.
+  /// Creates a failure. The reason is a sentence as in ``reason``.
   public init(
     _ code: Code, field: String? = nil, _ reason: String, serverRecord: Record? = nil,
     limit: Int? = nil

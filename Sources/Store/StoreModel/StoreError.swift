@@ -63,12 +63,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
   /// The failed statement without its arguments, if there is one.
   public var statement: String?
 
-  /// Creates a failure.
-  ///
-  /// - Parameters:
-  ///   - reason: a sentence for a person to read.
-  ///   - statement: the SQL of the failed statement, without its arguments; nil if no statement
-  ///     failed.
+  /// Creates a failure. `statement` has no arguments.
   public init(_ code: Code, _ reason: String, statement: String? = nil) {
     self.code = code
     self.reason = reason

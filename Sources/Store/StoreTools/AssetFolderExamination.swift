@@ -1,22 +1,21 @@
 import Storage
 import StoreModel
 
-/// The result of an inspection of a folder for assets. It shows whether the folder is the one that
-/// the servers of a shared store use. The inspection changes nothing.
+/// An inspection of a folder for assets, which changes nothing.
 ///
 /// All servers on a store must use the same folder. The first server writes the same identity into
-/// the folder and into the store. `petrel doctor` compares these two identities.
+/// the folder and into the store; `petrel doctor` compares the two.
 public struct AssetFolderExamination: Sendable, Hashable {
   /// The file in the folder with the store's identity.
   public static let identityFile = FileAssetStore.identityFile
 
-  /// The result of reading the file with the identity.
+  /// The identity of a folder.
   public enum Identity: Sendable, Hashable {
     /// The file was read; the value is the identity.
     case known(String)
     /// The file or the folder is missing.
     case missing
-    /// The file cannot be read; the value is the reason, for a person to read.
+    /// The file cannot be read, for this reason.
     case unreadable(String)
   }
 
@@ -25,7 +24,7 @@ public struct AssetFolderExamination: Sendable, Hashable {
   /// The identity of the folder.
   public var identity: Identity
 
-  /// Inspects a folder. If the file system does not answer, the method blocks its thread.
+  /// Inspects a folder. A file system that does not answer blocks the thread.
   public static func look(into directory: String) -> AssetFolderExamination {
     let identity: Identity
     do {
@@ -37,7 +36,7 @@ public struct AssetFolderExamination: Sendable, Hashable {
     return AssetFolderExamination(directory: directory, identity: identity)
   }
 
-  /// Creates a result from a path and an identity that were read before.
+  /// Creates a result that was read before.
   public init(directory: String, identity: Identity) {
     self.directory = directory
     self.identity = identity

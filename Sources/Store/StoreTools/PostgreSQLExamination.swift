@@ -3,62 +3,58 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// The result of an inspection of a PostgreSQL database that has a store or will have one. `petrel
-/// doctor` uses it. The inspection changes nothing.
+/// An inspection of a PostgreSQL database that has a store or will have one, for `petrel doctor`.
+/// It changes nothing.
 public struct PostgreSQLExamination: Sendable, Hashable {
   /// The oldest version of PostgreSQL that `petrel doctor` accepts: 13, in the format of
   /// ``version``. PostgreSQL's developers no longer maintain older versions.
   public static let oldestVersion = 130_000
-  /// The number of connections that a Petrel server opens: one for each writing and reading thread,
-  /// one for cluster membership, one to receive notifications, and one for shared limits.
+  /// The connections of a server: one for each writing and reading thread, and one each for
+  /// cluster membership, notifications and shared limits.
   public static let connections =
     StoreConfiguration().writers + StoreConfiguration().readers + 3
 
   /// The first schema version with the tables of assets.
   private static let leastVersionWithAssets: Int64 = 5
 
-  /// The version of PostgreSQL in the format of `server_version_num`: 150004 stands for 15.4.
+  /// The version in the format of `server_version_num`: 150004 stands for 15.4.
   public var version = 0
   /// The encoding of the database, such as `UTF8`.
   public var encoding = ""
-  /// The settings that are not `on`, although a power failure can then lose or damage data: any of
-  /// `fsync` and `full_page_writes`.
+  /// Any of `fsync` and `full_page_writes` that is not `on`, so that a power failure can lose or
+  /// damage data.
   public var unsafeSettings: [String] = []
   /// Whether PostgreSQL's pages have checksums, by which it finds damage.
   public var hasChecksums = true
-  /// The number of pages of this database that did not match their checksums when PostgreSQL read
-  /// them.
+  /// The pages of this database that did not match their checksums when PostgreSQL read them.
   public var damagedPages = 0
   /// Whether PostgreSQL refuses writes, as on a standby.
   public var isStandby = false
-  /// The number of connections for ordinary users: `max_connections` minus
-  /// `superuser_reserved_connections`.
+  /// The connections for ordinary users: `max_connections` minus `superuser_reserved_connections`.
   public var connectionLimit = 0
-  /// The present number of connections of all programs, this connection included.
+  /// The connections of all programs, this one included.
   public var usedConnections = 0
   /// The store's schema version; nil if there is no store yet.
   public var schemaVersion: Int64?
-  /// The reason why servers cannot open the store yet, with the necessary step: the store was
-  /// restored from a copy. Nil for other stores.
+  /// The reason why servers cannot open a store that was restored from a copy, with the necessary
+  /// step.
   public var restoration: String?
-  /// The bytes of the store's tables and their indexes; nil if there is no store yet.
+  /// The bytes of the store's tables and their indexes.
   public var storeBytes: Int?
-  /// The distribution of the store's tables over several nodes; nil if the store is not
-  /// distributed, or if there is no store yet.
+  /// The distribution of the store's tables over several nodes, if it is distributed.
   public var spread: StoreDistribution.Spread?
   /// Whether a server has the store open.
   public var isServed = false
-  /// The identity of the folder with the store's assets; nil if no server has used a folder yet.
+  /// The identity of the folder with the assets, if a server has used one.
   public var assetFolder: String?
-  /// Whether the store has assets or announced uploads of assets, and so needs a folder for their
-  /// files.
+  /// Whether the store has assets or announced uploads, and so needs a folder.
   public var hasAssets = false
 
   /// Creates the result for a database without a store and without problems.
   public init() {}
 
-  /// Connects to a database, inspects it, and closes the connection. PostgreSQL ends a statement
-  /// after 10 seconds.
+  /// Inspects a database over a connection of its own. PostgreSQL ends a statement after 10
+  /// seconds.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached; another
   ///   ``StoreError`` if a statement fails.
@@ -72,7 +68,6 @@ public struct PostgreSQLExamination: Sendable, Hashable {
     }
   }
 
-  /// Reads PostgreSQL's settings and statistics, and the store's tables if there is a store.
   private init(over connection: PostgreSQLConnection) throws {
     func setting(_ name: String) throws -> String {
       try connection.first("SELECT current_setting($1)", [.text(name)]) { $0.text(0) } ?? ""

@@ -4,18 +4,17 @@ import Storage
 import StoreModel
 
 extension StoreBackup {
-  /// Completes the restoration of a store that PostgreSQL's own programs restored from a copy.
-  /// Clients may know a newer state than the copy. So the method makes their change tokens expire,
-  /// and leaves a gap in the numbers of each database, so that no number is used twice.
+  /// Completes the restoration of a store by PostgreSQL's own programs. Clients may know a newer
+  /// state than the copy, so their change tokens expire, and each database gets a gap in its
+  /// numbers.
   ///
-  /// The method changes each database in a transaction of its own. If the method is interrupted,
-  /// call it again: it begins with the first database, and a second change of a database does no
-  /// harm. Servers cannot open the store before the method has ended.
+  /// Each database is changed in a transaction of its own. After an interruption call the method
+  /// again: it begins with the first database, and a second change does no harm. Servers cannot
+  /// open the store before the end.
   ///
-  /// - Parameter nothingLost: whether the copy has every change that a server acknowledged. If
-  ///   true, numbers and change tokens stay, and the method only stores the new location in the
-  ///   store.
-  /// - Returns: the number of databases in the store.
+  /// - Parameter nothingLost: whether the copy has every acknowledged change. If so, numbers and
+  ///   change tokens stay, and only the new location is stored.
+  /// - Returns: the number of databases.
   /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store, or a server has it open;
   ///   ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` if this program does not
   ///   know the store's schema version.
@@ -48,7 +47,6 @@ extension StoreBackup {
     }
   }
 
-  /// Checks that the database has a store with a schema version that this program knows.
   private static func checkSchemaVersion(
     of connection: PostgreSQLConnection, at address: PostgreSQLAddress
   ) throws {
@@ -60,8 +58,6 @@ extension StoreBackup {
     try Schema.checkIsKnown(version, at: "\(address)")
   }
 
-  /// Makes all change tokens of a database expire, and leaves a gap in the database's numbers
-  /// (``numberGap``).
   private static func expireTokens(
     of database: Int64, over connection: PostgreSQLConnection
   ) throws {

@@ -3,17 +3,14 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// The backup of a store in a file: a copy of the store's database and of its asset files, as they
-/// were at one moment.
-///
-/// A copy has the same layout as the data directory of a server. `petrel backup` and `petrel
-/// restore` call these functions.
+/// The backup of a store in a file: its database and asset files at one moment. A copy has the
+/// layout of a server's data directory.
 public enum StoreBackup {
   /// The progress of a copy.
   public struct Progress: Sendable, Hashable {
-    /// The number of database pages copied so far, of 4 KiB each.
+    /// The copied pages of 4 KiB.
     public var copiedPages = 0
-    /// The number of database pages to copy; 0 before the first are copied.
+    /// 0 before the first pages are copied.
     public var pages = 0
     /// The number of asset files copied so far.
     public var copiedAssets = 0
@@ -26,21 +23,19 @@ public enum StoreBackup {
 
   /// The name of the database file in a copy.
   public static let fileName = "petrel.sqlite"
-  /// The number of pages that are copied at once: 4 MiB.
   private static let step = 1_024
-  /// The gap in the numbers of each restored database. It is larger than the amount of numbers that
-  /// the lost store can have used since the copy, so no number is used twice.
+  /// The gap in the numbers of a restored database: more than the lost store can have used since
+  /// the copy.
   static let numberGap: Int64 = 1 << 26
 
-  /// Copies a store into a new directory. A server may use the store meanwhile. The copy has all
-  /// changes that the server acknowledged before the call.
+  /// Copies a store into a new directory, with all changes that were acknowledged before the call.
+  /// A server may use the store meanwhile.
   ///
-  /// The method writes the copy to a directory with the suffix `.partial`, checks each page, syncs
-  /// the copy to the disk, and then renames it to `directory`.
+  /// The copy is written to a directory with the suffix `.partial`, checked page by page, synced,
+  /// and then renamed.
   ///
   /// - Parameters:
-  ///   - path: the store's file.
-  ///   - directory: the directory for the copy. It must be missing or empty.
+  ///   - directory: missing or empty.
   ///   - progress: called from time to time, on the thread that copies.
   /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store; ``StoreError/Code/newerSchema``
   ///   or ``StoreError/Code/olderSchema`` if this program does not know its schema version;
@@ -87,9 +82,8 @@ public enum StoreBackup {
 
   /// Restores a store from a copy, at a place where there is no store.
   ///
-  /// Clients may have change tokens that are newer than the copy. So all change tokens expire, and
-  /// clients fetch all data again. The method writes files with the suffix `.restoring`, and
-  /// renames them at the end.
+  /// Clients may have newer change tokens than the copy, so all expire, and clients fetch all data
+  /// again. Files have the suffix `.restoring` until the end.
   ///
   /// - Parameters:
   ///   - directory: a directory that ``make(ofStoreAt:in:progress:)`` wrote.
@@ -146,13 +140,13 @@ public enum StoreBackup {
     }
   }
 
-  /// Prepares a store in a file whose write-ahead log is lost, so that a server can open it. Clients
-  /// may know changes that were in the log, so their change tokens expire, and each database gets a
-  /// gap in its numbers.
+  /// Prepares a store whose write-ahead log is lost, so that a server can open it. Clients may
+  /// know changes of the log, so change tokens expire, and each database gets a gap in its
+  /// numbers.
   ///
-  /// - Parameter nothingLost: whether the file has every change that a server acknowledged. If true,
-  ///   numbers and change tokens stay.
-  /// - Returns: the number of databases in the store.
+  /// - Parameter nothingLost: whether the file has every acknowledged change. If so, numbers and
+  ///   change tokens stay.
+  /// - Returns: the number of databases.
   /// - Throws: ``StoreError/Code/cannotOpen`` if there is no store, or a program has it open;
   ///   ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` if this program does not
   ///   know the store's schema version; ``StoreError/Code/corrupt`` if the store is damaged.
@@ -177,8 +171,7 @@ public enum StoreBackup {
     }
   }
 
-  /// Returns a store's schema version; nil if the file is not a store, or if the creation or move
-  /// of the store is not complete.
+  /// Returns nil if the file is not a store, or its creation or move is not complete.
   static func schemaVersion(of connection: SQLiteConnection) -> Int64? {
     let version = try? Migration.version(over: connection)
     return version == Migration.unfinishedVersion ? nil : version
@@ -186,9 +179,8 @@ public enum StoreBackup {
 
   // MARK: Copying
 
-  /// Copies the database in one read transaction, and then the asset files that the database names
-  /// at that moment. Before the copying, the method makes hard links to these files, so that they
-  /// stay even if the server deletes assets.
+  /// Copies the database in one read transaction, then the asset files of that moment. Hard links,
+  /// made before, keep these files if the server deletes assets.
   private static func copy(
     _ source: SQLiteConnection, of path: String, to target: String,
     _ report: (Progress) -> Void
@@ -220,10 +212,8 @@ public enum StoreBackup {
     report(progress)
   }
 
-  /// Returns the asset files that a store's database names.
-  ///
-  /// - Returns: `database`: the database's number; `name`: the file's path in the asset folder;
-  ///   `checksum`: the SHA-256 in hexadecimal digits; `size`: the bytes that the file should have.
+  /// The asset files of a database: paths in the asset folder, SHA-256 in hexadecimal digits, and
+  /// the bytes that each should have.
   static func assets(
     of source: SQLiteConnection
   ) throws -> [(database: Int64, name: String, checksum: String, size: Int64)] {
@@ -241,7 +231,6 @@ public enum StoreBackup {
     }
   }
 
-  /// Checks that the file is a store with a schema version that this program knows.
   private static func checkSchemaVersion(_ connection: SQLiteConnection, _ path: String) throws {
     guard let version = schemaVersion(of: connection) else {
       throw StoreError(.cannotOpen, "'\(path)' is not a Petrel store")
@@ -249,7 +238,7 @@ public enum StoreBackup {
     try Schema.checkIsKnown(version, at: "'\(path)'")
   }
 
-  /// Checks all pages of a copy by their checksums, and the whole copy by SQLite's `quick_check`.
+  /// Checks the checksums of all pages, then the whole copy by SQLite's `quick_check`.
   private static func check(_ path: String) throws {
     try StoreInspection(ofStoreAt: path, within: .seconds(365 * 86_400)).check()
     let copy = try connection(to: path)
@@ -260,8 +249,6 @@ public enum StoreBackup {
     }
   }
 
-  /// Makes all change tokens expire, and leaves a gap in the numbers of each database
-  /// (``numberGap``).
   private static func expireTokens(_ connection: SQLiteConnection) throws {
     try connection.beginWriting()
     try connection.run(
@@ -284,14 +271,14 @@ public enum StoreBackup {
 
   // MARK: Files
 
-  /// Opens a database file with a cache of 16 MiB.
+  /// Opens the file with 16 MiB of cache.
   private static func connection(to path: String) throws -> SQLiteConnection {
     try SQLiteConnection(
       path: path, settings: SQLiteConnection.Settings(cacheKilobytes: 16_384))
   }
 
-  /// Whether a file exists. For the path of an asset folder, whether the folder has files other
-  /// than the folder for arriving uploads.
+  /// Whether a file exists, or an asset folder with other files than the folder for arriving
+  /// uploads.
   private static func isThere(_ path: String) -> Bool {
     guard path.hasSuffix("-assets") else { return FileManager.default.fileExists(atPath: path) }
     // A folder that is missing or cannot be read counts as empty.
@@ -299,7 +286,7 @@ public enum StoreBackup {
     return contents.contains { $0 != "arrivals" }
   }
 
-  /// Checks that a directory is missing or empty, and throws ``StoreError/Code/exists`` otherwise.
+  /// - Throws: ``StoreError/Code/exists`` unless the directory is missing or empty.
   private static func checkIsFree(_ directory: String) throws {
     guard FileManager.default.fileExists(atPath: directory) else { return }
     // A directory that cannot be read counts as not empty.
@@ -310,12 +297,11 @@ public enum StoreBackup {
     }
   }
 
-  /// Returns the absolute path, without a slash at its end.
   private static func absolute(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
   }
 
-  /// Runs `body` on a new thread, because it blocks for a long time.
+  /// The thread may block for a long time.
   private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { continuation in
       let thread = Thread { continuation.resume(with: Result { try body() }) }

@@ -5,20 +5,18 @@ import StoreModel
 
 /// The comparison of one table in two stores, in the order of the primary key.
 ///
-/// The comparison reads each store once, and computes a SHA-256 digest of each 1,024 rows: a
-/// *chunk*. So it needs little memory: 32 bytes and a key for each chunk. If two digests differ, it
-/// reads the rows of that chunk again.
+/// Each store is read once, into a SHA-256 digest for each 1,024 rows: a *chunk*. So it needs 32
+/// bytes and a key of memory for each chunk. The rows of the first chunk that differs are read
+/// again.
 struct StoreComparison {
   /// The number of rows in a chunk.
   private static let chunk = 1_024
 
   /// The digests of the table in one store.
   private struct Digests {
-    /// The number of rows in the table.
     var rows = 0
-    /// The digest of each chunk.
     var chunks: [[UInt8]] = []
-    /// The primary key of the last row of each full chunk, encoded by `CanonicalRow`.
+    /// The key of the last row of each full chunk (`CanonicalRow`).
     var ends: [[UInt8]] = []
   }
 
@@ -32,12 +30,10 @@ struct StoreComparison {
     self.target = target
   }
 
-  /// Compares the tables, and returns the number of rows and the common digest
-  /// (``StoreMove/Result/Table/digest``).
+  /// Returns the number of rows and the common digest.
   ///
-  /// - Parameter step: called after each chunk of the source, with the number of rows in the chunk.
-  /// - Throws: ``StoreError/Code/corrupt`` if the tables differ; the error names the first row that
-  ///   differs.
+  /// - Parameter step: gets the number of rows after each chunk of the source.
+  /// - Throws: ``StoreError/Code/corrupt`` with the first row that differs.
   func run(_ step: (Int) -> Void) throws -> StoreMove.Result.Table {
     let ours = try digests(source, step)
     let theirs = try digests(target) { _ in }
@@ -48,7 +44,6 @@ struct StoreComparison {
       name: table.name, rows: ours.rows, digest: SQLValue.hexadecimal(hasher.finish()))
   }
 
-  /// Reads a table and returns the digests of its chunks.
   private func digests(_ connection: any SQLConnection, _ step: (Int) -> Void) throws -> Digests {
     var digests = Digests()
     var hasher = SHA256Hasher()
@@ -79,13 +74,13 @@ struct StoreComparison {
 
   // MARK: Differences
 
-  /// The primary key and the SHA-256 digest of a row.
+  /// A row's key and SHA-256 digest.
   private struct Row {
     var key: [SQLValue]
     var digest: [UInt8]
   }
 
-  /// Returns the error that names the first row that differs.
+  /// The error names the first row that differs.
   private func difference(_ ours: Digests, _ theirs: Digests) throws -> StoreError {
     let index =
       zip(ours.chunks, theirs.chunks).enumerated().first { $0.element.0 != $0.element.1 }?.offset
@@ -115,9 +110,7 @@ struct StoreComparison {
         + "target; first, \(what). The target cannot be used; empty it and start again")
   }
 
-  /// Returns the rows of one chunk.
-  ///
-  /// - Parameter key: the primary key after which the chunk begins; nil for the first chunk.
+  /// The rows of the chunk after a key.
   private func rows(_ connection: any SQLConnection, after key: [SQLValue]?) throws -> [Row] {
     try connection.rows(
       table.selection(follows: key != nil, limit: Self.chunk), key ?? []

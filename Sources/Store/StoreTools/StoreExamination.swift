@@ -5,16 +5,16 @@ import Storage
 import StoreModel
 import Synchronization
 
-/// The result of an inspection of a store's file, for `petrel doctor`. The inspection changes
-/// nothing. A server may use the store meanwhile.
+/// An inspection of a store's file, for `petrel doctor`. It changes nothing. A server may use the
+/// store meanwhile.
 public struct StoreExamination: Sendable, Hashable {
   /// The depth of an inspection.
   public enum Depth: Sendable, Hashable {
-    /// The inspection reads all pages with their checksums, checks the contents of rows (SQLite's
-    /// `quick_check`), and checks the sizes of asset files.
+    /// All pages with their checksums, the contents of rows (SQLite's `quick_check`), and the
+    /// sizes of asset files.
     case quick
-    /// The inspection also checks whether indexes agree with their tables (SQLite's
-    /// `integrity_check`), and the checksums of all asset files.
+    /// Also whether indexes agree with their tables (SQLite's `integrity_check`), and the
+    /// checksums of asset files.
     case full
   }
 
@@ -23,12 +23,11 @@ public struct StoreExamination: Sendable, Hashable {
   /// The oldest schema version that this program migrates.
   public static var oldestVersion: Int64 { Schema.oldestVersion }
 
-  /// The store's schema version; nil for a file that is not a store, or whose damage prevents
-  /// reading the version.
+  /// The schema version; nil for a file that is not a store, or whose damage hides it.
   public var schemaVersion: Int64?
   /// The damage found, one text for each fault, at most ten.
   public var faults: [String] = []
-  /// Whether the inspection checked everything within the time limit.
+  /// Whether everything was checked within the time limit.
   public var isComplete = true
   /// Whether a server has the store open.
   public var isServed = false
@@ -42,10 +41,8 @@ public struct StoreExamination: Sendable, Hashable {
 
   /// Inspects a store's file on a thread of its own.
   ///
-  /// - Parameters:
-  ///   - path: the store's file.
-  ///   - limit: the time limit. It applies first to the checksums of pages, and then again to the
-  ///     checks of rows and asset files. After it, the result has the damage found so far.
+  /// - Parameter limit: the time for the checksums of pages, and again for the checks of rows and
+  ///   asset files. The result has the damage found until then.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such file, and
   ///   ``StoreError/Code/cannotOpen`` if the file cannot be read.
   public static func look(
@@ -68,8 +65,6 @@ public struct StoreExamination: Sendable, Hashable {
     }
   }
 
-  /// Inspects a store's file on this thread.
-  ///
   /// - Parameter isAlone: whether no program has the store open, so that its log need not be read.
   private static func examine(
     _ path: String, _ depth: Depth, _ limit: Duration, isAlone: Bool
@@ -136,8 +131,7 @@ public struct StoreExamination: Sendable, Hashable {
     return found
   }
 
-  /// Returns the damage of an asset's file; nil if there is none, or if the asset was deleted
-  /// meanwhile.
+  /// Returns nil also for an asset that was deleted meanwhile.
   private static func assetFault(
     _ path: String, _ asset: (database: Int64, name: String, checksum: String, size: Int64),
     _ depth: Depth,
@@ -162,8 +156,7 @@ public struct StoreExamination: Sendable, Hashable {
     return isThere == nil ? nil : "the file of an asset, '\(path)', \(found)"
   }
 
-  /// Returns the damage of the file's header; nil if there is none. See
-  /// https://sqlite.org/fileformat.html, section 1.3.
+  /// See https://sqlite.org/fileformat.html, section 1.3.
   private static func headerFault(_ path: String) throws -> String? {
     guard let file = FileHandle(forReadingAtPath: path),
       let header = try file.read(upToCount: 18), header.count == 18
@@ -180,17 +173,16 @@ public struct StoreExamination: Sendable, Hashable {
     return nil
   }
 
-  /// Returns the size of a file; nil if there is none.
   private static func size(_ path: String) -> Int? {
     var information = stat()
     return stat(path, &information) == 0 ? Int(information.st_size) : nil
   }
 }
 
-/// A timer that interrupts the statement of a connection when a time is over. A lock protects the
-/// connection, so the timer interrupts nothing after ``end()``.
+/// A timer that interrupts a connection's statement. A lock protects the connection, so nothing is
+/// interrupted after ``end()``.
 private final class Interruption: Sendable {
-  /// The values that the lock protects.
+  /// Guarded by the lock.
   private struct State: @unchecked Sendable {
     // Guarded by the lock, and nil after the end.
     var connection: SQLiteConnection?
@@ -199,7 +191,6 @@ private final class Interruption: Sendable {
 
   private let state: Mutex<State>
 
-  /// Starts the timer.
   init(of connection: SQLiteConnection, after limit: Duration) {
     state = Mutex(State(connection: connection))
     DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
@@ -207,13 +198,11 @@ private final class Interruption: Sendable {
     }
   }
 
-  /// Whether the timer has interrupted the connection.
   var hasStruck: Bool { state.withLock(\.hasStruck) }
 
-  /// Ends the timer. Call it before the connection is closed.
+  /// Ends the timer, before the connection is closed.
   func end() { state.withLock { $0.connection = nil } }
 
-  /// Interrupts the connection, unless the timer has ended.
   private func strike() {
     state.withLock { state in
       guard let connection = state.connection else { return }

@@ -4,13 +4,12 @@ import StoreModel
 
 /// The move of a whole store from one engine to another, with the files of its assets.
 ///
-/// The move copies the rows unchanged: table by table, in the order of the primary key, in
-/// transactions of limited size. Each transaction also stores the progress in the target. So a
-/// later call can continue an interrupted move. At the end, the move compares all rows of both
-/// stores.
+/// Rows are copied unchanged: table by table, in the order of the primary key, in transactions of
+/// limited size. Each transaction also stores the progress in the target, so a later call can
+/// continue an interrupted move. At the end, all rows of both stores are compared.
 ///
-/// Numbers, change tokens, sessions and keys stay the same. So no server may open the source again.
-/// Otherwise two stores would give the same numbers to different changes.
+/// Numbers, change tokens, sessions and keys stay the same. If a server opened the source again,
+/// two stores would give the same numbers to different changes.
 public enum StoreMove {
   /// The progress of a move.
   public struct Progress: Sendable, Hashable {
@@ -26,14 +25,13 @@ public enum StoreMove {
 
     /// The present stage.
     public var stage = Stage.copying
-    /// The name of the table that the move copies or compares now.
+    /// The table that is copied or compared now.
     public var table = ""
-    /// The number of that table, counted from 1; 0 before the first.
+    /// The table's number, counted from 1; 0 before the first.
     public var tableNumber = 0
     /// The number of tables to copy and compare.
     public var tables = 0
-    /// The number of rows copied so far; in the stage ``Stage/comparing``, the number of rows
-    /// compared so far.
+    /// The rows copied so far; in the stage ``Stage/comparing``, those compared so far.
     public var rows = 0
     /// The number of asset files examined so far.
     public var assets = 0
@@ -50,9 +48,8 @@ public enum StoreMove {
       public var name: String
       /// The number of its rows.
       public var rows: Int
-      /// The digest of all rows, as the hexadecimal digits of a SHA-256. It is computed from the
-      /// digests of each 1,024 rows, in the order of the primary key, and is the same for all
-      /// engines.
+      /// SHA-256 in hexadecimal digits, of the digests of each 1,024 rows in the order of the
+      /// primary key. The same for all engines.
       public var digest: String
     }
 
@@ -74,12 +71,9 @@ public enum StoreMove {
     public var rows: Int { tables.reduce(0) { $0 + $1.rows } }
   }
 
-  /// The limits of a transaction that copies rows. The move commits a transaction when it reaches
-  /// one of the limits.
+  /// A transaction of copied rows is committed at one of these limits.
   struct BatchLimits: Sendable {
-    /// The number of rows at which a transaction is committed.
     var rows = 50_000
-    /// The bytes of rows at which a transaction is committed.
     var bytes = 8 << 20
   }
 
@@ -103,10 +97,8 @@ public enum StoreMove {
     try await run(from: source, to: target, limits: BatchLimits(), progress: progress)
   }
 
-  /// Moves a store as the public method does. Tests pass other limits.
-  ///
-  /// - Parameter committed: called after each commit of rows. If the function throws, the move ends
-  ///   with its error.
+  /// Tests pass limits, and end the move by an error of `committed`, called after each commit of
+  /// rows.
   static func run(
     from source: StoreLocation, to target: StoreLocation, limits: BatchLimits,
     committed: @escaping @Sendable (Progress) throws -> Void = { _ in },

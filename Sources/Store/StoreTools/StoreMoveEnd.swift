@@ -3,20 +3,16 @@ import SQLEngine
 import Storage
 import StoreModel
 
-/// One of the two stores of a move: the source or the target. No other program has the store open.
-///
-/// A `ServerLock` locks a store in a file. The exclusive advisory lock of the connection locks a
-/// store in PostgreSQL. The object releases its lock when it is destroyed.
+/// One of the two stores of a move. Until the object is destroyed, no other program has the store
+/// open: a `ServerLock` locks a file, the connection's exclusive advisory lock a store in
+/// PostgreSQL.
 final class StoreMoveEnd {
-  /// The location of the store.
   let location: StoreLocation
-  /// The only connection to the store.
   let connection: any SQLConnection
-  /// The lock of a store in a file; nil for PostgreSQL.
+  /// The lock of a file; nil for PostgreSQL.
   private let lock: ServerLock?
 
-  /// The store's name for people: a path, or an address and a schema. A continued move recognizes
-  /// the source by this name.
+  /// A path, or an address and a schema. A continued move recognizes the source by this name.
   let name: String
 
   /// Opens the source of a move.
@@ -43,8 +39,7 @@ final class StoreMoveEnd {
     }
   }
 
-  /// Opens the target of a move. The method does not check whether the target has contents, except
-  /// for asset files beside a new file.
+  /// Does not check whether the target has contents, except for asset files beside a new file.
   ///
   /// - Throws: ``StoreError/Code/exists`` if the target is a new file and its asset folder has
   ///   files of another store; ``StoreError/Code/cannotOpen`` if a program has the target open.
@@ -67,8 +62,6 @@ final class StoreMoveEnd {
     name = try Self.name(of: location, connection)
   }
 
-  /// Opens a store and locks it.
-  ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if a program has the store open, or for a store in
   ///   memory.
   private static func open(
@@ -98,7 +91,6 @@ final class StoreMoveEnd {
     }
   }
 
-  /// Returns the store's name for people: a path, or an address and a schema.
   private static func name(
     of location: StoreLocation, _ connection: any SQLConnection
   ) throws -> String {
@@ -116,7 +108,6 @@ final class StoreMoveEnd {
     }
   }
 
-  /// Checks that there is a store, and that its schema version is exactly this program's.
   private static func checkSchemaVersion(of connection: any SQLConnection, _ name: String) throws {
     // An error means that the table of the schema version is missing, so there is no store.
     let version = try? Migration.version(over: connection)
@@ -137,7 +128,7 @@ final class StoreMoveEnd {
     }
   }
 
-  /// Whether a folder has files other than the folder for arriving uploads.
+  /// The folder for arriving uploads does not count.
   private static func hasAssets(in folder: String) -> Bool {
     // A folder that is missing or cannot be read counts as empty.
     let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

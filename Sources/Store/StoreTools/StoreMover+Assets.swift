@@ -4,14 +4,12 @@ import Storage
 import StoreModel
 
 extension StoreMover {
-  /// The most missing asset files that ``StoreMove/Result/missingAssets`` names.
   private static let listedMissingAssets = 100
 
-  /// Copies the asset files that are missing in the target's folder, checks their sizes, and syncs
-  /// them to the disk. If a file is missing in the source, the method adds the file's name to
-  /// ``StoreMove/Result/missingAssets``.
+  /// Copies the files that the target's folder lacks, checks their sizes, and syncs them. Missing
+  /// files of the source are noted in ``StoreMove/Result/missingAssets``.
   ///
-  /// - Parameter step: called after each asset file, copied or not.
+  /// - Parameter step: called after each file, copied or not.
   /// - Throws: ``StoreError/Code/assetFailed`` if a file has another size than the store says, or
   ///   if a store has no folder for assets.
   func copyAssets(_ step: () -> Void) throws {
@@ -30,8 +28,7 @@ extension StoreMover {
     try copyIdentity()
   }
 
-  /// Copies the file with the identity of the asset folder. The moved store has the same identity,
-  /// and refuses a folder with another one.
+  /// The moved store has the same identity, and refuses a folder with another one.
   private func copyIdentity() throws {
     guard let from = source.location.assets, let to = target.location.assets,
       let identity = FileManager.default.contents(
@@ -48,8 +45,8 @@ extension StoreMover {
     try AssetFiles.sync(to)
   }
 
-  /// Copies one asset file, unless the target has a file of the right size. The method writes the
-  /// copy under a temporary name, syncs it, and renames it.
+  /// Does nothing if the target has a file of the right size. The copy has a temporary name until
+  /// it is synced.
   private func copyAsset(
     _ name: String, from source: String, to target: String, size: Int64
   ) throws {
@@ -80,7 +77,6 @@ extension StoreMover {
     try AssetFiles.sync(folder)
   }
 
-  /// Returns the size of a file; nil if there is none.
   private static func size(of path: String) -> Int64? {
     var information = stat()
     return stat(path, &information) == 0 ? Int64(information.st_size) : nil

@@ -17,45 +17,37 @@ import StoreModel
 ///
 /// One thread does all the work.
 final class StoreMover {
-  /// The name of the table in the target with the progress of the move. The last transaction
-  /// removes the table.
+  /// The table with the progress, in the target until the last transaction.
   private static let stateTable = "store_move"
-  /// The tables that describe the store itself. Their rows are not copied.
+  /// The tables about the store itself, which are not copied.
   static let ownTables: Set = ["schema_version", stateTable]
-  /// The tables about servers and nodes. Their rows have no meaning in another store, and are not
+  /// The tables about servers and nodes, whose rows have no meaning in another store and are not
   /// copied.
   static let tablesOfServers: Set = [
     "servers", "dispatch_leases", "part_dispatches", "announcements", "store_shards",
   ]
 
-  /// The progress of the move, as stored in the target.
+  /// The progress as stored in the target.
   private struct State {
-    /// The name of the table whose rows were copied last; empty before the first.
+    /// The last table of which rows were copied; empty before the first.
     var table: String
-    /// The primary key of the last copied row; nil if all rows of the table are copied.
+    /// The last copied key; nil if all rows of the table are copied.
     var key: [SQLValue]?
-    /// The number of rows copied so far.
     var rows: Int64
   }
 
-  /// Whether an earlier move was completed. This move then copies no rows and compares the stores.
+  /// Whether an earlier move was completed: this one then only compares the stores.
   private var isFinished = false
-  /// The store that is moved.
   let source: StoreMoveEnd
-  /// The new store.
   let target: StoreMoveEnd
   private let limits: StoreMove.BatchLimits
-  /// The function that is called after each commit of rows. If it throws, the move ends with its
-  /// error.
+  /// Called after each commit of rows. An error ends the move.
   private let committed: (StoreMove.Progress) throws -> Void
-  /// The function that is called after each commit of rows, each asset file, and each 1,024
-  /// compared rows.
+  /// Called after each commit of rows, each asset file, and each 1,024 compared rows.
   private let report: (StoreMove.Progress) -> Void
   private var progress = StoreMove.Progress()
-  /// The result, which the stages fill in.
   var result = StoreMove.Result()
 
-  /// Prepares a move between two open stores.
   init(
     source: StoreMoveEnd, target: StoreMoveEnd, limits: StoreMove.BatchLimits,
     committed: @escaping (StoreMove.Progress) throws -> Void,
@@ -68,10 +60,7 @@ final class StoreMover {
     self.report = report
   }
 
-  /// Moves the store. If an earlier move was interrupted, the method continues it. If an earlier
-  /// move was completed, the method compares the stores.
-  ///
-  /// - Returns: the contents of both stores.
+  /// Continues an interrupted move. After a completed move, only compares the stores.
   func run() throws -> StoreMove.Result {
     let state = try prepare()
     try source.connection.beginReading()
@@ -116,8 +105,8 @@ final class StoreMover {
 
   /// Creates an empty store in the target, or reads the progress of an earlier move.
   ///
-  /// The method first adds the source's waiting entries of the notification log to the log's index.
-  /// This is the only change of the source.
+  /// The source's waiting entries of the notification log are added to the log's index first: the
+  /// only change of the source.
   ///
   /// - Throws: ``StoreError/Code/exists`` if the target has other contents, or if the source was
   ///   changed since the earlier move began; ``StoreError/Code/cannotOpen`` if a database of the
@@ -168,9 +157,7 @@ final class StoreMover {
     return State(table: found.table, key: key ?? nil, rows: found.rows)
   }
 
-  /// Returns the error for a target that has tables already.
-  ///
-  /// - Parameter name: the name of one of these tables.
+  /// `name` is one of the tables.
   private func tablesThere(_ name: String) -> StoreError {
     StoreError(
       .exists,
@@ -178,13 +165,8 @@ final class StoreMover {
         + "empty")
   }
 
-  /// Whether the target is a complete copy of the source: an earlier move was completed, but its
-  /// process ended before it could report this. The result is false if the fingerprints differ,
-  /// because a program has since changed one of the stores.
-  ///
-  /// - Parameters:
-  ///   - names: the names of the target's tables.
-  ///   - fingerprint: the fingerprint of the source.
+  /// Whether an earlier move was completed, but its process ended before it could report this.
+  /// False if the fingerprints differ, because a program has since changed one of the stores.
   private func isCopy(_ names: [String], _ fingerprint: String) throws -> Bool {
     guard ["schema_version", "counters", "databases"].allSatisfy(names.contains) else {
       return false
@@ -194,8 +176,7 @@ final class StoreMover {
       && self.fingerprint(of: target.connection) == fingerprint
   }
 
-  /// Checks that no database of the source is divided into parts, because the move does not copy
-  /// the division.
+  /// The division of a database into parts is not copied.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` for a divided database.
   private func checkIsWhole() throws {
@@ -213,9 +194,8 @@ final class StoreMover {
         + "dispatched in parts; combine the parts first: 'petrel databases partition --parts 1'")
   }
 
-  /// Returns a digest of the store's counters and of the rows of its databases. The row of a
-  /// database has the last number that a change has used. So the digest differs after a change of
-  /// records, zones or subscriptions.
+  /// A digest of the counters and of the rows of databases, which have the last numbers that
+  /// changes have used. It differs after a change of records, zones or subscriptions.
   private func fingerprint(of connection: any SQLConnection) throws -> String {
     let hasher = SHA256Hasher()
     for name in ["counters", "databases"] {
@@ -229,7 +209,7 @@ final class StoreMover {
     return SQLValue.hexadecimal(hasher.finish())
   }
 
-  /// Creates the target's tables, and the row with the progress of the move, in one transaction.
+  /// Creates the tables and the row of the progress in one transaction.
   private func makeEmptyStore(_ fingerprint: String) throws {
     let connection = target.connection
     try connection.beginWriting()
@@ -255,8 +235,7 @@ final class StoreMover {
     try connection.commit()
   }
 
-  /// Returns the tables to copy, in the order of their names: those that this program's migrations
-  /// have created in the target.
+  /// The tables that this program's migrations have created in the target, by name.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if a table of the source is missing or different.
   private func matchingTables() throws -> [SQLTable] {
@@ -276,8 +255,8 @@ final class StoreMover {
       }
   }
 
-  /// Makes the target a store that servers can open, in one transaction. After that, PostgreSQL
-  /// collects statistics about each table.
+  /// Sets the schema version in one transaction. PostgreSQL then collects statistics about each
+  /// table.
   private func finish(_ tables: [SQLTable]) throws {
     let connection = target.connection
     try connection.beginWriting()
@@ -290,8 +269,8 @@ final class StoreMover {
     for table in tables { try connection.execute("ANALYZE \(table.name)") }
   }
 
-  /// Adds a lease without a holder for each database with rows in the outbox, so that a server
-  /// finds the database and dispatches its changes. A store for one server has no leases.
+  /// A database with rows in the outbox needs a lease without a holder, so that a server finds it
+  /// and dispatches its changes. A store for one server has no leases.
   private func makeDispatchLeases(_ connection: any SQLConnection) throws {
     guard connection.isShared else { return }
     try connection.run(
@@ -303,9 +282,7 @@ final class StoreMover {
 
   // MARK: Rows
 
-  /// Copies the rows of a table, in transactions of limited size.
-  ///
-  /// - Parameter key: the primary key after which the copying begins; nil for the whole table.
+  /// Copies the rows after a key, in transactions of limited size.
   private func copy(_ table: SQLTable, after key: [SQLValue]?) throws {
     var intake = target.connection.intake(into: table)
     var isOpen = false
@@ -331,11 +308,7 @@ final class StoreMover {
     try commit(rows, through: nil, of: table)
   }
 
-  /// Stores the progress, and commits the transaction.
-  ///
-  /// - Parameters:
-  ///   - rows: the number of rows that the transaction has copied.
-  ///   - key: the primary key of the last row; nil if all rows of the table are copied.
+  /// Stores the progress. A key of nil says that all rows of the table are copied.
   private func commit(_ rows: Int, through key: [SQLValue]?, of table: SQLTable) throws {
     try target.connection.run(
       """
@@ -353,7 +326,7 @@ final class StoreMover {
 }
 
 extension SQLTable {
-  /// Returns the number of bytes in a row. An integer counts as 8 bytes.
+  /// An integer counts as 8 bytes.
   func size(of row: any SQLRow) -> Int {
     columns.enumerated().reduce(0) { size, column in
       column.element.kind == .integer ? size + 8 : size + row.buffer(Int32(column.offset)).count

@@ -14,8 +14,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
 
   /// Parses a connection URI.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the text is not a PostgreSQL connection URI, or
-  ///   has parts that libpq does not know.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if libpq does not know the text or a part of it.
   public init(_ text: String) throws {
     guard Self.isAddress(text) else {
       throw StoreError(
@@ -48,8 +47,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
       + "/\(parts["dbname"] ?? "")"
   }
 
-  /// Returns libpq's message without its quotation of the address, which may contain a password.
-  /// Only the names of unknown parts are kept.
+  /// libpq's message without its quotation of the address, which may contain a password.
   private static func withoutQuotation(_ reason: String) -> String {
     let reason = reason.trimmingCharacters(in: .whitespacesAndNewlines)
     if reason.hasPrefix("invalid URI query parameter") { return reason }
@@ -77,7 +75,6 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Calls `body` with the texts as a null-terminated array of C strings.
   private static func withTexts<Result>(
     _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
   ) -> Result {
@@ -89,7 +86,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
   }
 
-  /// Returns whether a text begins like the address of a PostgreSQL database.
+  /// Whether a text begins like the address of a PostgreSQL database.
   public static func isAddress(_ text: String) -> Bool {
     text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
   }

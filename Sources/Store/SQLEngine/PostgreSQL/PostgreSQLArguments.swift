@@ -6,7 +6,7 @@ import StoreModel
 /// All are in PostgreSQL's binary format: integers as eight bytes in big-endian order, texts and
 /// bytes as they are.
 struct PostgreSQLArguments {
-  /// The IDs of PostgreSQL's types (`pg_type.h`) that the store's columns and results have.
+  /// PostgreSQL's type IDs (`pg_type.h`).
   enum ObjectID {
     static let boolean: Oid = 16
     static let bytea: Oid = 17
@@ -21,23 +21,18 @@ struct PostgreSQLArguments {
     static let unknown: Oid = 0
   }
 
-  /// The types of the arguments. PostgreSQL needs them when the statement is prepared.
+  /// PostgreSQL needs the types when the statement is prepared.
   private(set) var types: [Oid] = []
-  /// The bytes of all arguments, one after the other. The first byte is no argument, so that the
-  /// memory always has an address.
+  /// The bytes of all arguments after a first unused byte, which gives the memory an address.
   private var memory: [UInt8] = []
-  /// The bytes of all arguments together.
   var byteCount: Int { memory.count }
-  /// The ranges of the arguments in the memory; nil for null.
+  /// The ranges of the arguments in the memory; nil stands for null.
   private var ranges: [Range<Int>?] = []
-  /// The addresses, lengths and formats that libpq takes. They are members only so that their
-  /// memory is reused. A format of 1 stands for binary.
+  /// libpq's addresses, lengths and formats (1 is binary); members so that their memory is reused.
   private var pointers: [UnsafePointer<CChar>?] = []
   private var lengths: [Int32] = []
   private var formats: [Int32] = []
 
-  /// Replaces the arguments.
-  ///
   /// - Throws: ``StoreError/Code/unkeptText`` for a text with the character U+0000.
   mutating func set(_ arguments: [SQLValue]) throws {
     removeAll()
@@ -51,9 +46,6 @@ struct PostgreSQLArguments {
     }
   }
 
-  /// Replaces the arguments by those of a row.
-  ///
-  /// - Throws: ``StoreError/Code/unkeptText`` for a text with the character U+0000.
   mutating func set(_ arguments: borrowing SQLArguments, from first: Int, count: Int) throws {
     removeAll()
     for index in first..<first + count {
@@ -66,12 +58,8 @@ struct PostgreSQLArguments {
     }
   }
 
-  /// Replaces the arguments by arrays, of which each has the values of one column.
+  /// Replaces the arguments by an array for each column of some rows.
   ///
-  /// - Parameters:
-  ///   - rows: the values, one row after the other.
-  ///   - kinds: the kinds of the columns.
-  ///   - range: the rows to take.
   /// - Throws: ``StoreError/Code/unkeptText`` for a text with the character U+0000.
   mutating func set(
     columnsOf rows: borrowing SQLArguments, _ kinds: [SQLTable.Kind], _ range: Range<Int>
@@ -109,7 +97,6 @@ struct PostgreSQLArguments {
     withUnsafeBytes(of: number.bigEndian) { memory.append(contentsOf: $0) }
   }
 
-  /// Calls `body` with libpq's pointers for the first `count` arguments.
   mutating func withPointers<Result>(
     first count: Int,
     _ body: (
@@ -145,7 +132,6 @@ struct PostgreSQLArguments {
     }
   }
 
-  /// Removes the arguments and keeps the memory.
   private mutating func removeAll() {
     // An empty array may have no memory to point to.
     if memory.isEmpty { memory.append(0) }
@@ -166,8 +152,8 @@ struct PostgreSQLArguments {
     types.append(ObjectID.int8)
   }
 
-  /// Appends a text, and refuses the character U+0000. PostgreSQL would also refuse it, but in the
-  /// middle of a transaction and with a message for programmers.
+  /// Refuses the character U+0000. PostgreSQL would refuse it in the middle of a transaction, with
+  /// a message for programmers.
   private mutating func append(text: some Collection<UInt8>) throws {
     try check(text)
     append(text, ObjectID.text)
@@ -190,7 +176,6 @@ struct PostgreSQLArguments {
 }
 
 extension SQLTable.Kind {
-  /// The IDs of the types of an array of such values, and of one value.
   fileprivate var objectIDs: (array: Oid, element: Oid) {
     switch self {
     case .integer: (PostgreSQLArguments.ObjectID.int8Array, PostgreSQLArguments.ObjectID.int8)

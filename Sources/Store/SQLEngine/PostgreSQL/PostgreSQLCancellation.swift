@@ -8,8 +8,7 @@ final class PostgreSQLCancellation: @unchecked Sendable {
   // Read only, by a function that any thread may call.
   private let request: OpaquePointer
 
-  /// Copies the key that the server requires for cancellations from a connection; nil if the
-  /// connection is lost.
+  /// Returns nil if the connection is lost.
   init?(of connection: OpaquePointer) {
     guard let request = PQgetCancel(connection) else { return nil }
     self.request = request
@@ -17,8 +16,8 @@ final class PostgreSQLCancellation: @unchecked Sendable {
 
   deinit { PQfreeCancel(request) }
 
-  /// Asks the server to cancel the session's running statement. The call blocks until the server
-  /// has signalled the session. The session ignores the signal if no statement runs.
+  /// Blocks until the server has signalled the session. The session ignores the signal if no
+  /// statement runs.
   func send() {
     var reason = [CChar](repeating: 0, count: 256)
     PQcancel(request, &reason, Int32(reason.count))

@@ -1,8 +1,6 @@
 import CPostgreSQL
 import StoreModel
 
-// What servers that share a database need: locks of rows and tables, and notifications.
-
 // Row locks use `FOR NO KEY UPDATE`, the lock that an update of the row takes. A table lock
 // (`EXCLUSIVE`) waits for all transactions that hold row locks of the table. All locks end with
 // their transaction. A transaction ends when its session is lost or idle for too long.
@@ -10,9 +8,8 @@ extension PostgreSQLConnection {
   /// Creates the table if it is missing, then begins a transaction with an `EXCLUSIVE` lock on it
   /// and without time limits.
   ///
-  /// The table is created first, because the first caller has no table to lock. If two callers
-  /// create the table at the same time, one fails and tries again. The method throws the error of
-  /// the third failure.
+  /// The first caller has no table to lock, so the table is created first. If two callers create
+  /// it at the same time, one fails and tries again, at most three times.
   package func beginAlone(with table: String, definedBy definition: String) throws {
     var attempts = 3
     while true {
@@ -34,22 +31,19 @@ extension PostgreSQLConnection {
   }
 }
 
-// Notifications of other sessions (`LISTEN` and `NOTIFY`).
 extension PostgreSQLConnection {
   /// The socket on which notifications arrive, for `poll`. The socket changes when a lost
   /// connection is replaced.
   package var socket: Int32 { PQsocket(handle) }
 
   /// Reads the data that has arrived, without waiting for more.
-  ///
-  /// - Throws: ``StoreError/Code/unreachable`` if the connection is lost.
   package func receive() throws {
     guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
       throw failure(nil, "LISTEN")
     }
   }
 
-  /// Removes the next notification that has arrived, and returns its payload; nil if there is none.
+  /// Removes and returns the payload of the next notification that has arrived; nil without one.
   package func nextPayload() -> String? {
     guard let notification = PQnotifies(handle) else { return nil }
     defer { PQfreemem(notification) }

@@ -3,7 +3,6 @@ import Foundation
 import StoreModel
 
 extension PostgreSQLConnection {
-  /// Throws an error if a result reports a failure.
   package func check(_ result: OpaquePointer?, _ statement: String) throws {
     switch PQresultStatus(result) {
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE, PGRES_EMPTY_QUERY: return

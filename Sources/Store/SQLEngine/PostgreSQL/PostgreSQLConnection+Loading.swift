@@ -1,6 +1,5 @@
 import CPostgreSQL
 
-// Bulk inserts.
 extension PostgreSQLConnection {
   /// Begins a `COPY … FROM STDIN`. Until ``endCopy(_:)``, the connection can run no other
   /// statement.
@@ -10,9 +9,6 @@ extension PostgreSQLConnection {
     guard PQresultStatus(result) == PGRES_COPY_IN else { throw failure(result, statement) }
   }
 
-  /// Passes a part of the data to libpq, which sends it.
-  ///
-  /// - Parameter statement: the statement of the copy, for errors.
   package func putCopyData(_ bytes: [UInt8], of statement: String) throws {
     let isPut = bytes.withUnsafeBytes { bytes in
       PQputCopyData(
@@ -22,9 +18,6 @@ extension PostgreSQLConnection {
     exchange.flush()
   }
 
-  /// Ends the copy and waits for the server.
-  ///
-  /// - Throws: the server's error about the data.
   package func endCopy(_ statement: String) throws {
     guard PQputCopyEnd(handle, nil) == 1 else { throw failure(nil, statement) }
     var end: (any Error)?
@@ -36,13 +29,12 @@ extension PostgreSQLConnection {
   }
 }
 
-// Statistics of tables.
 extension PostgreSQLConnection {
   /// Collects the planner's statistics (`ANALYZE`) of tables that have none.
   ///
-  /// PostgreSQL plans for a table without statistics as if it had ten pages and a thousand rows. It
-  /// analyzes a table by itself after 50 rows changed, which never happens to some tables. After a
-  /// restored dump, it analyzes the tables only some time later.
+  /// PostgreSQL plans for a table without statistics as if it had ten pages and a thousand rows.
+  /// It analyzes a table by itself after 50 changed rows, which some tables never reach, and
+  /// restored tables only some time later.
   package func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void
   ) {
@@ -72,11 +64,9 @@ extension PostgreSQLConnection {
   }
 }
 
-// What PostgreSQL does by itself or by other words.
 extension PostgreSQLConnection {
-  /// 0: PostgreSQL copies its log by itself.
   package var loggedPages: Int { 0 }
-  /// Does nothing and returns 0: PostgreSQL copies its log by itself.
+  /// PostgreSQL copies its log by itself.
   package func copyLog(isAlone: Bool) throws -> Int { 0 }
 
   /// Translates the marks of a definition, which are comments such as `/*clustered*/`. Texts are

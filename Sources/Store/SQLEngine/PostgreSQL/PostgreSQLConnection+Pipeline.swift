@@ -8,24 +8,21 @@ extension PostgreSQLConnection {
   /// server's answers to this many statements until the answers are read.
   private static let pipelineLimit = 256
 
-  /// Sends a statement without waiting for its result.
   package func runLater(_ statement: Statement, _ arguments: [SQLValue]) throws {
     let known = try pass(statement)
     try self.arguments.set(arguments)
     try sendLater(known)
   }
 
-  /// Sends a query with arrays without waiting for its result.
   package func runLater(_ query: RowQuery) throws {
     let known = try pass(query.statement)
     try set(query)
     try sendLater(known)
   }
 
-  /// The number of rows, and the size of their values, of one statement with arrays.
+  /// The limits of one statement with arrays.
   private static let (rowLimit, byteLimit) = (1_024, 4 << 20)
 
-  /// Sends a statement with an array of each column, without waiting for its result.
   package func runLater(_ statement: RowStatement, rows: borrowing SQLArguments) throws {
     let count = rows.count / statement.kinds.count
     if let gate, gate.runsRowByRow {
@@ -49,7 +46,6 @@ extension PostgreSQLConnection {
     }
   }
 
-  /// Begins a transaction and runs queries in it, in one round trip.
   package func beginWriting(
     with queries: [RowQuery], _ visit: (_ query: Int, any SQLRow) throws -> Void
   ) throws {
@@ -82,7 +78,6 @@ extension PostgreSQLConnection {
       0..<(query.kinds.isEmpty ? 0 : query.rows.count / query.kinds.count))
   }
 
-  /// Sends a statement without arguments that is not prepared.
   private func sendAlone(_ text: String) throws {
     try beginPipeline(text)
     guard PQsendQueryParams(handle, text, 0, nil, nil, nil, nil, 1) == 1 else {
@@ -91,7 +86,7 @@ extension PostgreSQLConnection {
     pipeline.append(text)
   }
 
-  /// Prepares a statement if it is new, and sends it.
+  /// Prepares the statement first if it is new.
   private func sendLater(_ statement: PostgreSQLStatement) throws {
     if pipeline.count >= Self.pipelineLimit || !statement.isPrepared { try settle() }
     try prepare(statement)
@@ -104,25 +99,22 @@ extension PostgreSQLConnection {
     exchange.sent(arguments.byteCount)
   }
 
-  /// Enters libpq's pipeline mode, if no statement is in the pipeline yet.
   private func beginPipeline(_ text: String) throws {
     guard pipeline.isEmpty else { return }
     guard PQenterPipelineMode(handle) == 1 else { throw failure(nil, text) }
   }
 
-  /// Sends the commit after the statements in the pipeline, and waits for all of them. Returns the
-  /// command tag of the commit: PostgreSQL's name for the executed command, such as `ROLLBACK`.
+  /// Sends the commit, waits for all statements, and returns the commit's command tag: the name of
+  /// the executed command, such as `ROLLBACK`.
   func commitPipeline() throws -> String {
     try sendAlone("COMMIT")
     return try settle()
   }
 
-  /// Waits until all statements in the pipeline are done, and leaves the pipeline mode. Returns the
-  /// command tag of the last one, such as `COMMIT`; empty if there were none.
+  /// Waits for all statements in the pipeline, and leaves the pipeline mode. Returns the command
+  /// tag of the last one, such as `COMMIT`; empty if there were none.
   ///
-  /// - Parameter visit: gets the index of a statement in the pipeline and its result.
-  /// - Throws: the error of the first statement that failed. The statements after it were not
-  ///   executed.
+  /// - Throws: the error of the first failed statement. The statements after it were not executed.
   @discardableResult
   package func settle(
     _ visit: (_ statement: Int, _ result: OpaquePointer) throws -> Void = { _, _ in }

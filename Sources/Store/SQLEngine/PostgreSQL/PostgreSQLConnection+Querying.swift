@@ -7,8 +7,8 @@ extension PostgreSQLConnection {
   /// processor time.
   private static let cancellationDelay = Duration.milliseconds(4)
 
-  /// Runs a statement and visits its rows while they arrive. If the visitor throws, the remaining
-  /// rows are read for a short time; if there are still more, the statement is cancelled.
+  /// Visits the rows while they arrive. If the visitor throws, the rest is read for
+  /// ``cancellationDelay``, and the statement is then cancelled.
   package func query(
     _ statement: Statement, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
@@ -18,7 +18,6 @@ extension PostgreSQLConnection {
     try query(known, visit)
   }
 
-  /// Runs a query with arrays and visits its rows while they arrive.
   package func query(_ query: RowQuery, _ visit: (any SQLRow) throws -> Void) throws {
     try read?.check()
     let known = try pass(query.statement)
@@ -64,9 +63,7 @@ extension PostgreSQLConnection {
     if let failure { throw failure }
   }
 
-  /// Reads the remaining rows of a result, for at most ``cancellationDelay``.
-  ///
-  /// - Returns: true if all rows were read, or if the connection was lost.
+  /// Reads the rest of a result. Returns true if all rows were read or the connection was lost.
   private func endsSoon() -> Bool {
     let end = ContinuousClock.now + Self.cancellationDelay
     while true {

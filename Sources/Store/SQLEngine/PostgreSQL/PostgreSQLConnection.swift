@@ -14,13 +14,12 @@ import StoreModel
 /// One thread at a time may use the connection. Only the closure of ``interruption()`` may be
 /// called from any thread.
 package final class PostgreSQLConnection: SQLConnection {
-  /// The settings of a session. Each new connection gets them again.
+  /// The settings of a session, which each new connection gets again.
   package struct Settings {
-    /// The time limit of a statement in milliseconds; 0 for no limit. A statement that takes longer
-    /// fails with ``StoreError/Code/overloaded``.
+    /// Milliseconds; 0 for no limit. A slower statement fails with ``StoreError/Code/overloaded``.
     package var statementTimeout: Int
-    /// The time limit for waiting for other writers' locks, in milliseconds; 0 for no limit. A
-    /// statement that waits longer fails with ``StoreError/Code/overloaded``.
+    /// The longest wait for other writers' locks, in milliseconds; 0 for no limit. A longer wait
+    /// fails with ``StoreError/Code/overloaded``.
     package var lockTimeout = 10_000
     /// The kind of the advisory lock by which the program marks the store as open; nil for no lock.
     package var serving: PostgreSQLSession.Serving?
@@ -30,50 +29,38 @@ package final class PostgreSQLConnection: SQLConnection {
     /// statement with arrays each time, because it knows the number of rows then. A plan that is kept
     /// must not depend on the present size of a table.
     package var plansOnce = false
-    /// The limits of each wait for the server.
     package var limits = PostgreSQLExchange.Limits()
     /// The outages of the server, as the connections of the store know them.
     package var outage = PostgreSQLOutage()
 
-    /// Creates settings. By default, the time limit is a minute for a statement and 10 seconds for
-    /// a lock; an idle transaction has no limit.
     package init(statementTimeout: Int = 60_000, serving: PostgreSQLSession.Serving? = nil) {
       self.statementTimeout = statementTimeout
       self.serving = serving
     }
   }
 
-  /// The kind of the engine: PostgreSQL.
   package var kind: SQLEngineKind { .postgreSQL }
-  /// The address without user and password.
   package var name: String { "\(address)" }
-  /// The address of the server and the database.
   package let address: PostgreSQLAddress
-  /// libpq's connection (`PGconn`).
   package let handle: OpaquePointer
   let settings: Settings
-  /// Sends and waits.
+  /// Sends messages and waits for results.
   let exchange: PostgreSQLExchange
   /// The record of damage that PostgreSQL found in its files; nil if this connection only throws
   /// errors about damage.
   package var damage: StoreDamage?
   /// The arguments of the next statement.
   var arguments = PostgreSQLArguments()
-  /// The texts of the statements that were sent and whose results were not read yet.
   var pipeline: [String] = []
-  /// The statements of this session, by their texts. A new session has none.
+  /// This session's statements by their texts.
   private var statements: [String: PostgreSQLStatement] = [:]
-  /// The session of this connection on the server; nil before it is set up.
   private var session: PostgreSQLSession?
   /// Whether the session has its settings and, if ``Settings/serving`` requires it, its lock.
   private var isPrepared = false
   /// Whether the connection must be replaced although libpq does not count it as lost.
   var isUnfit = false
-  /// Whether ``close()`` was called.
   private var isClosed = false
-  /// The gate that each statement passes.
   package var gate: StatementGate?
-  /// The read under way, if it can be cancelled.
   package var read: ReadCancellation?
   /// The time of the last cancelled read on this connection; nil if no late cancellation is
   /// expected.
@@ -84,10 +71,9 @@ package final class PostgreSQLConnection: SQLConnection {
   /// cancellation.
   private static let latestCancellation = 10.0
 
-  /// Connects, and sets up the session.
+  /// - Parameter checksSession: whether to check that no pooler shares the session. Behind a
+  ///   pooler that takes another connection.
   ///
-  /// - Parameter checksSession: whether the session must be the connection's own. Behind a pooler
-  ///   that takes another connection.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the server cannot be reached, if a pooler shares
   ///   sessions, or if the lock of ``Settings/serving`` is taken.
   package init(
@@ -113,8 +99,7 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  /// Opens a connection to the same address without a check of its session, for the check of the
-  /// other's.
+  /// Connects for the check of the other connection's session.
   convenience init(besides other: PostgreSQLConnection) throws {
     var settings = other.settings
     settings.serving = nil
@@ -126,13 +111,10 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: The session
 
-  /// Whether the connection was lost, or must be replaced for another reason.
   package var isLost: Bool { PQstatus(handle) != CONNECTION_OK || isUnfit }
 
-  /// Connects if the connection is lost, and sets up a new session. Then ends the sessions that this
-  /// and other connections of the store have lost.
-  ///
-  /// - Throws: ``StoreError/Code/unreachable``.
+  /// Connects if the connection is lost. Then ends the sessions that this and other connections of
+  /// the store have lost.
   package func getReady() throws {
     if !isLost, isPrepared {
       do {
@@ -165,8 +147,6 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  /// Sets up a new session: applies the settings, ends lost sessions, and takes the lock of
-  /// ``Settings/serving``.
   private func prepareSession(checkingIsOwn: Bool) throws {
     // Every commit is on disk before it is acknowledged, whatever the server's default is. The
     // server too detects a dead client within half a minute, and releases its locks.
@@ -196,34 +176,30 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: Transactions
 
-  /// Whether a transaction is open, also one that has failed.
+  /// A failed transaction counts as open.
   package var isInTransaction: Bool {
     guard !isClosed, !isUnfit else { return false }
     let status = PQtransactionStatus(handle)
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
   }
 
-  /// Whether a transaction is open in which no statement has failed.
   package var canContinue: Bool {
     isInTransaction && PQtransactionStatus(handle) != PQTRANS_INERROR
   }
 
-  /// True: other servers and programs may write at the same time.
   package var isShared: Bool { true }
 
-  /// Begins a transaction in which each statement sees what was committed before it (READ
-  /// COMMITTED).
+  /// READ COMMITTED: each statement sees what was committed before it.
   package func beginWriting() throws {
     try begin { try execute("BEGIN") }
   }
 
-  /// Begins a transaction that reads one snapshot (REPEATABLE READ, READ ONLY).
+  /// REPEATABLE READ, READ ONLY: all statements see one snapshot.
   package func beginReading() throws {
     try begin { try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
   }
 
-  /// Runs `body`, whose statements are each a transaction by itself. If the connection turns out to
-  /// be lost, the method runs `body` once more.
+  /// If the connection turns out to be lost, runs `body` once more.
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value {
     var isFirst = true
     while true {
@@ -237,16 +213,12 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  /// Connects if the connection is lost, and begins a transaction by `statement`. If the connection
-  /// turns out to be lost, the method runs `statement` once more.
   package func begin(_ statement: () throws -> Void) throws {
     try withoutTransaction(statement)
   }
 
-  /// Commits the transaction, after the statements under way.
-  ///
-  /// If a statement has failed, PostgreSQL rolls back instead, and answers with another command tag
-  /// than `COMMIT`.
+  /// Commits after the statements under way. If a statement has failed, PostgreSQL rolls back and
+  /// answers with another command tag than `COMMIT`.
   ///
   /// - Throws: ``StoreError/Code/statementFailed`` if PostgreSQL has rolled back.
   package func commit() throws {
@@ -269,8 +241,7 @@ package final class PostgreSQLConnection: SQLConnection {
 
   // MARK: Statements
 
-  /// Runs statements without arguments, after the statements under way. libpq sends the script as
-  /// one message.
+  /// Runs after the statements under way. libpq sends the script as one message.
   package func execute(_ script: String) throws {
     try read?.check()
     try settle()
@@ -279,21 +250,19 @@ package final class PostgreSQLConnection: SQLConnection {
     try check(result, script)
   }
 
-  /// Sends a script, and waits for its last result or the first that is a failure.
+  /// Waits for the last result, or the first failure.
   func answer(to script: String) -> OpaquePointer? {
     answer { PQsendQuery(handle, script) }
   }
 
-  /// Waits for the last result of what `send` sends, or the first that is a failure; nil if nothing
-  /// can be sent.
+  /// Returns nil if nothing can be sent.
   private func answer(_ send: () -> Int32) -> OpaquePointer? {
     guard !isUnfit else { return nil }
     exchange.clear()
     return send() == 1 ? exchange.result() : nil
   }
 
-  /// Runs a prepared statement, after the statements under way, and returns the number of changed
-  /// rows.
+  /// Runs after the statements under way.
   @discardableResult
   package func run(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int {
     let known = try pass(statement)
@@ -320,8 +289,6 @@ package final class PostgreSQLConnection: SQLConnection {
   /// invented.
   var announcedSession: Int64 { Int64(PQbackendPID(handle)) }
 
-  /// Returns a closure that asks the server to cancel the session's statement. The closure blocks
-  /// until the server has signalled the session.
   package func interruption() -> @Sendable () -> Void {
     let session = cancellation()
     return { session?.send() }
@@ -331,7 +298,6 @@ package final class PostgreSQLConnection: SQLConnection {
   /// (``isCancelledByMistake()``).
   package func noteInterruption() { cancelled = .now }
 
-  /// Returns the cancellation of this connection's statements; nil if the connection is lost.
   func cancellation() -> PostgreSQLCancellation? {
     let cancellation = knownCancellation ?? PostgreSQLCancellation(of: handle)
     knownCancellation = cancellation
@@ -347,7 +313,6 @@ package final class PostgreSQLConnection: SQLConnection {
     return ContinuousClock.now - cancelled < .seconds(Self.latestCancellation)
   }
 
-  /// Returns what the connection knows of a statement.
   func known(_ statement: Statement) -> PostgreSQLStatement {
     if let known = statements[statement.text] { return known }
     let known = PostgreSQLStatement(statement.text, number: statements.count)
@@ -355,16 +320,14 @@ package final class PostgreSQLConnection: SQLConnection {
     return known
   }
 
-  /// Lets a statement pass the gate. This comes before its arguments are set, because other
-  /// statements may run first.
+  /// Comes before the statement's arguments are set, because other statements may run first.
   func pass(_ statement: Statement) throws -> PostgreSQLStatement {
     let known = known(statement)
     if let gate { try gate.pass(known.effects(at: gate)) }
     return known
   }
 
-  /// Prepares a statement on the server at its first use. ``arguments`` must be set before, because
-  /// their types become the parameters' types.
+  /// ``arguments`` must be set before, because their types become the parameters' types.
   func prepare(_ statement: PostgreSQLStatement) throws {
     guard !statement.isPrepared else { return }
     let types = Array(arguments.types.prefix(statement.argumentCount))
@@ -376,7 +339,6 @@ package final class PostgreSQLConnection: SQLConnection {
     statement.isPrepared = true
   }
 
-  /// Closes the connection, which ends its session and its locks.
   package func close() {
     guard !isClosed else { return }
     isClosed = true

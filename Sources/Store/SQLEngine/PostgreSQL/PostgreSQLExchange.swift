@@ -9,24 +9,20 @@ import Foundation
 /// whether the server can be reached (``ReachabilityProbe``). If the probe has no answer within
 /// ``Limits/patience``, the exchange closes the socket. libpq then reports a lost connection.
 package final class PostgreSQLExchange {
-  /// The limits of a wait.
+  /// The limits of a wait (``PostgreSQLExchange``).
   package struct Limits {
-    /// The time without a byte from the server, after which a probe asks whether the server can be
-    /// reached.
     var silence: Duration
-    /// The time that the probe may take. The pause between two probes of one wait has the same
-    /// length.
+    /// The time for a probe, and the pause between two probes of one wait.
     var patience: Duration
 
-    /// Creates limits; the defaults are those of commands.
     package init(silence: Duration = .seconds(2), patience: Duration = .seconds(5)) {
       self.silence = silence
       self.patience = patience
     }
   }
 
-  /// The bytes after which a long series of sent statements waits until the server has taken them.
-  /// libpq itself sends as soon as it has so many.
+  /// The bytes of sent statements after which a wait lets the server take them. libpq itself sends
+  /// after as many.
   private static let batch = 64 << 10
 
   private let handle: OpaquePointer
@@ -44,7 +40,6 @@ package final class PostgreSQLExchange {
     begin()
   }
 
-  /// Begins the exchange over a connection that was just made.
   func begin() {
     silence = nil
     unflushed = 0
@@ -63,15 +58,13 @@ package final class PostgreSQLExchange {
     }
   }
 
-  /// Notes that libpq got a statement with so many bytes of arguments, and waits until the server
-  /// has taken them if they are many.
+  /// Notes a statement with so many bytes of arguments, and flushes after ``batch`` bytes.
   func sent(_ bytes: Int) {
     unflushed += bytes
     if unflushed >= Self.batch { flush() }
   }
 
-  /// Sends what libpq has, and waits until the server has taken it. libpq reports a failure with the
-  /// next result.
+  /// Waits until the server has taken everything. libpq reports a failure with the next result.
   func flush() {
     unflushed = 0
     var isSilent = false
@@ -81,7 +74,7 @@ package final class PostgreSQLExchange {
     }
   }
 
-  /// Waits for the next result of the statements under way, as `PQgetResult` does.
+  /// Waits for the next result, as `PQgetResult` does.
   func nextResult() -> OpaquePointer? {
     flush()
     var isSilent = false
@@ -92,8 +85,8 @@ package final class PostgreSQLExchange {
     return PQgetResult(handle)
   }
 
-  /// Waits for all results of the statements under way. Returns the first failed one or else the
-  /// last; nil if nothing was sent. A result that begins a `COPY` is the last.
+  /// Waits for all results. Returns the first failed one or else the last; nil if nothing was
+  /// sent. A result that begins a `COPY` is the last.
   func result() -> OpaquePointer? {
     var found: OpaquePointer?
     while let next = nextResult() {
@@ -110,7 +103,7 @@ package final class PostgreSQLExchange {
 
   // MARK: Waiting
 
-  /// Waits until the socket is ready, at most for ``Limits/silence``. Returns whether it is ready.
+  /// Waits at most for ``Limits/silence``. Returns whether the socket is ready.
   ///
   /// If the time before was silent too, the method waits without that limit, while probes ask
   /// whether the server can be reached. The first silence is no proof, because libpq may have bytes

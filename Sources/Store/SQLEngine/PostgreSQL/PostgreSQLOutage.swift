@@ -11,7 +11,7 @@ import Synchronization
 /// connection ends all such sessions before it goes on: no statement that runs after the loss reads
 /// a state that the lost session then changes.
 package final class PostgreSQLOutage: Sendable {
-  /// The state that the connections share.
+  /// Guarded by the lock.
   private struct State {
     /// The error of the last attempt, with its end; nil if it succeeded.
     var failure: (error: StoreError, end: ContinuousClock.Instant)?
@@ -27,13 +27,10 @@ package final class PostgreSQLOutage: Sendable {
   /// Whether there are lost sessions. It spares the lock before every transaction.
   private let hasLostSessions = Atomic(false)
 
-  /// Creates the state of a server that can be reached as far as known.
   package init() {}
 
-  /// Runs an attempt to connect.
-  ///
-  /// - Throws: the error of the attempt. During an outage also the error of the last attempt, if it
-  ///   has just ended or another thread tries again.
+  /// During an outage, throws the last attempt's error if it has just ended or another thread
+  /// tries.
   func attempt(
     at now: ContinuousClock.Instant = .now, _ connect: () throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -52,19 +49,17 @@ package final class PostgreSQLOutage: Sendable {
     }
   }
 
-  /// Notes that the server can be reached, so that all connections may try.
+  /// Lets all connections try again.
   package func end() {
     state.withLock { ($0.failure, $0.isTrying) = (nil, false) }
   }
 
-  /// Notes that the server could not be reached.
   func note(_ error: StoreError) {
     state.withLock { ($0.failure, $0.isTrying) = ((error, .now), false) }
   }
 
   // MARK: Lost sessions
 
-  /// Notes that a session has lost its connection.
   func note(lost session: PostgreSQLSession) {
     state.withLock { state in
       state.lostSessions.append(session)
@@ -72,9 +67,9 @@ package final class PostgreSQLOutage: Sendable {
     }
   }
 
-  /// Ends the sessions of lost connections, over a connection outside of a transaction.
+  /// Needs a connection outside of a transaction.
   ///
-  /// - Throws: ``StoreError/Code/unreachable`` if one has not ended after two seconds.
+  /// - Throws: ``StoreError/Code/unreachable`` if a session has not ended after two seconds.
   func endLostSessions(from connection: PostgreSQLConnection) throws {
     guard hasLostSessions.load(ordering: .acquiring) else { return }
     for session in state.withLock({ $0.lostSessions }) {

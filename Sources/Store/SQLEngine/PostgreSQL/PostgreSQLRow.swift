@@ -5,17 +5,15 @@ final class PostgreSQLRow: SQLRow {
   /// The result, which the query frees after the visit.
   private var result: OpaquePointer
   private var row: Int32 = 0
-  /// The types of the columns.
   private let types: [Oid]
 
-  /// Reads the types of the columns. The row is the first one, until ``stand(on:of:)`` chooses
-  /// another.
+  /// Stands on the first row.
   init(columnsOf result: OpaquePointer) {
     self.result = result
     types = (0..<PQnfields(result)).map { PQftype(result, $0) }
   }
 
-  /// Makes this object represent a row, counted from 0, of a result with the same columns.
+  /// Stands on a row, counted from 0, of a result with the same columns.
   func stand(on row: Int32, of result: OpaquePointer) {
     self.row = row
     self.result = result
@@ -23,7 +21,7 @@ final class PostgreSQLRow: SQLRow {
 
   func isNull(_ column: Int32) -> Bool { PQgetisnull(result, row, column) == 1 }
 
-  /// Returns an integer of any of PostgreSQL's sizes, or 0 or 1 for a Boolean.
+  /// Reads any of PostgreSQL's integer sizes; a Boolean is 0 or 1.
   func integer(_ column: Int32) -> Int64 {
     let bytes = buffer(column)
     guard !bytes.isEmpty else { return 0 }

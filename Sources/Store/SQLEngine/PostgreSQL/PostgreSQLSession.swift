@@ -14,10 +14,9 @@ package struct PostgreSQLSession: Hashable, Sendable {
     case serving = 0x5045_5452
   }
 
-  /// The seconds to wait for a lost session to end, or for a lock of a program that is about to
-  /// end.
+  /// The seconds to wait for the end of a lost session or of a program with the lock.
   private static let patience = 2.0
-  /// The pause between two attempts, in microseconds.
+  /// The microseconds between two attempts.
   private static let pause: UInt32 = 20_000
 
   /// The number of the session's process on the PostgreSQL server.
@@ -88,8 +87,8 @@ package struct PostgreSQLSession: Hashable, Sendable {
         + "pool_mode = session in PgBouncer, or connect to PostgreSQL itself")
   }
 
-  /// Ends this session, whose connection was lost, and waits until it has ended. The server may not
-  /// have detected the loss, and may still execute a transaction of the session.
+  /// Ends this lost session and waits for its end. The server may not have detected the loss, and
+  /// may still execute a transaction of the session.
   ///
   /// A pooler that has noticed the loss may have given the session to another connection. It has then
   /// no transaction of this one. If it now belongs to `connection`, it is left alone.
@@ -119,10 +118,10 @@ package struct PostgreSQLSession: Hashable, Sendable {
     case alone
   }
 
-  /// Takes the shared or the exclusive lock. The call waits up to two seconds, because the program
-  /// that has the lock may be about to end.
+  /// Waits up to two seconds, because the program that has the lock may be about to end.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if another program has a lock that excludes this one.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if another program has a lock that excludes this
+  ///   one.
   package func lock(_ connection: PostgreSQLConnection, for serving: Serving) throws {
     let function =
       switch serving {
@@ -146,7 +145,6 @@ package struct PostgreSQLSession: Hashable, Sendable {
     }
   }
 
-  /// Returns whether any program has the lock, shared or exclusive.
   package static func isServed(over connection: PostgreSQLConnection) throws -> Bool {
     try connection.first(
       """

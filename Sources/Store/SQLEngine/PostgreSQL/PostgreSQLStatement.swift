@@ -5,7 +5,6 @@ final class PostgreSQLStatement {
   let name: String
   /// The highest number of a parameter; 0 without parameters.
   let argumentCount: Int
-  /// Whether the server has prepared the statement.
   var isPrepared = false
   private var effects: StatementEffects?
 

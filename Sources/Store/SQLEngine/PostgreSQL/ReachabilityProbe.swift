@@ -19,10 +19,8 @@ package final class ReachabilityProbe {
   /// The event for which libpq waits.
   private var event = POLLOUT
 
-  /// Begins a connection to the address, or to the place that another connection has: one of several
-  /// servers, whose name need not be looked up again.
-  ///
-  /// Returns nil if the memory does not suffice.
+  /// With `other`, connects to that connection's server: one of several, whose name need not be
+  /// looked up again. Returns nil if the memory does not suffice.
   init?(to address: PostgreSQLAddress, besides other: OpaquePointer? = nil) {
     let handle = address.withParameters(at: other.map(Self.place) ?? []) {
       PQconnectStartParams($0, $1, 1)
@@ -34,7 +32,6 @@ package final class ReachabilityProbe {
 
   deinit { PQfinish(handle) }
 
-  /// Returns the parameters of a connection's server.
   private static func place(of handle: OpaquePointer) -> [(String, String)] {
     func text(_ name: String, _ value: UnsafePointer<CChar>?) -> (String, String)? {
       guard let value, value.pointee != 0 else { return nil }
@@ -46,10 +43,9 @@ package final class ReachabilityProbe {
     ].compactMap(\.self)
   }
 
-  /// The socket and the event, after which ``proceed()`` can go on.
+  /// The event after which ``proceed()`` can go on.
   var waited: pollfd { pollfd(fd: PQsocket(handle), events: Int16(event), revents: 0) }
 
-  /// Goes on as far as possible without waiting.
   func proceed() -> Progress {
     if isAsking {
       guard PQconsumeInput(handle) == 1 else { return .failed(reason) }
@@ -79,9 +75,9 @@ package final class ReachabilityProbe {
     String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// Asks whether the server at an address can be reached. The calling thread waits.
+  /// Blocks the calling thread.
   ///
-  /// - Throws: ``StoreError/Code/unreachable`` if there is no answer within `patience`.
+  /// - Throws: ``StoreError/Code/unreachable`` without an answer within `patience`.
   package static func ask(_ address: PostgreSQLAddress, within patience: Duration) throws {
     let deadline = ContinuousClock.now + patience
     guard let probe = ReachabilityProbe(to: address) else {

@@ -1,9 +1,8 @@
 import CSQLite
 import StoreModel
 
-// Copies of the database in other files.
 extension SQLiteConnection {
-  /// Writes the database's contents into a new file whose pages have seals (`VACUUM INTO`).
+  /// Vacuums into a new file whose pages have seals.
   package func write(into path: String) throws {
     reserveRoomForSeals()
     try run("VACUUM INTO $1", [.text(path)])
@@ -11,8 +10,8 @@ extension SQLiteConnection {
 
   /// Copies the database, as the open transaction sees it, into a new file.
   ///
-  /// - Parameter report: the copy calls it after each `pagesAtOnce` pages, with the number of
-  ///   copied pages and the number of all pages.
+  /// - Parameter report: gets the numbers of copied and of all pages after each `pagesAtOnce`
+  ///   pages.
   /// - Throws: ``StoreError/Code/corrupt`` if a page of the source is damaged,
   ///   ``StoreError/Code/cannotOpen`` if the copy cannot be written.
   package func copy(to path: String, pagesAtOnce: Int, _ report: (Int, Int) -> Void) throws {

@@ -1,9 +1,8 @@
 import CSQLite
 import StoreModel
 
-// The write-ahead log.
 extension SQLiteConnection {
-  /// Makes SQLite report the log's length after each commit, instead of copying the log by itself.
+  /// SQLite then no longer copies the log by itself.
   func countLoggedPages() {
     sqlite3_wal_hook(
       handle,
@@ -16,11 +15,10 @@ extension SQLiteConnection {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// The time to wait for readers of the log, in milliseconds. Only large searches take longer.
+  /// Milliseconds to wait for readers of the log. Only large searches take longer.
   private static let patienceMilliseconds: Int32 = 10
 
-  /// Copies the log into the database: by `SQLITE_CHECKPOINT_RESTART` if the writer waits,
-  /// otherwise by `SQLITE_CHECKPOINT_PASSIVE`.
+  /// Waits for readers only if the writer waits.
   package func copyLog(isAlone: Bool) throws -> Int {
     try damage?.check()
     sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
@@ -34,8 +32,7 @@ extension SQLiteConnection {
     return Int(max(0, copied))
   }
 
-  /// Copies the log into the file and truncates the log; returns false if a connection reads from
-  /// the log for longer than `patienceMilliseconds`.
+  /// Returns false if a connection reads from the log for longer than `patienceMilliseconds`.
   package func eraseLog() throws -> Bool {
     try damage?.check()
     sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
@@ -46,8 +43,7 @@ extension SQLiteConnection {
     return result == SQLITE_OK
   }
 
-  /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it. It
-  /// does nothing for a database in memory.
+  /// A database in memory has no log.
   package func renewLog() throws {
     guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
     try beginWriting()

@@ -11,17 +11,14 @@ import StoreModel
 package final class SQLiteConnection: SQLConnection {
   /// The settings of a connection.
   package struct Settings {
-    /// The size of the page cache, in KiB.
     package var cacheKilobytes: Int
-    /// The time to wait for another process that is writing, in milliseconds. After this time,
-    /// statements fail with ``StoreError/Code/overloaded``.
+    /// Milliseconds to wait for another writing process. Statements then fail with
+    /// ``StoreError/Code/overloaded``.
     package var busyTimeout: Int
-    /// The size in bytes to which the file of the write-ahead log is cut when the log begins anew.
-    /// It is more than the log usually has then, because a file that grows again slows commits.
+    /// The bytes to which the log's file is cut when the log begins anew. More than the log
+    /// usually has then, because a file that grows again slows commits.
     package var keptLogBytes: Int
 
-    /// Creates settings, by default with a cache of 256 MiB, a wait of 10 seconds and a kept log of
-    /// 128 MiB.
     package init(
       cacheKilobytes: Int = 256 * 1024, busyTimeout: Int = 10_000, keptLogBytes: Int = 128 << 20
     ) {
@@ -31,29 +28,24 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// The kind of the engine: SQLite.
   package var kind: SQLEngineKind { .sqlite }
-  /// The file's path, or `memory`.
+  /// `memory` if there is no file.
   package var name: String {
     sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? "memory"
   }
-  /// SQLite's connection (`sqlite3`).
   let handle: OpaquePointer
-  /// The time to wait for another process that is writing, in milliseconds.
   let busyTimeout: Int32
-  /// The prepared statements by their texts. They are kept until the connection is closed.
+  /// Keyed by their texts; kept until the connection is closed.
   private var statements: [String: SQLiteStatement] = [:]
-  /// A cache of some prepared statements. The address of a statement's text gives its index.
+  /// Some of ``statements``, indexed by the address of their text.
   private var recent = [(text: String, statement: SQLiteStatement)?](repeating: nil, count: 256)
 
-  /// Opens the file at `path`, or creates it; nil opens a database in memory.
-  ///
-  /// Each commit is synced to disk (`synchronous=FULL`) before ``commit()`` returns.
+  /// nil opens a database in memory. Each commit is synced before ``commit()`` returns
+  /// (`synchronous=FULL`).
   ///
   /// - Parameters:
-  ///   - checkpointPages: the number of pages in the write-ahead log at which a commit of this
-  ///     connection also copies the log into the database; nil if another connection copies the
-  ///     log.
+  ///   - checkpointPages: the pages in the log at which a commit of this connection also copies
+  ///     it; nil if another connection copies the log.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be used as a store,
   ///   ``StoreError/Code/corrupt`` if the file has seals and is damaged.
   package init(
@@ -100,9 +92,8 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Creates a missing file with permissions for its user alone, where SQLite would let all users
-  /// read it. Its log gets the same permissions. An existing file is left unchanged. Errors are
-  /// ignored, because SQLite then also fails to open the file, and reports the error.
+  /// Lets only the file's user read it, where SQLite would let all users. The log gets the same
+  /// permissions. An existing file is unchanged. SQLite reports any error when it opens the file.
   static func makePrivateFile(_ path: String) {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }
@@ -111,9 +102,8 @@ package final class SQLiteConnection: SQLConnection {
   /// Opens a file for inspection. The connection changes neither the file nor its log, and refuses
   /// statements that would.
   ///
-  /// - Parameter isAlone: whether no other connection uses the file and it has no log; if true,
-  ///   only the file is read. If false, the log is read too, which needs the log's index beside the
-  ///   file.
+  /// - Parameter isAlone: whether no other connection uses the file and it has no log. If false,
+  ///   the log is read too, which needs the log's index beside the file.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read.
   package init(readingFileAt path: String, isAlone: Bool) throws {
     _ = Self.isConfigured
@@ -133,14 +123,13 @@ package final class SQLiteConnection: SQLConnection {
     sqlite3_keep_log_on_close(handle)
   }
 
-  /// Reserves bytes for the ``PageSeal`` in each page of a new file. It has no effect on an
-  /// existing file.
+  /// Has no effect on an existing file.
   func reserveRoomForSeals() {
     var reserved = Int32(PageSeal.bytes)
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
   }
 
-  /// Whether the pages of the file have seals; false for a database in memory.
+  /// Whether pages have seals; false for a database in memory.
   package var isSealed: Bool { file?.isSealed ?? false }
 
   /// The open file; nil for a database in memory.
@@ -153,11 +142,11 @@ package final class SQLiteConnection: SQLConnection {
     return pointer.map { DatabaseFile($0) }
   }
 
-  /// The record of damage that all connections to the file share; nil if this connection only
-  /// throws errors about damage.
+  /// Shared by all connections to the file; nil if this connection only throws errors about
+  /// damage.
   package var damage: StoreDamage?
 
-  /// Checks that another file has not replaced the file between its opening and the first read.
+  /// Another file may have replaced the file between its opening and the first read.
   private func checkPlace() throws {
     var hasMoved: Int32 = 0
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
@@ -166,8 +155,7 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Returns advice for a file that could not be opened, by SQLite's result. A file that cannot be
-  /// read at the moment need not be damaged.
+  /// A file that cannot be read at the moment need not be damaged.
   private static func advice(after result: Int32) -> String {
     switch result & 0xFF {
     case SQLITE_IOERR: "Check the disk (dmesg), and start again"
@@ -177,24 +165,22 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// The gate that each statement passes. It is set before the first statement that names one of its
-  /// tables.
+  /// Set before the first statement that names one of its tables.
   package var gate: StatementGate?
 
-  /// The read under way, which ``query(_:_:_:)`` checks before each row.
+  /// ``query(_:_:_:)`` checks it before each row.
   package var read: ReadCancellation?
 
-  /// Returns a closure that ends the running statement at once (`sqlite3_interrupt`).
   package func interruption() -> @Sendable () -> Void {
     // SQLite permits this one call from any thread.
     nonisolated(unsafe) let handle = handle
     return { sqlite3_interrupt(handle) }
   }
 
-  /// Does nothing: an interruption takes effect at once or never.
+  /// An interruption takes effect at once or never.
   package func noteInterruption() {}
 
-  /// Checks that pages have the size that ``PageCache`` requires, as those of new files do.
+  /// ``PageCache`` requires the size of new files.
   private func checkPageSize() throws {
     let size = try first("PRAGMA page_size", []) { $0.integer(0) } ?? 0
     guard size == PageCache.pageSize else {
@@ -207,37 +193,30 @@ package final class SQLiteConnection: SQLConnection {
 
   deinit { close() }
 
-  /// Whether SQLite is configured without memory statistics, and with the page cache of
-  /// ``PageCache``. The first read of the value configures SQLite, and must come before the first
-  /// use of SQLite. Without the statistics, SQLite needs no lock for each allocation.
+  /// The first read of the value configures SQLite, and must come before the first use of SQLite.
+  /// Without memory statistics, SQLite needs no lock for each allocation.
   static let isConfigured =
     sqlite3_config_without_memory_statistics() == SQLITE_OK && PageCache.isInstalled
 
-  /// Whether a transaction is open. SQLite rolls back by itself after some errors, such as a full
-  /// disk.
+  /// SQLite rolls back by itself after some errors, such as a full disk.
   package var isInTransaction: Bool { !isClosed && sqlite3_get_autocommit(handle) == 0 }
 
-  /// Whether ``close()`` was called.
   private var isClosed = false
 
-  /// The texts of the prepared statements.
   var statementTexts: [String] { Array(statements.keys) }
 
-  /// Starts a transaction with SQLite's write lock (`BEGIN IMMEDIATE`), so that a later statement
-  /// cannot fail to get the lock.
+  /// Takes SQLite's write lock, so that a later statement cannot fail to get it.
   package func beginWriting() throws {
     try damage?.check()
     try run("BEGIN IMMEDIATE", [])
   }
 
-  /// Starts a transaction whose snapshot is that of its first statement.
+  /// The snapshot is that of the first statement.
   package func beginReading() throws {
     try damage?.check()
     try run("BEGIN", [])
   }
 
-  /// Commits and syncs the log.
-  ///
   /// - Throws: ``StoreError/Code/corrupt`` or ``StoreError/Code/diskFailed`` if damage was found
   ///   since the transaction began; nothing is committed then.
   package func commit() throws {
@@ -245,19 +224,15 @@ package final class SQLiteConnection: SQLConnection {
     try run("COMMIT", [])
   }
 
-  /// Translates a table definition for SQLite: a table marked `/*clustered*/` has no row ID
-  /// (`WITHOUT ROWID`), so its rows are in the B-tree of the primary key.
+  /// A table marked `/*clustered*/` has its rows in the B-tree of the primary key.
   package func definition(_ statement: String) -> String {
     statement.replacing("/*clustered*/", with: "WITHOUT ROWID")
   }
 
-  /// Runs a script without arguments. Its statements are not kept.
   package func execute(_ script: String) throws {
     guard sqlite3_exec(handle, script, nil, nil, nil) == SQLITE_OK else { throw failure(script) }
   }
 
-  /// Runs a prepared statement with copies of the arguments, and returns the number of changed
-  /// rows.
   @discardableResult
   package func run(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int {
     let prepared = try prepare(statement.text, arguments)
@@ -265,7 +240,6 @@ package final class SQLiteConnection: SQLConnection {
     return try finish(prepared, statement.text)
   }
 
-  /// Runs a statement for several rows at a time, and for the last ones one by one.
   package func runLater(_ statement: RowStatement, rows: borrowing SQLArguments) throws {
     var next = 0
     for (text, count) in [(statement.several, RowStatement.rowsTogether), (statement.one, 1)] {
@@ -287,7 +261,6 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Steps to the end and returns the number of changed rows.
   private func finish(_ prepared: SQLiteStatement, _ text: String) throws -> Int {
     while true {
       switch sqlite3_step(prepared.pointer) {
@@ -298,7 +271,6 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// Runs a statement and visits its rows while SQLite finds them.
   package func query(
     _ statement: Statement, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
@@ -318,12 +290,11 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// The number of pages in the write-ahead log after the last commit, as SQLite's hook reported
-  /// it.
+  /// The log's pages after the last commit, from SQLite's hook.
   package internal(set) var loggedPages = 0
 
-  /// Closes the connection. The last connection to a file copies the log into the database and
-  /// deletes it. The log stays if damage was found, or if the file is marked (``markLog()``).
+  /// The last connection to a file copies and deletes the log, unless damage was found or the file
+  /// is marked (``markLog()``).
   package func close() {
     guard !isClosed else { return }
     // A mark that cannot be read counts as set: the log stays.
@@ -337,7 +308,7 @@ package final class SQLiteConnection: SQLConnection {
     sqlite3_close_v2(handle)
   }
 
-  /// Returns the prepared statement of a text, which has passed the gate, with these arguments bound.
+  /// The statement passes the gate first.
   private func prepare(_ text: String, _ arguments: [SQLValue]) throws -> SQLiteStatement {
     let statement = try statement(for: text)
     // Other statements may run here, so the arguments are bound afterwards.
@@ -350,8 +321,6 @@ package final class SQLiteConnection: SQLConnection {
     return statement
   }
 
-  /// Returns the prepared statement of a text.
-  ///
   /// Texts are constants, so equal texts mostly have the same address. Comparing addresses costs
   /// nothing; hashing a text costs more than binding its arguments.
   private func statement(for text: String) throws -> SQLiteStatement {
@@ -364,7 +333,6 @@ package final class SQLiteConnection: SQLConnection {
     return statement
   }
 
-  /// Prepares a statement that the connection keeps until it is closed.
   private func newStatement(_ text: String) throws -> SQLiteStatement {
     var pointer: OpaquePointer?
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
@@ -373,8 +341,8 @@ package final class SQLiteConnection: SQLConnection {
     return SQLiteStatement(pointer, StatementEffects(of: text, at: gate))
   }
 
-  /// Returns the error of the last call of SQLite, by its extended result code. Damage and failed
-  /// syncs are also recorded in ``damage``.
+  /// The error of SQLite's extended result code. Damage and failed syncs are also recorded in
+  /// ``damage``.
   func failure(_ statement: String) -> StoreError {
     let result = sqlite3_extended_errcode(handle)
     let message = String(cString: sqlite3_errmsg(handle))

@@ -12,9 +12,8 @@ enum SQLiteResult {
   /// The file system reported damage of its own, such as a checksum that does not match.
   private static let failedReadOfFileSystem = SQLITE_IOERR | 33 << 8
 
-  /// Returns the result code of a read for SQLite. If the file system reported damage of its own,
-  /// this is the code of a failed read. Otherwise SQLite would treat the database as damaged,
-  /// although the disk may recover, and data that cannot be read need not be wrong.
+  /// Turns damage that the file system reported into a failed read. SQLite would treat the
+  /// database as damaged, although the disk may recover.
   static func ofRead(_ result: Int32) -> Int32 {
     result == failedReadOfFileSystem ? failedRead : result
   }

@@ -3,15 +3,13 @@ import CSQLite
 /// A prepared statement of SQLite with its current row. The connection that prepared the statement
 /// also finalizes it.
 final class SQLiteStatement: SQLRow {
-  /// SQLite's statement (`sqlite3_stmt`).
   let pointer: OpaquePointer
-  /// For each of SQLite's parameters, the index of the argument, counted from 0. SQLite numbers
-  /// parameters in the order of their first use in the text.
+  /// The index of each parameter's argument, counted from 0. SQLite numbers parameters in the
+  /// order of their first use in the text.
   private let argumentIndexes: [Int]
-  /// The effects that decide how the statement passes the gate.
+  /// Decides how the statement passes the gate.
   let effects: StatementEffects
 
-  /// Wraps a statement that was just prepared, and reads the names of its parameters.
   init(_ pointer: OpaquePointer, _ effects: StatementEffects) {
     self.pointer = pointer
     self.effects = effects
@@ -21,9 +19,7 @@ final class SQLiteStatement: SQLRow {
     }
   }
 
-  /// Binds copies of the arguments.
-  ///
-  /// - Returns: false if SQLite refuses an argument, or if one is missing.
+  /// Copies the arguments. Returns false if SQLite refuses one, or if one is missing.
   func bind(_ arguments: [SQLValue]) -> Bool {
     // SQLite's constant for "copy the bytes now" is a function pointer of value -1.
     let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
@@ -48,11 +44,8 @@ final class SQLiteStatement: SQLRow {
     return true
   }
 
-  /// Binds the arguments without copies of texts and bytes. Step the statement only while `memory`,
-  /// the arguments' memory, is valid.
-  ///
-  /// - Parameter first: the index of the argument `$1`.
-  /// - Returns: false if SQLite refuses an argument, or if one is missing.
+  /// Does not copy texts and bytes: step the statement only while `memory`, the arguments' memory,
+  /// is valid. `first` is the index of `$1`. Returns false as the method above.
   func bind(
     _ arguments: borrowing SQLArguments, from first: Int, in memory: UnsafeRawBufferPointer
   ) -> Bool {
@@ -86,7 +79,7 @@ final class SQLiteStatement: SQLRow {
     return true
   }
 
-  /// Ends the execution, so that the statement can run again and holds no lock.
+  /// The statement then holds no lock.
   func reset() {
     sqlite3_reset(pointer)
   }

@@ -7,12 +7,7 @@
 package enum CanonicalRow {
   private static let null: UInt8 = 0
 
-  /// Appends the encoding of a row's first columns.
-  ///
-  /// - Parameters:
-  ///   - row: a row of ``SQLTable/selection(follows:limit:)``.
-  ///   - columns: the first columns of the table, such as its key.
-  ///   - bytes: gets the encoding.
+  /// Encodes a row's first columns, such as its key.
   package static func append(
     _ row: any SQLRow, _ columns: some Collection<SQLTable.Column>, to bytes: inout [UInt8]
   ) {
@@ -34,7 +29,6 @@ package enum CanonicalRow {
     }
   }
 
-  /// Returns the encoding of some values.
   package static func bytes(of values: [SQLValue]) -> [UInt8] {
     var bytes: [UInt8] = []
     for value in values {
@@ -56,7 +50,7 @@ package enum CanonicalRow {
     return bytes
   }
 
-  /// Returns the values of an encoding; nil if the bytes do not encode values.
+  /// Returns nil if the bytes do not encode values.
   package static func values(of bytes: [UInt8]) -> [SQLValue]? {
     var rest = bytes[...]
     var values: [SQLValue] = []

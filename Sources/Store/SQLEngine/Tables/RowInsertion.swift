@@ -6,30 +6,28 @@
 /// try insertion.finish(in: connection)
 /// ```
 package struct RowInsertion {
-  /// The number of rows, and the size of their texts and bytes, at which ``add(in:_:)`` writes them.
+  /// The limits at which ``add(in:_:)`` writes the rows.
   private static let (rowLimit, byteLimit) = (256, 256 << 10)
 
   private let statement: RowStatement
   private var arguments = SQLArguments()
-  /// The number of rows that are not written.
+  /// The rows that are not written.
   package private(set) var count = 0
 
-  /// Creates a collector without rows.
   package init(_ statement: RowStatement) {
     self.statement = statement
   }
 
-  /// The size of the texts and bytes of the rows.
   package var byteCount: Int { arguments.memory.count }
 
-  /// Adds a row. It is in memory until ``finish(in:)``, whatever its size.
+  /// Keeps the row in memory until ``finish(in:)``, whatever its size.
   package mutating func add(_ appendArguments: (inout SQLArguments) -> Void) {
     appendArguments(&arguments)
     count += 1
   }
 
-  /// Adds a row, and writes the rows if there are many. An error of the statement may be thrown by a
-  /// later call, or by a later statement (``SQLConnection/runLater(_:_:)``).
+  /// Writes the rows if there are many. A later call or statement may throw the statement's error
+  /// (``SQLConnection/runLater(_:_:)``).
   package mutating func add(
     in connection: any SQLConnection, _ appendArguments: (inout SQLArguments) -> Void
   ) throws {
@@ -37,7 +35,7 @@ package struct RowInsertion {
     if count >= Self.rowLimit || byteCount >= Self.byteLimit { try finish(in: connection) }
   }
 
-  /// Writes the remaining rows. Call it before the commit; otherwise these rows are lost.
+  /// Writes the remaining rows, which are lost if the commit comes first.
   package mutating func finish(in connection: any SQLConnection) throws {
     guard count > 0 else { return }
     try connection.runLater(statement, rows: arguments)
@@ -50,10 +48,9 @@ package struct RowInsertion {
     fileprivate var count, bytes: Int
   }
 
-  /// The present number of rows.
   package var mark: Mark { Mark(count: count, bytes: byteCount) }
 
-  /// Drops the rows after a mark. None may have been written meanwhile.
+  /// Drops the rows after a mark, of which none may have been written.
   package mutating func restore(to mark: Mark) {
     arguments.removeLast(toCount: mark.count * statement.kinds.count, memoryCount: mark.bytes)
     count = mark.count

@@ -3,26 +3,21 @@ import StoreModel
 
 /// A bulk insertion of rows into a table, in the open transaction.
 package protocol RowIntake {
-  /// Starts the insertion, before the first row of each transaction.
+  /// Comes before the first row of each transaction.
   mutating func begin() throws
-  /// Inserts a row.
-  ///
-  /// - Parameter row: a row of ``SQLTable/selection(follows:limit:)``, from a table with the same
-  ///   columns.
+  /// The row is one of ``SQLTable/selection(follows:limit:)``, from a table with the same columns.
   mutating func add(_ row: any SQLRow) throws
-  /// Ends the insertion. When the call returns, all rows are in the transaction.
+  /// All rows are in the transaction when the call returns.
   mutating func end() throws
 }
 
 extension SQLConnection {
-  /// Returns an insertion by a prepared statement.
   package func intake(into table: SQLTable) -> any RowIntake {
     InsertingIntake(into: table, of: self)
   }
 }
 
 extension PostgreSQLConnection {
-  /// Returns an insertion by `COPY`.
   package func intake(into table: SQLTable) -> any RowIntake {
     CopyingIntake(into: table, of: self)
   }
@@ -67,9 +62,9 @@ struct InsertingIntake: RowIntake {
 /// bytes and its content. A length of -1 means null. A number of columns of -1 means the end.
 /// Numbers are big-endian.
 struct CopyingIntake: RowIntake {
-  /// The first eleven bytes of the format.
+  /// The format's first eleven bytes.
   private static let signature = Array("PGCOPY\n".utf8) + [0xFF] + Array("\r\n".utf8) + [0]
-  /// The number of bytes that are collected before they are passed to libpq.
+  /// The bytes that are collected before libpq gets them.
   private static let piece = 64 << 10
 
   private let connection: PostgreSQLConnection
@@ -117,7 +112,6 @@ struct CopyingIntake: RowIntake {
     try connection.endCopy(statement)
   }
 
-  /// Passes the collected bytes to libpq.
   private mutating func put() throws {
     try connection.putCopyData(bytes, of: statement)
     bytes.removeAll(keepingCapacity: true)
@@ -127,7 +121,7 @@ struct CopyingIntake: RowIntake {
     withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// Returns the error of a text with the character U+0000, which names the column and the row.
+  /// The error of a text with the character U+0000.
   private func zero(in column: SQLTable.Column, of row: any SQLRow) -> StoreError {
     StoreError(
       .statementFailed,

@@ -8,25 +8,19 @@
 ///   inserting: "zones (database_id, zone_number, version)", [.integer, .integer, .integer])
 /// ```
 package struct RowStatement: Sendable {
-  /// The kinds of a row's arguments.
   package let kinds: [SQLTable.Kind]
-  /// The statement for one row, with the arguments `$1`, `$2`, ….
   let one: Statement
-  /// The statement for ``rowsTogether`` rows, whose arguments follow each other; nil if the
-  /// statement takes one row.
+  /// The statement for ``rowsTogether`` rows, whose arguments follow each other; nil if it takes
+  /// one row.
   let several: Statement?
-  /// The statement for an array of each column.
+  /// PostgreSQL's statement for an array of each column.
   let all: Statement
 
-  /// The number of rows of ``several``. The start and the end of a statement cost a third as much as
-  /// a row.
+  /// The start and the end of a statement cost a third as much as a row.
   static let rowsTogether = 32
 
-  /// Creates a statement that inserts rows.
-  ///
   /// - Parameters:
   ///   - place: the table with its columns, such as `zones (database_id, zone_number)`.
-  ///   - kinds: the kinds of the arguments, in the order of the columns.
   ///   - constants: the values of the columns after these, which are the same in each row.
   ///   - tail: the text after the values, such as `ON CONFLICT … DO NOTHING`.
   package init(
@@ -49,7 +43,7 @@ package struct RowStatement: Sendable {
     ) { head + "SELECT \(columns.joined(separator: ", ")) FROM \($0) " + tail }
   }
 
-  /// Creates a statement that deletes the rows with certain values in some columns.
+  /// Deletes the rows with certain values in some columns.
   package init(deletingFrom table: String, by key: KeyValuePairs<String, SQLTable.Kind>) {
     func conditions(_ value: (_ number: Int, _ kind: SQLTable.Kind) -> String) -> String {
       key.enumerated().map { "\($1.key) = \(value($0 + 1, $1.value))" }.joined(separator: " AND ")
@@ -63,14 +57,8 @@ package struct RowStatement: Sendable {
     }
   }
 
-  /// Creates a statement of another kind.
-  ///
-  /// - Parameters:
-  ///   - one: the statement for one row, with the arguments `$1`, `$2`, ….
-  ///   - kinds: the kinds of the arguments.
-  ///   - several: the statement for ``rowsTogether`` rows, if there is one.
-  ///   - all: returns PostgreSQL's statement for all rows. The function gets the table of the
-  ///     arguments, named `rows`, with the columns `c1`, `c2`, ….
+  /// The function `all` returns PostgreSQL's statement for all rows. It gets the table of the
+  /// arguments, named `rows`, with the columns `c1`, `c2`, ….
   package init(
     _ one: Statement, _ kinds: [SQLTable.Kind], several: Statement? = nil,
     all: (_ rows: String) -> String
@@ -81,7 +69,7 @@ package struct RowStatement: Sendable {
     self.all = Statement(all(Self.rows(of: kinds)), .onPostgreSQL)
   }
 
-  /// Returns PostgreSQL's table of the arrays `$1`, `$2`, …, with the columns `c1`, `c2`, ….
+  /// PostgreSQL's table of the arrays `$1`, `$2`, …, with the columns `c1`, `c2`, ….
   static func rows(of kinds: [SQLTable.Kind]) -> String {
     let arrays = kinds.enumerated().map { "$\($0 + 1)::\($1.arrayName)" }
     let names = kinds.indices.map { "c\($0 + 1)" }
@@ -90,7 +78,6 @@ package struct RowStatement: Sendable {
 }
 
 extension SQLTable.Kind {
-  /// PostgreSQL's name of the type of an array of such values.
   fileprivate var arrayName: String {
     switch self {
     case .integer: "bigint[]"

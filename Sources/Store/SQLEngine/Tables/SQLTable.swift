@@ -6,16 +6,14 @@ package struct SQLTable: Equatable {
   /// The kind of a column. The raw values are stored in keys (``CanonicalRow``), so they must not
   /// change.
   package enum Kind: UInt8, Equatable {
-    /// A `BIGINT`.
+    /// `BIGINT`.
     case integer = 1
-    /// A `TEXT`.
+    /// `TEXT`.
     case text = 2
-    /// A `BYTEA`.
+    /// `BYTEA`.
     case bytes = 3
 
-    /// Returns the kind of a column's type; nil for a type that stores do not use.
-    ///
-    /// - Parameter name: the engine's name of the type, in capital or small letters.
+    /// Returns nil for a type that stores do not use. Case does not matter.
     package init?(engineName name: String) {
       switch name.uppercased() {
       case "BIGINT": self = .integer
@@ -28,31 +26,25 @@ package struct SQLTable: Equatable {
 
   /// A column of the table.
   package struct Column: Equatable {
-    /// The column's name.
     package var name: String
-    /// The kind of its values. Any column may also be null.
+    /// Any column may also be null.
     package var kind: Kind
   }
 
-  /// The table's name.
   package var name: String
   /// The columns of the primary key in its order, then the others by name.
   package var columns: [Column]
-  /// The number of columns of the primary key, which are the first of ``columns``.
+  /// The columns of the key are the first of ``columns``.
   package var keyCount: Int
 
-  /// The columns of the primary key.
   package var key: ArraySlice<Column> { columns.prefix(keyCount) }
 
-  /// The names of all columns, for statements.
   var columnList: String { columns.map(\.name).joined(separator: ", ") }
 
-  /// Returns a query for all rows in the order of the primary key.
+  /// Selects all rows in the order of the primary key.
   ///
-  /// - Parameters:
-  ///   - follows: whether to select only rows after a key. The values of the key are then the
-  ///     arguments `$1`, `$2`, ….
-  ///   - limit: the most rows; nil for all.
+  /// - Parameter follows: whether to select only rows after a key, whose values are then the
+  ///   arguments `$1`, `$2`, ….
   package func selection(follows: Bool = false, limit: Int? = nil) -> Statement {
     let keyList = key.map(\.name).joined(separator: ", ")
     var statement = "SELECT \(columnList) FROM \(name)"
@@ -77,7 +69,7 @@ package struct SQLTable: Equatable {
     }
   }
 
-  /// Returns the text of a key for a person to read, such as `database_id 3, record_name 'a'`.
+  /// A text for a person, such as `database_id 3, record_name 'a'`.
   package func description(of key: [SQLValue]) -> String {
     zip(self.key, key).map { column, value in
       let text =
@@ -93,7 +85,6 @@ package struct SQLTable: Equatable {
 }
 
 extension SQLValue {
-  /// Returns bytes as hexadecimal digits in lower case.
   package static func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
@@ -102,8 +93,7 @@ extension SQLValue {
 // MARK: The catalog
 
 extension SQLTable {
-  /// Returns the sorted names of all tables in a connection's store, also of tables that Petrel did
-  /// not create.
+  /// Sorted; also of tables that Petrel did not create.
   package static func names(_ connection: any SQLConnection) throws -> [String] {
     let statement: Statement =
       connection.kind == .postgreSQL
@@ -118,8 +108,6 @@ extension SQLTable {
     return try connection.rows(statement, []) { $0.text(0) }.sorted()
   }
 
-  /// Reads a table's definition from the engine's catalog.
-  ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the table has no primary key, or a column of a
   ///   type that stores do not use.
   package init(named name: String, in connection: any SQLConnection) throws {
@@ -152,7 +140,7 @@ extension SQLTable {
       }, keyCount: key.count)
   }
 
-  /// Returns the columns of a table's primary key in its order; empty if it has none.
+  /// Returns the columns in the key's order; none if the table has no primary key.
   package static func primaryKey(
     ofTable name: String, in connection: any SQLConnection
   ) throws -> [String] {

@@ -1,19 +1,16 @@
 import StoreModel
 import Synchronization
 
-/// The growth of users' notification logs in each database since each was last trimmed. It decides
-/// which logs a transaction of the dispatcher trims, so that a log that is written fast does not grow
-/// until the next maintenance.
+/// The growth of users' logs in each database since the last trimming. By it, a transaction of the
+/// dispatcher trims logs that grow fast, before the next maintenance does.
 ///
-/// There are 65,536 counters. The hash of a user and a database selects a counter, so several users
-/// may share one. A shared counter leads only to a look at a log that need not be trimmed.
-///
-/// A lock protects the counters.
+/// The hash of a user and a database selects one of 65,536 counters. A shared counter leads only
+/// to a look at a log that need not be trimmed. A lock protects the counters.
 final class LogGrowth: Sendable {
-  /// Entries of a log.
+  /// An amount of entries.
   struct Amount: Sendable, Hashable {
     var entries = 0
-    /// The bytes of the entries' contents.
+    /// The contents' bytes.
     var bytes = 0
 
     static func += (amount: inout Amount, other: Amount) {
@@ -22,13 +19,13 @@ final class LogGrowth: Sendable {
     }
   }
 
-  /// The number of counters: a power of two, so that a mask selects one.
+  /// A power of two, so that a mask selects one.
   private static let size = 1 << 16
 
-  /// The values that the lock protects.
+  /// Guarded by the lock.
   private struct State {
     var counters = [Amount](repeating: Amount(), count: LogGrowth.size)
-    /// The users whose logs have grown enough.
+    /// The users whose logs have grown by ``LogGrowth/slack``.
     var grown: Set<UserOfDatabase> = []
   }
 
@@ -36,16 +33,12 @@ final class LogGrowth: Sendable {
   /// The growth at which a log is looked at.
   let slack: Amount
 
-  /// Creates counters of 0.
-  ///
-  /// - Parameter limits: the limits of a log. A log may exceed them by a sixteenth, and by 64 entries
-  ///   or 256 KiB at least.
+  /// A log may exceed `limits` by a sixteenth, and by 64 entries or 256 KiB at least.
   init(_ limits: NotificationLogLimits) {
     slack = Amount(
       entries: max(64, limits.entries / 16), bytes: max(256 << 10, limits.bytes / 16))
   }
 
-  /// Adds the entries that a transaction has written.
   func note(_ grown: [(user: UserOfDatabase, by: Amount)]) {
     state.withLock { state in
       for (user, amount) in grown {
@@ -60,8 +53,8 @@ final class LogGrowth: Sendable {
     }
   }
 
-  /// Returns the subscribers of these changes whose logs have grown enough, each once. The next call
-  /// does not return them again until their logs have grown further.
+  /// Each subscriber once. The next call does not return them again until their logs have grown
+  /// further.
   func takeGrown(among changes: [PreparedChange]) -> Set<UserOfDatabase> {
     state.withLock { state in
       if state.grown.isEmpty { return [] }

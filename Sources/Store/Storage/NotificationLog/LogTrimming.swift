@@ -2,13 +2,10 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The place up to which a user's notification log is to be trimmed: the newest change to delete.
-///
-/// Trimming deletes the oldest changes of a log, because the log has too many. A change is an entry
-/// of the log, or the *mark* that entries were read. Changes are ordered by time, then by database,
-/// then by position.
+/// The newest change to delete when a user's log is trimmed of its oldest changes. A change is an
+/// entry of the log, or the *mark* that entries were read. Changes are ordered by time, then by
+/// database, then by position.
 struct LogCut: Sendable {
-  /// The record name of the user whose log it is.
   var subscriber: String
   /// The time of the change, in milliseconds since 1970.
   var moment: Int64
@@ -16,11 +13,7 @@ struct LogCut: Sendable {
   /// The sequence of an entry, or the position of a mark.
   var position: Int64
 
-  /// Reads a cut.
-  ///
-  /// - Parameters:
-  ///   - subscriber: the record name of the log's user.
-  ///   - row: begins with the columns time, database and position.
+  /// The row begins with time, database and position.
   init(_ subscriber: String, _ row: any SQLRow) {
     self.subscriber = subscriber
     moment = row.integer(0)
@@ -28,9 +21,7 @@ struct LogCut: Sendable {
     position = row.integer(2)
   }
 
-  /// The arguments of a statement that finds a batch of changes to trim.
-  ///
-  /// They are `$1` to `$5`: subscriber, time, database, position and the most rows of a batch.
+  /// `$1` to `$5`: subscriber, time, database, position and the most rows of a batch.
   var arguments: [SQLValue] {
     [
       .text(subscriber), .integer(moment), .integer(database), .integer(position),
@@ -39,29 +30,23 @@ struct LogCut: Sendable {
   }
 }
 
-/// A change to be deleted from a user's notification log: an entry, or the mark that entries were
-/// read.
+/// An entry or mark to be deleted from a user's log.
 struct TrimmedChange: InDatabase {
   let database: DatabaseID
   /// The sequence of an entry, or the position of a mark.
   let position: Int64
-  /// The record name of the log's user.
   let subscriber: String
-  /// Whether readers of the log get this change at its position. False for a marked entry: readers
-  /// get the mark instead, at a later position.
+  /// Whether readers of the log get this change at its position. For a marked entry they get the
+  /// mark instead, at a later position.
   let isCurrent: Bool
-  /// The ID of a mark's notification, 16 bytes; empty for an entry.
+  /// 16 bytes of a mark; empty for an entry.
   let notificationID: [UInt8]
 
-  /// The columns of an entry, for a statement whose table of entries has the name `entries`.
+  /// The columns of an entry, whose table has the name `entries` in the statement.
   static let entryColumns =
     "database_id, sequence, subscriber, \(NotificationMarkTable.isMarked("entries"))"
-  /// The columns of a mark.
   static let markColumns = "database_id, position, subscriber, notification_id"
 
-  /// Reads an entry.
-  ///
-  /// - Parameter row: has ``entryColumns``.
   init(entry row: any SQLRow) {
     database = DatabaseID(rawValue: row.integer(0))
     position = row.integer(1)
@@ -70,9 +55,6 @@ struct TrimmedChange: InDatabase {
     notificationID = []
   }
 
-  /// Reads a mark.
-  ///
-  /// - Parameter row: has ``markColumns``.
   init(mark row: any SQLRow) {
     database = DatabaseID(rawValue: row.integer(0))
     position = row.integer(1)
@@ -81,7 +63,6 @@ struct TrimmedChange: InDatabase {
     notificationID = row.bytes(3)
   }
 
-  /// The user's log in the database of the change.
   fileprivate var log: UserLog { UserLog(database: database, subscriber: subscriber) }
 }
 
@@ -93,16 +74,14 @@ private struct UserLog: Hashable {
 
 /// The deletion of changes from the notification log, its index and the marks, in one transaction.
 ///
-/// ``MaintenanceService`` repeats two steps until no old changes are left. It first finds at most
-/// ``Retention/batch`` old changes of all databases, in a read transaction. It then deletes these
-/// changes, and counts them.
+/// ``MaintenanceService`` repeats two steps: a read transaction finds at most ``Retention/batch``
+/// old changes of all databases, and another transaction deletes and counts them.
 struct LogTrimming {
   private let log: NotificationLogTable
   private let index: NotificationIndexTable
   private let marks: NotificationMarkTable
   private let transaction: StoreTransaction
 
-  /// Creates the deletion in a transaction that writes.
   init(in transaction: StoreTransaction) {
     self.transaction = transaction
     log = NotificationLogTable(transaction: transaction)
@@ -110,14 +89,11 @@ struct LogTrimming {
     marks = NotificationMarkTable(transaction: transaction)
   }
 
-  /// The most batches that one call of ``trim(_:to:)`` deletes.
   private static let batches = 4
 
-  /// Deletes the oldest entries of a user's log in one database beyond the limits, as far as a few
-  /// batches go.
-  ///
-  /// The limits hold for all databases of a user together. So more may remain than they permit, until
-  /// the maintenance looks at all databases.
+  /// Deletes a user's oldest entries in one database beyond the limits, as far as a few batches
+  /// go. The limits hold for all databases of a user together, so the maintenance may have to
+  /// delete more.
   func trim(_ user: UserOfDatabase, to limits: NotificationLogLimits) throws {
     let cut = try index.cut(
       of: user.userRecordName, in: user.database, keeping: limits.entries, bytes: limits.bytes)
@@ -128,10 +104,8 @@ struct LogTrimming {
     }
   }
 
-  /// Deletes entries from the log and its index. Entries that are not yet in the index
-  /// (``NotificationTail``) stay.
-  ///
-  /// - Returns: the number of deleted entries.
+  /// Entries that are not yet in the index (``NotificationTail``) stay. Returns the number of
+  /// deleted entries.
   func drop(entries: [TrimmedChange]) throws -> Int {
     var dropped: [TrimmedChange] = []
     for (subscriber, entries) in Dictionary(grouping: entries, by: \.subscriber) {
@@ -146,10 +120,8 @@ struct LogTrimming {
     return dropped.count
   }
 
-  /// Deletes marks together with their entries, because an entry without its mark would become
-  /// unread again. Marks of entries that are not yet in the index stay.
-  ///
-  /// - Returns: the number of deleted marks.
+  /// Deletes marks with their entries, which would otherwise become unread again. Marks of entries
+  /// that are not yet in the index stay. Returns the number of deleted marks.
   func drop(marks: [TrimmedChange]) throws -> Int {
     var dropped: [TrimmedChange] = []
     for (log, marks) in Dictionary(grouping: marks, by: \.log) {
@@ -166,17 +138,14 @@ struct LogTrimming {
     return dropped.count
   }
 
-  /// Deletes entries from one user's log and from the index.
   private func drop(_ sequences: [Int64], of log: UserLog) throws {
     try index.drop(sequences, of: log.subscriber, in: log.database)
     try self.log.drop(sequences, in: log.database)
   }
 
-  /// Stores the position up to which each log was trimmed. A reader with an older position then
-  /// gets an error, because the reader may have missed changes.
-  ///
-  /// Marked entries do not count, because readers get the mark instead. For a deleted user, nothing
-  /// is stored.
+  /// A reader with a position before the trimmed ones gets an error, because it may have missed
+  /// changes. Marked entries do not count, because readers get the mark instead. For a deleted
+  /// user, nothing is stored.
   private func noteTrimmed(_ changes: [TrimmedChange]) throws {
     var through: [UserLog: Int64] = [:]
     for change in changes {

@@ -3,31 +3,25 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// A row of the notification log's index by subscriber (``NotificationIndexTable``). The row has
-/// all values by which readers select entries.
+/// A row of the index by subscriber, with all values by which readers select entries.
 struct NotificationIndexRow: Sendable, Equatable {
-  /// The record name of the user whose log has the entry.
   var subscriber: String
   var database: DatabaseID
-  /// The entry's number in its database.
   var sequence: Int64
-  /// The time when the dispatcher logged the entry.
   var logged: Timestamp
-  /// The client ID of the subscriber's device that made the change; nil if another user made the
-  /// change, or if the device has no client ID.
+  /// The client ID of the subscriber's device that made the change; nil for another user's change,
+  /// or for a device without a client ID.
   var originDevice: String?
-  /// The ID of the notification. All entries of one change have the same ID.
+  /// Shared by all entries of one change.
   var notificationID: UUID
-  /// The size of the entry's content in the log, in bytes.
+  /// The bytes of the entry's content in the log.
   var bytes: Int
 
-  /// The columns of the index after the column `run`, in the order in which ``init(row:)`` reads
-  /// them.
+  /// The columns after `run`, in the order of ``init(row:)``.
   static let columns = """
     subscriber, database_id, sequence, logged, origin_device, notification_id, bytes
     """
 
-  /// Creates the row for the entry of a change in a subscriber's log.
   init(
     of change: Change, for subscriber: String, in database: DatabaseID, sequence: Int64,
     logged: Timestamp, bytes: Int
@@ -41,9 +35,6 @@ struct NotificationIndexRow: Sendable, Equatable {
     self.bytes = bytes
   }
 
-  /// Reads a row.
-  ///
-  /// - Parameter row: has ``columns``.
   /// - Throws: ``StoreError/Code/corrupt`` if the notification ID does not have 16 bytes.
   init(row: any SQLRow) throws {
     subscriber = row.text(0)
@@ -55,9 +46,8 @@ struct NotificationIndexRow: Sendable, Equatable {
     bytes = Int(row.integer(6))
   }
 
-  /// Appends the eight arguments with which `NotificationIndexTable.sql.insertion` inserts this row.
-  ///
-  /// - Parameter run: the number of the run that gets the row: a sorted piece of the index.
+  /// The eight arguments of `NotificationIndexTable.sql.insertion`. `run` is the number of the run
+  /// that gets the row.
   func appendArguments(run: Int64, to arguments: inout SQLArguments) {
     arguments.append(run)
     arguments.append(subscriber)

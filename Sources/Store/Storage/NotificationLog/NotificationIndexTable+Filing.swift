@@ -3,14 +3,10 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-// *Filing* an entry of the notification log inserts the entry's row into the index by subscriber.
-// The index consists of runs, which are sorted pieces. The entries of a run wait in memory first,
-// in the ``NotificationTail``. A generation is the entries that wait for the same run.
+// The words are those of ``NotificationIndexTable`` and ``NotificationTail``.
 extension NotificationIndexTable {
-  /// Files all entries that a former server had in memory, in one transaction. The method does
-  /// nothing if all entries are filed.
-  ///
-  /// - Parameter connection: a connection to a store that no other process has open.
+  /// Files all entries that a former server had in memory, in one transaction. No other process
+  /// may have the store open.
   package static func fileAll(over connection: any SQLConnection) throws {
     let unfiled = try connection.first(Self.sql.filing.anyUnfiled, []) { _ in 1 }
     guard unfiled != nil else { return }
@@ -20,24 +16,19 @@ extension NotificationIndexTable {
     try connection.commit()
   }
 
-  /// The least number of subscriptions that a change must fire, so that its entries are filed at
-  /// once and not kept in memory. So many entries, in the order of subscribers, change few pages of
-  /// the index for each entry.
+  /// The firings of a change at which its entries are filed at once and not kept in memory. So
+  /// many, in the order of subscribers, change few pages of the index for each entry.
   static let firingsFiledAtOnce = 200
-  /// The number of the run with the entries that are filed at once. This run is never merged.
+  /// The run of entries that are filed at once, which is never merged.
   static let firstRun: Int64 = 0
-  /// The number of complete runs of a tier at which they are merged into one run of the next tier.
-  /// A run's tier says how often its rows were merged.
+  /// The complete runs of a tier at which they are merged into one run of the next tier.
   private static let runsMerged = 8
 
-  /// Files some of the waiting entries, and merges some rows of runs. The writing thread calls the
-  /// method before each commit.
+  /// Files waiting entries and merges runs, on the writing thread before each commit.
   ///
-  /// The work is spread over the commits that log entries: each commit files about twice as many
-  /// entries as it adds. A run begins when the tail is full (``NotificationTail/isFull``), or earlier
-  /// if ``StoreTransaction/filingRequest`` is set. When a run is complete, a merge may begin.
-  ///
-  /// The method does nothing on a store without a tail.
+  /// The work is spread over the commits that log entries: each files about twice as many entries
+  /// as it adds. A run begins when the tail is full (``NotificationTail/isFull``), or earlier if
+  /// ``StoreTransaction/filingRequest`` is set. When a run is complete, a merge may begin.
   func fileWaiting() throws {
     guard let tail = transaction.tail else { return }
     let budget = max(2 * transaction.tailChange.added.count, transaction.filingRequest)
@@ -54,11 +45,8 @@ extension NotificationIndexTable {
     }
   }
 
-  /// Stores which databases have unfiled entries. If this process ends, the next one then finds
-  /// these entries in the log.
-  ///
-  /// The method writes a row for each database and generation, with the number of the first unfiled
-  /// entry.
+  /// Lets the next process find unfiled entries in the log if this one ends: a row for each
+  /// database and generation has the number of the first unfiled entry.
   private func markUnfiled(in tail: NotificationTail) throws {
     let generation = tail.generation + (transaction.tailChange.begun == nil ? 0 : 1)
     var known: DatabaseID?
@@ -85,8 +73,8 @@ extension NotificationIndexTable {
     try connection.first(Self.sql.filing.nextRun, []) { $0.integer(0) } ?? 1
   }
 
-  /// Inserts the entries of the next subscribers into the current run. After the last subscriber,
-  /// the method records that the run is complete and that its generation has no unfiled entries.
+  /// Files the next subscribers. After the last, the run is complete and its generation has no
+  /// unfiled entries.
   private func file(
     _ next: (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool),
     of filing: NotificationTail.Filing
@@ -105,8 +93,8 @@ extension NotificationIndexTable {
 
   // MARK: Merging
 
-  /// Begins to merge all complete runs of the lowest tier that has at least eight of them, into a
-  /// new run of the next tier. The method does nothing if there is no such tier.
+  /// Merges the complete runs of the lowest tier with at least eight, into a new run of the next
+  /// tier.
   private func beginMerging() throws {
     let tier = try connection.first(
       Self.sql.filing.fullTier, [.integer(Int64(Self.runsMerged))]
@@ -118,14 +106,9 @@ extension NotificationIndexTable {
     transaction.tailChange.merging = run
   }
 
-  /// Moves the rows of the next subscribers from the merged runs into the target run. Readers
-  /// search all runs, so they find each row in one run at any time.
-  ///
-  /// When the merged runs are empty, the method deletes them, and may begin another merge.
-  ///
-  /// - Parameters:
-  ///   - target: the number of the target run.
-  ///   - rows: about the number of rows to move.
+  /// Moves about `rows` rows of the next subscribers into the run `target`. Readers search all
+  /// runs, so they find each row in one run at any time. Empty merged runs are deleted; then
+  /// another merge may begin.
   private func merge(into target: Int64, rows: Int) throws {
     let sources = try connection.rows(Self.sql.filing.merging, [.integer(target)]) { $0.integer(0) }
     let share = Int64(max(1, rows / max(1, sources.count)))
@@ -139,8 +122,8 @@ extension NotificationIndexTable {
     try connection.run(Self.sql.filing.dropRows, arguments)
   }
 
-  /// Returns the subscriber of the row that follows the first `count` rows of a run. A run with
-  /// fewer rows gives the subscriber of the last row; an empty run gives nil.
+  /// The subscriber after the first `count` rows of a run, or of the last row of a shorter run;
+  /// nil for an empty run.
   private func subscriber(after count: Int64, in run: Int64) throws -> String? {
     let later = try connection.first(
       Self.sql.filing.subscriberAfter, [.integer(run), .integer(count)]

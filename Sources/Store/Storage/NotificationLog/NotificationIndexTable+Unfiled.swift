@@ -2,11 +2,9 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// Unfiled entries: those entries of the notification log that are not yet in its index by
-// subscriber.
+// Unfiled entries are not yet in the index.
 extension NotificationIndexTable {
-  /// The statement that selects the log entries from each database's first unfiled entry on, with
-  /// the columns of ``NotificationIndexRow``.
+  /// The entries from each database's first unfiled one on, as ``NotificationIndexRow``.
   private static let unfiled = """
     SELECT subscriber, notification_log.database_id, sequence, logged, origin_device,
       notification_id, LENGTH(content)
@@ -17,8 +15,7 @@ extension NotificationIndexTable {
     WHERE notification_log.database_id = unfiled.database_id AND sequence >= first_sequence
     """
 
-  /// The statement that selects the unfiled entries that are in no run, not even in a run that is
-  /// not complete. A run is a sorted piece of the index.
+  /// The unfiled entries that are not even in an incomplete run.
   private static let inNoRun = """
     \(unfiled) AND NOT EXISTS (
       SELECT 1 FROM notification_index
@@ -28,19 +25,16 @@ extension NotificationIndexTable {
         AND notification_index.sequence = notification_log.sequence)
     """
 
-  /// Inserts all unfiled entries into run 0 of the index. No process may have a
-  /// ``NotificationTail`` of the store.
+  /// Files all entries in run 0. No process may have a ``NotificationTail`` of the store.
   func fileAll() throws {
     try connection.run(Self.sql.unfiled.fileAll, [])
     try connection.run(Self.sql.unfiled.completeAll, [])
     try connection.run(Self.sql.unfiled.forgetAll, [])
   }
 
-  /// Returns a user's log entries that may be missing in the index. Some of them may be in the
-  /// index, too, so callers must ignore duplicates.
-  ///
-  /// The result has entries of all databases, including those that this transaction has logged. It
-  /// is empty on PostgreSQL, where every entry is filed at once.
+  /// A user's entries that may be missing in the index, also those that this transaction has
+  /// logged. The index may have some of them, so callers must ignore duplicates.
+  /// Empty on PostgreSQL, where every entry is filed at once.
   ///
   /// - Complexity: O(*n*), where *n* is the number of returned entries. If this process has no tail
   ///   of the store, or if a run was completed since the transaction began, all unfiled entries of
@@ -57,8 +51,7 @@ extension NotificationIndexTable {
       Self.sql.unfiled.ofSubscriber, [.text(subscriber)], NotificationIndexRow.init(row:))
   }
 
-  /// Returns a user's log entries in one database after a number that may be missing in the index, as
-  /// ``unfiledRows(of:)`` does.
+  /// As ``unfiledRows(of:)``, in one database after a number.
   ///
   /// - Complexity: O(*n*), where *n* is the number of the user's unfiled entries after that number.
   func unfiledRows(
@@ -76,9 +69,8 @@ extension NotificationIndexTable {
       + transaction.tailChange.added.filter { $0.subscriber == subscriber && isAfter($0) }
   }
 
-  /// Returns those of the rows whose log entries are in the transaction's snapshot of the store.
-  /// Entries that were logged later have numbers above the last number of the database in the
-  /// snapshot.
+  /// The rows in the transaction's snapshot of the store. Entries that were logged later have
+  /// numbers above the database's last number in the snapshot.
   private func visible(_ rows: [NotificationIndexRow]) throws -> [NotificationIndexRow] {
     let databases = DatabaseTable(transaction: transaction)
     var lastNumbers: [DatabaseID: Int64] = [:]
@@ -90,13 +82,8 @@ extension NotificationIndexTable {
     }
   }
 
-  /// Creates the tail with the log entries that a former process left unfiled. A server calls the
-  /// method when it opens a store that is in a file or in memory.
-  ///
-  /// A run that the former process did not complete stays as it is. The next run gets the entries
-  /// that are missing in it.
-  ///
-  /// - Parameter capacity: the number of waiting entries at which a run is begun.
+  /// A server calls the method when it opens a store in a file or in memory. A run that the former
+  /// process did not complete stays as it is; the next run gets the missing entries.
   static func recoverTail(
     over connection: any SQLConnection, capacity: Int
   ) throws -> NotificationTail {

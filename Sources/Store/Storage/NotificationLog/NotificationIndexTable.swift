@@ -10,26 +10,20 @@ import StoreModel
 /// once. Readers search all runs. When a *tier* has several runs, they are merged into one run of
 /// the next tier.
 ///
-/// An ordinary index changes a random page for each notification. This took a third of the cost of
-/// a save that fires ten subscriptions.
-///
-/// Log entries wait in memory until a run is made of them (``NotificationTail``). Inserting their
-/// rows into the index is called *filing*. Run 0 is an exception: it has the entries that were
-/// filed at once, without waiting.
+/// An ordinary index changes a random page for each notification, which took a third of the cost
+/// of a save that fires ten subscriptions. So entries wait in memory (``NotificationTail``) until
+/// a run is made of them. *Filing* inserts their rows. Run 0 has the entries that were filed at
+/// once.
 package struct NotificationIndexTable: Table {
   let transaction: StoreTransaction
 
-  /// The tables of runs, of their rows and of unfiled entries.
-  ///
-  /// - `tier` is the number of times that the rows of a run were merged.
-  /// - `generation` is the number of the group of entries of which a run is being made; null for a
-  ///   complete run.
-  /// - `merging_into` is the run into which the rows of a run are being moved; null if there is
-  ///   none.
-  /// - `logged` is in milliseconds since 1970.
-  /// - `bytes` is the size of an entry's content. The limit on the size of a user's log uses it.
-  /// - `first_sequence` is the number of a database's first unfiled entry of a generation. This
-  ///   entry and later ones are in run 0, in a run that is being made, or in no run.
+  /// - `tier`: how often the rows of a run were merged.
+  /// - `generation`: the group of entries of which a run is being made; null for a complete run.
+  /// - `merging_into`: the run into which the rows are being moved; null without a merge.
+  /// - `logged`: milliseconds since 1970.
+  /// - `bytes`: the size of an entry's content, for the limit of a user's log.
+  /// - `first_sequence`: a database's first unfiled entry of a generation. This and later ones are
+  ///   in run 0, in a run that is being made, or in no run.
   static let definition = [
     """
     CREATE TABLE notification_runs (
@@ -51,15 +45,11 @@ package struct NotificationIndexTable: Table {
 
   // MARK: Reading
 
-  /// Returns unread entries of a user's log in one database, each with its number and its time, in
-  /// no order.
+  /// Unread entries of a user's log after a position, in no order.
   ///
   /// - Parameters:
-  ///   - subscriber: the record name of the log's user.
-  ///   - position: only entries after this position are returned.
-  ///   - limit: the method reads the first `limit` entries from the index, and the first `limit`
-  ///     unfiled entries. The result may have more than `limit` entries.
-  ///   - unfiled: the result of ``unfiledRows(of:)`` for the user.
+  ///   - limit: the number of entries read from the index, and again of unfiled ones.
+  ///   - unfiled: the result of ``unfiledRows(of:)``.
   func unread(
     of subscriber: String, in database: DatabaseID, after position: Int64, limit: Int,
     unfiled: [NotificationIndexRow]
@@ -81,8 +71,7 @@ package struct NotificationIndexTable: Table {
       .map { (sequence: $0.key, logged: $0.value) }
   }
 
-  /// Returns the first entries after a position in the log of a device's user, each with its number
-  /// and its time, in the order of their numbers. The method skips entries of changes that the
+  /// The first entries after a position in the log of a device's user, without changes that the
   /// device itself made.
   func entries(
     for device: DeviceToken, in database: DatabaseID, after position: Int64, limit: Int
@@ -105,10 +94,8 @@ package struct NotificationIndexTable: Table {
     }
   }
 
-  /// Returns the entries of a user's log in one database that have one of these notification IDs,
-  /// in no order.
+  /// In no order. Each ID has 16 bytes.
   ///
-  /// - Parameter notificationIDs: the IDs, each with 16 bytes.
   /// - Complexity: O(*n*), where *n* is the number of the user's entries in the database.
   func entries(
     of subscriber: String, in database: DatabaseID, withIDs notificationIDs: Set<[UInt8]>
@@ -125,19 +112,13 @@ package struct NotificationIndexTable: Table {
     return entries.map { ($0.key, $0.value) }
   }
 
-  /// Returns the numbers of all runs. A log with a million entries has about ten runs.
+  /// A log with a million entries has about ten runs.
   private func runs() throws -> [Int64] {
     try connection.rows(Self.sql.runs, []) { $0.integer(0) }
   }
 
-  /// Returns the numbers of a change's entries in one subscriber's log, in order.
-  ///
-  /// - Parameters:
-  ///   - notificationID: the notification ID, which all entries of the change have.
-  ///   - subscriber: the record name of the log's user.
-  ///   - change: the dispatched change. In the index, the method searches only entries whose
-  ///     numbers follow the change's number. If the subscriber's firings were deferred, they were
-  ///     logged after the change was dispatched.
+  /// The numbers of a change's entries in one subscriber's log, in order. They follow the change's
+  /// number. Deferred firings were logged after the change was dispatched.
   func sequences(
     of notificationID: UUID, for subscriber: String, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -158,8 +139,8 @@ package struct NotificationIndexTable: Table {
     return Array(found.sorted().prefix(limit))
   }
 
-  /// Returns the numbers of the latest entries of a user's log in one database, newest first, at
-  /// most 2,000. The limit bounds the time of a search for the entries of one subscription.
+  /// The latest entries of a user's log in one database, newest first, at most 2,000: a limit for
+  /// the time of a search for one subscription's entries.
   func latestSequences(
     of subscriber: String, in database: DatabaseID
   ) throws -> some Sequence<Int64> {
@@ -178,12 +159,9 @@ package struct NotificationIndexTable: Table {
 
   // MARK: Retention
 
-  /// Returns the subscribers whose logs may exceed a limit. ``cut(of:keeping:bytes:)`` says whether a
-  /// log does.
+  /// Subscribers whose logs may exceed a limit of entries, or of bytes of contents, in all
+  /// databases. ``cut(of:keeping:bytes:)`` says whether a log does.
   ///
-  /// - Parameters:
-  ///   - count: the most entries of a subscriber in all databases.
-  ///   - bytes: the most bytes of the contents of a subscriber's entries in all databases.
   /// - Complexity: O(*n*), where *n* is the number of rows of the index.
   func overfull(keeping count: Int, bytes: Int) throws -> [String] {
     // A subscriber above a limit has, in at least one run, more than the limit divided by the
@@ -193,12 +171,9 @@ package struct NotificationIndexTable: Table {
     ) { $0.text(0) }
   }
 
-  /// Returns the newest entry to delete from a subscriber's log; nil if the log exceeds no limit.
+  /// The newest entry to delete from a subscriber's log, in one or in all databases; nil if the
+  /// log exceeds no limit.
   ///
-  /// - Parameters:
-  ///   - database: the database whose entries are counted; nil for all databases.
-  ///   - count: the most entries of the subscriber.
-  ///   - bytes: the most bytes of the contents of the subscriber's entries.
   /// - Complexity: O(*n* log *n*), where *n* is the number of the subscriber's entries in the index.
   func cut(
     of subscriber: String, in database: DatabaseID? = nil, keeping count: Int, bytes: Int
@@ -217,8 +192,7 @@ package struct NotificationIndexTable: Table {
     }?.cut
   }
 
-  /// Returns a batch of a subscriber's entries to delete: those up to the cut, in no order. A batch
-  /// has at most ``Retention/batch`` entries.
+  /// Entries up to the cut, in no order, at most ``Retention/batch``.
   func entries(
     through cut: LogCut, in database: DatabaseID? = nil
   ) throws -> [TrimmedChange] {
@@ -237,9 +211,7 @@ package struct NotificationIndexTable: Table {
     try connection.runLater(Self.sql.drop, rows: rows)
   }
 
-  /// Deletes rows of a user's entries in a database, because the user is being deleted.
-  ///
-  /// - Returns: the number of deleted rows, at most `limit`.
+  /// Serves the deletion of the user. Returns the number of deleted rows, at most `limit`.
   func remove(of subscriber: String, in database: DatabaseID, limit: Int64) throws -> Int {
     try connection.run(Self.sql.removeSome, [.id(database), .text(subscriber), .integer(limit)])
   }
@@ -247,7 +219,6 @@ package struct NotificationIndexTable: Table {
   struct Statements {
     let filing = FilingStatements()
     let unfiled = UnfiledStatements()
-    /// ``NotificationIndexRow/appendArguments(run:to:)`` appends the arguments.
     let insertion = RowStatement(
       inserting: "notification_index (run, \(NotificationIndexRow.columns))",
       [.integer, .text, .integer, .integer, .integer, .text, .bytes, .integer])

@@ -6,18 +6,15 @@ import StoreModel
 /// The reading of a page of a user's notification log, in a transaction with one snapshot of the
 /// store.
 ///
-/// A user's log in a container consists of the user's logs in the container's databases. The log of
-/// a database has two kinds of changes: *entries*, which are notifications, and *marks*. A mark
-/// says that the entries with its notification ID were read. The page merges the databases' logs in
-/// the order of time.
+/// A user's log in a container merges the logs of its databases in the order of time. Each has
+/// *entries*, which are notifications, and *marks*: a mark says that the entries with its
+/// notification ID were read.
 struct NotificationLogReading {
-  /// The user and the container of the log.
   let recipient: Recipient
   let transaction: StoreTransaction
-  /// The user's log entries that may be missing in the index by subscriber.
+  /// Entries that may be missing in the index by subscriber.
   private let unfiledRows: [NotificationIndexRow]
 
-  /// Creates a reading, and reads the user's entries that may be missing in the index.
   init(recipient: Recipient, transaction: StoreTransaction) throws {
     self.recipient = recipient
     self.transaction = transaction
@@ -25,25 +22,19 @@ struct NotificationLogReading {
       .unfiledRows(of: recipient.userRecordName)
   }
 
-  /// A change of the log whose content is not loaded yet.
+  /// An entry or a mark whose content is not loaded yet.
   private struct Change {
     var database: DatabaseID
     /// The sequence of an entry, or the position of a mark.
     var position: Int64
-    /// The time of the entry or of the mark.
     var moment: Timestamp
     /// The notification ID of a mark; nil for an entry.
     var marked: UUID?
   }
 
-  /// Returns the page that follows a token.
+  /// The page after a token; nil begins with the oldest change. It ends after `limit` changes, or
+  /// when its contents reach `ServiceLimits.notificationsPageSize` bytes.
   ///
-  /// A page ends after `limit` changes, or with the entry at which the contents of the page reach
-  /// `ServiceLimits.notificationsPageSize` bytes.
-  ///
-  /// - Parameters:
-  ///   - text: the token of the previous page; nil begins with the oldest change.
-  ///   - limit: the most changes in the page, at least 1.
   /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a notification
   ///   log; ``StoreError/Code/changeTokenExpired`` if the reader must start again without a token.
   func page(since text: String?, limit: Int) throws -> NotificationLogPage {
@@ -74,7 +65,7 @@ struct NotificationLogReading {
       moreComing: queues.contains { !$0.isEmpty })
   }
 
-  /// Returns the token with the reader's position before this page in each database.
+  /// The reader's position before this page in each database.
   ///
   /// - Throws: ``StoreError/Code/changeTokenExpired`` in three cases: the token belongs to another
   ///   user or container; changes that the reader has not seen were deleted; the token is newer
@@ -111,11 +102,8 @@ struct NotificationLogReading {
     return token
   }
 
-  /// Returns the index of the queue that begins with the oldest change; nil if all queues are
-  /// empty.
-  ///
-  /// Each queue has the changes of one database in the order of positions. That order stays, even
-  /// if the clock was set back between two changes.
+  /// The queue with the oldest change. Each queue has the changes of one database in the order of
+  /// positions, which stays even if the clock was set back.
   private static func oldest(of queues: [ArraySlice<Change>]) -> Int? {
     queues.indices.filter { !queues[$0].isEmpty }.min { left, right in
       guard let first = queues[left].first, let second = queues[right].first else { return false }
@@ -123,8 +111,7 @@ struct NotificationLogReading {
     }
   }
 
-  /// Returns the changes of one database's log after a position, in the order of positions, at most
-  /// `limit`.
+  /// Returns changes in the order of positions.
   private func changes(
     in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [Change] {
@@ -142,24 +129,21 @@ struct NotificationLogReading {
   }
 }
 
-/// A database in which a user has ever had subscriptions, so that the user may have notifications.
+/// A database in which a user has ever had subscriptions.
 struct NotifiedDatabase {
   var id: DatabaseID
-  /// The position of the newest change that was deleted from the user's log because of its age or
-  /// the log's size; 0 if there is none. Deleted entries that had a mark do not count.
+  /// The newest change that was deleted from the user's log because of its age or the log's size;
+  /// 0 for none. Deleted entries with a mark do not count.
   var trimmedThrough: Int64
-  /// The last number of the database's sequence that was drawn. No entry or mark has a greater
-  /// position.
+  /// The last number that was drawn. No entry or mark has a greater position.
   var lastNumber: Int64
 }
 
 extension UUID {
-  /// The 16 bytes of the UUID, as columns such as `notification_id` have them.
+  /// 16 bytes, as columns such as `notification_id` have them.
   var storedBytes: [UInt8] { withUnsafeBytes(of: uuid) { Array($0) } }
 
-  /// Creates a UUID from stored bytes.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` if there are not 16 bytes.
+  /// - Throws: ``StoreError/Code/corrupt`` unless there are 16 bytes.
   init(stored bytes: [UInt8]) throws {
     guard bytes.count == 16 else {
       throw StoreError(.corrupt, "a stored notification ID has \(bytes.count) bytes, not 16")

@@ -5,24 +5,20 @@ import StoreModel
 /// The notification log as a user's devices read it: one log for each user and container, with
 /// notifications from all databases.
 ///
-/// An entry of the log is a notification. It is in the log from its dispatch until the store
-/// deletes it (``NotificationLogLimits``), and is unread at first. When a device marks a
-/// notification ID as read, the log gets a mark: a change of its own, which comes after all earlier
-/// entries.
+/// An entry is a notification. It is in the log from its dispatch until the store deletes it
+/// (``NotificationLogLimits``), and is unread at first. When a device marks a notification ID as
+/// read, the log gets a mark, which comes after all earlier entries.
 ///
 /// One change of a record can fire several subscriptions of a user, so several entries can have the
 /// same ID. For readers of the log, a mark replaces all entries with its ID, and has only the ID.
 public struct NotificationLogService: Sendable {
   let transactions: Transactions
-  /// The log entries that are not yet in the index by subscriber; nil if each entry is inserted
-  /// into the index at once.
+  /// The entries that wait for the index; nil if each is inserted at once.
   let tail: NotificationTail?
-  /// The limits of a user's log.
   let limits: NotificationLogLimits
-  /// The growth of the logs, by which the dispatcher's transactions trim them.
+  /// The growth by which the dispatcher's transactions trim the logs.
   let growth: LogGrowth
 
-  /// Creates the service without any growth.
   init(transactions: Transactions, tail: NotificationTail?, limits: NotificationLogLimits) {
     self.transactions = transactions
     self.tail = tail
@@ -30,16 +26,12 @@ public struct NotificationLogService: Sendable {
     growth = LogGrowth(limits)
   }
 
-  /// Returns a page of the recipient's log: the entries and marks after `token`, oldest first.
+  /// Returns the entries and marks after `token`, oldest first.
   ///
   /// A reader that continues with each page's token sees each entry once, and once more when it is
-  /// marked as read. If an entry is marked before the reader reaches it, the reader sees only the
-  /// mark.
+  /// marked as read. If the mark came first, the reader sees only the mark.
   ///
-  /// - Parameters:
-  ///   - token: the token of the previous page; nil begins with the oldest entry or mark.
-  ///   - limit: the most entries and marks in the page. A page ends earlier if its contents are
-  ///     large.
+  /// - Parameter limit: the most entries and marks. A page ends earlier if its contents are large.
   /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a log.
   ///   ``StoreError/Code/changeTokenExpired`` in three cases: the store has deleted an entry or a
   ///   mark that the reader has not seen; the token belongs to another user or container; the store
@@ -57,10 +49,8 @@ public struct NotificationLogService: Sendable {
     }
   }
 
-  /// Marks notifications as read. An ID that is already marked stays as it is.
-  ///
-  /// The method runs one write for each database. If a write fails, earlier ones stay committed,
-  /// and the caller can repeat the call.
+  /// Marks notifications as read, in one write for each database. If a write fails, earlier ones
+  /// stay committed, and the caller can repeat the call.
   ///
   /// - Returns: those of the IDs that the recipient's log has, marked before or not.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted.
@@ -90,8 +80,8 @@ public struct NotificationLogService: Sendable {
 }
 
 extension NotificationLogService {
-  /// Deletes the oldest entries of a user's log beyond the limits of entries and bytes, in batches.
-  /// Entries that are not in the index yet neither count nor are deleted.
+  /// Deletes the oldest entries beyond the limits in batches. Entries that are not in the index
+  /// yet neither count nor are deleted.
   func trimLog(of subscriber: String) async throws {
     let cut = try await transactions.read {
       try NotificationIndexTable(transaction: $0)
@@ -101,19 +91,18 @@ extension NotificationLogService {
     try await dropEntries { try NotificationIndexTable(transaction: $0).entries(through: cut) }
   }
 
-  /// Deletes log entries in batches, until `find` returns no more.
+  /// Repeats until `find` returns no more.
   func dropEntries(
     _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
   ) async throws {
     try await transactions.inBatches(find, drop: { try LogTrimming(in: $0).drop(entries: $1) })
   }
 
-  /// The number of entries that one write of ``fileNotifications()`` inserts into the index. A
-  /// write may insert more, because the entries of one subscriber are inserted together.
+  /// The entries of one write of ``fileNotifications()``; more if one subscriber has more.
   private static let filingBatch = 1_000
 
   /// Inserts all entries that were logged before the call into the index, so that trimming finds
-  /// them there. The method runs a write for about each ``filingBatch`` entries.
+  /// them.
   func fileNotifications() async throws {
     guard let tail else { return }
     // The tail gets the entries of a commit shortly after a reader can see them. A write begins when
@@ -128,17 +117,17 @@ extension NotificationLogService {
   }
 }
 
-/// The state of some notification IDs in one database's log, read before they are marked.
+/// The state of some IDs in one database's log, read before they are marked.
 private struct LogState: Sendable {
   var database: DatabaseID
   /// The IDs that the log has, marked or not.
   var known: Set<UUID> = []
-  /// The IDs that the log has without a mark, each once, in the order of the request.
+  /// The IDs without a mark, each once, in the order of the request.
   var unread: [UUID] = []
 }
 
 extension LogState {
-  /// Reads the state of the IDs: first the marks, then the entries of the IDs without a mark.
+  /// Reads the marks, then the entries of the IDs without a mark.
   init(
     of notificationIDs: [UUID], of subscriber: String, in database: DatabaseID,
     _ transaction: StoreTransaction

@@ -3,26 +3,18 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The notification log: an entry for each notification of each user. The table `trimmed_logs` has
-/// the position up to which each user's log was trimmed.
-///
-/// Trimming deletes the oldest entries of a log. `trimmed_logs` has rows only for users whose log
-/// was trimmed.
-///
-/// The primary key does not order the entries by user. ``NotificationIndexTable`` is the index by
-/// which a user's entries are found.
+/// The notification log: an entry for each notification of each user. ``NotificationIndexTable``
+/// finds a user's entries. `trimmed_logs` has the position up to which a user's log was trimmed of
+/// its oldest entries, if it was.
 struct NotificationLogTable: Table {
   let transaction: StoreTransaction
 
-  /// The tables of entries and of trimmed logs.
-  ///
-  /// - `sequence` is the entry's number in the database, which rises from commit to commit.
-  /// - `origin_device` is the client ID of the device that made the change, if it is a device of
-  ///   the subscriber.
-  /// - `logged` is in milliseconds since 1970.
-  /// - `content` has the encoded subscription and change.
-  /// - `unsent` has the reasons why some of the subscriber's devices have no delivery
-  ///   (`UnsentDeliveries`). It is null if there is no reason.
+  /// - `sequence`: rises from commit to commit of the database.
+  /// - `origin_device`: the client ID of the device that made the change, if it is the
+  ///   subscriber's.
+  /// - `logged`: milliseconds since 1970.
+  /// - `content`: the encoded subscription and change.
+  /// - `unsent`: `UnsentDeliveries`; null if there is no reason.
   static let definition = [
     """
     CREATE TABLE notification_log (
@@ -37,12 +29,7 @@ struct NotificationLogTable: Table {
     """,
   ]
 
-  /// Appends the arguments of `sql.insertion` for one entry.
-  ///
-  /// - Parameters:
-  ///   - row: the entry's row in the index by subscriber.
-  ///   - content: the encoded notification.
-  ///   - unsent: the reasons why some devices have no delivery; empty if there are none.
+  /// Appends the arguments of `sql.insertion`.
   static func append(
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries,
     to arguments: inout SQLArguments
@@ -59,10 +46,9 @@ struct NotificationLogTable: Table {
 
   // MARK: Reading
 
-  /// Returns an entry of a user's log that an index names, with the size of the stored content in
-  /// bytes.
+  /// An entry that an index names, with the bytes of its stored content.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` if there is no such entry.
+  /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func entry(
     _ sequence: Int64, of subscriber: String, in database: DatabaseID
   ) throws -> (entry: LogEntry, size: Int) {
@@ -113,15 +99,12 @@ struct NotificationLogTable: Table {
     try connection.first(Self.sql.next, [.id(database), .integer(sequence)]) { $0.integer(0) }
   }
 
-  /// Returns the numbers of a change's entries of all users, in order. The method scans the log
-  /// from the change's number on, until it finds `limit` entries or an entry that was logged after
-  /// the change was dispatched.
-  /// It does not find the entries of a subscriber whose firings were deferred, because these were
-  /// logged later. ``NotificationIndexTable/sequences(of:for:behind:limit:)`` does.
+  /// The numbers of a change's entries of all users, in order. The scan of the log begins at the
+  /// change's number, and ends after `limit` entries or an entry that was logged after the
+  /// dispatch.
   ///
-  /// - Parameters:
-  ///   - notificationID: the notification ID, which all entries of the change have.
-  ///   - change: the dispatched change. It may have a million entries.
+  /// Deferred firings were logged later:
+  /// ``NotificationIndexTable/sequences(of:for:behind:limit:)`` finds their entries.
   func sequences(
     of notificationID: UUID, behind change: PastChange, limit: Int
   ) throws -> [Int64] {
@@ -157,14 +140,9 @@ struct NotificationLogTable: Table {
     ) { UnsentDeliveries(rawValue: $0.optionalInteger(0) ?? 0) } ?? []
   }
 
-  /// Searches the next entries for those that belong to a user or contain the user's record name.
-  /// The deletion of the user needs them.
-  ///
-  /// - Parameters:
-  ///   - sequence: the number of the entry after which the search begins.
-  ///   - count: the most entries examined.
-  /// - Returns: the numbers of the entries found, and the number of the last examined entry; nil if
-  ///   there are no entries after `sequence`.
+  /// Finds entries that belong to a user or contain the user's record name, among the next
+  /// `count`, for the deletion of the user. Returns their numbers and that of the last examined
+  /// entry; nil at the end.
   func naming(
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
@@ -174,12 +152,12 @@ struct NotificationLogTable: Table {
 
   // MARK: Changing
 
-  /// Replaces the content of an entry. The caller has removed the name of a deleted user from it.
+  /// Stores content from which the name of a deleted user was removed.
   func setContent(_ content: [UInt8], ofEntry sequence: Int64, in database: DatabaseID) throws {
     try connection.run(Self.sql.setContent, [.id(database), .integer(sequence), .bytes(content)])
   }
 
-  /// Deletes an entry, but neither its deliveries nor its row in the index.
+  /// Deletes neither the deliveries nor the row in the index.
   func remove(_ sequence: Int64, in database: DatabaseID) throws {
     try connection.run(Self.sql.remove, [.id(database), .integer(sequence)])
   }
@@ -190,9 +168,8 @@ struct NotificationLogTable: Table {
     try connection.runLater(Self.sql.drop, rows: rows)
   }
 
-  /// Returns a batch of old entries of all databases, at most ``Retention/batch``.
-  ///
-  /// - Parameter horizon: a time in milliseconds since 1970. Entries logged before it are old.
+  /// At most ``Retention/batch`` entries of all databases. The horizon is in milliseconds since
+  /// 1970.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
       Self.sql.old, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:))
@@ -200,16 +177,15 @@ struct NotificationLogTable: Table {
 
   // MARK: Entries trimmed before they were read
 
-  /// Returns the position of the newest change that was trimmed from a user's log; 0 if there is
-  /// none. Trimmed entries that had a mark do not count.
+  /// The newest change trimmed from a user's log; 0 for none. Trimmed entries with a mark do not
+  /// count.
   func trimmedThrough(of subscriber: String, in database: DatabaseID) throws -> Int64 {
     try connection.first(
       Self.sql.trimmedThrough, [.id(database), .text(subscriber)]
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Stores the position up to which a user's log was trimmed. A lower position than the stored one
-  /// changes nothing.
+  /// A lower position than the stored one changes nothing.
   func noteTrimmed(
     through position: Int64, of subscriber: String, in database: DatabaseID
   ) throws {
@@ -219,7 +195,6 @@ struct NotificationLogTable: Table {
 
   struct Statements {
     let naming = NamingStatements("notification_log", by: "sequence", orOf: "subscriber")
-    /// Each entry has eight arguments (``append(_:_:_:to:)``).
     let insertion = RowStatement(
       inserting: """
         notification_log (database_id, sequence, subscriber, origin_device, logged, content,
@@ -274,7 +249,7 @@ struct NotificationLogTable: Table {
 }
 
 extension LogEntry {
-  /// Reads an entry from a row with the columns `sequence`, `subscriber`, `logged` and `content`.
+  /// The columns are `sequence`, `subscriber`, `logged` and `content`.
   fileprivate init(row: any SQLRow, database: DatabaseID, address: DatabaseAddress) throws {
     self.init(
       database: database, sequence: row.integer(0),

@@ -2,35 +2,30 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// A reader's position in a user's notification log, which consists of a position in each database.
-///
-/// Clients get the token as an encrypted text, which only this store can read.
+/// A reader's position in a user's notification log, in each database. Clients get it as an
+/// encrypted text.
 struct NotificationLogToken: Equatable {
-  /// A reader's position in the log of one database.
+  /// A position in the log of one database.
   struct Place: Equatable {
-    /// The position of the last change that the reader got; 0 before the first one.
+    /// The last change that the reader got; 0 before the first.
     var position: Int64
-    /// The position up to which the log was already trimmed (its oldest changes deleted) when the
-    /// reader got its last page. Only changes that are trimmed later can be missed by the reader.
+    /// The position up to which the log was trimmed when the reader got its last page. The reader
+    /// can miss only changes that are trimmed later.
     var floor: Int64
   }
 
   /// The user and the container whose log the token belongs to.
   var recipient: Recipient
-  /// The position in each database. A database in which the user had no subscriptions when the
-  /// token was made is missing.
+  /// A database in which the user had no subscriptions is missing.
   var places: [DatabaseID: Place] = [:]
 
-  /// The first text in a token. It distinguishes the token from those of other feeds.
+  /// Distinguishes the token from those of other feeds.
   private static let mark = "notifications"
 
-  /// Creates a token without positions.
   init(of recipient: Recipient) {
     self.recipient = recipient
   }
 
-  /// Decrypts and decodes the text of a token.
-  ///
   /// - Throws: ``StoreError/Code/badContinuation`` if the text is not a token of a notification
   ///   log.
   init(_ text: String, sealedBy tokens: TokenCipher) throws {
@@ -60,7 +55,6 @@ struct NotificationLogToken: Equatable {
     }
   }
 
-  /// Returns the token as a text for clients, encrypted with the store's key.
   func text(sealedBy tokens: TokenCipher) throws -> String {
     var encoder = RowEncoder()
     encoder.encode(Self.mark)

@@ -3,17 +3,13 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// The marks of the notification log. A mark says that a user has read the entries with one
-/// notification ID in one database.
-///
-/// The positions of marks and the numbers of entries come from the same sequence of the database,
-/// so marks and entries have one order.
+/// The marks that a user has read the entries with one notification ID in one database. Positions
+/// of marks and numbers of entries come from the database's sequence, so they have one order.
 struct NotificationMarkTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of marks, with the index by which readers find a user's marks in order. `position`
-  /// is a number of the database's sequence. `marked` is the time of the mark, in milliseconds
-  /// since 1970.
+  /// The index finds a user's marks in order. `position` is a number of the database's sequence;
+  /// `marked` is in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE notification_marks (
@@ -27,9 +23,7 @@ struct NotificationMarkTable: Table {
     """,
   ]
 
-  /// Returns the SQL condition for entries that are marked as read.
-  ///
-  /// - Parameter entries: the name of the table of entries in the statement.
+  /// A condition on entries; `entries` is the name of their table in the statement.
   static func isMarked(_ entries: String) -> String {
     """
     EXISTS (
@@ -62,10 +56,9 @@ struct NotificationMarkTable: Table {
     }
   }
 
-  /// Marks notifications as read. A notification that is already marked stays as it is.
+  /// A notification that is already marked stays as it is.
   ///
-  /// - Throws: ``StoreError/Code/statementFailed`` if the transaction has no lock of the database,
-  ///   and other errors of ``DatabaseTable/nextNumber(of:)``.
+  /// - Throws: ``StoreError/Code/statementFailed`` without a lock of the database.
   func mark(
     _ notificationIDs: [UUID], of subscriber: String, in database: DatabaseID, at time: Timestamp
   ) throws {
@@ -83,17 +76,15 @@ struct NotificationMarkTable: Table {
 
   // MARK: Retention
 
-  /// Returns a batch of old marks of all databases, at most ``Retention/batch``.
-  ///
-  /// - Parameter horizon: a time in milliseconds since 1970. Marks made before it are old.
+  /// At most ``Retention/batch`` marks of all databases. The horizon is in milliseconds since
+  /// 1970.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
       Self.sql.old, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
   }
 
-  /// Returns the subscribers with too many marks, each with the newest mark to delete (``LogCut``).
-  ///
-  /// - Parameter count: the most marks of a subscriber in all databases.
+  /// The subscribers with more than `count` marks in all databases, each with the newest mark to
+  /// delete.
   func overfull(keeping count: Int) throws -> [LogCut] {
     let overfull = try connection.rows(Self.sql.overfull, [.integer(Int64(count))]) { $0.text(0) }
     return try overfull.compactMap { subscriber in
@@ -103,13 +94,12 @@ struct NotificationMarkTable: Table {
     }
   }
 
-  /// Returns a batch of a subscriber's marks to delete: those up to the cut, at most
-  /// ``Retention/batch``, in no order.
+  /// Marks up to the cut, at most ``Retention/batch``, in no order.
   func marks(through cut: LogCut) throws -> [TrimmedChange] {
     try connection.rows(Self.sql.through, cut.arguments, TrimmedChange.init(mark:))
   }
 
-  /// Deletes a mark. The marked entries become unread, unless the caller deletes them, too.
+  /// The entries become unread, unless the caller deletes them, too.
   func drop(_ mark: TrimmedChange) throws {
     try connection.run(
       Self.sql.drop, [.id(mark.database), .text(mark.subscriber), .bytes(mark.notificationID)])

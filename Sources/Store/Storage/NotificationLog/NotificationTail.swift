@@ -1,17 +1,16 @@
 import StoreModel
 import Synchronization
 
-/// The entries of the notification log that are not yet in its index by subscriber
-/// (``NotificationIndexTable``). They wait in memory.
+/// The entries of the notification log that wait in memory for its index by subscriber
+/// (``NotificationIndexTable``).
 ///
-/// Consecutive entries belong to unrelated subscribers, so each entry would change another page of
-/// the index. The tail therefore collects entries. When enough entries wait, a *run* is begun: a
-/// sorted piece of the index. Each commit then *files* some of these entries, that is, inserts
-/// their rows into the run in the order of subscribers. The entries stay in the tail until the run
-/// is complete.
+/// Consecutive entries belong to unrelated subscribers, so each would change another page of the
+/// index. When enough entries wait, a *run* is begun. Each commit then *files* some of them: it
+/// inserts their rows into the run in the order of subscribers. The entries stay in the tail until
+/// the run is complete.
 ///
-/// A crash loses nothing: the next process reads the entries from the log again. The table
-/// `unfiled_notifications` has the number of each database's first unfiled entry.
+/// A crash loses nothing: the next process reads the entries from the log again, from each
+/// database's first unfiled entry in `unfiled_notifications` on.
 ///
 /// The entries that wait for the same run are a *generation*. Its number rises when a run is begun.
 /// So at most two generations are in the tail: one whose run is being made, and one that waits.
@@ -19,44 +18,34 @@ import Synchronization
 /// Only the writing thread changes the tail, after commits. Reading threads read it; a mutex guards
 /// the state.
 final class NotificationTail: Sendable {
-  /// The changes of one transaction to the tail. ``NotificationTail/apply(_:)`` makes them after
-  /// the commit.
+  /// The changes of one transaction, which ``NotificationTail/apply(_:)`` makes after the commit.
   struct Change {
-    /// The entries that were logged, and that wait to be filed.
+    /// The logged entries, which wait to be filed.
     var added: [NotificationIndexRow] = []
-    /// The databases for which the transaction has added a row to `unfiled_notifications`.
+    /// The databases with a new row in `unfiled_notifications`.
     var marked: [DatabaseID] = []
-    /// The number of the run that was begun for all entries that waited before; nil if none was.
+    /// The run that was begun for all entries that waited before.
     var begun: Int64?
-    /// The number of subscribers whose entries the transaction has inserted into the current run.
+    /// The subscribers whose entries were inserted into the current run.
     var filedSubscribers = 0
-    /// Whether the current run is now complete.
     var isWhole = false
-    /// The number of the run into which other runs are merged from now on; nil if no merge was
-    /// begun.
+    /// The run into which other runs are merged from now on.
     var merging: Int64?
-    /// Whether the transaction has ended a merge.
     var endsMerging = false
   }
 
   /// A run that is being made, with the entries that waited when the run was begun.
   struct Filing {
-    /// The number of the run.
     let run: Int64
-    /// The generation of the run's entries.
     let generation: Int64
-    /// The entries by the record names of subscribers.
     fileprivate let entries: [String: [NotificationIndexRow]]
-    /// The record names of the subscribers, sorted. The entries are filed in this order.
+    /// The sorted subscribers, which is the order of filing.
     fileprivate let subscribers: [String]
-    /// The number of subscribers whose entries are in the run already.
+    /// The subscribers whose entries are in the run already.
     fileprivate var filedSubscribers = 0
 
-    /// Returns the next entries to file, with all entries of each subscriber.
-    ///
-    /// - Parameter count: the least number of entries, if as many are left.
-    /// - Returns: `rows`: the entries; `subscribers`: the number of their subscribers; `isLast`:
-    ///   true if no entries of the run are left after these.
+    /// The next entries to file, with all entries of each subscriber, at least `count` if as many
+    /// are left. `isLast` says that no others are left.
     func next(_ count: Int) -> (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool) {
       var rows: [NotificationIndexRow] = []
       var taken = 0
@@ -71,45 +60,34 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// The state that the mutex guards.
+  /// Guarded by the mutex.
   private struct State {
-    /// The entries that wait for the next run, by subscriber.
+    /// The entries by subscriber.
     var waiting: [String: [NotificationIndexRow]] = [:]
-    /// The number of waiting entries.
     var waitingCount = 0
-    /// The bytes of the contents of the waiting entries.
     var waitingBytes = 0
-    /// The databases with a row in `unfiled_notifications` for the generation of the waiting
-    /// entries.
+    /// The databases with a row in `unfiled_notifications` for ``generation``.
     var marked: Set<DatabaseID> = []
-    /// The generation of the waiting entries.
     var generation: Int64
-    /// The run that is being made; nil if there is none.
     var filing: Filing?
-    /// The number of the run into which other runs are being merged; nil if there is none.
+    /// The run into which other runs are being merged.
     var merging: Int64?
-    /// The number of runs completed since the store was opened. When a run is complete, the tail
-    /// drops its entries: only the index has them then.
+    /// The runs completed since the store was opened. The tail drops the entries of a complete
+    /// run: only the index has them then.
     var wholeRuns = 0
   }
 
   private let state: Mutex<State>
-  /// The number of waiting entries at which a run is begun.
+  /// The waiting entries at which a run is begun.
   let capacity: Int
-  /// The bytes of the contents of waiting entries at which a run is begun. The log cannot be trimmed
-  /// of entries that wait.
+  /// The bytes of waiting contents at which a run is begun. The log cannot be trimmed of entries
+  /// that wait.
   private static let byteCapacity = 32 << 20
 
-  /// Creates a tail with the entries that a former process left unfiled.
-  ///
   /// - Parameters:
-  ///   - capacity: the number of waiting entries at which a run is begun.
-  ///   - rows: the entries of all generations that are in no run, in the order of their numbers in
-  ///     each database. They wait for the next run.
+  ///   - rows: the entries that are in no run, in the order of their numbers in each database.
   ///   - marked: the databases with rows in `unfiled_notifications`.
-  ///   - generation: the latest generation in `unfiled_notifications`; 1 if the table is empty.
-  ///   - merging: the number of the run into which other runs are being merged; nil if there is
-  ///     none.
+  ///   - generation: the latest in `unfiled_notifications`; 1 if the table is empty.
   init(
     capacity: Int, rows: [NotificationIndexRow], marked: Set<DatabaseID>, generation: Int64,
     merging: Int64?
@@ -122,22 +100,21 @@ final class NotificationTail: Sendable {
         merging: merging))
   }
 
-  /// The number of entries in memory.
   var count: Int {
     state.withLock {
       $0.waitingCount + ($0.filing?.entries.values.reduce(0) { $0 + $1.count } ?? 0)
     }
   }
 
-  /// The number of runs completed since the store was opened. The number changes exactly when the
-  /// tail drops entries, because the index has them.
+  /// The runs completed since the store was opened. The number changes exactly when the tail drops
+  /// entries.
   var wholeRuns: Int { state.withLock { $0.wholeRuns } }
 
-  /// Returns a subscriber's entries. The run that is being made may have some of them, too.
+  /// A subscriber's entries, some of which the current run may have.
   ///
-  /// - Parameter wholeRuns: the value of ``wholeRuns`` before the reader's transaction began.
-  /// - Returns: the entries; nil if a run was completed since. The tail has then dropped entries
-  ///   that the transaction's snapshot of the index may not have.
+  /// - Parameter wholeRuns: ``wholeRuns`` before the reader's transaction began.
+  /// - Returns: nil if a run was completed since: the tail has then dropped entries that the
+  ///   transaction's snapshot of the index may not have.
   func rows(of subscriber: String, since wholeRuns: Int) -> [NotificationIndexRow]? {
     state.withLock { state in
       guard state.wholeRuns == wholeRuns else { return nil }
@@ -145,11 +122,8 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// Returns a subscriber's entries in one database after a number, in the order of the numbers. The
-  /// run that is being made may have some of them, too.
+  /// As ``rows(of:since:)``, in one database after a number, in order.
   ///
-  /// - Parameter wholeRuns: the value of ``wholeRuns`` before the reader's transaction began.
-  /// - Returns: the entries; nil if a run was completed since.
   /// - Complexity: O(*n*), where *n* is the number of the subscriber's entries after that number, in
   ///   all databases.
   func rows(
@@ -165,20 +139,17 @@ final class NotificationTail: Sendable {
 
   // MARK: For the writer's thread
 
-  /// The run that is being made, with its entries; nil if there is none.
   var filing: Filing? { state.withLock { $0.filing } }
-  /// The number of the run into which other runs are being merged; nil if there is none.
+  /// The run into which other runs are being merged.
   var merging: Int64? { state.withLock { $0.merging } }
-  /// The number of entries that wait for the next run.
   var waitingCount: Int { state.withLock { $0.waitingCount } }
-  /// Whether so many or so large entries wait that a run is to be begun.
+  /// A run is to be begun.
   var isFull: Bool {
     state.withLock { $0.waitingCount >= capacity || $0.waitingBytes >= Self.byteCapacity }
   }
-  /// The generation of the waiting entries.
   var generation: Int64 { state.withLock { $0.generation } }
 
-  /// Returns whether the tail has entries of `generation` or of an earlier generation.
+  /// Entries of `generation` or of an earlier one.
   func hasUnfiled(through generation: Int64) -> Bool {
     state.withLock { state in
       if let filing = state.filing, filing.generation <= generation { return true }
@@ -186,13 +157,11 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// Returns whether `unfiled_notifications` has a row of the database for the generation of the
-  /// waiting entries.
   func isMarked(_ database: DatabaseID) -> Bool {
     state.withLock { $0.marked.contains(database) }
   }
 
-  /// Makes the changes of a committed transaction. Call the method on the writing thread.
+  /// Runs on the writing thread, after the commit.
   func apply(_ change: Change) {
     let begun = change.begun.map { begin($0) }
     state.withLock { state in
@@ -218,10 +187,7 @@ final class NotificationTail: Sendable {
     }
   }
 
-  /// Returns a run to be made of all waiting entries. The method sorts the subscribers without the
-  /// mutex, so that other threads can read the tail meanwhile.
-  ///
-  /// - Parameter run: the number of the run.
+  /// Sorts the subscribers without the mutex, so that other threads can read the tail meanwhile.
   private func begin(_ run: Int64) -> Filing {
     let (waiting, generation) = state.withLock { ($0.waiting, $0.generation) }
     return Filing(
@@ -230,8 +196,7 @@ final class NotificationTail: Sendable {
 }
 
 extension [NotificationIndexRow] {
-  /// Returns the entries in one database after a number. The numbers of each database rise, so the
-  /// search begins at the end.
+  /// The numbers of each database rise, so the search begins at the end.
   fileprivate func latest(in database: DatabaseID, after sequence: Int64) -> [NotificationIndexRow]
   {
     var latest: [NotificationIndexRow] = []

@@ -1,28 +1,24 @@
 import SQLEngine
 import StoreModel
 
-/// The location of a store's tables in PostgreSQL, as three identifiers. A copy of the tables has
-/// other identifiers.
+/// The location of a store's tables in PostgreSQL, as three identifiers.
 ///
-/// A server stores the location in the comment of the table `schema_version`. A dump (`pg_dump`)
-/// includes the comment. So if the actual location differs from the stored one, the store is a
-/// restored copy. The copy may be older than the state that devices know.
+/// A server stores it in the comment of the table `schema_version`, which a dump (`pg_dump`)
+/// includes. If the actual location differs, the store is a restored copy, which may be older than
+/// the state that devices know.
 ///
 /// A base backup and a promoted standby keep the identifiers, so this check does not detect them.
 package struct ServedLocation: Hashable, Sendable {
-  /// The system identifier that `initdb` gave the PostgreSQL cluster; nil if this user may not read
-  /// it.
+  /// The identifier that `initdb` gave the PostgreSQL cluster; nil if this user may not read it.
   var cluster: Int64?
-  /// The object identifier of PostgreSQL's database, which is unique in its cluster only.
+  /// The database's identifier, unique in the cluster only.
   var database: Int64
-  /// The object identifier of the table with the comment, `schema_version`.
+  /// The object identifier of `schema_version`.
   var table: Int64
 
-  /// The beginning of a comment with a location. A comment that begins otherwise is ignored.
+  /// The start of a comment with a location. Other comments are ignored.
   private static let prefix = "Petrel serves the store from here:"
 
-  /// Returns the actual location of the store's tables.
-  ///
   /// Without the right to run `pg_control_system()`, ``cluster`` is nil.
   static func actual(_ connection: any SQLConnection) throws -> ServedLocation {
     let canReadCluster = try connection.first(
@@ -44,24 +40,22 @@ package struct ServedLocation: Hashable, Sendable {
     return place
   }
 
-  /// Returns the stored location, where a server last served the store; nil if none is stored.
+  /// Where a server last served the store, if one did.
   static func noted(_ connection: any SQLConnection) throws -> ServedLocation? {
     try connection.first(
       "SELECT COALESCE(obj_description(to_regclass('schema_version'), 'pg_class'), '')", []
     ) { ServedLocation(comment: $0.text(0)) } ?? nil
   }
 
-  /// Returns whether two locations may be the same. A ``cluster`` of nil matches every cluster.
+  /// A ``cluster`` of nil matches every cluster.
   func matches(_ other: ServedLocation) -> Bool {
     (database, table) == (other.database, other.table)
       && (cluster == nil || other.cluster == nil || cluster == other.cluster)
   }
 
-  /// Checks that a store's tables are where a server last served them. The check succeeds if no
-  /// location is stored, because no server has served the store yet.
+  /// Succeeds if no server has served the store yet.
   ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the tables are elsewhere, because they were
-  ///   copied.
+  /// - Throws: ``StoreError/Code/cannotOpen`` if the tables were copied to another place.
   package static func check(_ connection: any SQLConnection) throws {
     guard let noted = try noted(connection) else { return }
     let actual = try actual(connection)
@@ -74,13 +68,10 @@ package struct ServedLocation: Hashable, Sendable {
         + "'petrel store restored --nothing-lost'")
   }
 
-  /// Stores the actual location as the one where the store is served.
+  /// Only the owner of the table may store the location. For another user, the method does nothing
+  /// if no location or a matching one is stored.
   ///
-  /// Only the owner of the table may do so. For another user, the method does nothing if no
-  /// location or a matching one is stored.
-  ///
-  /// - Throws: ``StoreError`` if another location is stored and this user may not replace it; also
-  ///   the errors of the statements.
+  /// - Throws: ``StoreError`` if another location is stored and this user may not replace it.
   package static func note(_ connection: any SQLConnection) throws {
     let (noted, actual) = (try noted(connection), try actual(connection))
     guard noted != actual else { return }
@@ -96,17 +87,15 @@ package struct ServedLocation: Hashable, Sendable {
 }
 
 extension ServedLocation: CustomStringConvertible {
-  /// The numbers as a text, such as `cluster 7412087642110324812, database 16384, table 16391`.
+  /// Such as `cluster 7412087642110324812, database 16384, table 16391`.
   package var description: String {
     let numbers = [("cluster", cluster), ("database", database), ("table", table)]
     return numbers.compactMap { name, number in number.map { "\(name) \($0)" } }
       .joined(separator: ", ")
   }
 
-  /// The text that is stored as the table's comment.
   var comment: String { "\(Self.prefix) \(self)" }
 
-  /// Reads a location from the table's comment; nil if the comment has no location.
   init?(comment: String) {
     guard comment.hasPrefix(Self.prefix + " ") else { return nil }
     var numbers: [Substring: Int64] = [:]

@@ -4,11 +4,10 @@ import SQLEngine
 import StoreModel
 
 extension Store {
-  /// The store's metrics, from counters in memory. Reading the property neither waits for a thread
-  /// nor runs a statement.
+  /// Counters in memory: reading them neither waits for a thread nor runs a statement.
   ///
-  /// `waitingReads` is 0 for a store without reading threads, because `waitingWrites` then counts
-  /// its waiting reads, too. Values that the store does not measure are 0 or nil.
+  /// Without reading threads, `waitingWrites` also counts waiting reads, and `waitingReads` is 0.
+  /// Values that the store does not measure are 0 or nil.
   public var metrics: StoreMetrics {
     var metrics = transactions.writer.tally.metrics
     if let damage { metrics.fault = damage }
@@ -56,9 +55,7 @@ extension Store {
   }
 
   /// Checks that the store can write: commits a transaction that writes the present schema version
-  /// again.
-  ///
-  /// The write waits in the queue like other writes. It locks only the row of the schema version.
+  /// again. It waits in the queue like other writes, and locks only that row.
   ///
   /// - Throws: ``StoreError`` if the store cannot write, for example ``StoreError/Code/overloaded``
   ///   if too many writes wait.
@@ -68,9 +65,8 @@ extension Store {
     }
   }
 
-  /// Checks that PostgreSQL can be reached, over a connection of its own. So the check waits for no
-  /// other work. If it succeeds, lost connections may connect again at once. It does nothing for other
-  /// engines.
+  /// Checks that PostgreSQL can be reached, over a connection of its own, so the check waits for
+  /// no other work. If it succeeds, lost connections may connect again at once.
   ///
   /// - Throws: ``StoreError/Code/unreachable`` if PostgreSQL does not answer within `patience`.
   public func checkReaching(within patience: Duration) async throws {
@@ -79,7 +75,7 @@ extension Store {
     outage.end()
   }
 
-  /// Returns the size of a file in bytes; 0 if there is none.
+  /// Returns 0 for a missing file.
   private static func size(of path: String) -> Int {
     var information = stat()
     return stat(path, &information) == 0 ? Int(information.st_size) : 0

@@ -21,11 +21,10 @@ import StoreModel
 /// - `petrel.store.limits`: the thread for the limits that servers count together. Only a server on
 ///   PostgreSQL has it.
 extension Store {
-  /// Starts all threads. The writing threads start last.
+  /// Starts the writing threads last. The first of them takes over `first`, over which the store
+  /// was opened.
   ///
-  /// - Parameter first: the connection over which the store was opened. The first writing thread
-  ///   uses it from then on.
-  /// - Throws: ``StoreError`` if one of the connections cannot be opened.
+  /// - Throws: ``StoreError`` if a connection cannot be opened.
   func startThreads(_ opening: StoreOpening, first: sending any SQLConnection) throws {
     try startCluster(opening)
     try startReaders(opening)
@@ -35,8 +34,7 @@ extension Store {
     try startWriters(opening, first: first)
   }
 
-  /// Starts the writing threads, which are numbered from 0. The first one uses the connection over
-  /// which the store was opened.
+  /// Starts the threads, which are numbered from 0.
   private func startWriters(
     _ opening: StoreOpening, first: sending any SQLConnection
   ) throws {
@@ -53,8 +51,7 @@ extension Store {
     }
   }
 
-  /// Starts the reading threads, and the thread that fills the search cache. A store in memory has
-  /// neither.
+  /// Starts also the thread that fills the search cache. A store in memory has neither.
   private func startReaders(_ opening: StoreOpening) throws {
     guard opening.hasReaders else { return }
     let reader = StoreReader(queue: transactions.reads, tally: readTally)
@@ -70,10 +67,8 @@ extension Store {
     }
   }
 
-  /// Opens a connection that only reads, with the caches of readers.
-  ///
-  /// - Parameter tail: the log entries that wait in memory for the log's index. Nil if there are
-  ///   none, and for the thread that fills the search cache, which does not read the log.
+  /// - Parameter tail: nil also for the thread that fills the search cache, which does not read
+  ///   the log.
   private func readingConnection(
     _ opening: StoreOpening, tail: NotificationTail? = nil
   ) throws -> sending StoreConnection {
@@ -89,8 +84,6 @@ extension Store {
     return StoreConnection(over: engine, context, caches: caches)
   }
 
-  /// Starts the thread that copies the write-ahead log into the file of a server. The method does
-  /// nothing for other stores.
   private func startCheckpointer(_ opening: StoreOpening) throws {
     guard let checkpointer else { return }
     threads.start(
@@ -98,11 +91,8 @@ extension Store {
     ) { checkpointer.work(over: $0.engine) }
   }
 
-  /// Starts the thread that checks the remaining pages of the store's file while the store is in
-  /// use. The method does nothing if no pages remain.
-  ///
-  /// The thread pauses between its reads (``StoreConfiguration/Tuning/inspectionPause``). It ends
-  /// after the last page, or earlier if the store is closed or damage is found.
+  /// Pauses between reads (``StoreConfiguration/Tuning/inspectionPause``), and ends after the last
+  /// page, or when the store is closed or damaged.
   private func startInspection(_ opening: StoreOpening) {
     guard let inspection = opening.inspection, let damage = opening.damage else { return }
     let pause = configuration.tuning.inspectionPause
@@ -116,8 +106,7 @@ extension Store {
     }
   }
 
-  /// Starts the thread of cluster membership on PostgreSQL. Before that, the method compares this
-  /// machine's clock with PostgreSQL's clock.
+  /// Compares this machine's clock with PostgreSQL's before.
   private func startCluster(_ opening: StoreOpening) throws {
     guard let cluster else { return }
     let engine = try opening.connect(isReader: true)
@@ -127,7 +116,6 @@ extension Store {
     }
   }
 
-  /// Starts the thread for the limits that servers count together, for a server on PostgreSQL.
   private func startLimits(_ opening: StoreOpening) throws {
     guard let limits else { return }
     // This connection has no object that records damage, because the other connections report it.
@@ -139,8 +127,7 @@ extension Store {
     }
   }
 
-  /// Binds a folder of assets that several servers share to this store. The method does nothing for
-  /// other stores of assets.
+  /// Only for a folder that several servers share.
   ///
   /// - Throws: ``StoreError`` if the folder belongs to another store.
   func bindAssets(over connection: any SQLConnection) throws {

@@ -27,8 +27,8 @@ import StoreModel
 /// wait, they throw ``StoreError/Code/overloaded`` at once. Failures of single items are in the
 /// outcomes (``ItemFailure``).
 ///
-/// One thread writes, or a few threads on PostgreSQL. Other threads read. Each thread has its own
-/// connection. A caller's task is suspended until its job is done, so callers block no thread.
+/// One thread writes, or a few on PostgreSQL; others read. Each has its own connection. A caller's
+/// task is suspended until its job is done, so callers block no thread.
 public final class Store: Sendable {
   /// The databases of containers and users, created when they are first used.
   public let databases: DatabaseService
@@ -82,65 +82,57 @@ public final class Store: Sendable {
   /// The limits on the store's contents, which can be changed. A change applies to later writes.
   public let quotas = StoreQuotas()
 
-  /// The configuration with which the store was opened. It never changes.
   let configuration: StoreConfiguration
-  /// The address of the PostgreSQL server that has the store; nil for other engines.
   let address: PostgreSQLAddress?
-  /// The outages of PostgreSQL, as the store's connections know them.
+  /// The outages of PostgreSQL, shared by the store's connections.
   let outage: PostgreSQLOutage
-  /// The path of the store's SQLite file; nil for a store in memory or on PostgreSQL.
+  /// The SQLite file; nil for a store in memory or on PostgreSQL.
   let path: String?
-  /// The record of damage found in that file; nil if the store is not in a file.
+  /// The record of damage in the file; nil if the store is not in a file.
   let fileDamage: StoreDamage?
-  /// The record of damage that PostgreSQL found in its own files. The server still serves undamaged
-  /// data. Nil if the store is in a file.
+  /// PostgreSQL's damage in its own files, despite which the server serves undamaged data. nil for
+  /// a store in a file.
   let serverDamage: StoreDamage?
-  /// The values that all transactions use, and that do not change while the store is open.
+  /// Does not change while the store is open.
   let context: StoreContext
-  /// The store's threads, and the lock on its file.
   let threads: ThreadGroup
   /// The queues of reads and writes.
   let transactions: Transactions
-  /// The counts of cancelled reads, for metrics.
   let readTally = ReadTally()
-  /// The entries of the notification log that wait in memory for the log's index. Nil if each entry
-  /// is inserted into the index at once: on PostgreSQL, and for a tool.
+  /// The entries that wait for the log's index; nil on PostgreSQL and for a tool, which insert
+  /// each at once.
   let tail: NotificationTail?
-  /// The cached parts of the value index; always empty on PostgreSQL.
+  /// The search cache, always empty on PostgreSQL.
   let searchCache: SearchCache
-  /// The queue of requests to make entries of the search cache. At most 64 requests wait; a further
-  /// one is refused, and the entry is not made then.
+  /// Requests to make entries of the search cache. A request above the limit is refused, and its
+  /// entry not made.
   let fills = JobQueue(limit: 64, role: "entries of the search cache")
-  /// The part that copies the write-ahead log into the file of a server. Nil for other stores:
-  /// SQLite copies the log when it commits, and PostgreSQL has its own log.
+  /// Only for the file of a server: otherwise SQLite copies the log when it commits, and
+  /// PostgreSQL has its own log.
   let checkpointer: Checkpointer?
   /// The limits that servers count together; nil unless this is a server on PostgreSQL.
   let limits: StoreLimits?
-  /// The lookup of the storage that the tables use on PostgreSQL; nil for other engines.
   let tableSizes: TableSizes?
-  /// The service of cluster membership; nil unless the store is on PostgreSQL.
   let cluster: ClusterService?
 
   /// The cluster's membership and leases; nil if one server uses the store alone.
   public var servers: ClusterService? { cluster }
-  /// The seconds by which the store's clock is ahead of this machine's clock: PostgreSQL's clock,
-  /// or 0 for other engines. A negative number means that the store's clock is behind.
+  /// The seconds by which PostgreSQL's clock is ahead of this machine's: negative if it is behind,
+  /// 0 for other engines.
   public var clockOffset: Double { cluster?.clock.offset ?? 0 }
-  /// The limits that servers count together. Nil if one server uses the store alone: it counts in
+  /// The limits that servers count together; nil if one server uses the store alone and counts in
   /// its memory.
   public var sharedLimits: (any SharedLimits)? { limits }
   /// Whether other servers may serve the store at the same time.
   public var isShared: Bool { limits != nil }
 
-  /// Opens the store in a file. If there is no file, the method creates an empty store.
+  /// Opens the store in a file, or creates an empty one.
   ///
-  /// A server locks the file against other servers and checks the checksums of the file's pages,
-  /// for at most ``StoreConfiguration/Tuning/inspectionSeconds``. Then servers and tools apply
-  /// missing migrations of the schema.
+  /// A server locks the file and checks the checksums of its pages, for at most
+  /// ``StoreConfiguration/Tuning/inspectionSeconds``. Servers and tools then apply missing
+  /// migrations.
   ///
-  /// - Parameters:
-  ///   - path: the path of the SQLite file. The method also creates the file's folder if necessary.
-  ///   - configuration: the settings of the open store.
+  /// - Parameter path: the path of the SQLite file, whose folder is created if necessary.
   /// - Throws:
   ///   - ``StoreError/Code/cannotOpen`` if the file cannot be opened or is not a store, or if
   ///     another server has it open and this process is a server.
@@ -155,7 +147,7 @@ public final class Store: Sendable {
     try await open(at: .file(path: path), configuration: configuration)
   }
 
-  /// Opens the store at a location. If there is no store, the method creates an empty one.
+  /// Opens the store at a location, or creates an empty one.
   ///
   /// - Throws: the errors of ``open(at:configuration:)-(String,_)``, and
   ///   ``StoreError/Code/cannotOpen`` if PostgreSQL cannot be reached.
@@ -165,16 +157,14 @@ public final class Store: Sendable {
     try await open(at: location, configuration: configuration, migrations: Schema.migrations)
   }
 
-  /// Creates an empty store in memory. Its contents are lost when the store is closed.
+  /// Creates an empty store in memory.
   public static func inMemory(
     configuration: StoreConfiguration = StoreConfiguration()
   ) async throws -> Store {
     try await open(at: .memory, configuration: configuration)
   }
 
-  /// Opens a store with these migrations, for tests of migrations.
-  ///
-  /// - Parameter path: the path of the SQLite file; nil for a store in memory.
+  /// Serves tests of migrations. A path of nil is a store in memory.
   static func open(
     path: String?, configuration: StoreConfiguration, migrations: [Migration]
   ) async throws -> Store {
@@ -183,7 +173,6 @@ public final class Store: Sendable {
       migrations: migrations)
   }
 
-  /// Opens a store, and applies those of these migrations that it lacks.
   static func open(
     at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
   ) async throws -> Store {
@@ -192,7 +181,7 @@ public final class Store: Sendable {
     }
   }
 
-  /// Runs `body` on a new thread, and returns its result. `body` may block.
+  /// Runs `body`, which may block, on a new thread.
   package static func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
@@ -274,7 +263,6 @@ public final class Store: Sendable {
     closeQueues()
   }
 
-  /// Closes all queues. The threads still do the waiting jobs, and then end.
   private func closeQueues() {
     transactions.writer.queue.close()
     transactions.reads.close()
@@ -284,12 +272,11 @@ public final class Store: Sendable {
     checkpointer?.close()
   }
 
-  /// The counts of the search cache, for metrics: its entries, their memory, and the entries made
-  /// and removed.
+  /// The counts of the search cache, for metrics.
   public var searchCacheCounts: SearchCacheCounts { searchCache.counts }
 
-  /// The number of entries of the notification log that wait in memory for the log's index; see
-  /// ``StoreConfiguration/Tuning/unfiledNotifications``. It is 0 on PostgreSQL.
+  /// The entries that wait in memory for the index
+  /// (``StoreConfiguration/Tuning/unfiledNotifications``); 0 on PostgreSQL.
   public var unfiledNotificationCount: Int { tail?.count ?? 0 }
 
   /// Returns whether a server has the store in this file open.
@@ -297,13 +284,11 @@ public final class Store: Sendable {
     ServerLock.isHeld(forStoreAt: path)
   }
 
-  /// Returns whether no server uses the store in this file, and the file has no write-ahead log or
-  /// an empty one.
+  /// Whether no server uses the store in this file, and it has no write-ahead log.
   package static func isUnused(at path: String) -> Bool {
     !hasLog(at: path) && !isServed(at: path)
   }
 
-  /// Returns whether the store in this file has a write-ahead log that is not empty.
   static func hasLog(at path: String) -> Bool {
     // Without a log file, reading its size fails. The size then counts as 0.
     let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
@@ -326,36 +311,33 @@ public final class Store: Sendable {
     }
   }
 
-  /// The description of the damage found in the store's file, or of a failed `fsync` of it. It is
-  /// nil if there is none, and for a store that is not in a file.
+  /// The damage found in the store's file, or its failed `fsync`; nil for a store that is not in a
+  /// file.
   ///
   /// After damage was found, every later transaction throws ``StoreError/Code/corrupt``. After a
   /// failed `fsync`, it throws ``StoreError/Code/diskFailed``.
   public var damage: String? { fileDamage?.reason }
 
-  /// Sets the handler that is called once when damage is found in the store's file or by
-  /// PostgreSQL; nil removes it. If damage was found already, the method calls the handler at once.
-  ///
-  /// - Parameter handler: gets the description of the damage. The thread that finds the damage
-  ///   calls it.
+  /// Sets the handler of the first damage, found in the store's file or by PostgreSQL. If there is
+  /// damage already, the method calls the handler at once; otherwise the thread that finds the
+  /// damage does.
   public func setDamageHandler(_ handler: (@Sendable (String) -> Void)?) {
     (fileDamage ?? serverDamage)?.setHandler(handler)
   }
 
-  /// Sets the handler that is called once when an `fsync` of the store's file fails; nil removes
-  /// it. If an `fsync` has failed already, the method calls the handler at once. Stores that are
-  /// not in a file never call it.
+  /// Sets the handler of the first failed `fsync` of the store's file. If one has failed already,
+  /// the method calls the handler at once.
   ///
   /// After the failure, the store refuses all requests with ``StoreError/Code/diskFailed``. Restart
   /// the process to recover from the log.
   ///
-  /// - Parameter handler: gets the description of the failure.
+  /// The handler gets a description of the failure.
   public func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {
     fileDamage?.setUnsyncedHandler(handler)
   }
 
-  /// Closes the store: the threads do the waiting jobs and close all connections. The method
-  /// returns when the last thread has ended.
+  /// Closes the store: the threads do the waiting jobs and close all connections. Returns when the
+  /// last thread has ended.
   ///
   /// Later reads and writes throw ``StoreError/Code/closed``.
   public func close() async {

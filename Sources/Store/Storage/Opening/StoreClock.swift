@@ -7,17 +7,14 @@ import Synchronization
 /// Servers that share a store compare times by PostgreSQL's clock only. So a wrong clock of a
 /// server does no harm.
 final class StoreClock: Sendable {
-  /// The difference in milliseconds; positive if PostgreSQL's clock is ahead.
+  /// Positive if PostgreSQL's clock is ahead.
   private let milliseconds = Mutex(Int64(0))
 
-  /// The seconds by which PostgreSQL's clock is ahead; negative if it is behind, and 0 before the
-  /// first comparison.
+  /// The seconds by which PostgreSQL's clock is ahead; 0 before the first comparison.
   var offset: Double { Double(milliseconds.withLock { $0 }) / 1_000 }
 
-  /// Reads PostgreSQL's time, and stores the difference to this machine's time.
-  ///
-  /// The method compares PostgreSQL's time with the middle between the start and the end of the
-  /// statement. So the error is at most half of the statement's duration.
+  /// Compares PostgreSQL's time with the middle of the statement, so the error is at most half of
+  /// its duration.
   func follow(_ connection: any SQLConnection) throws {
     let before = Timestamp.now.milliseconds
     let time = try connection.first("SELECT \(Self.expression)", []) { $0.integer(0) }
@@ -26,10 +23,8 @@ final class StoreClock: Sendable {
     milliseconds.withLock { $0 = time - (before + after) / 2 }
   }
 
-  /// The SQL expression for the time at which a statement reached PostgreSQL, in milliseconds since
-  /// 1970.
-  ///
-  /// The time is the same everywhere in the statement, as a distributed store needs. If the
-  /// statement waits for a lock, the time is earlier than the present time, never later.
+  /// The time at which a statement reached PostgreSQL, in milliseconds since 1970. It is the same
+  /// everywhere in the statement, as a distributed store needs. If the statement waits for a lock,
+  /// it is earlier than the present time, never later.
   static let expression = "(EXTRACT(EPOCH FROM statement_timestamp()) * 1000)::int8"
 }

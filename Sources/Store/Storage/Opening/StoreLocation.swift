@@ -2,29 +2,25 @@ import SQLEngine
 
 /// The engine of a store, with the location of the store's data.
 public enum StoreLocation: Sendable, Hashable {
-  /// An empty store in memory. Its contents are lost when the store is closed.
+  /// An empty store in memory, lost when it is closed.
   case memory
   /// An SQLite file, which is created if there is none.
   case file(path: String)
-  /// A database of a PostgreSQL server.
-  ///
-  /// - Parameter assets: the path of the folder for the bytes of assets; nil keeps the bytes in
-  ///   memory.
+  /// A database of a PostgreSQL server. Without a folder for the bytes of `assets`, they are in
+  /// memory.
   case postgreSQL(PostgreSQLAddress, assets: String?)
 }
 
 extension StoreLocation {
-  /// The path of the SQLite file; nil for other engines.
   package var file: String? {
     if case .file(let path) = self { path } else { nil }
   }
 
-  /// The address of the PostgreSQL server; nil for other engines.
   var address: PostgreSQLAddress? {
     if case .postgreSQL(let address, _) = self { address } else { nil }
   }
 
-  /// The path of the folder for the bytes of assets; nil if the bytes are kept in memory.
+  /// The folder; nil if the bytes are kept in memory.
   package var assets: String? {
     switch self {
     case .memory: nil
@@ -33,20 +29,14 @@ extension StoreLocation {
     }
   }
 
-  /// Whether several servers may use the store at the same time: true for PostgreSQL. If so, a
-  /// process may cache only data that never changes, or data whose version it checks before each
-  /// use.
+  /// Several servers may use a store on PostgreSQL. A process may then cache only data that never
+  /// changes, or whose version it checks before each use.
   var isShared: Bool {
     if case .postgreSQL = self { true } else { false }
   }
 
-  /// Opens a connection over which a tool reads a store that a server may have open. The caller
-  /// must not write.
-  ///
-  /// PostgreSQL cancels a statement that runs longer than 10 seconds.
-  ///
-  /// - Returns: the connection; nil for a store in memory.
-  /// - Throws: ``StoreError`` if the store cannot be opened.
+  /// For a tool that reads a store which a server may have open. The caller must not write;
+  /// PostgreSQL cancels a statement after 10 seconds. nil for a store in memory.
   func connectToLook() throws -> (any SQLConnection)? {
     switch self {
     case .memory: return nil
@@ -59,23 +49,15 @@ extension StoreLocation {
     }
   }
 
-  /// Opens a connection to the store.
+  /// SQLite ignores `outage`, `locksRows` and `serves`; PostgreSQL ignores `checkpointPages`.
   ///
   /// - Parameters:
-  ///   - tuning: the engine's settings.
-  ///   - damage: the object that records damage found by the engine; nil if damage is not recorded.
-  ///   - outage: the outages of PostgreSQL, as the connections of the store know them. SQLite ignores
-  ///     this parameter.
-  ///   - locksRows: whether the connection's transactions lock rows, so that other connections may
-  ///     have to wait. It also decides how long a transaction may be idle before PostgreSQL ends
-  ///     it: `idleTimeoutMilliseconds` if true, `statementTimeoutMilliseconds` if false. SQLite
-  ///     ignores this parameter.
-  ///   - serves: whether the connection takes the lock that shows other processes that a server has
-  ///     the PostgreSQL store open. The connections of a server's writing threads take it. SQLite
-  ///     ignores this parameter.
-  ///   - checkpointPages: the number of pages in SQLite's write-ahead log at which a commit copies
-  ///     the log into the database file; nil if commits never do so. PostgreSQL ignores this
-  ///     parameter.
+  ///   - locksRows: whether other connections may have to wait for locks of rows. An idle
+  ///     transaction then ends after `idleTimeoutMilliseconds`, otherwise after
+  ///     `statementTimeoutMilliseconds`.
+  ///   - serves: whether to take the lock that shows that a server has the store open. The
+  ///     connections of a server's writing threads do.
+  ///   - checkpointPages: the pages in the log at which a commit copies it; nil for never.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the engine cannot open the store.
   package func connect(
     _ tuning: StoreConfiguration.Tuning, damage: StoreDamage? = nil,

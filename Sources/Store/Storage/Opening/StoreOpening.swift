@@ -4,26 +4,20 @@ import StoreModel
 
 /// The checks before a store is opened, and the creation of the store's parts.
 ///
-/// The initializer of ``Store`` creates this value, calls its methods in order, and discards it
-/// when the threads have started.
+/// The initializer of ``Store`` calls the methods in order, and discards the value when the
+/// threads have started.
 struct StoreOpening {
-  /// The engine and the location of the store.
   let location: StoreLocation
-  /// The configuration of the store to open.
   let configuration: StoreConfiguration
-  /// The lock that keeps other servers from opening the store's file; nil for a tool, and for a
-  /// store that is not in a file.
+  /// The lock; nil for a tool, and for a store that is not in a file.
   let lock: ServerLock?
-  /// The object that records damage to the store's files; nil for a store in memory.
+  /// The record of damage; nil for a store in memory.
   let damage: StoreDamage?
-  /// The outages of PostgreSQL, as the store's connections know them. Other engines have none.
   let outage = PostgreSQLOutage()
-  /// The check of the pages that remain to be checked while the store is served; nil if none
-  /// remain.
+  /// The pages that remain to be checked while the store is served.
   let inspection: StoreInspection?
 
-  /// Locks the store's file for a server, and checks the file. For other locations than a file,
-  /// there is nothing to lock or check.
+  /// Only a file is locked, for a server, and checked.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if another server has the file open, if the file or its
   ///   log was removed; ``StoreError/Code/corrupt`` if the file is damaged.
@@ -47,7 +41,7 @@ struct StoreOpening {
       }
   }
 
-  /// Checks that a store is there if there are files of its assets.
+  /// There must be a store if there are files of its assets.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the store's file is missing or empty, and the folder
   ///   of its assets has files.
@@ -64,11 +58,10 @@ struct StoreOpening {
         + "store, move that folder away")
   }
 
-  /// Checks the log and the pages of a file by their checksums. For a server, the check of the
-  /// pages ends after ``StoreConfiguration/Tuning/inspectionSeconds``. For a tool, only the log is
-  /// checked.
+  /// For a server, the check of the pages ends after
+  /// ``StoreConfiguration/Tuning/inspectionSeconds``. For a tool, only the log is checked.
   ///
-  /// - Returns: the check of the remaining pages; nil if none remain, and for a tool.
+  /// - Returns: the check of the remaining pages.
   /// - Throws: ``StoreError/Code/corrupt`` if damage is found.
   private static func inspect(
     _ path: String, forServing isServer: Bool, by configuration: StoreConfiguration
@@ -81,23 +74,17 @@ struct StoreOpening {
     return inspection.isComplete || !isServer ? nil : inspection
   }
 
-  /// Whether this is a server whose store other servers may serve, too: a server on PostgreSQL.
+  /// A server on PostgreSQL: others may serve the store, too.
   var isSharedServer: Bool { location.isShared && configuration.role == .server }
 
-  /// The number of writing threads: several for a server on PostgreSQL, otherwise 1.
   var writerCount: Int { isSharedServer ? max(1, configuration.writers) : 1 }
 
-  /// Whether the store has reading threads. A store in memory has none, because it has only one
-  /// connection.
+  /// A store in memory has only one connection.
   var hasReaders: Bool { location != .memory && configuration.readers > 0 }
 
   // MARK: Connections
 
-  /// Opens a connection with the store's settings.
-  ///
-  /// - Parameters:
-  ///   - isReader: whether the connection only reads.
-  ///   - locksRows: whether other connections may have to wait for the connection's transactions.
+  /// - Parameter locksRows: whether other connections may have to wait for the transactions.
   func connect(isReader: Bool = false, locksRows: Bool = true) throws -> any SQLConnection {
     let connection = try location.connect(
       configuration.tuning, damage: damage, outage: outage, locksRows: locksRows,
@@ -109,16 +96,15 @@ struct StoreOpening {
     return connection
   }
 
-  /// Opens the first connection, and prepares the store over it. The first writing thread uses the
-  /// connection later.
+  /// The first writing thread uses the connection later.
   ///
-  /// 1. If no other server uses the file, the method writes the write-ahead log to the disk again:
-  ///    an earlier process may have failed to sync it.
-  /// 2. On PostgreSQL, the method checks the location of the tables (``ServedLocation``).
-  /// 3. The method applies missing migrations.
-  /// 4. For a server on PostgreSQL, the method stores the location of the tables. For a server on a
-  ///    file, it marks the file as one whose log must be there (``SQLConnection/markLog()``).
-  /// 5. The method collects the statistics of tables that have none, if the engine uses statistics.
+  /// 1. If no other server uses the file, the log is written to the disk again: an earlier process
+  ///    may have failed to sync it.
+  /// 2. On PostgreSQL, the location of the tables is checked (``ServedLocation``).
+  /// 3. Missing migrations are applied.
+  /// 4. A server stores the location on PostgreSQL, or marks its file
+  ///    (``SQLConnection/markLog()``).
+  /// 5. Missing statistics of tables are collected, if the engine uses statistics.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the store is a restored copy;
   ///   ``StoreError/Code/newerSchema`` or ``StoreError/Code/olderSchema`` if this program cannot
@@ -142,8 +128,7 @@ struct StoreOpening {
 
   // MARK: Parts
 
-  /// Returns the store for the bytes of assets: a folder, or the memory if the location has no
-  /// folder.
+  /// The memory, if the location has no folder.
   func assetFiles() throws -> any AssetStore {
     guard let directory = location.assets else { return MemoryAssetStore() }
     return try FileAssetStore(
@@ -151,8 +136,7 @@ struct StoreOpening {
       use: configuration.role == .tool ? .tool : location.isShared ? .shared : .alone)
   }
 
-  /// Returns the values that all transactions of the store use. The method reads the key with which
-  /// clients' tokens are encrypted from the store.
+  /// Reads the key of clients' tokens from the store.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if the store has no such key.
   func context(
@@ -167,17 +151,14 @@ struct StoreOpening {
       quotas: quotas)
   }
 
-  /// Returns the memory for entries of the notification log that are not in the log's index yet,
-  /// with the entries that a former process left. The result is nil on PostgreSQL and for a tool,
-  /// which insert each entry into the index at once.
+  /// The entries that a former process left. nil on PostgreSQL and for a tool, which insert each
+  /// entry into the index at once.
   func tail(over connection: any SQLConnection) throws -> NotificationTail? {
     guard configuration.role == .server, !location.isShared else { return nil }
     return try NotificationIndexTable.recoverTail(
       over: connection, capacity: configuration.tuning.unfiledNotifications)
   }
 
-  /// Returns the part that copies the write-ahead log into the file of a server; nil for other
-  /// stores.
   func checkpointer() -> Checkpointer? {
     guard lock != nil else { return nil }
     return Checkpointer(
@@ -185,8 +166,7 @@ struct StoreOpening {
         start: configuration.tuning.checkpointPages, limit: configuration.tuning.logPages))
   }
 
-  /// Returns the queues of reads and writes. A store without reading threads has one queue for
-  /// reads and writes.
+  /// Returns one queue for reads and writes if there are no reading threads.
   func transactions(
     _ context: StoreContext, checkpointer: Checkpointer?, channel: ServerChannel?
   ) -> Transactions {
@@ -199,7 +179,6 @@ struct StoreOpening {
         ? JobQueue(limit: configuration.waitingReads, role: "reads") : writer.queue)
   }
 
-  /// Returns the service of cluster membership; nil unless the store is on PostgreSQL.
   func cluster(
     over connection: any SQLConnection, _ context: StoreContext, threads: ThreadGroup
   ) throws -> ClusterService? {

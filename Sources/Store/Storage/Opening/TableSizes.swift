@@ -3,28 +3,23 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// The storage that the tables of a store on PostgreSQL use. A background task looks the size up,
-/// at most every 30 seconds.
+/// The storage that the tables on PostgreSQL use, looked up in the background.
 package final class TableSizes: Sendable {
-  /// The least number of seconds between two lookups.
+  /// The seconds between two lookups.
   static let age = 30.0
 
-  /// The last result, and the time of the last lookup.
+  /// The result and the time of the last lookup.
   private struct State {
-    /// The last result; nil before the first lookup ends, and after a failed lookup.
+    /// The last result; nil before the first lookup ends, and after a failed one.
     var known: StoreFileSizes?
-    /// The time at which the last lookup began; nil before the first lookup.
+    /// The start of the last lookup.
     var looked: ContinuousClock.Instant?
   }
 
   private let state = Mutex(State())
 
-  /// Returns the last result; nil before the first lookup ends, and after a failed lookup.
-  ///
-  /// If the last lookup began at least ``age`` seconds ago, the method starts a new one. It does
-  /// not wait for the new result.
-  ///
-  /// - Parameter look: looks the sizes up.
+  /// The last result; nil before the first lookup ends, and after a failed one. Starts a lookup
+  /// after ``age``, and does not wait for it.
   func current(
     _ look: @escaping @Sendable () async throws -> StoreFileSizes
   ) -> StoreFileSizes? {
@@ -44,10 +39,7 @@ package final class TableSizes: Sendable {
     return state.withLock { $0.known }
   }
 
-  /// Looks up the storage that all tables use, with their indexes and large values. On a store that
-  /// Citus distributes, the result is the sum over all nodes.
-  ///
-  /// - Parameter isDistributed: whether Citus distributes the tables.
+  /// Counts indexes and large values; on a store that Citus distributes, over all nodes.
   package static func look(
     over connection: any SQLConnection, isDistributed: Bool
   ) throws -> StoreFileSizes {

@@ -1,8 +1,7 @@
 import CloudKitModel
 
 extension Record {
-  /// The names of the targets of the record's `deleteSelf` references. If one of these targets is
-  /// deleted, this record is deleted with it.
+  /// The targets of `deleteSelf` references. If one is deleted, this record is deleted with it.
   var deleteSelfTargets: Set<String> {
     var targets: Set<String> = []
     for value in fields.values {

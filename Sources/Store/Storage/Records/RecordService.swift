@@ -4,12 +4,12 @@ import StoreModel
 
 /// The records of databases: saves, deletions, fetches and searches.
 ///
-/// A *modification* is a request to change records. The caller's task prepares it: it checks and
-/// encodes new records as far as the cached schema allows. The writer's thread then writes it under
-/// the lock of its database (``WriteLocks``).
+/// The caller's task prepares a *modification*, a request to change records: it checks and encodes
+/// new records as far as the cached schema allows. The writer's thread then writes it under the
+/// lock of its database (``WriteLocks``).
 public struct RecordService: Sendable {
   let transactions: Transactions
-  /// The costs of the steps of a search. A query chooses the cheapest way by these costs.
+  /// A query chooses the cheapest way by these costs.
   let searchEffort: SearchEffort
 
   /// Carries out the operations in one transaction, and returns one outcome for each, in their
@@ -18,11 +18,9 @@ public struct RecordService: Sendable {
   /// - An operation in a zone that does not exist fails with ``ItemFailure/Code/zoneNotFound``. The
   ///   default zone always exists.
   /// - The first saved value of a field determines the field's type. A value of another type is
-  ///   refused; the failure names the record, the field and both types. As an exception, a field of
-  ///   doubles also accepts integers, which become doubles.
+  ///   refused, except an integer in a field of doubles, which becomes a double.
   /// - If ``RecordModification/isAtomic`` is true, a failed operation in a custom zone undoes the
-  ///   other operations in the zone. The outcomes of these are failures with
-  ///   ``ItemFailure/Code/atomic``.
+  ///   others in the zone. These fail with ``ItemFailure/Code/atomic``.
   /// - The deletion of a record also deletes the records that refer to it by a `deleteSelf`
   ///   reference, and so on. It deletes no record that the caller could not delete directly.
   /// - If two operations name the same record, the second one is refused.
@@ -53,11 +51,10 @@ public struct RecordService: Sendable {
       for: prepared.creations, in: modification.database, tags: transactions.context.changeTags)
   }
 
-  /// Returns the records with these IDs in the order of the IDs; nil for a record that does not
-  /// exist. The method checks no rights: its caller does.
+  /// Returns the records in the order of the IDs; nil for a record that does not exist. The caller
+  /// must have checked rights.
   ///
-  /// One read transaction reads all of them, so a write in between is either in all of them or in
-  /// none.
+  /// One transaction reads all of them, so a write is either in all of them or in none.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if there is no such database.
   public func records(
@@ -82,8 +79,7 @@ public struct RecordService: Sendable {
     }
   }
 
-  /// Returns the rights of a caller for records of these types, by the names of the types. The
-  /// present grants and roles decide.
+  /// The rights of a caller for records of these types, by the present grants and roles.
   public func access(
     of caller: Caller, toTypes names: Set<String>, in database: DatabaseID
   ) async throws -> [String: RecordAccess] {

@@ -2,19 +2,16 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The table of the records of all databases, in the order of the records' numbers.
+/// The records of all databases, in the order of their numbers.
 ///
-/// A record has the number of the change that created it. The record's number identifies the record
-/// in the value index (``ValueIndexTable``). The number never changes, and no other record of the
-/// database ever gets it.
+/// A record's number is that of the change that created it. It identifies the record in the value
+/// index (``ValueIndexTable``), never changes, and is never reused in the database.
 struct RecordTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of records, with the index by which a save finds a record by its name.
-  ///
-  /// `version` is the number of the record's latest change. `content` has the encoded record
-  /// without its name, zone, type and change tag (``RowEncoder/encodeContent(of:)``). A save
-  /// replaces the content as a whole.
+  /// The index finds a record by its name. `version` is the number of the latest change. `content`
+  /// has the encoded record without its name, zone, type and change tag
+  /// (``RowEncoder/encodeContent(of:)``).
   static let definition = [
     """
     CREATE TABLE records (
@@ -35,10 +32,8 @@ struct RecordTable: Table {
 
   // MARK: Reading
 
-  /// Returns the record of a row, with its content decoded.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` if the content is damaged, or the record's type or zone
-  ///   is unknown.
+  /// - Throws: ``StoreError/Code/corrupt`` if the content is damaged, or the type or zone is
+  ///   unknown.
   func record(_ row: StoredRecord.Row, in database: DatabaseID) throws -> StoredRecord {
     let recordID = RecordID(
       recordName: row.recordName,
@@ -60,7 +55,7 @@ struct RecordTable: Table {
       version: row.version, contentSize: row.content.count)
   }
 
-  /// Returns the record with a number that an index contains.
+  /// For a number that an index contains.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func record(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord {
@@ -76,15 +71,8 @@ struct RecordTable: Table {
     ).map { try record($0, in: database) }
   }
 
-  /// Finds records whose content has a user's name. There is no index for that, so a batch of
-  /// records is scanned.
-  ///
-  /// - Parameters:
-  ///   - user: the user's record name.
-  ///   - number: the record number after which the scan begins.
-  ///   - count: the most records to scan.
-  /// - Returns: the numbers of the records found, and the number of the last record scanned; nil if
-  ///   no records follow.
+  /// Finds records whose content has a user's name, which no index does, by a scan of the next
+  /// `count`. Returns their numbers and that of the last scanned record; nil if no records follow.
   func naming(
     _ user: String, after number: Int64, examining count: Int64, limit: Int64 = .max,
     in database: DatabaseID
@@ -94,7 +82,6 @@ struct RecordTable: Table {
       in: database)
   }
 
-  /// Returns the record with this name in a zone; nil if there is none.
   func record(
     named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> StoredRecord? {
@@ -103,8 +90,7 @@ struct RecordTable: Table {
     }
   }
 
-  /// Returns the row of the record with this name; nil if there is none. A transaction that writes
-  /// reads each row once (``WriteSet``).
+  /// A transaction that writes reads each row once (``WriteSet``).
   private func row(
     named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> StoredRecord.Row? {
@@ -120,8 +106,7 @@ struct RecordTable: Table {
     return row
   }
 
-  /// Returns whether a zone has a record with this name. The answer for a record that was not read yet
-  /// comes from the index alone.
+  /// The index alone answers for a record that was not read yet.
   func contains(
     _ recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Bool {
@@ -135,16 +120,13 @@ struct RecordTable: Table {
     }
   }
 
-  /// Returns the number of the record of a name; nil if there is none.
   func number(
     of recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Int64? {
     try row(named: recordName, inZone: zoneNumber, of: database)?.number
   }
 
-  /// Returns the number of a zone's records.
-  ///
-  /// - Parameter limit: the greatest number to return; at most so many index entries are read.
+  /// Reads at most `limit` index entries.
   func count(inZone zoneNumber: Int64, of database: DatabaseID, limit: Int) throws -> Int {
     try connection.first(
       Self.sql.count, [.id(database), .integer(zoneNumber), .integer(Int64(limit))]
@@ -155,8 +137,8 @@ struct RecordTable: Table {
     try connection.first(Self.sql.name, [.id(database), .integer(number)]) { $0.text(0) }
   }
 
-  /// Returns the records of a zone that have a `deleteSelf` reference to the record of this name
-  /// (``ReferenceTable``). The last created record is first.
+  /// The records with a `deleteSelf` reference to a record (``ReferenceTable``), last created
+  /// first.
   func holders(
     ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> [StoredRecord] {
@@ -185,13 +167,7 @@ struct RecordTable: Table {
     ).map { try record($0, in: database) }
   }
 
-  /// Returns the records of a zone whose versions are between two versions, both exclusive, for a
-  /// change feed.
-  ///
-  /// - Parameters:
-  ///   - low: the version above which records are wanted.
-  ///   - high: the version below which records are wanted.
-  ///   - ascending: whether the lowest versions come first.
+  /// The records between two versions, both exclusive, for a change feed.
   func candidates(
     inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
     ascending: Bool, limit: Int
@@ -205,8 +181,7 @@ struct RecordTable: Table {
     }
   }
 
-  /// Returns the records of a zone with a version above `version`, in the order of their versions,
-  /// at most `limit`. The records may be of any type.
+  /// Records of any type in the order of their versions.
   func rows(
     changedAfter version: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
   ) throws -> [StoredRecord.Row] {
@@ -217,12 +192,8 @@ struct RecordTable: Table {
       ], StoredRecord.Row.init)
   }
 
-  /// Returns records that have a value in a field, each with the key of that value, in the order of
-  /// the value index (``ValueIndexTable``). A key is the value as bytes (``ValueKey``).
-  ///
-  /// - Parameters:
-  ///   - field: the number of the field in the value index.
-  ///   - position: the entry of the index after which the result begins.
+  /// The records after a position of the value index (``ValueIndexTable``), with the keys of their
+  /// values.
   func rows(
     indexedBy field: Int64, after position: TypeScan.Position, limit: Int
   ) throws -> [(row: StoredRecord.Row, key: [UInt8])] {
@@ -237,18 +208,14 @@ struct RecordTable: Table {
 
   // MARK: Writing
 
-  /// Decides on a record that is created or changed. Its name, type and zone never change.
-  ///
-  /// - Parameter current: the record before; nil for a new one.
+  /// The name, type and zone of a record never change.
   func decide(_ row: StoredRecord.Row, over current: StoredRecord?, in database: DatabaseID) {
     let key = key(of: row.recordName, row.zoneNumber, database)
     note(current, for: key)
     transaction.writes.records.decide(row, for: key)
   }
 
-  /// Decides on the deletion of a record.
-  ///
-  /// - Returns: false if the record is deleted already.
+  /// Returns false if the record is deleted already.
   func remove(_ stored: StoredRecord, of database: DatabaseID) -> Bool {
     let key = key(of: stored.record.recordID.recordName, stored.zoneNumber, database)
     note(stored, for: key)
@@ -267,8 +234,7 @@ struct RecordTable: Table {
     WriteSet.RecordKey(database: database, zone: zone, name: name)
   }
 
-  /// Writes the rows that were decided: deletions first, because a new record may have the name of a
-  /// deleted one.
+  /// Deletions come first, because a new record may have the name of a deleted one.
   func writeDecided() throws {
     let changes = transaction.writes.records.takeChanges()
     var deletions = RowInsertion(Self.sql.deletion)
@@ -392,9 +358,9 @@ struct RecordTable: Table {
     }
     let deletion = RowStatement(
       deletingFrom: "records", by: ["database_id": .integer, "record_number": .integer])
-    /// Records by the names of their zones and their own, with the tombstones of the names. A zone that
-    /// does not exist gives no row. The arguments are the database, the zone's name and owner, the
-    /// record's name, and a number by which the caller recognises the row.
+    /// Records by the names of their zones and their own, with tombstones. A missing zone gives no
+    /// row. The arguments are the database, the zone's name and owner, the record's name, and a
+    /// number to recognise the row.
     let wanted = RowQuery([.integer, .text, .text, .text, .integer]) {
       """
       SELECT c5, zones.zone_number, records.record_number, records.type_number, records.version,
@@ -422,7 +388,6 @@ struct RecordTable: Table {
 }
 
 extension StoredRecord {
-  /// The beginning of a statement that selects the columns of ``Row``. The caller appends a
-  /// condition.
+  /// The columns of ``Row``, to which the caller appends a condition.
   static let selection = "SELECT \(columns) FROM records"
 }

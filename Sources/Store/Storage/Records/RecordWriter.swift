@@ -1,24 +1,21 @@
 import CloudKitModel
 import StoreModel
 
-/// The writes of records to one database in a transaction, with all that depends on a record: its
-/// place in a hierarchy, its share, index entries, tombstones, and the outbox.
+/// Writes records to one database with all that depends on them: hierarchies, shares, index
+/// entries, tombstones, and the outbox.
 ///
-/// The writer does not check records: ``RecordModifier`` checks the operations of a request before it
-/// writes them. The services of shares and the deletion of a user write without such a request.
+/// ``RecordModifier`` checks the operations of a request before. The services of shares and the
+/// deletion of a user write without such a request.
 struct RecordWriter {
   let transaction: StoreTransaction
   let database: DatabaseID
-  /// The address of the database.
   let address: DatabaseAddress
-  /// The user and device that make the changes.
   let origin: ChangeOrigin
-  /// The time of the changes.
   let timestamp: Timestamp
-  /// The number of the latest change of this writer; 0 before the first.
+  /// 0 before the first change of this writer.
   private(set) var latest: Int64 = 0
 
-  /// Checks the user and the database. Nothing is decided yet.
+  /// Nothing is decided yet.
   ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted, or was a short time
   ///   ago; ``StoreError/Code/notFound`` if there is no such database.
@@ -41,23 +38,20 @@ struct RecordWriter {
     try DatabaseTable(transaction: transaction).nextNumber(of: database)
   }
 
-  /// Draws the number of a change, which is the version of the changed record.
+  /// The version of the changed record.
   private mutating func drawVersion() throws -> Int64 {
     latest = try drawNumber()
     return latest
   }
 
-  /// Sets the number of the latest change as the version of a zone.
   func noteChange(inZone zoneNumber: Int64) {
     ZoneTable(transaction: transaction).raise(latest, of: zoneNumber, in: database)
   }
 
   // MARK: Writes
 
-  /// Inserts a prepared record.
-  ///
-  /// - Returns: the version of the new record; nil if the zone has a record of this name. Nothing is
-  ///   written then.
+  /// Returns the version of the new record; nil, without a write, if the zone has a record of this
+  /// name.
   mutating func insert(_ creation: RecordCreation, inZone zone: Int64) throws -> Int64? {
     let records = RecordTable(transaction: transaction)
     guard try !records.contains(creation.recordName, inZone: zone, of: database) else { return nil }
@@ -78,9 +72,8 @@ struct RecordWriter {
     return version
   }
 
-  /// Writes a checked record, with the record type and fields that the schema does not have yet.
-  ///
-  /// - Returns: the saved record, with its change tag.
+  /// Adds the record type and fields that the schema does not have yet. Returns the record with
+  /// its change tag.
   mutating func save(_ save: RecordSave) throws -> Record {
     let types = RecordTypeTable(transaction: transaction)
     var record = save.record
@@ -113,13 +106,11 @@ struct RecordWriter {
     return record
   }
 
-  /// Changes a stored record without an operation on it. The record gets a new version; its dates
-  /// stay the same.
+  /// The record gets a new version; its dates stay the same.
   ///
   /// - Parameters:
   ///   - departed: the users whose part in a share ends with the change.
-  ///   - change: changes the record. It must not change the values of fields.
-  /// - Returns: the record with its new change tag.
+  ///   - change: must not change the values of fields.
   /// - Throws: ``StoreError/Code/corrupt`` if the schema does not have the record's type.
   @discardableResult
   mutating func update(
@@ -133,15 +124,15 @@ struct RecordWriter {
     return record
   }
 
-  /// Gives the parent of a saved record a new version, and so a new change tag. Change feeds have the
-  /// parent again, but no subscription fires for it.
+  /// Gives the parent of a saved record a new change tag. Change feeds have the parent again, but
+  /// no subscription fires for it.
   mutating func raiseParent(_ name: String, inZone zone: Int64) throws {
     let parent = try RecordTable(transaction: transaction).record(
       named: name, inZone: zone, of: database)
     if let parent { try rewrite(parent) { _ in } }
   }
 
-  /// Writes a stored record with a change and a new version. The change is not posted to the outbox.
+  /// Does not post the change to the outbox.
   @discardableResult
   private mutating func rewrite(
     _ current: StoredRecord, _ change: (inout Record) -> Void
@@ -173,11 +164,9 @@ struct RecordWriter {
   /// Deletes a record, then the records that have a `deleteSelf` reference to it, then those that
   /// refer to these, and so on. A record that stays keeps its reference.
   ///
-  /// Each deleted record gets a change and a tombstone of its own. A tombstone is a row that shows
-  /// the deletion in change feeds. A record that is already deleted is skipped, so the method ends
-  /// also when references form a cycle. The share of a deleted root is deleted with the root.
-  ///
-  /// - Parameter isDeletable: whether a record that refers to a deleted one is deleted too.
+  /// Each deleted record gets a change and a tombstone, which shows the deletion in change feeds.
+  /// A record that is already deleted is skipped, so cycles end. The share of a deleted root is
+  /// deleted with the root.
   mutating func delete(
     _ stored: StoredRecord, with isDeletable: (StoredRecord) throws -> Bool
   ) throws -> RecordDeletion {
@@ -215,12 +204,7 @@ struct RecordWriter {
     return deletion
   }
 
-  /// Decides on the row of a record, and adds the change in size to the bytes of the database. A new
-  /// record has no tombstone.
-  ///
-  /// - Parameters:
-  ///   - stored: the record with the version of this change.
-  ///   - current: the stored record, whose row is replaced; nil for a new record.
+  /// Adds the change in size to the bytes of the database. A new record has no tombstone.
   private func write(_ stored: StoredRecord, over current: StoredRecord?) throws {
     var encoder = RowEncoder(reserving: 256)
     encoder.encodeContent(of: stored.record)
@@ -238,15 +222,8 @@ struct RecordWriter {
     }
   }
 
-  /// Writes a change to the outbox, the table from which the dispatcher reads changes. If nobody
-  /// learns of the change, nothing is written.
-  ///
-  /// - Parameters:
-  ///   - event: the kind of the change.
-  ///   - record: the record as the change has saved it, or as it was before its deletion. The
-  ///     argument is evaluated only if the change is written.
-  ///   - sequence: the number of the change.
-  ///   - audience: the participants of shares who learn of the change.
+  /// Writes nothing if nobody learns of the change; `record` is evaluated only if the change is
+  /// written. It is the saved record, or the deleted one as it was.
   private func post(
     _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64,
     audience: ShareAudience
@@ -264,32 +241,29 @@ struct RecordWriter {
 
   // MARK: Marks
 
-  /// A state of a writer, to which it can return.
+  /// A state to which a writer can return.
   struct Mark {
     fileprivate let transaction: StoreTransaction.Mark
-    /// The number of the latest change.
     let latest: Int64
   }
 
-  /// Returns the present state (``StoreTransaction/mark(_:)``).
+  /// See ``StoreTransaction/mark(_:)``.
   func mark(_ name: String) throws -> Mark {
     Mark(transaction: try transaction.mark(name), latest: latest)
   }
 
-  /// Returns to a state (``StoreTransaction/restore(_:)``).
   mutating func restore(_ mark: Mark) throws {
     try transaction.restore(mark.transaction)
     latest = mark.latest
   }
 
-  /// Ends a state, and keeps what came after it.
+  /// Keeps what came after the state.
   func release(_ mark: Mark) throws { try transaction.release(mark.transaction) }
 }
 
-/// The names of the records that a deletion deleted, and the roots that it changed.
+/// The deleted records, and the roots that changed.
 struct RecordDeletion {
-  /// The names of the deleted records.
   var names: [String] = []
-  /// The records that were roots of shares which the deletion ended. They have new change tags.
+  /// The roots of shares that ended, with new change tags.
   var unsharedRoots: [Record] = []
 }

@@ -6,14 +6,11 @@ import StoreModel
 /// the records that refer to it are found here and deleted too
 /// (``RecordTable/holders(ofReferencesTo:inZone:of:)``).
 ///
-/// `target_name` is the name of the record that the reference points to; this record need not
-/// exist. The *holder* is the record that has the reference, and `holder_number` is its number.
-/// Target and holder are in the same zone. A holder with several references to one target has one
-/// row.
+/// `target_name` need not exist. The *holder* (`holder_number`) has the reference, in the same
+/// zone. A holder with several references to one target has one row.
 struct ReferenceTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of references, in the order of their targets.
   static let definition = [
     """
     CREATE TABLE reference_edges (
@@ -51,7 +48,7 @@ struct ReferenceTable: Table {
     try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
-  /// Returns the arguments `$1` to `$4` of a statement on one row: the columns of the primary key.
+  /// The columns of the primary key: `$1` to `$4`.
   private func edge(
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) -> [SQLValue] {

@@ -4,19 +4,15 @@ import StoreModel
 
 /// A record with the numbers by which the store finds it.
 struct StoredRecord {
-  /// The record's number, which identifies the record in the value index: the index of field values
-  /// (``ValueIndexTable``). A record's number never changes, and no other record of the database
-  /// ever gets it.
+  /// Identifies the record in the value index: see ``RecordTable``.
   var number: Int64
-  /// The number of the record's zone in its database.
   var zoneNumber: Int64
   /// The record as clients see it, with its change tag.
   var record: Record
-  /// The number of the record's type.
   var typeNumber: Int64
-  /// The number of the record's latest change.
+  /// The number of the latest change.
   var version: Int64
-  /// The size in bytes of the row's content; 0 for a record that is not encoded yet.
+  /// The bytes of the row's content; 0 for a record that is not encoded yet.
   var contentSize = 0
 
   /// The columns of ``Row``, in the order of its properties.
@@ -25,8 +21,7 @@ struct StoredRecord {
     records.version, records.content
     """
 
-  /// The row of a record, with the content still encoded. A search decodes only the fields that the
-  /// query needs.
+  /// Still encoded: a search decodes only the fields that the query needs.
   struct Row {
     var number: Int64
     var zoneNumber: Int64
@@ -35,7 +30,6 @@ struct StoredRecord {
     var version: Int64
     var content: [UInt8]
 
-    /// Creates the row of a record.
     init(
       number: Int64, zoneNumber: Int64, recordName: String, typeNumber: Int64, version: Int64,
       content: [UInt8]
@@ -48,7 +42,7 @@ struct StoredRecord {
       self.content = content
     }
 
-    /// Creates the row of a record that is to be replaced or deleted, without the content.
+    /// Creates a row without content, for a record that is to be replaced or deleted.
     init(of stored: StoredRecord) {
       self.init(
         number: stored.number, zoneNumber: stored.zoneNumber,
@@ -56,7 +50,6 @@ struct StoredRecord {
         version: stored.version, content: [])
     }
 
-    /// Reads the columns of ``StoredRecord/columns``.
     init(_ row: any SQLRow) {
       number = row.integer(0)
       zoneNumber = row.integer(1)

@@ -2,19 +2,16 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The table of named requests, with the operations that were carried out. A *named* request is one
-/// with an ID, which the client chose.
+/// The *named* requests, whose IDs clients chose, with the operations that were carried out. A
+/// client that gets no answer sends its request again with the same ID. Rows are kept for
+/// ``Retention/answeredRequests``.
 ///
-/// A client that gets no answer sends its request again, with the same ID. The table shows which
-/// operations earlier attempts carried out. Rows are kept for ``Retention/answeredRequests``.
-///
-/// `answered` is the time of the latest attempt that still had operations to carry out, in
-/// milliseconds since 1970. `done` has a byte for each operation: 1 if it was carried out,
-/// otherwise 0.
+/// `answered` is the time of the latest attempt with operations to carry out, in milliseconds
+/// since 1970. `done` has a byte for each operation: 1 if any attempt carried it out, otherwise 0.
 struct AnsweredRequestTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of requests, with the index by which maintenance finds old ones.
+  /// The requests, with an index that finds old ones.
   static let definition = [
     """
     CREATE TABLE answered_requests (

@@ -2,29 +2,22 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The execution of a request to change records, with or without a request ID, in the writer's
-/// transaction.
-///
-/// If the answer to a request is lost, the client sends the request again with the same ID. No
-/// operation that succeeded is then carried out again.
+/// A request to change records in the writer's transaction. If the client repeats it with the same
+/// ID, no operation that succeeded is carried out again.
 struct RepeatableModification {
   private let prepared: PreparedModification
   private let transaction: StoreTransaction
 
-  /// Creates the execution of a request. Nothing is written before ``run()``.
   init(_ prepared: PreparedModification, transaction: StoreTransaction) {
     self.prepared = prepared
     self.transaction = transaction
   }
 
-  /// Carries out the request. If its ID was used before, only the operations that have not
-  /// succeeded yet are carried out. A request without an ID is carried out as a whole.
+  /// The transaction also stores which operations succeeded, but not the outcomes: for a repeated
+  /// request, the saved records are read again.
   ///
-  /// The same transaction stores which operations succeeded. The outcomes themselves are not
-  /// stored: for a repeated request, the saved records are read again.
-  ///
-  /// - Returns: an outcome for each operation. If the ID was used for a request with another number
-  ///   of operations, nothing is carried out and each outcome is ``ItemFailure/Code/invalid``.
+  /// - Returns: an outcome for each operation. If the ID was used with another number of
+  ///   operations, nothing is carried out and each is ``ItemFailure/Code/invalid``.
   func run() throws -> ModificationOutcomes {
     let modification = prepared.request
     guard let name = AnsweredRequest(of: modification) else { return try modify(prepared) }
@@ -62,17 +55,14 @@ struct RepeatableModification {
     return ModificationOutcomes(outcomes)
   }
 
-  /// Carries out all operations of a modification.
   private func modify(_ modification: PreparedModification) throws -> ModificationOutcomes {
     var change = try RecordModifier(modification, transaction: transaction)
     return try change.run()
   }
 
-  /// Returns the outcome of an operation that an earlier attempt carried out. The outcome of a save
-  /// has the record as it is now.
-  ///
-  /// The outcome of a save is ``ItemFailure/Code/notFound`` if the record was deleted since, and
-  /// ``ItemFailure/Code/accessDenied`` if the caller may no longer read the record.
+  /// A save that an earlier attempt carried out has the record as it is now. It is
+  /// ``ItemFailure/Code/notFound`` if the record was deleted since, and
+  /// ``ItemFailure/Code/accessDenied`` if the caller may no longer read it.
   private func repeatedOutcome(
     of operation: RecordOperation, in modification: RecordModification
   ) throws -> RecordOutcome {
@@ -115,8 +105,7 @@ struct RepeatableModification {
     }
   }
 
-  /// Returns the outcome for a record that a participant of a share has saved, as the participant
-  /// sees it now.
+  /// The record as the participant of a share sees it now.
   private func participantsOutcome(
     of stored: StoredRecord, in modification: RecordModification, at address: DatabaseAddress
   ) throws -> RecordOutcome {

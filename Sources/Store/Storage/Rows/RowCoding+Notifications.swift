@@ -6,18 +6,16 @@ import CloudKitModel
 // (docs/internals/store.md).
 
 extension RowEncoder {
-  /// Encodes the first part of a notification: the ID of the subscription.
-  ///
-  /// Many subscriptions differ only in their IDs. The notifications of one change then differ only
-  /// in this part, so the dispatcher encodes the other parts once for all of them.
+  /// Encodes the ID. Many subscriptions differ only in their IDs, so the dispatcher encodes the
+  /// other parts of a change's notifications once for all of them.
   mutating func encodeNotificationHead(of subscriptionID: String) {
     encode(subscriptionID)
   }
 
-  /// Encodes the other parts of a notification: everything but the ID of its subscription.
+  /// Encodes everything but the ID.
   ///
-  /// - Parameter carriesLastValues: whether the notification of a deleted record has the last
-  ///   values of the fields that the subscription names in its desired keys.
+  /// - Parameter carriesLastValues: whether a deleted record has the last values of the fields in
+  ///   the subscription's desired keys.
   mutating func encodeNotificationRest(
     of subscription: inout Subscription, _ change: Change, carriesLastValues: Bool
   ) {
@@ -30,7 +28,7 @@ extension RowEncoder {
 }
 
 extension SubscriptionNotification {
-  /// The bytes for the column `content` of the notification log.
+  /// The bytes for the column `content`.
   var storedContent: [UInt8] {
     var encoder = RowEncoder(reserving: 384)
     var subscription = subscription
@@ -40,12 +38,6 @@ extension SubscriptionNotification {
     return encoder.bytes
   }
 
-  /// Decodes a row's content.
-  ///
-  /// - Parameters:
-  ///   - content: the column `content`.
-  ///   - database: the address of the row's database.
-  ///   - subscriber: the column `subscriber`.
   /// - Throws: ``StoreError/Code/corrupt`` for damaged bytes.
   init(stored content: [UInt8], database: DatabaseAddress, subscriber: String) throws {
     var decoder = try RowDecoder(content, of: "notification")
@@ -65,7 +57,7 @@ extension SubscriptionNotification {
   }
 }
 
-/// The parts of a notification besides its subscription and its change.
+/// The fourth part of a notification.
 private struct NotificationMarks: RowCodable {
   var carriesLastValues = false
 

@@ -36,8 +36,7 @@ extension SortKey: RowCodable {
 }
 
 extension FieldKey {
-  /// Encodes or decodes the key as one of three fields, with the tags 1 to 3. The tags from 4 on
-  /// are for the other fields of the row.
+  /// One of three fields, with the tags 1 to 3. Other fields of the row have tags from 4 on.
   fileprivate mutating func codeCases<Coder: RowCoder>(
     _ coder: inout Coder
   ) throws(Coder.Failure) {
@@ -47,12 +46,10 @@ extension FieldKey {
     try coder.endChoice()
   }
 
-  /// The name of the record field that the key names; nil for another key.
   private var fieldName: String? {
     if case .field(let name) = self { name } else { nil }
   }
 
-  /// The system field that the key names; nil for another key.
   private var systemField: SystemField? {
     if case .system(let field) = self { field } else { nil }
   }
@@ -82,10 +79,9 @@ extension SystemField: RowName {
   static var blank: SystemField { .recordName }
 }
 
-/// A type whose values have names, and are stored as these names. Decoding an unknown name throws
-/// ``StoreError/Code/corrupt``.
+/// A type stored by the names of its values. An unknown name is ``StoreError/Code/corrupt``.
 protocol RowName: RowPart, RawRepresentable where RawValue == String {
-  /// The name of the type in errors.
+  /// The type's name in errors.
   static var rowName: StaticString { get }
 }
 
@@ -103,7 +99,7 @@ extension RowName {
 }
 
 extension RowEncoder {
-  /// Encodes a query, with its length, inside a value without tags.
+  /// Encodes a query with its length, inside a value without tags.
   mutating func encode(_ query: Query) {
     var query = query
     query.write(to: &self)

@@ -5,8 +5,7 @@ import CloudKitModel
 // (docs/internals/store.md).
 
 extension RowEncoder {
-  /// Encodes a record's content: everything but its ID, type and change tag, which other columns of
-  /// the row determine.
+  /// Everything but ID, type and change tag, which other columns determine.
   mutating func encodeContent(of record: Record) {
     encode(optional: record.created) { $0.encode($1) }
     encode(optional: record.modified) { $0.encode($1) }
@@ -18,7 +17,7 @@ extension RowEncoder {
     }
   }
 
-  /// Encodes a whole record, as a part of a change.
+  /// Encodes a record as a part of a change.
   mutating func encode(_ record: Record) {
     encode(record.recordID.recordName)
     encode(record.recordID.zoneID)
@@ -27,7 +26,7 @@ extension RowEncoder {
     encodeContent(of: record)
   }
 
-  /// Encodes a change, for the outbox and the notification log.
+  /// Encodes a change for the outbox and the notification log.
   mutating func encode(_ change: Change) {
     encode(byte: UInt8(change.event.rawValue))
     encode(change.zoneID)
@@ -38,7 +37,6 @@ extension RowEncoder {
     encode(optional: change.record) { $0.encode($1) }
   }
 
-  /// Encodes the time, user and device of a creation or modification.
   private mutating func encode(_ stamp: Record.Stamp) {
     encode(stamp.timestamp)
     encode(stamp.userRecordName)
@@ -47,15 +45,13 @@ extension RowEncoder {
 }
 
 extension RowDecoder {
-  /// Decodes the result of ``RowEncoder/encodeContent(of:)`` into a record. ID, type and change tag
-  /// of the record stay as they are.
+  /// ID, type and change tag of the record stay as they are.
   mutating func decodeContent(into record: inout Record) throws {
     try decode(.everything, into: &record)
   }
 }
 
 extension Record {
-  /// Decodes a whole record, as a part of a change.
   init(from decoder: inout RowDecoder) throws {
     let recordName = try decoder.decodeText()
     let zoneID = try ZoneID(from: &decoder)
@@ -67,7 +63,6 @@ extension Record {
 }
 
 extension Record.Stamp {
-  /// Decodes the time, user and device of a creation or modification.
   init(from decoder: inout RowDecoder) throws {
     self.init(
       timestamp: try decoder.decodeTimestamp(), userRecordName: try decoder.decodeText(),
@@ -76,8 +71,6 @@ extension Record.Stamp {
 }
 
 extension Change {
-  /// Decodes a change.
-  ///
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown event or damaged bytes.
   init(from decoder: inout RowDecoder) throws {
     let code = try decoder.decodeByte()

@@ -4,7 +4,7 @@ import StoreModel
 
 /// The settings of a share that no statement searches.
 struct ShareSettings: RowCodable {
-  /// The identifier of the owner among the participants.
+  /// The owner's identifier among the participants.
   var ownerID = ""
   /// Whether requests for access are ignored.
   var deniesAccessRequests = true
@@ -22,13 +22,13 @@ struct ShareSettings: RowCodable {
 struct ParticipantDetails: RowCodable {
   /// The address or the name by which the participant was added.
   var lookup: UserLookup?
-  /// Whether the participant had requested access before.
+  /// The participant had requested access before.
   var isApprovedRequester = false
-  /// The time of the save that added the participant.
+  /// When a save added the participant.
   var added: Timestamp?
-  /// The number of the participant's link for a single use; nil for a participant with an identity.
+  /// The link for a single use; nil for a participant with an identity.
   var link: Int64?
-  /// The time of the change that removed the participant; nil before.
+  /// When a change removed the participant.
   var removed: Timestamp?
 
   static let rowName: StaticString = "participant"

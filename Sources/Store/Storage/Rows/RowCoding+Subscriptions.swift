@@ -4,9 +4,8 @@ extension Subscription: RowCodable {
   static let rowName: StaticString = "subscription"
   static let blank = Subscription(subscriptionID: "", kind: .database(recordType: nil))
 
-  /// The tag of the field with the ID of the subscription.
   static let idTag = RowTags(1)
-  /// The tags of the fields for the three kinds of subscriptions. A row has one of these fields.
+  /// A row has one of these fields.
   static let kindTags = RowTags(2, 3, 4)
 
   mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -24,8 +23,6 @@ extension Subscription: RowCodable {
     try coder.field(5, "notificationInfo", &notificationInfo)
   }
 }
-
-// The associated values of the kinds.
 
 /// The associated values of a query subscription.
 private struct QueryKind: RowCodable {
@@ -70,7 +67,6 @@ private struct DatabaseKind: RowCodable {
 }
 
 extension QueryKind {
-  /// Copies the values of a query subscription; nil for another kind.
   init?(_ kind: Subscription.Kind) {
     guard case .query(let query, let zoneID, let options) = kind else { return nil }
     self.init(query: query, zoneID: zoneID, options: options)
@@ -78,7 +74,6 @@ extension QueryKind {
 }
 
 extension ZoneKind {
-  /// Copies the values of a zone subscription; nil for another kind.
   init?(_ kind: Subscription.Kind) {
     guard case .recordZone(let zoneID, let recordType) = kind else { return nil }
     self.init(zoneID: zoneID, recordType: recordType)
@@ -86,7 +81,6 @@ extension ZoneKind {
 }
 
 extension DatabaseKind {
-  /// Copies the values of a database subscription; nil for another kind.
   init?(_ kind: Subscription.Kind) {
     guard case .database(let recordType) = kind else { return nil }
     self.init(recordType: recordType)

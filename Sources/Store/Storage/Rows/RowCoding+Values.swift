@@ -2,10 +2,8 @@ import CloudKitModel
 import Foundation
 
 extension RowEncoder {
-  /// Encodes a value: a byte with its ``ValueForm``, then its content. The content of a list is the
-  /// number of its elements, then the content of each element.
-  ///
-  /// - Parameter isEncrypted: whether the client encrypted the value.
+  /// A byte with the ``ValueForm``, then the content. A list is the number of its elements, then
+  /// their contents.
   mutating func encode(_ value: RecordValue, isEncrypted: Bool = false) {
     let form = ValueForm(of: value, isEncrypted: isEncrypted)
     encode(byte: form.code)
@@ -16,7 +14,7 @@ extension RowEncoder {
     }
   }
 
-  /// Encodes a value that is not a list, without its form.
+  /// Encodes a value that is no list.
   private mutating func encodeContent(of value: RecordValue, in form: ValueForm) {
     switch value {
     case .string(let text): encode(text)
@@ -36,7 +34,7 @@ extension RowEncoder {
     }
   }
 
-  /// Encodes a location. The five numbers after the coordinates and the timestamp are optional.
+  /// The five numbers after the coordinates and the timestamp are optional.
   mutating func encode(_ location: Location) {
     encode(location.latitude)
     encode(location.longitude)
@@ -49,21 +47,18 @@ extension RowEncoder {
     encode(optional: location.timestamp) { $0.encode($1) }
   }
 
-  /// Encodes the name of a zone and of its owner.
   mutating func encode(_ zoneID: ZoneID) {
     encode(zoneID.zoneName)
     encode(zoneID.ownerName)
   }
 
-  /// Encodes a reference: the record name, the zone if the reference has one, the action.
   mutating func encode(_ reference: Reference) {
     encode(reference.recordName)
     encode(optional: reference.zoneID) { $0.encode($1) }
     encode(byte: reference.action.rowCode)
   }
 
-  /// Encodes an asset. In stored records, an asset has a checksum and a size, and nil for the other
-  /// parts.
+  /// Stored assets have only a checksum and a size.
   private mutating func encode(_ asset: Asset) {
     encode(asset.fileChecksum)
     encode(asset.size)
@@ -75,7 +70,7 @@ extension RowEncoder {
 }
 
 extension RowDecoder {
-  /// Decodes a field's value, and whether it is marked as encrypted.
+  /// Decodes a value, and whether it is marked as encrypted.
   mutating func decodeMarkedValue() throws -> (RecordValue, isEncrypted: Bool) {
     let form = try ValueForm(from: &self)
     return (try RecordValue(in: form, from: &self), form.isEncrypted)
@@ -83,16 +78,13 @@ extension RowDecoder {
 }
 
 extension RecordValue {
-  /// Decodes a value outside a record, where no value is marked as encrypted.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` for a value with the mark, too.
+  /// Decodes a value outside a record, where a mark as encrypted is ``StoreError/Code/corrupt``.
   init(from decoder: inout RowDecoder) throws {
     let form = try ValueForm(from: &decoder)
     guard !form.isEncrypted else { throw decoder.damaged("has an encrypted value") }
     try self.init(in: form, from: &decoder)
   }
 
-  /// Decodes the content of a value.
   fileprivate init(in form: ValueForm, from decoder: inout RowDecoder) throws {
     if form.type.isList {
       self = .list(
@@ -103,7 +95,7 @@ extension RecordValue {
     }
   }
 
-  /// Decodes the content of a value that is not a list.
+  /// Decodes a value that is no list.
   private init(elementIn form: ValueForm, from decoder: inout RowDecoder) throws {
     self =
       switch form.type.element {
@@ -119,7 +111,7 @@ extension RecordValue {
       }
   }
 
-  /// Decodes a date with the seconds beyond its millisecond.
+  /// A date with the seconds beyond its millisecond.
   private init(preciseFrom decoder: inout RowDecoder) throws {
     let precise = PreciseTimestamp(
       timestamp: try decoder.decodeTimestamp(), remainder: try decoder.decodeDouble())
@@ -128,7 +120,6 @@ extension RecordValue {
 }
 
 extension Location {
-  /// Decodes a location.
   init(from decoder: inout RowDecoder) throws {
     self.init(latitude: try decoder.decodeDouble(), longitude: try decoder.decodeDouble())
     horizontalAccuracy = try decoder.decodeOptional { try $0.decodeDouble() }
@@ -141,15 +132,12 @@ extension Location {
 }
 
 extension ZoneID {
-  /// Decodes a zone's name and owner.
   init(from decoder: inout RowDecoder) throws {
     self.init(zoneName: try decoder.decodeText(), ownerName: try decoder.decodeText())
   }
 }
 
 extension Reference {
-  /// Decodes a reference.
-  ///
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown action.
   init(from decoder: inout RowDecoder) throws {
     let recordName = try decoder.decodeText()
@@ -163,7 +151,6 @@ extension Reference {
 }
 
 extension Asset {
-  /// Decodes an asset.
   init(from decoder: inout RowDecoder) throws {
     self.init(fileChecksum: try decoder.decodeText(), size: try decoder.decodeInteger())
     referenceChecksum = try decoder.decodeOptionalText()
@@ -176,7 +163,6 @@ extension Asset {
 // The stored codes are written out here, so that they stay the same when the order of the cases
 // changes.
 extension Reference.Action {
-  /// The stored code of the action.
   fileprivate var rowCode: UInt8 {
     switch self {
     case .none: 0
@@ -185,7 +171,7 @@ extension Reference.Action {
     }
   }
 
-  /// Finds the action of a stored code; nil for an unknown one.
+  /// Returns nil for an unknown code.
   fileprivate init?(rowCode: UInt8) {
     guard let action = Self.allCases.first(where: { $0.rowCode == rowCode }) else { return nil }
     self = action

@@ -1,27 +1,20 @@
 import CloudKitModel
 
-/// A selection of the parts of a record: those that the filters and sort keys of a query need.
-///
-/// A search decodes only these parts of each *candidate*: a record that may match the query. It
-/// decodes the whole record later, if the record is on the page.
+/// The parts of a record that a query's filters and sort keys need. A search decodes only them of
+/// each *candidate*, a record that may match. It decodes the whole record later, if the record is
+/// on the page.
 struct RecordGlance {
-  /// The names of the needed fields; nil for all fields.
+  /// The needed fields; nil for all.
   private(set) var fields: Set<String>? = []
-  /// The same names as UTF-8 bytes, with which names in a row are compared without making a
-  /// `String` of each; nil for all fields.
+  /// The names as UTF-8, compared without making a `String` of each in a row; nil for all fields.
   private let names: [(bytes: [UInt8], name: String)]?
-  /// Whether times, users and devices of creation and modification are needed.
   var hasStamps = false
-  /// Whether the parent and the share are needed.
   var hasReferences = false
-  /// Whether the change tag is needed. The store computes it from the record's version by an
-  /// encryption.
+  /// The change tag costs an encryption.
   var hasChangeTag = false
 
-  /// The selection of all parts.
   static let everything = RecordGlance()
 
-  /// Creates the selection of all parts.
   private init() {
     fields = nil
     names = nil
@@ -30,7 +23,6 @@ struct RecordGlance {
     hasChangeTag = true
   }
 
-  /// Creates the selection of the parts that a query's filters and sort keys need.
   init(for query: Query) {
     for key in query.filters.map(\.key) + query.sortKeys.map(\.key) {
       switch key {
@@ -45,7 +37,7 @@ struct RecordGlance {
     names = fields?.map { (Array($0.utf8), $0) }
   }
 
-  /// Decodes the name of a field; nil for a field that is not needed.
+  /// Returns nil for a field that is not needed.
   fileprivate func decodeName(_ decoder: inout RowDecoder) throws -> String? {
     guard let names else { return try decoder.decodeText() }
     let bytes = try decoder.take(try decoder.decodeCount())
@@ -54,8 +46,7 @@ struct RecordGlance {
 }
 
 extension RowDecoder {
-  /// Decodes the selected parts from the result of ``RowEncoder/encodeContent(of:)``, and skips the
-  /// others. The change tag is not in these bytes, and stays as it is.
+  /// Skips other parts. The change tag is not in these bytes, and stays as it is.
   mutating func decode(_ glance: RecordGlance, into record: inout Record) throws {
     if glance.hasStamps {
       record.created = try decodeOptional { try Record.Stamp(from: &$0) }
@@ -82,19 +73,16 @@ extension RowDecoder {
     }
   }
 
-  /// Skips a text or data: a length, then as many bytes.
   private mutating func skipBytes() throws {
     _ = try take(try decodeCount())
   }
 
-  /// Skips the time, user and device of a creation or modification.
   private mutating func skipStamp() throws {
     _ = try decodeInteger()
     try skipBytes()
     if try decodeFlag() { try skipBytes() }
   }
 
-  /// Skips a reference.
   private mutating func skipReference() throws {
     try skipBytes()
     if try decodeFlag() {
@@ -104,13 +92,12 @@ extension RowDecoder {
     _ = try decodeByte()
   }
 
-  /// Skips a field's value.
   private mutating func skipMarkedValue() throws {
     let form = try ValueForm(from: &self)
     for _ in 0..<(form.type.isList ? try decodeCount() : 1) { try skipElement(in: form) }
   }
 
-  /// Skips the content of a value that is not a list.
+  /// Skips a value that is no list.
   private mutating func skipElement(in form: ValueForm) throws {
     switch form.type.element {
     case .string, .bytes: try skipBytes()

@@ -6,8 +6,8 @@ import StoreModel
 /// last.
 ///
 /// The methods throw ``StoreError/Code/corrupt`` for bytes that they cannot decode. No bytes make
-/// the decoder allocate more than a small multiple of the blob's size. The caller decodes the parts
-/// in the order in which the encoder wrote them:
+/// the decoder allocate more than a small multiple of the blob's size. Parts are decoded in the
+/// order of encoding:
 ///
 /// ```swift
 /// var decoder = try RowDecoder(content, of: "record", named: "apple")
@@ -15,25 +15,16 @@ import StoreModel
 /// try decoder.finish()
 /// ```
 struct RowDecoder {
-  /// The whole blob.
   private let bytes: [UInt8]
-  /// The index of the next byte.
   private var position = 0
-  /// The index after the last byte of the part that is being decoded: the whole blob, or a field.
+  /// The end of the part that is being decoded: the whole blob, or a field.
   private var end: Int
-  /// The state of decoding tagged fields.
   var fields = Fields()
-  /// The kind of the stored item, for errors.
+  /// The kind of the stored item, such as `record`, for errors.
   private let role: String
-  /// The name of the stored item, for errors; nil if it has none.
+  /// The name of the stored item in errors.
   private let name: String?
 
-  /// Creates a decoder of a blob, and checks the version.
-  ///
-  /// - Parameters:
-  ///   - bytes: the blob.
-  ///   - role: the kind of the stored item, such as `record`, for errors.
-  ///   - name: the name of the stored item, for errors; nil if it has none.
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown version.
   init(_ bytes: [UInt8], of role: String, named name: String? = nil) throws {
     self.bytes = bytes
@@ -46,10 +37,8 @@ struct RowDecoder {
     }
   }
 
-  /// Returns the error ``StoreError/Code/corrupt``. Its text names the stored item, the field and
-  /// the position.
-  ///
-  /// - Parameter what: the damage, as the end of a sentence, such as `ends too early`.
+  /// The text names the stored item, the field and the position. `what` is the damage as the end
+  /// of a sentence, such as `ends too early`.
   func damaged(_ what: String) -> StoreError {
     let name = name.map { " '\($0)'" } ?? ""
     let row = fields.row.map { " (\($0))" } ?? ""
@@ -60,25 +49,20 @@ struct RowDecoder {
     )
   }
 
-  /// Whether all bytes of the present part have been decoded: of the whole blob, or of the field
-  /// that ``enter(_:)`` began.
+  /// All bytes of the blob, or of the field that ``enter(_:)`` began.
   var isAtEnd: Bool { position == end }
 
-  /// Checks that all bytes of the present part have been decoded.
-  ///
   /// - Throws: ``StoreError/Code/corrupt`` if bytes are left.
   func finish() throws {
     guard isAtEnd else { throw damaged("is longer than its content") }
   }
 
-  /// Decodes one byte.
   mutating func decodeByte() throws -> UInt8 {
     guard position < end else { throw damaged("ends too early") }
     defer { position += 1 }
     return bytes[position]
   }
 
-  /// Decodes a byte that is 0 or 1.
   mutating func decodeFlag() throws -> Bool {
     switch try decodeByte() {
     case 0: return false
@@ -87,14 +71,13 @@ struct RowDecoder {
     }
   }
 
-  /// Decodes a signed integer of variable length.
   mutating func decodeInteger() throws -> Int64 {
     let value = try decodeUnsigned()
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  /// Decodes the number of the elements or bytes that follow. Each element takes at least one byte.
-  /// So a number above that of the remaining bytes is refused before anything is allocated.
+  /// Each element or byte takes at least one byte, so a number above that of the remaining bytes
+  /// is refused before anything is allocated.
   mutating func decodeCount() throws -> Int {
     let value = try decodeUnsigned()
     guard value <= UInt64(end - position) else {
@@ -103,7 +86,6 @@ struct RowDecoder {
     return Int(value)
   }
 
-  /// Decodes a double of eight bytes, little-endian.
   mutating func decodeDouble() throws -> Double {
     let slice = try take(8)
     var pattern: UInt64 = 0
@@ -111,7 +93,6 @@ struct RowDecoder {
     return Double(bitPattern: pattern)
   }
 
-  /// Decodes a text: its length in bytes, then UTF-8.
   mutating func decodeText() throws -> String {
     let slice = try take(try decodeCount())
     // ASCII is frequent and needs none of the checks.
@@ -122,35 +103,29 @@ struct RowDecoder {
     return text
   }
 
-  /// Decodes a length and as many bytes.
   mutating func decodeBytes() throws -> [UInt8] {
     Array(try take(try decodeCount()))
   }
 
-  /// Decodes a UUID of 16 bytes, without a length.
   mutating func decodeUUID() throws -> UUID {
     let slice = try take(16)
     return slice.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 
-  /// Decodes a timestamp in milliseconds since 1970.
   mutating func decodeTimestamp() throws -> Timestamp {
     Timestamp(milliseconds: try decodeInteger())
   }
 
-  /// Decodes a flag, then the value if the flag is set.
   mutating func decodeOptional<Value>(
     _ decode: (inout RowDecoder) throws -> Value
   ) throws -> Value? {
     try decodeFlag() ? try decode(&self) : nil
   }
 
-  /// Decodes a flag, then a text if the flag is set.
   mutating func decodeOptionalText() throws -> String? {
     try decodeOptional { try $0.decodeText() }
   }
 
-  /// Decodes the number of elements, then each element.
   mutating func decodeEach<Value>(
     _ decode: (inout RowDecoder) throws -> Value
   ) throws -> [Value] {
@@ -160,30 +135,25 @@ struct RowDecoder {
     return values
   }
 
-  /// Returns the next `count` bytes without copying them, and moves past them.
+  /// Returns bytes without copying them.
   mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {
     guard count <= end - position else { throw damaged("ends too early") }
     defer { position += count }
     return bytes[position..<position + count]
   }
 
-  /// Begins a part of `count` bytes: the decoder then reads no further. The caller must have
-  /// checked that the bytes exist, as ``decodeCount()`` does.
-  ///
-  /// - Returns: the previous end, for ``leave(to:)``.
+  /// The decoder then reads no further than `count` bytes. The caller must have checked that they
+  /// exist, as ``decodeCount()`` does. Returns the previous end, for ``leave(to:)``.
   mutating func enter(_ count: Int) -> Int {
     defer { end = position + count }
     return end
   }
 
-  /// Ends the part that ``enter(_:)`` began.
-  ///
-  /// - Parameter end: the result of ``enter(_:)``.
+  /// `end` is the result of ``enter(_:)``.
   mutating func leave(to end: Int) {
     self.end = end
   }
 
-  /// Skips the content of a field, by its kind.
   mutating func skip(_ wire: RowWire) throws {
     switch wire {
     case .number: _ = try decodeUnsigned()
@@ -192,8 +162,7 @@ struct RowDecoder {
     }
   }
 
-  /// Decodes an unsigned integer: seven bits a byte, the lowest first. The highest bit shows that
-  /// another byte follows.
+  /// Seven bits a byte, the lowest first. The highest bit shows that another byte follows.
   mutating func decodeUnsigned() throws -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0

@@ -1,8 +1,8 @@
 import CloudKitModel
 
 extension RowEncoder: RowCoder {
-  /// Encodes the fields of a value whose tags are in `tags`, in the order of the tags. The value
-  /// stays as it is; the parameter is `inout` because ``RowCodable/code(_:)`` is mutating.
+  /// Encodes fields in the order of the tags. The value stays as it is, but
+  /// ``RowCodable/code(_:)`` is mutating.
   mutating func encodeFields<Value: RowCodable>(of value: inout Value, only tags: RowTags = .all) {
     let outer = self.tags
     self.tags = tags
@@ -10,7 +10,6 @@ extension RowEncoder: RowCoder {
     self.tags = outer
   }
 
-  /// Appends the end key, which shows that a row is complete.
   mutating func endFields() {
     encode(byte: RowDecoder.endKey)
   }
@@ -45,14 +44,13 @@ extension RowEncoder: RowCoder {
 
   mutating func endChoice() {}
 
-  /// Encodes the number of bytes that `encode` writes, then those bytes.
+  /// The number of bytes comes first.
   mutating func encodeNested(_ encode: (inout RowEncoder) -> Void) {
     let begin = reserveLength()
     encode(&self)
     fillLength(at: begin)
   }
 
-  /// Encodes the key of a field.
   private mutating func encode(_ tag: UInt8, _ wire: RowWire) {
     encode(count: Int(tag) << 2 | Int(wire.rawValue))
   }

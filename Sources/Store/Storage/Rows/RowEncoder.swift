@@ -1,8 +1,7 @@
 import CloudKitModel
 import Foundation
 
-/// An encoder for records, subscriptions and changes in the store's compact binary format. The
-/// result is called a *blob*.
+/// An encoder of the store's compact binary format. The result is called a *blob*.
 ///
 /// - Integer: one to ten bytes, with seven bits each, the lowest first. The highest bit shows that
 ///   another byte follows. Zigzag encoding makes small negative numbers as short as positive ones.
@@ -11,43 +10,35 @@ import Foundation
 /// - Optional: a flag byte, 0 or 1, then the value.
 /// - List: the number of elements, then each element.
 ///
-/// The first byte of a blob is the version of the format. The parts of a ``RowCodable`` have tags;
-/// the parts of other values have none, and follow one another in a fixed order. ``RowDecoder``
-/// reads the format.
+/// The first byte is the version of the format. The parts of a ``RowCodable`` have tags; the parts
+/// of other values follow one another in a fixed order.
 struct RowEncoder {
-  /// The version of the format, the first byte of each blob.
   static let version: UInt8 = 1
 
-  /// The blob so far.
   private(set) var bytes: [UInt8]
-  /// The fields to encode of the ``RowCodable`` that is being encoded; the others are left out.
+  /// The fields of the present ``RowCodable`` to encode.
   var tags = RowTags.all
 
-  /// Creates an encoder whose blob has the version byte only.
-  ///
-  /// - Parameter capacity: the expected size in bytes.
+  /// `capacity` is the expected size in bytes.
   init(reserving capacity: Int = 192) {
     bytes = []
     bytes.reserveCapacity(capacity)
     bytes.append(Self.version)
   }
 
-  /// Encodes one byte.
   mutating func encode(byte: UInt8) {
     bytes.append(byte)
   }
 
-  /// Encodes a byte, 1 for true and 0 for false.
   mutating func encode(_ flag: Bool) {
     bytes.append(flag ? 1 : 0)
   }
 
-  /// Encodes a signed integer. Numbers from -64 to 63 take one byte.
+  /// Numbers from -64 to 63 take one byte.
   mutating func encode(_ integer: Int64) {
     encodeUnsigned(UInt64(bitPattern: (integer << 1) ^ (integer >> 63)))
   }
 
-  /// Encodes a number of bytes or elements, which must not be negative.
   mutating func encode(count: Int) {
     encodeUnsigned(UInt64(count))
   }
@@ -57,34 +48,29 @@ struct RowEncoder {
     withUnsafeBytes(of: double.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// Encodes a text: its length in bytes, then UTF-8.
   mutating func encode(_ text: String) {
     encode(count: text.utf8.count)
     bytes.append(contentsOf: text.utf8)
   }
 
-  /// Encodes data: its length, then the bytes.
   mutating func encode(_ data: some Collection<UInt8>) {
     encode(count: data.count)
     bytes.append(contentsOf: data)
   }
 
-  /// Appends another encoder's output without its version byte.
+  /// Appends a blob without the version byte.
   mutating func append(encoded bytes: ArraySlice<UInt8>) {
     self.bytes.append(contentsOf: bytes)
   }
 
-  /// Encodes the 16 bytes of a UUID, without a length.
   mutating func encode(_ uuid: UUID) {
     withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
   }
 
-  /// Encodes a timestamp in milliseconds since 1970.
   mutating func encode(_ timestamp: Timestamp) {
     encode(timestamp.milliseconds)
   }
 
-  /// Encodes a flag, then the value if there is one.
   mutating func encode<Value>(
     optional value: Value?, _ encode: (inout RowEncoder, Value) -> Void
   ) {
@@ -92,12 +78,10 @@ struct RowEncoder {
     if let value { encode(&self, value) }
   }
 
-  /// Encodes a flag, then the text if there is one.
   mutating func encode(optional text: String?) {
     encode(optional: text) { $0.encode($1) }
   }
 
-  /// Encodes the number of elements, then each element.
   mutating func encode<Elements: Collection>(
     each elements: Elements, _ encode: (inout RowEncoder, Elements.Element) -> Void
   ) {
@@ -105,16 +89,13 @@ struct RowEncoder {
     for element in elements { encode(&self, element) }
   }
 
-  /// Appends a byte for the length of the content that follows.
-  ///
-  /// - Returns: the index of the byte, for ``fillLength(at:)``.
+  /// Returns the index of the byte for the length, for ``fillLength(at:)``.
   mutating func reserveLength() -> Int {
     bytes.append(0)
     return bytes.count - 1
   }
 
-  /// Writes the length of the content that was appended since ``reserveLength()``. Content of 128
-  /// bytes or more is moved, because its length takes more than one byte.
+  /// Content of 128 bytes or more is moved, because its length takes more than one byte.
   mutating func fillLength(at place: Int) {
     let count = bytes.count - place - 1
     guard count >= 0x80 else {
@@ -126,7 +107,6 @@ struct RowEncoder {
     bytes.replaceSubrange(place...place, with: length.bytes.dropFirst())
   }
 
-  /// Encodes an unsigned integer: seven bits a byte, the lowest first.
   private mutating func encodeUnsigned(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {

@@ -1,28 +1,25 @@
 import CloudKitModel
 
-/// The kind of a field's content, by which a decoder finds the end of the content. So it can skip a
-/// field that it does not know. The raw values are stored, and must not change.
+/// The kind of a field's content, by which a decoder can skip unknown fields. The raw values are
+/// stored, and must not change.
 enum RowWire: UInt8 {
   /// An integer of variable length, or a flag byte.
   case number = 0
-  /// The eight bytes of a double.
+  /// A double.
   case eightBytes = 1
   /// A length, then that many bytes.
   case bytes = 2
 }
 
-/// A type that can be the content of a field of a ``RowCodable``.
+/// The content of a field of a ``RowCodable``.
 protocol RowPart: Sendable, Equatable {
-  /// The kind of the content. The kind must not change after a release.
+  /// The kind of the content, which must not change after a release.
   static var wire: RowWire { get }
   /// A value that decoding starts from.
   static var blank: Self { get }
-  /// Encodes the content. Content of the kind ``RowWire/bytes`` begins with its length.
-  ///
-  /// The method leaves the value as it is, but is mutating because ``RowCodable/code(_:)`` is.
+  /// Content of the kind ``RowWire/bytes`` begins with its length. Mutating because
+  /// ``RowCodable/code(_:)`` is, but leaves the value as it is.
   mutating func write(to encoder: inout RowEncoder)
-  /// Decodes the content. Content of the kind ``RowWire/bytes`` begins with its length.
-  ///
   /// - Throws: ``StoreError/Code/corrupt`` for damaged bytes.
   mutating func read(from decoder: inout RowDecoder) throws
 }
@@ -55,8 +52,7 @@ extension String: RowPart {
   mutating func read(from decoder: inout RowDecoder) throws { self = try decoder.decodeText() }
 }
 
-/// An array is stored as its length in bytes, then its elements. The number of elements is not
-/// stored: the decoder reads elements until the bytes end.
+/// The length in bytes, then the elements until the bytes end.
 extension Array: RowPart where Element: RowPart {
   static var wire: RowWire { .bytes }
   static var blank: [Element] { [] }
@@ -80,8 +76,7 @@ extension Array: RowPart where Element: RowPart {
 
 // MARK: By position
 
-// The following types occur in nearly every record. Their parts have no keys, but a fixed order. So
-// no part can be added to these types.
+// These types occur in nearly every record. Their parts have no keys, so none can be added.
 
 extension ZoneID: RowPart {
   static var wire: RowWire { .bytes }

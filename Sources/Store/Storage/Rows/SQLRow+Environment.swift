@@ -3,8 +3,6 @@ import SQLEngine
 import StoreModel
 
 extension SQLRow {
-  /// Returns the environment in a column.
-  ///
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown name.
   func environment(_ column: Int32) throws -> ContainerEnvironment {
     guard let environment = ContainerEnvironment(rawValue: text(column)) else {
@@ -15,7 +13,7 @@ extension SQLRow {
 }
 
 extension ContainerPlace {
-  /// Reads the first two columns of a row: container and environment.
+  /// Reads the first two columns.
   init(row: any SQLRow) throws {
     self.init(container: row.text(0), environment: try row.environment(1))
   }

@@ -4,18 +4,16 @@ import StoreModel
 /// The state of a container's development databases when the checks of an import began. It finds
 /// the records that were saved since.
 ///
-/// The checks read the records of a type in many small reads, and clients save records meanwhile. A
-/// save takes the versions of its records from its database's sequence (``DatabaseTable/nextNumber(of:)``). So each
-/// record that was saved after the start has a version above the last number that its database had
-/// drawn then.
+/// The checks read the records of a type in many small reads, and clients save records meanwhile.
+/// Versions come from the database's sequence (``DatabaseTable/nextNumber(of:)``). So a record
+/// that was saved after the start has a version above the last number that was drawn then.
 struct ImportStart: Sendable {
-  /// The last numbers that the databases had drawn. A database that is created later has none.
+  /// A database that is created later has none.
   private let lastNumbers: [DatabaseID: Int64]
 
-  /// The most records that are read at once.
+  /// The records that are read at once.
   private static let pageSize = 500
 
-  /// Notes the last numbers of a container's development databases.
   init(of container: String, transaction: StoreTransaction) throws {
     let databases = DatabaseTable(transaction: transaction)
     var lastNumbers: [DatabaseID: Int64] = [:]
@@ -28,8 +26,7 @@ struct ImportStart: Sendable {
     self.lastNumbers = lastNumbers
   }
 
-  /// Returns a record of a scan that was saved after the start and meets a condition; nil if there
-  /// is none.
+  /// Such a record of a scan that was saved after the start.
   func record(
     savedLaterIn scan: TypeScan, where condition: (Record) -> Bool
   ) throws -> Record? {
@@ -49,7 +46,6 @@ struct ImportStart: Sendable {
     return nil
   }
 
-  /// Returns such a record of one zone.
   private func record(
     of type: RecordTypeEntry, savedAfter number: Int64, inZone zone: Int64,
     of database: DatabaseID, transaction: StoreTransaction, where condition: (Record) -> Bool

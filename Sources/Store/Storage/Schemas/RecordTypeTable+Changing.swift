@@ -3,15 +3,9 @@ import SQLEngine
 import StoreModel
 
 extension RecordTypeTable {
-  /// Creates a record type, with its fields and with ``RecordTypeEntry/indexedSystemFields``. A
-  /// type that was dropped gets its old number again.
+  /// Creates a type with its fields and ``RecordTypeEntry/indexedSystemFields``, and adds it to
+  /// the ``Catalog``. A type that was dropped gets its old number again.
   ///
-  /// - Parameters:
-  ///   - name: the name of the type.
-  ///   - definition: the fields, options and grants of the type.
-  ///   - container: the container of the schema.
-  ///   - environment: the environment of the schema.
-  /// - Returns: the new entry, which is also in the connection's ``Catalog``.
   /// - Throws: ``LocksNeeded`` without the reference lock.
   func add(
     named name: String, _ definition: ContainerSchema.RecordType, container: String,
@@ -46,15 +40,10 @@ extension RecordTypeTable {
     return entry
   }
 
-  /// Adds a field to a type. No record may have a value in the field.
+  /// No record may have a value in the field.
   ///
-  /// - Parameters:
-  ///   - name: the name of the field.
-  ///   - fieldType: the type of the values.
-  ///   - isEncrypted: whether clients encrypt the values.
-  ///   - indexes: the search and sort options; nil for those that the development environment gives
-  ///     to a field of this type.
-  ///   - type: the record type, whose entry gets the field.
+  /// - Parameter indexes: nil for those that the development environment gives to a field of this
+  ///   type.
   /// - Throws: ``LocksNeeded`` without the reference lock.
   func addField(
     _ name: String, of fieldType: FieldType, isEncrypted: Bool = false,
@@ -73,8 +62,8 @@ extension RecordTypeTable {
       number: number, type: fieldType, isEncrypted: isEncrypted, indexes: indexes)
   }
 
-  /// Drops a type: deletes its fields, options and grants, and marks its row as dropped. The type
-  /// keeps its number, because tombstones in change feeds may have the number.
+  /// Deletes fields, options and grants. The type keeps its number, because tombstones in change
+  /// feeds may have it.
   func drop(_ number: Int64) throws {
     for statement in [
       Self.sql.changing.dropFields,
@@ -86,12 +75,12 @@ extension RecordTypeTable {
     }
   }
 
-  /// Removes a field. The caller must have checked that no record has a value in the field.
+  /// The caller must have checked that no record has a value in the field.
   func removeField(_ number: Int64) throws {
     try connection.run(Self.sql.changing.removeField, [.integer(number)])
   }
 
-  /// Stores a field's search and sort options. The caller registers the work on the index.
+  /// The caller registers the work on the index.
   func setIndexes(_ indexes: FieldIndexes, ofField number: Int64) throws {
     try connection.run(
       Self.sql.changing.setIndexes, [.integer(number), .integer(Int64(indexes.rawValue))])

@@ -5,20 +5,18 @@ import StoreModel
 /// The tables of record types, with their fields, indexes and grants. In a distributed store, these
 /// small tables are replicated to every node.
 ///
-/// A *dropped* type is one that was removed from the schema. A dropped type keeps its row and
-/// number, because the rows of deleted records (tombstones) may have the number.
+/// A *dropped* type was removed from the schema. It keeps its row and number, because tombstones
+/// may have the number.
 ///
-/// The catalog version is a number that rises when schemas change, so that processes read them
-/// again (``CounterTable/raiseCatalogVersion()``). Saving a record can add a type or fields, which
-/// does not raise the version. So a process looks in the tables for a type or field that it does
+/// Saving a record can add a type or fields without raising the catalog version, by which
+/// processes read schemas again. So a process looks in the tables for a type or field that it does
 /// not know.
 struct RecordTypeTable: Table {
   let transaction: StoreTransaction
 
-  /// The tables of types, fields, options of system fields, and grants. `dropped` is 1 for a
-  /// dropped type, otherwise 0. `value_type` is the name of a field's type, after
-  /// ``encryptionPrefix`` for an encrypted field. `indexes` has the bits of the search and sort
-  /// options (`FieldIndexes`). `permissions` has the bits of a role's rights (`RecordPermissions`).
+  /// `dropped` is 1 for a dropped type. `value_type` is the name of a field's type, after
+  /// ``encryptionPrefix`` if clients encrypt it. `indexes` has the bits of `FieldIndexes`,
+  /// `permissions` those of `RecordPermissions`.
   static let definition = [
     """
     CREATE TABLE record_types (
@@ -43,7 +41,7 @@ struct RecordTypeTable: Table {
     """,
   ]
 
-  /// The text before the type name of an encrypted field, in the column `value_type`.
+  /// The prefix of an encrypted field's type in the column `value_type`.
   static let encryptionPrefix = "ENCRYPTED "
 
   // MARK: Reading
@@ -52,11 +50,9 @@ struct RecordTypeTable: Table {
     try transaction.place(after: last, by: Self.sql.places)
   }
 
-  /// Returns the record type with this name in the schema for the database; nil if the schema has
-  /// none, or has dropped it.
+  /// nil also for a dropped type.
   ///
-  /// - Complexity: O(1) once the type is cached. A missing type is not cached, and is looked up
-  ///   each time.
+  /// - Complexity: O(1) once the type is cached. A missing type is not cached.
   func type(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry? {
     let key = Catalog.RecordTypeKey(
       container: address.container, environment: address.environment, name: name)
@@ -72,7 +68,7 @@ struct RecordTypeTable: Table {
     return entry
   }
 
-  /// Returns the name of the record type with this number, dropped or not.
+  /// Dropped or not.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func name(ofType number: Int64) throws -> String {
@@ -87,16 +83,14 @@ struct RecordTypeTable: Table {
     return name
   }
 
-  /// Returns the field of the type with this name; nil if there is none. If the entry does not have
-  /// the field, the method reads all fields of the type again.
+  /// If the entry does not have the field, all fields of the type are read again.
   func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field? {
     if let known = type.fields[name] { return known }
     try loadFields(of: type)
     return type.fields[name]
   }
 
-  /// Returns a container's whole schema, as the transaction sees it, without the system's type for
-  /// shares.
+  /// Without the system's type for shares.
   func schema(
     of container: String, in environment: ContainerEnvironment
   ) throws -> ContainerSchema {
@@ -135,8 +129,7 @@ struct RecordTypeTable: Table {
     entry.grants = grants
   }
 
-  /// Reads the fields of a type into its entry. Call it to see fields that other processes may have
-  /// added by saving records.
+  /// Finds the fields that other processes added by saving records.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` for a field of an unknown type.
   func loadFields(of entry: RecordTypeEntry) throws {
@@ -157,22 +150,18 @@ struct RecordTypeTable: Table {
 
   // MARK: Types created by saving records
 
-  /// Creates a record type, when its first record is saved. The type gets the options and grants
-  /// that a type has without a schema file.
+  /// With the options and grants of a type without a schema file.
   func add(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry {
     try add(
       named: name, .implicit, container: address.container, environment: address.environment)
   }
 
-  /// Refuses a record that would create too many record types or fields. Schemas that an
-  /// administrator imports or deploys are not limited.
+  /// Schemas that an administrator imports or deploys are not limited.
   ///
   /// - Parameters:
-  ///   - record: the record to be saved.
-  ///   - type: the type of the record; nil if the save would create the type.
-  ///   - newFields: the names of the fields that the save would create.
-  ///   - address: the address of the database.
-  /// - Throws: ``ItemFailure/Code/quotaExceeded`` with the limit: a number of types or of fields.
+  ///   - type: nil if the save would create the type.
+  ///   - newFields: the fields that the save would create.
+  /// - Throws: ``ItemFailure/Code/quotaExceeded``.
   func checkLimit(
     for record: Record, in type: RecordTypeEntry?, newFields: [String], at address: DatabaseAddress
   ) throws {
@@ -198,17 +187,16 @@ struct RecordTypeTable: Table {
         + "creates is \(fieldLimit)")
   }
 
-  /// Returns the number of a container's record types, without dropped ones. The result is never
-  /// nil, because the statement always returns one row.
+  /// Counts without dropped types. The result is never nil, because the statement always returns
+  /// one row.
   private func count(of container: String, in environment: ContainerEnvironment) throws -> Int? {
     try connection.first(
       Self.sql.count, [.text(container), .text(environment.rawValue)]
     ) { Int($0.integer(0)) }
   }
 
-  /// Notes that the transaction uses a type. The writer adds noted types to the ``SchemaCache``
-  /// after the commit. The method does nothing if the type was noted last for the same database,
-  /// with as many fields.
+  /// The writer adds noted types to the ``SchemaCache`` after the commit. A type that was noted
+  /// last for the same database, with as many fields, is not noted again.
   func noteUse(
     of type: RecordTypeEntry, in database: DatabaseID, at address: DatabaseAddress
   ) {

@@ -2,16 +2,14 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The custom roles in the schemas of containers, and the users who are their members. A custom
-/// role is one that the schema creates, unlike the system's roles such as `_world`.
+/// The roles that schemas create, unlike the system's such as `_world`, and their members.
 ///
 /// After a change, the caller must raise the catalog version
 /// (``CounterTable/raiseCatalogVersion()``), because connections cache the roles of users.
 struct RoleTable: Table {
   let transaction: StoreTransaction
 
-  /// The tables of roles and of their members. A role without a row in `security_roles` has no
-  /// members.
+  /// A role without a row in `security_roles` has no members.
   static let definition = [
     """
     CREATE TABLE security_roles (
@@ -34,7 +32,7 @@ struct RoleTable: Table {
       ) { $0.text(0) })
   }
 
-  /// Adds a role without members. The schema must not have it yet.
+  /// The schema must not have the role yet.
   func add(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
     try connection.run(Self.sql.add, [.text(container), .text(environment.rawValue), .text(role)])
   }
@@ -50,15 +48,11 @@ struct RoleTable: Table {
 
   // MARK: Members
 
-  /// Returns the roles of a user in a container: `_world`, `_icloud` for a signed-in user, and
-  /// those granted to the user. The role `_creator` is not among them, because it depends on the
-  /// record.
+  /// `_world`, `_icloud` for a signed-in user, and those granted to the user; not `_creator`,
+  /// which depends on the record.
   ///
   /// The connection's ``Catalog`` caches the roles of up to 50,000 users; a full cache is emptied.
   ///
-  /// - Parameters:
-  ///   - userRecordName: the user; nil for an anonymous caller.
-  ///   - address: the address of the container and environment.
   /// - Complexity: O(1) once the user's roles are cached.
   func roles(of userRecordName: String?, at address: DatabaseAddress) throws -> Set<String> {
     guard let userRecordName else { return [RecordGrants.SystemRole.world] }
@@ -90,10 +84,7 @@ struct RoleTable: Table {
     ) { $0.text(0) }
   }
 
-  /// Grants a role to a user, or revokes it. The method does nothing if the user has the role
-  /// already, or does not have the role to be revoked.
-  ///
-  /// - Parameter isMember: true to grant the role, false to revoke it.
+  /// Does nothing if the user has the role already, or does not have the role to be revoked.
   func setMembership(
     _ isMember: Bool, of userRecordName: String, in role: String, of container: String,
     _ environment: ContainerEnvironment

@@ -5,29 +5,24 @@ import StoreModel
 /// A cache of the record types and database addresses that recent writes have used. With it,
 /// records are prepared outside of transactions (``RecordCreation``).
 ///
-/// The cache may be outdated. A prepared record therefore has the catalog version of its type: a
-/// number that rises when schemas change. A transaction uses the prepared record only if it finds
-/// the same catalog version.
+/// The cache may be outdated, so a transaction uses a prepared record only if it finds the catalog
+/// version with which its type was read.
 ///
 /// Any thread may call the methods: a lock guards the state.
 final class SchemaCache: @unchecked Sendable {
-  /// A record type as one transaction has seen it. Fields that later saves of records have added
-  /// may be missing: such a save does not raise the catalog version.
+  /// A record type as one transaction has seen it. Fields that later saves have added may be
+  /// missing, because they do not raise the catalog version.
   struct RecordType: Sendable {
-    /// The catalog version at which the type was read.
     var catalogVersion: Int64
-    /// The number of the type in ``RecordTypeTable``.
+    /// The type's number in ``RecordTypeTable``.
     var number: Int64
-    /// The known fields by their names.
     var fields: [String: RecordTypeEntry.Field]
   }
 
-  /// An addition to the cache: a record type that a committed transaction has used, and the
-  /// database in which it was used.
+  /// A record type that a committed transaction has used in a database.
   struct Update {
     var database: DatabaseID
     var address: DatabaseAddress
-    /// The name of the record type.
     var name: String
     var type: RecordType
   }
@@ -37,11 +32,9 @@ final class SchemaCache: @unchecked Sendable {
   private var addresses: [DatabaseID: DatabaseAddress] = [:]
   private var types: [Catalog.RecordTypeKey: RecordType] = [:]
 
-  /// The number of cached databases at which all are removed before the next are added. The same
-  /// limit holds for types.
+  /// The databases, or types, at which all are removed before the next are added.
   private static let limit = 50_000
 
-  /// Adds the types that a committed transaction has used.
   func add(_ updates: [Update]) {
     guard !updates.isEmpty else { return }
     lock.withLock {
@@ -54,10 +47,8 @@ final class SchemaCache: @unchecked Sendable {
     }
   }
 
-  /// Prepares the records of the operations, on the caller's thread.
-  ///
-  /// - Returns: for each operation its prepared record, or nil if none was prepared. The array is
-  ///   empty if no operation is a `create`, or if the database is not in the cache.
+  /// On the caller's thread. Returns a prepared record or nil for each operation; empty if no
+  /// operation is a `create`, or if the database is not in the cache.
   func creations(for modification: RecordModification) -> [RecordCreation?] {
     guard modification.operations.contains(where: { $0.kind == .create }),
       let address = lock.withLock({ addresses[modification.database] })
@@ -76,7 +67,6 @@ final class SchemaCache: @unchecked Sendable {
 }
 
 extension Catalog.RecordTypeKey {
-  /// Creates the key of a type in the schema for the database at this address.
   init(_ name: String, at address: DatabaseAddress) {
     self.init(container: address.container, environment: address.environment, name: name)
   }

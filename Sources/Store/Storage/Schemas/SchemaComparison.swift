@@ -1,13 +1,12 @@
 import CloudKitModel
 import StoreModel
 
-/// The computation of the changes that a deployment or an import makes to a schema. The comparison
-/// only reads; ``SchemaModifier`` makes the changes.
+/// The changes of a deployment or an import. ``SchemaModifier`` makes them.
 struct SchemaComparison {
   let transaction: StoreTransaction
 
-  /// Returns the changes that add the development schema to the production schema, and the refused
-  /// ones among them. A change to the type or the encryption of a field is refused.
+  /// Adds the development schema to the production schema. Another type or encryption of a field
+  /// is refused.
   func deployment(of container: String) throws -> SchemaOutcome {
     let development = try RecordTypeTable(transaction: transaction).schema(
       of: container, in: .development)
@@ -30,8 +29,8 @@ struct SchemaComparison {
     return SchemaOutcome(changes: changes, refusals: refusals)
   }
 
-  /// Returns the changes that turn the development schema into `schema`. The system's record types,
-  /// such as `Users`, stay even if `schema` does not have them.
+  /// Turns the development schema into `schema`. The system's record types, such as `Users`, stay
+  /// in any case.
   func importChanges(
     _ schema: ContainerSchema, of container: String
   ) throws -> [SchemaChange] {
@@ -44,7 +43,7 @@ struct SchemaComparison {
     return current.changes(to: target)
   }
 
-  /// Returns a scan of the development records of a type; nil if the schema does not have the type.
+  /// Returns nil if the schema does not have the type.
   func scan(ofType name: String, in container: String) throws -> TypeScan? {
     let address = DatabaseAddress(
       container: container, environment: .development, scope: .public, owner: nil)
@@ -53,10 +52,8 @@ struct SchemaComparison {
     }
   }
 
-  /// Refuses the changes of an import if a record would lose data that was saved after the import's
-  /// checks began.
-  ///
-  /// - Throws: ``StoreError/Code/overloaded`` with the name of such a record.
+  /// - Throws: ``StoreError/Code/overloaded`` with a record that was saved after the checks began
+  ///   and would lose data.
   func refuseLosses(
     of changes: [SchemaChange], inRecordsSavedSince start: ImportStart, in container: String
   ) throws {
@@ -76,8 +73,7 @@ struct SchemaComparison {
 }
 
 extension SchemaChange {
-  /// The record type, or the field of it, whose data the change would remove; nil for a change that
-  /// removes no data.
+  /// The type, or field of it, whose data the change would remove.
   var removed: (type: String, field: String?)? {
     switch self {
     case .removeRecordType(let type): (type, nil)

@@ -2,19 +2,14 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The execution of changes to a container's schema in one environment, in the writer's
-/// transaction.
-///
-/// The transaction has all locks, so no other transaction saves a record at the same time.
-/// ``SchemaComparison`` computes the changes.
+/// Changes to a container's schema in one environment, as ``SchemaComparison`` computes them. The
+/// transaction has all locks, so no other transaction saves a record at the same time.
 struct SchemaModifier {
   let transaction: StoreTransaction
-  /// The container whose schema is changed.
   let container: String
   let environment: ContainerEnvironment
 
-  /// Carries out changes in their order, then raises the catalog version, so that all processes
-  /// read the schema again. The method does nothing if there are no changes.
+  /// Also raises the catalog version, so that all processes read the schema again.
   ///
   /// - Throws: ``StoreError/Code/notFound`` if the schema no longer has the type or field of a
   ///   change.
@@ -24,11 +19,9 @@ struct SchemaModifier {
     try CounterTable(transaction: transaction).raiseCatalogVersion()
   }
 
-  /// The table of record types.
   private var types: RecordTypeTable { RecordTypeTable(transaction: transaction) }
 
-  /// Carries out one change. A field whose type changes is removed, and added again under a new
-  /// number.
+  /// A field whose type changes is removed, and added again under a new number.
   private func apply(_ change: SchemaChange) throws {
     switch change {
     case .addRole(let role):
@@ -68,9 +61,7 @@ struct SchemaModifier {
     }
   }
 
-  /// Returns the record type of this name.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is none.
+  /// - Throws: ``StoreError/Code/notFound``.
   private func type(_ name: String) throws -> RecordTypeEntry {
     let address = DatabaseAddress(
       container: container, environment: environment, scope: .public, owner: nil)
@@ -80,9 +71,7 @@ struct SchemaModifier {
     return type
   }
 
-  /// Returns the field of this name.
-  ///
-  /// - Throws: ``StoreError/Code/notFound`` if there is none.
+  /// - Throws: ``StoreError/Code/notFound``.
   private func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field {
     guard let field = try types.field(name, of: type) else {
       throw StoreError(.notFound, "record type '\(type.name)' no longer has field '\(name)'")
@@ -90,15 +79,14 @@ struct SchemaModifier {
     return field
   }
 
-  /// Removes a type, and the subscription types with this record type. The type keeps its number,
-  /// because tombstones in change feeds may have the number.
+  /// Removes also the subscription types with this record type.
   private func remove(_ type: RecordTypeEntry) throws {
     try types.drop(type.number)
     try SubscriptionTypeTable(transaction: transaction).remove(
       withType: type.name, at: ContainerPlace(container: container, environment: environment))
   }
 
-  /// Adds a field to a type. No index must be built, because no record has a value in the field.
+  /// No index must be built, because no record has a value in the field.
   private func add(
     _ name: String, _ field: ContainerSchema.Field, to type: RecordTypeEntry
   ) throws {
@@ -106,7 +94,6 @@ struct SchemaModifier {
       name, of: field.type, isEncrypted: field.isEncrypted, indexes: field.indexes, to: type)
   }
 
-  /// Removes a field from a type.
   private func remove(_ name: String, from type: RecordTypeEntry) throws {
     try types.removeField(try field(name, of: type).number)
     type.fields[name] = nil
@@ -114,8 +101,7 @@ struct SchemaModifier {
 
   // MARK: Indexes
 
-  /// Starts or ends the indexing of a system field, if the type's options and grants now require
-  /// another index than before.
+  /// The type's options and grants may now require another index than before.
   private func updateIndex(of field: SystemField, in type: RecordTypeEntry) throws {
     let name = field.schemaName
     let old = try self.field(name, of: type).indexes
@@ -125,9 +111,8 @@ struct SchemaModifier {
     type.fields[name]?.indexes = new
   }
 
-  /// Stores the options of a field. If the new options need an index that the old ones did not
-  /// need, or the reverse, the method registers work on the index. ``IndexWorker`` does the work in
-  /// later transactions.
+  /// Registers work on an index that the new options need and the old did not, or the reverse.
+  /// ``IndexWorker`` does it in later transactions.
   private func changeIndexes(
     of name: String, in type: RecordTypeEntry, from old: FieldIndexes, to new: FieldIndexes
   ) throws {

@@ -1,32 +1,23 @@
 import CloudKitModel
 import StoreModel
 
-/// The checks that refuse a request which needs a type, a field or an index that the schema does
-/// not have.
+/// The refusals of requests that need a missing type, field or index.
 ///
 /// In a fixed environment (``StoreConfiguration/fixedEnvironments``), saving a record creates no
-/// type or field, except for the system's types. An administrator must deploy all others. The
-/// checks of what is saved refuse nothing in other environments; those of queries and indexes apply
-/// in each environment.
+/// type or field, except for the system's types: an administrator must deploy all others. The checks
+/// of saves apply only there, those of queries and indexes everywhere.
 ///
-/// Each refusal is an ``ItemFailure`` that names the field. If a command repairs the schema, the
-/// reason in the failure names the command.
+/// Each refusal names the field, and a command that repairs the schema if there is one.
 struct SchemaRequirements {
   let transaction: StoreTransaction
 
-  /// Returns whether the environment of an address is fixed.
   func isFixed(_ address: DatabaseAddress) -> Bool {
     transaction.context.fixedEnvironments.contains(address.environment)
   }
 
-  /// Refuses a record whose type or fields are missing in a fixed environment. Shares are never
-  /// refused. The type `Users` needs no deployment, but its fields do.
+  /// Shares are never refused. The type `Users` needs no deployment, but its fields do.
   ///
-  /// - Parameters:
-  ///   - record: the record to be saved.
-  ///   - hasType: whether the schema has the type of the record.
-  ///   - newFields: the fields that the schema lacks.
-  ///   - address: the address of the database.
+  /// - Parameter newFields: the fields that the schema lacks.
   /// - Throws: ``ItemFailure/Code/invalid``.
   func requireSchema(
     of record: Record, hasType: Bool, newFields: [String], at address: DatabaseAddress
@@ -44,13 +35,10 @@ struct SchemaRequirements {
       at: address, field: name, "record '\(record.recordID)' cannot be saved")
   }
 
-  /// Refuses a record type that is missing in a fixed environment. The system's types are never
-  /// refused.
+  /// The system's types are never refused.
   ///
-  /// - Parameters:
-  ///   - name: the name of the missing type.
-  ///   - address: the address of the database.
-  ///   - consequence: the end of the failure's sentence, such as `a query cannot search it`.
+  /// - Parameter consequence: the end of the failure's sentence, such as `a query cannot search
+  ///   it`.
   /// - Throws: ``ItemFailure/Code/invalid``.
   func requireType(
     named name: String, at address: DatabaseAddress, _ consequence: String
@@ -59,8 +47,7 @@ struct SchemaRequirements {
     throw missing("record type '\(name)'", at: address, field: "recordType", consequence)
   }
 
-  /// Refuses the query of a record type that the schema does not have, in each environment. The
-  /// system's types are never refused.
+  /// In each environment. The system's types are never refused.
   ///
   /// The failure's sentence begins as iCloud's, because apps look for these words.
   ///
@@ -77,13 +64,7 @@ struct SchemaRequirements {
         + "of \(address.container); \(remedy)")
   }
 
-  /// Returns the failure for a type or field that is missing in a fixed environment.
-  ///
-  /// - Parameters:
-  ///   - what: the missing type or field, with which the failure's sentence begins.
-  ///   - address: the address of the database.
-  ///   - field: the name for ``ItemFailure/field``.
-  ///   - consequence: the end of the sentence.
+  /// `what` begins the sentence of the failure, and `consequence` ends it.
   func missing(
     _ what: String, at address: DatabaseAddress, field: String, _ consequence: String
   ) -> ItemFailure {
@@ -94,8 +75,7 @@ struct SchemaRequirements {
         + "create it in development and run: petrel schema deploy --container \(address.container)")
   }
 
-  /// Refuses a search by a filter or sort key that needs an index which the schema does not have.
-  /// For a search without filters, the record name must have the option `.queryable`.
+  /// A search without filters needs the option `.queryable` for the record name.
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` without the index, ``ItemFailure/Code/notReady`` while
   ///   the index is being built.
@@ -107,10 +87,8 @@ struct SchemaRequirements {
     try require(.system(.recordName), oneOf: [.queryable], in: type, at: address)
   }
 
-  /// Refuses a filter or sort key on a field without the index that it needs.
-  ///
-  /// Some filters need an option that a field of this type can never have. This method accepts such
-  /// a filter, because the caller's check of the field's type refuses it.
+  /// Accepts a filter that needs an option which a field of this type can never have: the caller's
+  /// check of the field's type refuses it.
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` without the index, ``ItemFailure/Code/notReady`` while
   ///   the index is being built.
@@ -126,8 +104,8 @@ struct SchemaRequirements {
     }
   }
 
-  /// Returns whether a schema can give the field one of these options with an effect. The result is
-  /// true for an unknown field.
+  /// Whether a schema can give the field one of these options with an effect; true for an unknown
+  /// field.
   private func canMark(
     _ key: FieldKey, _ usable: FieldIndexes, in type: RecordTypeEntry
   ) -> Bool {
@@ -136,11 +114,8 @@ struct SchemaRequirements {
       .isDisjoint(with: usable)
   }
 
-  /// Refuses a filter or sort key on a field that has none of these options, or whose index is
-  /// still being built. Parents and shares are never refused.
-  ///
-  /// An unknown field is refused in a fixed environment only. In other environments no record has a
-  /// value in the field yet.
+  /// The index must be complete, too. Parents and shares are never refused. An unknown field is
+  /// refused in a fixed environment only: elsewhere no record has a value in it yet.
   private func require(
     _ key: FieldKey, oneOf usable: FieldIndexes, in type: RecordTypeEntry,
     at address: DatabaseAddress
@@ -198,7 +173,6 @@ struct SchemaRequirements {
 }
 
 extension RecordTypeEntry.Field {
-  /// The options whose indexes are complete.
   fileprivate var readyIndexes: FieldIndexes {
     var ready = indexes
     if indexWork != nil { ready.subtract([.queryable, .sortable]) }
@@ -208,7 +182,6 @@ extension RecordTypeEntry.Field {
 }
 
 extension FieldIndexes {
-  /// The name of the option that the failure recommends.
   fileprivate var optionName: String {
     contains(.queryable) ? "queryable" : contains(.sortable) ? "sortable" : "searchable"
   }

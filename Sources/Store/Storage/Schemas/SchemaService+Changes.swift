@@ -4,12 +4,12 @@ import StoreModel
 extension SchemaService {
   /// Replaces the development schema of a container.
   ///
-  /// - A change that would lose data is refused, and then nothing is changed. Three conditions
-  ///   permit the removal of a record type or a field, or another type for a field: production does
-  ///   not have the type or field, no development record has values of it, and none of its indexes
-  ///   is being built or removed.
+  /// - A change that would lose data is refused, and then nothing is changed. A type or field may
+  ///   be removed, or get another type, under three conditions. Production does not have it, no
+  ///   development record has values of it, and none of its indexes is being built or removed.
   /// - If `schema` does not have the record type `Users`, the present one stays.
-  /// - Parameter isDryRun: whether to return the changes and refusals without changing the schema.
+  ///
+  /// - Parameter isDryRun: whether to change nothing.
   /// - Throws: ``StoreError/Code/overloaded`` if another call changed the schema meanwhile; try
   ///   again.
   public func importSchema(
@@ -49,13 +49,14 @@ extension SchemaService {
     return outcome
   }
 
-  /// Adds a container's development schema to its production schema. The types of the subscriptions
-  /// that were saved in development are added too.
+  /// Adds the development schema to the production schema, with the types of subscriptions that
+  /// were saved in development.
   ///
-  /// - The production schema keeps its record types and fields. Options of fields and grants become
-  ///   those of development. If a field has another type in production, the change is refused, and
-  ///   then nothing is changed.
-  /// - Parameter isDryRun: whether to return the changes and refusals without changing the schema.
+  /// - The production schema keeps its types and fields, and gets the options and grants of
+  ///   development. If a field has another type in production, the change is refused, and then
+  ///   nothing is changed.
+  ///
+  /// - Parameter isDryRun: whether to change nothing.
   public func deploySchema(of container: String, isDryRun: Bool) async throws -> SchemaOutcome {
     // A dry run waits neither for writers nor for the disk.
     if isDryRun {
@@ -73,11 +74,8 @@ extension SchemaService {
     }
   }
 
-  /// Returns the reason why a change to the development schema is refused; nil if it is permitted.
-  ///
-  /// A type or field is removed only if production does not have it, no development record uses it,
-  /// and none of its indexes is being built or removed. The same rule holds for a field whose type
-  /// changes. All other changes are permitted.
+  /// The reason why a change is refused (``importSchema(_:of:isDryRun:)``); nil if it is
+  /// permitted.
   private func loss(
     of change: SchemaChange, container: String, production: ContainerSchema
   ) async throws -> String? {
@@ -109,8 +107,7 @@ extension SchemaService {
         + "again later" : nil
   }
 
-  /// Returns whether a development record has a value in a field. The method reads the records of
-  /// the type, 500 in each read, until it finds a value.
+  /// Reads the records of the type, 500 in each read, until it finds a value.
   private func hasValues(
     of field: String, inType type: String, of container: String
   ) async throws -> Bool {
@@ -130,9 +127,7 @@ extension SchemaService {
     return false
   }
 
-  /// Returns whether an index of a development type is being built or removed.
-  ///
-  /// - Parameter field: the name of the field; nil for any field of the type.
+  /// A field of nil stands for any field of the type.
   private func isAtWork(
     onType type: String, field: String?, of container: String
   ) async throws -> Bool {

@@ -4,13 +4,11 @@ import StoreModel
 
 /// The schemas of containers, their security roles, and the members of roles.
 ///
-/// Every change is one transaction. Each process that has the store open uses the changed schema
-/// from its next transaction on.
+/// Every change is one transaction. Each process uses it from its next transaction on.
 public struct SchemaService: Sendable {
   let transactions: Transactions
 
-  /// Returns the schema of a container in an environment. The schema is empty if nobody has saved a
-  /// record or imported a schema there.
+  /// The schema is empty if nobody has saved a record or imported a schema.
   public func schema(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> ContainerSchema {
@@ -19,8 +17,7 @@ public struct SchemaService: Sendable {
     }
   }
 
-  /// Returns the types of the subscriptions that were saved in a container or deployed to it, in
-  /// the order of their descriptions.
+  /// The types of subscriptions that were saved or deployed, in the order of their descriptions.
   public func subscriptionTypes(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> [SubscriptionType] {
@@ -29,9 +26,7 @@ public struct SchemaService: Sendable {
     }
   }
 
-  /// Returns the roles of a user in a container: `_world`, `_icloud`, and the roles that were
-  /// granted to the user. If `userRecordName` is nil, the caller is anonymous and has only
-  /// `_world`.
+  /// `_world`, `_icloud` for a signed-in user, and the roles that were granted to the user.
   public func roles(
     of userRecordName: String?, container: String, environment: ContainerEnvironment
   ) async throws -> Set<String> {
@@ -42,7 +37,7 @@ public struct SchemaService: Sendable {
     }
   }
 
-  /// Returns the users who were granted a role, in the order of their record names.
+  /// Users in the order of their record names.
   public func members(
     of role: String, container: String, environment: ContainerEnvironment
   ) async throws -> [String] {
@@ -51,9 +46,8 @@ public struct SchemaService: Sendable {
     }
   }
 
-  /// Grants a role of the container to a user, or revokes the role.
+  /// Grants or revokes a role.
   ///
-  /// - Parameter isMember: true to grant the role, false to revoke it.
   /// - Throws: ``StoreError/Code/notFound`` if the schema has no such role, or if the role is one
   ///   of the system, such as `_icloud`; ``StoreError/Code/userDeleted`` if the user is being
   ///   deleted or was deleted recently.

@@ -4,17 +4,17 @@ import StoreModel
 
 /// The table of the subscription types in the schemas of containers.
 ///
-/// A subscription type is the part of a subscription that a schema knows. For a query subscription
-/// it is the record type, the events and the fields of the filters. All zone subscriptions have one
-/// type, and all database subscriptions have another one.
+/// A subscription type is the part of a subscription that a schema knows: the record type, the
+/// events and the filters' fields of a query subscription. All zone subscriptions have one type,
+/// and all database subscriptions another.
 ///
 /// Saving a subscription in development adds its type to the schema. A deployment copies the types
 /// to production.
 struct SubscriptionTypeTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of subscription types. `events` has the bits of the events on which the
-  /// subscriptions fire. `fields` has the names of the filters' fields, separated by spaces.
+  /// `events` has the bits of the events, `fields` the names of the filters' fields, separated by
+  /// spaces.
   static let definition = [
     """
     CREATE TABLE subscription_types (
@@ -69,7 +69,6 @@ struct SubscriptionTypeTable: Table {
 }
 
 extension SubscriptionType {
-  /// Returns the arguments for a row's columns, in their order.
   fileprivate func columns(at place: ContainerPlace) -> [SQLValue] {
     let query =
       switch self {
@@ -83,7 +82,7 @@ extension SubscriptionType {
     ]
   }
 
-  /// Reads the type in the columns `record_type`, `events` and `fields`.
+  /// Reads `record_type`, `events` and `fields`.
   fileprivate init(_ row: any SQLRow) {
     let query = Query(
       recordType: row.text(0), events: .init(rawValue: UInt(row.integer(1))),
@@ -95,9 +94,7 @@ extension SubscriptionType {
     }
   }
 
-  /// The columns of the type of zone subscriptions. No query has them, because a query's record
-  /// type is never empty.
+  /// No query has these columns, because a query's record type is never empty.
   private static let ofZones = Query(recordType: "", events: [], fields: ["zone"])
-  /// The columns of the type of database subscriptions.
   private static let ofDatabases = Query(recordType: "", events: [], fields: ["database"])
 }

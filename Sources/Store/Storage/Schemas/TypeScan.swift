@@ -3,37 +3,26 @@ import StoreModel
 
 /// A scan of all records of a type in all databases of a container's environment, in batches.
 ///
-/// The scan reads one database after the other, in the order of their numbers. Within a database it
-/// follows the creation times of the records. A creation time never changes, so a record that is
-/// saved between two batches keeps its position.
-///
-/// Every record type has the index of creation times that the scan reads.
+/// The scan reads the databases in the order of their numbers. Within one it follows the index of
+/// creation times, which every type has. These never change, so a record that is saved between two
+/// batches keeps its position.
 struct TypeScan {
-  /// A position of the scan: an entry of the index of creation times, after which the next batch
-  /// begins.
+  /// An entry of the index of creation times, after which the next batch begins.
   struct Position: Sendable {
-    /// The number of the database; 0 before the first.
+    /// The database's number; 0 before the first.
     var database: Int64 = 0
-    /// The key of the entry; empty before the first entry of the database.
+    /// The entry's key; empty before the first entry of the database.
     var key: [UInt8] = []
-    /// The record number of the entry; -1 before the first entry of the database.
+    /// -1 before the first entry of the database.
     var number: Int64 = -1
   }
 
-  /// The record type whose records are read.
   let type: RecordTypeEntry
   let container: String
   let environment: ContainerEnvironment
   let transaction: StoreTransaction
 
-  /// Returns the next records, all of one database.
-  ///
-  /// - Parameters:
-  ///   - position: the position that the previous call returned; `Position()` to begin.
-  ///   - limit: the most records to return.
-  ///
-  ///   - Returns: the database, its next records (possibly none), and the position after them. The
-  ///     position is nil at the end of the scan.
+  /// All records of a batch are of one database; a batch may be empty. `next` is nil at the end.
   func records(
     after position: Position, limit: Int
   ) throws -> (database: DatabaseID, records: [StoredRecord], next: Position?) {
@@ -59,7 +48,7 @@ struct TypeScan {
     )
   }
 
-  /// Returns whether there is a record of the type in any database of the container.
+  /// Looks in all databases of the container.
   func hasRecords() throws -> Bool {
     var database: Int64 = 0
     while let next = try nextDatabase(after: database) {
@@ -71,9 +60,7 @@ struct TypeScan {
     return false
   }
 
-  /// Returns the number of the type's records.
-  ///
-  /// - Complexity: linear in that number.
+  /// - Complexity: linear in the number of records.
   func countRecords() throws -> Int {
     var count = 0
     var database: Int64 = 0
@@ -85,16 +72,13 @@ struct TypeScan {
     return count
   }
 
-  /// Returns the number of the container's next database, in the order of numbers; nil if there is
-  /// none.
-  ///
-  /// - Parameter database: the number before the wanted one; 0 for the first database.
+  /// Follows the order of numbers; 0 gives the first database.
   func nextDatabase(after database: Int64) throws -> Int64? {
     try DatabaseTable(transaction: transaction).next(
       after: database, of: container, in: environment)
   }
 
-  /// The number of the creation time in the value index, which has an entry for every record.
+  /// The number in the value index, which has an entry for every record.
   private var creationNumber: Int64 {
     type.field(for: .system(.createdTimestamp))?.number ?? 0
   }

@@ -3,40 +3,36 @@ import Cryptography
 import Foundation
 import StoreModel
 
-/// A position in the results of a query: the end of one page, after which the next page begins.
+/// The end of one page in the results of a query.
 ///
-/// A client gets the position as an encrypted text, the *continuation marker*, and sends the marker
-/// to get the next page. The marker is valid for one ``Scope`` only, so it cannot be used for
-/// another query or by another user.
+/// A client gets it as an encrypted text, the *continuation marker*, and sends the marker for the
+/// next page. The marker is valid for one ``Scope`` only: not for another query or user.
 enum QueryContinuation: Equatable {
-  /// A position in the order of the value index, for a query without sort keys.
+  /// In the order of the value index, for a query without sort keys.
   ///
-  /// - path: the index of the path that the query follows (``AccessPath``), among the paths of the
-  ///   query's filters; nil for the path to all records of the type.
+  /// - path: the index of the followed ``AccessPath`` among those of the filters; nil for the path
+  ///   to all records of the type.
   case scan(path: Int?, AccessPath.Position)
-  /// A position in the order of the query's sort keys, or of the record numbers.
+  /// A place in the order of the sort keys, or of the record numbers.
   case sorted(RecordOrder.Place)
 
-  /// The scope in which a continuation is valid: one query of one caller in one database. If the
-  /// caller may read more or fewer records than before, the scope is another one.
+  /// One query of one caller in one database. If the caller may read more or fewer records than
+  /// before, the scope is another one.
   struct Scope {
-    /// The query, its zone and its caller.
     private let query: RecordQuery
     private let database: DatabaseID
-    /// The records that the caller may read: all, or only those that the caller created.
+    /// All records, or only those that the caller created.
     private let reach: RecordAccess.Reach
 
-    /// Creates the scope of a query.
     init(_ query: RecordQuery, in database: DatabaseID, reach: RecordAccess.Reach) {
       self.query = query
       self.database = database
       self.reach = reach
     }
 
-    /// The number of the query's sort keys.
     var keyCount: Int { query.query.sortKeys.count }
 
-    /// The first 16 bytes of the SHA-256 of the scope.
+    /// 16 bytes of a SHA-256.
     var digest: [UInt8] {
       var encoder = RowEncoder()
       encoder.encode(query.query)
@@ -49,16 +45,14 @@ enum QueryContinuation: Equatable {
     }
   }
 
-  /// The error for a continuation marker of another scope, or for a text that is no marker of this
-  /// store.
+  /// The error also for a text that is no marker of this store.
   static let foreign = StoreError(
     .badContinuation,
     "continuationMarker: the marker does not belong to this query of this caller in this database; "
       + "send the query that returned the marker, or start again without a marker")
 
-  /// Decrypts a continuation marker.
-  ///
-  /// - Throws: ``StoreError/Code/badContinuation`` unless the store made the marker for this scope.
+  /// - Throws: ``StoreError/Code/badContinuation`` unless the store made the marker for this
+  ///   scope.
   init(_ text: String, of scope: Scope, sealedBy tokens: TokenCipher) throws {
     let digest = scope.digest
     let tailSize = Self.numberSize + digest.count
@@ -88,7 +82,7 @@ enum QueryContinuation: Equatable {
     }
   }
 
-  /// Returns the continuation marker: position, record number and the scope's digest, encrypted.
+  /// Position, record number and the scope's digest, encrypted.
   func text(of scope: Scope, sealedBy tokens: TokenCipher) throws -> String {
     var encoder = RowEncoder()
     let number: Int64
@@ -108,7 +102,7 @@ enum QueryContinuation: Equatable {
     return try tokens.seal(encoder.bytes + tail, as: .continuation)
   }
 
-  /// The size of an encoded record number in bytes. The size is fixed: otherwise the length of a
-  /// marker would show how large the record numbers of the database are.
+  /// Fixed: otherwise the length of a marker would show how large the database's record numbers
+  /// are.
   private static let numberSize = 8
 }

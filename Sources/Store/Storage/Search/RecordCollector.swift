@@ -1,46 +1,41 @@
 import CloudKitModel
 
-/// A collection that keeps the first records, in the order of the query, of all that are added: a
-/// page and one record more. The additional record shows that another page follows.
-///
-/// Records may be added in any order. Records up to ``start`` are ignored.
+/// The first of all added records in the order of the query: a page, and one more that shows that
+/// another page follows. Records may be added in any order. Those up to ``start`` are ignored.
 struct RecordCollector {
-  /// The order of the query's results.
   let order: RecordOrder
   /// The number of records of a page.
   let limit: Int
-  /// The place of the last record of the previous page; nil for the first page.
+  /// The last record of the previous page.
   var start: RecordOrder.Place?
-  /// The places of the kept records: fewer than 2 × (``limit`` + 1).
+  /// Fewer than 2 × (``limit`` + 1).
   private var kept: [Kept] = []
-  /// The rows of the kept records, by ``Kept/row``.
+  /// The rows by ``Kept/row``.
   private var rows: [StoredRecord.Row] = []
-  /// Whether the kept records are sorted, and are at most ``limit`` + 1.
+  /// Whether the kept records are sorted, and at most ``limit`` + 1.
   private var isTrimmed = true
-  /// The place of the last of ``limit`` + 1 kept records, when they were last sorted; nil before
-  /// there were as many. Records after this place are ignored.
+  /// The last of ``limit`` + 1 kept records, when they were last sorted. Records after it are
+  /// ignored.
   private var end: RecordOrder.Place?
 
-  /// A place, with the index of its row. Sorting moves places only, because rows are large.
+  /// Sorting moves places only, because rows are large.
   private struct Kept {
     var place: RecordOrder.Place
     var row: Int
   }
 
-  /// Creates a collector without records.
   init(order: RecordOrder, limit: Int) {
     self.order = order
     self.limit = limit
   }
 
-  /// Whether a page and one record more are kept. If records are added in order, no more are
-  /// needed.
+  /// A page and one more. Records added in order need no more.
   var isFull: Bool { kept.count > limit }
 
-  /// The number of records that are missing until ``isFull``.
+  /// The records missing until ``isFull``.
   var missing: Int { max(0, limit + 1 - kept.count) }
 
-  /// Adds a record. A record of an earlier page, or one known to come after this page, is ignored.
+  /// Ignores a record of an earlier page, or one known to come after this page.
   mutating func add(_ row: StoredRecord.Row, at place: RecordOrder.Place) {
     if let start, !order.precedes(start, place) { return }
     if let end, order.precedes(end, place) { return }
@@ -50,22 +45,21 @@ struct RecordCollector {
     if kept.count >= 2 * (limit + 1) { trim() }
   }
 
-  /// Returns the rows of the page, and the place of its last record; the place is nil if no more
-  /// records were added.
+  /// The rows, and the place of the last one if more records were added.
   mutating func page() -> ([StoredRecord.Row], RecordOrder.Place?) {
     trim()
     return (Array(rows.prefix(limit)), kept.count > limit ? kept[limit - 1].place : nil)
   }
 
-  /// Returns the place of the first record after the page, of those added so far; nil before
-  /// ``isFull``. Records after this place cannot be on the page.
+  /// The first record after the page so far; nil before ``isFull``. Later records cannot be on the
+  /// page.
   mutating func bound() -> RecordOrder.Place? {
     guard isFull else { return nil }
     trim()
     return kept[limit].place
   }
 
-  /// Sorts the kept records, and removes all but the first ``limit`` + 1.
+  /// Keeps the first ``limit`` + 1, sorted.
   private mutating func trim() {
     guard !isTrimmed else { return }
     isTrimmed = true

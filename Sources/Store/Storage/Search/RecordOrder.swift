@@ -9,24 +9,21 @@ import CloudKitModel
 ///   numbers is descending if the last sort key is.
 /// - A sort key with a location sorts by the distance from that location.
 struct RecordOrder {
-  /// The sort keys of the query; empty for the order of record numbers.
+  /// The sort keys; none for the order of record numbers.
   var sortKeys: [SortKey]
 
   /// The place of a record in the order.
   struct Place: Equatable {
-    /// The values by which the record is sorted, one for each sort key; nil for a missing value.
-    /// For a sort by distance, the value is the distance in metres.
+    /// One for each sort key; nil for a missing value. For a sort by distance, metres.
     var values: [RecordValue?]
-    /// The number of the record.
     var number: Int64
   }
 
-  /// Returns the place of a record.
   func place(of record: Record, number: Int64) -> Place {
     Place(values: sortKeys.map { Self.value(of: record, for: $0) }, number: number)
   }
 
-  /// Returns the value by which a sort key sorts a record; nil if the record has none.
+  /// Returns nil if the record has no value.
   static func value(of record: Record, for sortKey: SortKey) -> RecordValue? {
     guard let value = record.value(for: sortKey.key) else { return nil }
     if let center = sortKey.relativeLocation {
@@ -36,7 +33,6 @@ struct RecordOrder {
     return value.order(to: value) == nil ? nil : value
   }
 
-  /// Returns whether the left place comes before the right one.
   func precedes(_ left: Place, _ right: Place) -> Bool {
     for (index, sortKey) in sortKeys.enumerated() {
       switch (left.values[index], right.values[index]) {

@@ -1,11 +1,8 @@
 import CloudKitModel
 
-// The use of the search cache by a search. An entry of the cache is a *column* (the keys of one
-// field, by record numbers) or a *list* (the numbers of the records with one key); see
-// ``SearchCacheEntry``.
+// The entries of the search cache are *columns* and *lists* (``SearchCacheEntry``).
 extension RecordSearch {
-  /// Returns the order of candidates by the cached columns of the first two sort keys; nil if the
-  /// first sort key has no cached column.
+  /// The ranking by the cached columns of the first two sort keys; nil if the first has none.
   func ranking() throws -> CandidateRanking? {
     let sortKeys = query.query.sortKeys
     guard let first = sortKeys.first, let column = try column(along: first.key) else { return nil }
@@ -18,10 +15,7 @@ extension RecordSearch {
     return ranking
   }
 
-  /// Returns the condition that a path gives (``SearchCondition``), with the cached entries for it:
-  /// the column of its field, or without a column the lists of its ranges.
-  ///
-  /// - Parameter excludes: true if the records on the path cannot match; false if only they can.
+  /// The condition with the cached column of the path's field, or else the lists of its ranges.
   func condition(of path: AccessPath, excludes: Bool = false) throws -> SearchCondition {
     let column = try key(of: path).flatMap { try self.column(along: $0) }
     var lists: [Int: RecordNumberSet] = [:]
@@ -35,13 +29,11 @@ extension RecordSearch {
     return SearchCondition(path, excludes: excludes, column: column, lists: lists)
   }
 
-  /// Reports to the cache how much this search has spent because entries are missing. Then it
-  /// requests the entries for which all searches together have spent enough.
+  /// Reports what this search has spent because entries are missing, and requests the entries for
+  /// which all searches together have spent enough.
   ///
-  /// - Parameters:
-  ///   - effort: the cost, in index entries, that columns of the sort keys and paths would have
-  ///     saved; 0 or less for none. The costs of the conditions are not included.
-  ///   - conditions: the conditions of the search, which know what they have spent.
+  /// - Parameter effort: what columns of sort keys and paths would have saved, in index entries,
+  ///   without the costs of the conditions.
   func reportMissingEntries(spending effort: Double, conditions: [SearchCondition]) throws {
     guard let cache = transaction.searchCache else { return }
     let conditions = conditions.filter { $0.spent >= Double(self.effort.listThreshold) }
@@ -68,19 +60,13 @@ extension RecordSearch {
     }
   }
 
-  /// The cost of making and keeping a column, as a multiple of the cost of a list.
+  /// The cost of a column as a multiple of that of a list.
   private static let columnPerList = 8.0
   /// The most ranges of a path for which lists are used.
   private static let listedStretches = 8
 
-  /// Reports a cost to a missing entry. If the sum of the reported costs has reached `worth`, the
-  /// method requests the entry from the thread that fills the cache.
-  ///
-  /// - Parameters:
-  ///   - name: the name of the missing entry.
-  ///   - effort: the cost in index entries.
-  ///   - worth: the sum of costs from which on the entry is made, in index entries.
-  ///   - cache: the search cache.
+  /// Reports a cost. At a sum of `worth`, the thread that fills the cache is asked for the entry.
+  /// Costs are in index entries.
   private func want(
     _ name: SearchCacheEntry.Name, spending effort: Double, worth: Double, from cache: SearchCache
   ) {
@@ -90,13 +76,12 @@ extension RecordSearch {
     }
   }
 
-  /// Returns the field whose values or words are on a path; nil for a path without ranges.
+  /// Returns nil for a path without ranges.
   private func key(of path: AccessPath) -> FieldKey? {
     path.stretches.first.flatMap { key(ofField: $0.field) }
   }
 
-  /// Returns the field with this number in the value index, or whose words have this number; nil if
-  /// the type has no such field.
+  /// Accepts also the number of a field's words.
   private func key(ofField number: Int64) -> FieldKey? {
     guard
       let name = type.fields.first(where: {
@@ -106,8 +91,7 @@ extension RecordSearch {
     return SystemField.allCases.first { $0.schemaName == name }.map { .system($0) } ?? .field(name)
   }
 
-  /// Returns the name that the column of a field has in the cache. The result is nil for a field
-  /// that cannot have a column: its keys must be eight bytes long, and all of them must be in the
+  /// nil for a field that cannot have a column: keys must have eight bytes, and all must be in the
   /// index.
   private func columnName(along key: FieldKey) -> SearchCacheEntry.Name? {
     guard path(along: key) != nil, let field = type.field(for: key) else { return nil }
@@ -119,16 +103,15 @@ extension RecordSearch {
     }
   }
 
-  /// Returns the name that the list of a range has in the cache. The result is nil for a range of
-  /// several keys, and on a path with more than `listedStretches` ranges.
+  /// Returns nil for a range of several keys, and on a path with more than `listedStretches`
+  /// ranges.
   private func listName(of stretch: IndexStretch, on path: AccessPath) -> SearchCacheEntry.Name? {
     guard path.stretches.count <= Self.listedStretches, stretch.range.lower == stretch.range.upper
     else { return nil }
     return SearchCacheEntry.Name(database: database, field: stretch.field, key: stretch.range.lower)
   }
 
-  /// Returns the cached column of a field; nil if there is none. For a query without sort keys, the
-  /// method never makes a missing column.
+  /// Makes no missing column for a query without sort keys.
   private func column(along key: FieldKey) throws -> KeyColumn? {
     guard let name = columnName(along: key) else { return nil }
     let isKnown = transaction.searchCache?.entry(name) != nil
@@ -136,11 +119,9 @@ extension RecordSearch {
     return try entry(name, along: key)?.column
   }
 
-  /// Returns an entry with the state of the index that this search's transaction sees. The result
-  /// is nil if the entry is missing, newer than that state, or too old.
-  ///
-  /// An older entry is updated with the records that were saved since. If there are too many of
-  /// these, the method removes the entry from the cache.
+  /// The entry in the state of this transaction; nil if it is missing, newer, or too old. An older
+  /// entry is updated with the records that were saved since. If there are too many, it is removed
+  /// from the cache.
   private func entry(_ name: SearchCacheEntry.Name, along key: FieldKey) throws -> SearchCacheEntry?
   {
     guard let cache = transaction.searchCache else { return nil }
@@ -161,7 +142,7 @@ extension RecordSearch {
     return entry
   }
 
-  /// Makes an entry in this transaction, for tests that do not wait for another thread.
+  /// Serves tests that do not wait for another thread.
   private func fillSearchCache(
     _ name: SearchCacheEntry.Name, on cache: SearchCache
   ) throws -> SearchCacheEntry? {

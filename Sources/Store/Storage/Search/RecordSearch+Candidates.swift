@@ -1,18 +1,17 @@
 import CloudKitModel
 import StoreModel
 
-/// A record that matches the query, decoded as far as the query needs it.
+/// A matching record, decoded as far as the query needs it.
 struct SearchCandidate {
-  /// The record's row, with its whole content.
+  /// The complete row.
   var row: StoredRecord.Row
   /// The record with the fields of ``RecordSearch/glance``.
   var record: Record
 }
 
 extension RecordSearch {
-  /// Reads the record with this number, and checks whether it matches.
+  /// nil if the record does not match.
   ///
-  /// - Returns: the record with the fields that the query needs; nil if it does not match.
   /// - Throws: ``StoreError/Code/corrupt`` if the record does not exist, on a store without a
   ///   search cache.
   func match(_ number: Int64) throws -> SearchCandidate? {
@@ -26,9 +25,7 @@ extension RecordSearch {
     return try match(row)
   }
 
-  /// Checks whether a record matches: its type, its zone, the caller's rights, and all filters.
-  ///
-  /// - Returns: the record with the fields that the query needs; nil if it does not match.
+  /// Checks type, zone, the caller's rights, and all filters. nil if the record does not match.
   func match(_ row: StoredRecord.Row) throws -> SearchCandidate? {
     // A path of record names can lead to records of another type.
     guard row.typeNumber == type.number else { return nil }
@@ -50,7 +47,7 @@ extension RecordSearch {
     return SearchCandidate(row: row, record: record)
   }
 
-  /// Returns the record without the texts of the fields that do not have the option `searchable`.
+  /// Removes the texts of fields without the option `searchable`.
   private func withoutHiddenText(_ record: Record) -> Record {
     var record = record
     for (name, field) in type.fields
@@ -60,7 +57,6 @@ extension RecordSearch {
     return record
   }
 
-  /// Returns the complete records of these rows.
   func records(_ rows: [StoredRecord.Row]) throws -> [Record] {
     try rows.compactMap { row in
       let stored = try RecordTable(transaction: transaction).record(row, in: database)
@@ -69,7 +65,7 @@ extension RecordSearch {
     }
   }
 
-  /// Returns the numbers of the records with these names in the searched zones, in ascending order.
+  /// Looks in the searched zones. The result is in ascending order.
   func numbers(ofRecordsNamed names: [String]) throws -> [Int64] {
     try Set(names).flatMap { name in
       try transaction.connection.rows(
@@ -78,9 +74,8 @@ extension RecordSearch {
     }.sorted()
   }
 
-  /// Returns the conditions that the index can check for matches: first those of ``paths``, in the
-  /// same order, without paths of record names. The next ones are the condition of the searched
-  /// zone, if there is one, and those of negated filters.
+  /// The conditions that the index can check: those of ``paths`` in their order, without paths of
+  /// record names; that of the searched zone; and those of negated filters.
   func conditions() throws -> [SearchCondition] {
     var conditions = try paths.filter { if case .names = $0.source { false } else { true } }
       .map { try condition(of: $0) }
@@ -89,8 +84,7 @@ extension RecordSearch {
       + makeExcludedPaths().map { try condition(of: $0, excludes: true) }
   }
 
-  /// Returns the highest record number in the database, which is an upper bound of the number of
-  /// records; 0 for a database without records.
+  /// An upper bound of the number of records; 0 without records.
   func highestNumber() throws -> Int64 {
     try transaction.connection.first(RecordTable.sql.highest, [.id(database)]) {
       $0.integer(0)

@@ -1,13 +1,11 @@
 import CloudKitModel
 
 extension RecordSearch {
-  /// Returns the paths of the filters (``AccessPath``). Each of them leads to all matches. The
-  /// order of the paths is always the same, because a continuation marker contains the index of a
-  /// path.
+  /// Paths that each lead to all matches, always in the same order, because a continuation marker
+  /// has the index of a path.
   ///
-  /// For a caller who may read only their own records, the only paths are those of record names and
-  /// the one to the caller's records. The length of any other path depends on other users' values,
-  /// and would reveal them.
+  /// For a caller who may read only their own records, there are only paths of record names and
+  /// the one to the caller's records. The length of another path would reveal other users' values.
   func makePaths() -> [AccessPath] {
     if access.reach == .own {
       let own = type.indexOfRecords(madeBy: query.caller.userRecordName, at: address)
@@ -56,8 +54,8 @@ extension RecordSearch {
     }
   }
 
-  /// Returns the paths of negated filters, which lead to records that cannot match. For a caller
-  /// who may read only their own records, there are none.
+  /// Paths to records that cannot match. For a caller who may read only their own records, there
+  /// are none.
   func makeExcludedPaths() -> [AccessPath] {
     guard access.reach == .all else { return [] }
     return query.query.filters.compactMap { filter in
@@ -71,16 +69,15 @@ extension RecordSearch {
     }
   }
 
-  /// The path to every record of the type, through the index of creation times.
+  /// Through the index of creation times.
   var pathToAll: AccessPath {
     let field = type.field(for: .system(.createdTimestamp))
     return AccessPath(
       source: .stretches([IndexStretch(field: field?.number ?? 0, range: .everything)]))
   }
 
-  /// Returns the path through the values of one field. If filters restrict the field, the path is
-  /// that of the filters; otherwise it has all values. The result is nil for a field with lists,
-  /// and for a field of which the index does not have all values.
+  /// The path of the field's filters, or through all values. nil for a field with lists, or of
+  /// which the index does not have all values.
   func path(along key: FieldKey) -> AccessPath? {
     guard let field = type.field(for: key), isIndexed(field, key), !field.type.isList else {
       return nil
@@ -89,14 +86,12 @@ extension RecordSearch {
       ?? AccessPath(source: .stretches([IndexStretch(field: field.number, range: .everything)]))
   }
 
-  /// Returns the index in ``paths`` of the path through a field's values; nil if no filter gives
-  /// such a path.
+  /// The index in ``paths``.
   func indexOfPath(along key: FieldKey) -> Int? {
     guard let field = type.field(for: key) else { return nil }
     return paths.firstIndex { $0.stretches.first?.field == field.number }
   }
 
-  /// Returns whether the index has all values of a field.
   private func isIndexed(_ field: RecordTypeEntry.Field, _ key: FieldKey) -> Bool {
     // In a database with an owner, nearly all records are the owner's, so creators are not indexed.
     if key == .system(.createdUserRecordName), address.owner != nil { return false }
@@ -104,7 +99,7 @@ extension RecordSearch {
       && field.type.element != .asset
   }
 
-  /// Returns the circle of a filter by distance; nil for another filter.
+  /// The circle of a filter by distance.
   private static func circle(of filter: Filter) -> AccessPath.Circle? {
     guard filter.comparator == .near, case .location(let center) = filter.value,
       let radius = filter.distance
@@ -112,9 +107,8 @@ extension RecordSearch {
     return AccessPath.Circle(center: center, radius: radius)
   }
 
-  /// Returns the paths of a filter that searches for words: one for each word that a record must
-  /// have, or a single one for a filter that needs any of its words. There are none if the index of
-  /// words is incomplete.
+  /// One path for each word that a record must have, or a single one for a filter that needs any
+  /// of its words. None if the index of words is incomplete.
   private func tokenPaths(of filter: Filter) -> [AccessPath] {
     let fields: [RecordTypeEntry.Field]
     switch filter.key {
@@ -136,7 +130,7 @@ extension RecordSearch {
     }
   }
 
-  /// Returns the record names that a filter permits; nil if the filter does not compare with names.
+  /// Returns nil if the filter does not compare with names.
   private static func names(of filter: Filter) -> [String]? {
     guard filter.options.isEmpty else { return nil }
     switch (filter.comparator, filter.value) {

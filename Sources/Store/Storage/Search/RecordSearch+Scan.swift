@@ -1,14 +1,12 @@
 import CloudKitModel
 import StoreModel
 
-// The search for a page of a query without sort keys.
 extension RecordSearch {
-  /// Returns a page in the order of the value index. The result is nil if the page has the order of
-  /// the record numbers instead. That is so for a filter on record names, and for a zone with few
-  /// records.
+  /// In the order of the value index; nil if the page has the order of record numbers instead:
+  /// with a filter on record names, or in a zone with few records.
   ///
-  /// The scan follows the path with the fewest entries, called the *driver*. Without paths, it
-  /// follows the creation times of all records. All pages of a query follow the same path.
+  /// The scan follows the path with the fewest entries, the *driver*, or the creation times of all
+  /// records. All pages follow the same path.
   ///
   /// - Throws: ``StoreError/Code/badContinuation`` if the path of the previous page no longer
   ///   exists, because the schema was changed.
@@ -44,10 +42,8 @@ extension RecordSearch {
     return page
   }
 
-  /// Returns the numbers of the type's records in the searched zone. The result is nil if all zones
-  /// are searched, or if the zone has more records than `limit`.
-  ///
-  /// - Parameter limit: the most records that the zone may have, of all types.
+  /// Returns nil if all zones are searched, or if the zone has more than `limit` records of all
+  /// types.
   func recordsOfZone(upTo limit: Int = .max) throws -> RecordNumberSet? {
     guard zoneNumber != nil else { return nil }
     var reader = EntryReader(AccessPath(source: .zone))
@@ -60,14 +56,8 @@ extension RecordSearch {
     return numbers
   }
 
-  /// Returns the next page of records on a path.
-  ///
-  /// - Parameters:
-  ///   - path: the path to follow.
-  ///   - driver: the index of the path among the paths of the filters; nil for the path to all
-  ///     records.
-  ///   - start: the entry after which the page begins; nil for the first page.
-  ///   - sieve: the conditions of the other filters, which exclude records before they are read.
+  /// `driver` is the path's index among those of the filters; nil for the path to all records.
+  /// `sieve` has the conditions of the other filters.
   private func page(
     along path: AccessPath, _ driver: Int?, after start: AccessPath.Position?,
     _ sieve: inout CandidateSieve
@@ -103,8 +93,7 @@ extension RecordSearch {
     return RecordPage(records: try records(rows), continuation: nil)
   }
 
-  /// Returns whether an entry is the first entry of its record on the path. A record with a list
-  /// can have several entries on a path; the scan uses the first one only.
+  /// A record with a list can have several entries on a path, of which the scan uses the first.
   private func isFirst(_ entry: IndexEntryPlace, on path: AccessPath, _ record: Record) -> Bool {
     guard path.hasRepeats else { return true }
     let first = path.stretches[entry.stretch].range
@@ -128,7 +117,7 @@ extension RecordSearch {
     return keys[stretch.field]?.first { stretch.range.contains($0) } == entry.key.bytes
   }
 
-  /// Returns the number of index entries of a path, at most `limit`.
+  /// Counts index entries.
   func count(_ path: AccessPath, upTo limit: Int) throws -> Int {
     var count = 0
     for stretch in path.stretches where count < limit {

@@ -3,43 +3,34 @@ import StoreModel
 
 /// The search for one page of a query's results, in one read transaction.
 ///
-/// A *candidate* is a record that may match the query. The search reads each candidate, and checks
-/// all filters on it. So the result is correct whatever the plan of the search. Paths
-/// (``AccessPath``), conditions (``SearchCondition``) and plans (``SearchPlan``) only reduce the
-/// number of candidates.
+/// A *candidate* is a record that may match. The search reads each candidate and checks all
+/// filters, so the result is correct whatever the plan. Paths (``AccessPath``), conditions
+/// (``SearchCondition``) and plans (``SearchPlan``) only reduce the number of candidates.
 struct RecordSearch {
-  /// The query, with its limit and its continuation.
   let query: RecordQuery
-  /// The database to search.
   let database: DatabaseID
-  /// The address of the searched database.
   let address: DatabaseAddress
   let transaction: StoreTransaction
-  /// The record type that the query searches.
   let type: RecordTypeEntry
-  /// The number of the zone to search; nil to search all zones, and if the database has only one.
+  /// The zone; nil to search all zones, and if the database has only one.
   let zoneNumber: Int64?
-  /// The scope in which this query's continuation markers are valid.
+  /// The scope of continuation markers.
   let scope: QueryContinuation.Scope
-  /// The end of the previous page; nil for the first page.
+  /// The end of the previous page.
   let continuation: QueryContinuation?
-  /// The caller's rights for records of the type. Records that the caller may not read are not in
-  /// the results.
+  /// Records that the caller may not read are not in the results.
   let access: RecordAccess
-  /// The searched zone as a participant of its shares sees it; nil for other callers. Records that
-  /// are not shared with the participant are not in the results.
+  /// The zone of a participant. Records that are not shared with the participant are not in the
+  /// results.
   let shared: SharedZone?
-  /// The parts of a record by which the search decides whether and where it is on the page.
+  /// Decides whether and where a record is on the page.
   let glance: RecordGlance
-  /// The costs of the steps, and the limits of the search.
   let effort: SearchEffort
-  /// The paths of the filters (``makePaths()``). Each of them leads to all matches.
+  /// See ``makePaths()``.
   private(set) var paths: [AccessPath] = []
 
-  /// Prepares the search and checks the query.
-  ///
-  /// The result is nil if no record can match. That is so if the schema does not have a field in
-  /// which a match must have a value. It is also so for a type of the system without records.
+  /// Returns nil if no record can match: the schema does not have a field in which a match must have
+  /// a value, or a type of the system has no records.
   ///
   /// - Throws: ``ItemFailure`` if the zone or the type does not exist, the caller may read no records
   ///   of the type, or a filter does not fit the schema; ``StoreError/Code/badContinuation`` for a
@@ -91,7 +82,7 @@ struct RecordSearch {
     paths = makePaths()
   }
 
-  /// Executes the search, and returns the page, with a continuation marker if more records follow.
+  /// Returns a continuation marker if more records follow.
   func run() throws -> RecordPage {
     if query.query.sortKeys.isEmpty, let page = try scannedPage() { return page }
     var search = try SortedSearch(self)
@@ -107,8 +98,6 @@ struct RecordSearch {
       })
   }
 
-  /// Returns the caller's rights for records of the query's type.
-  ///
   /// - Throws: ``ItemFailure/Code/accessDenied`` if the caller may read no record of the type.
   private static func access(
     of query: RecordQuery, at address: DatabaseAddress, transaction: StoreTransaction
@@ -124,10 +113,9 @@ struct RecordSearch {
     return access
   }
 
-  /// Checks that a filter fits the type of its field.
+  /// Returns false if no record can match, because the filter needs a value in a field that no
+  /// record has.
   ///
-  /// - Returns: false if no record can match, because the filter needs a value in a field that no
-  ///   record has.
   /// - Throws: ``ItemFailure`` if the filter does not fit the type, or if the field is encrypted.
   private static func check(
     _ filter: Filter, against type: RecordTypeEntry, transaction: StoreTransaction
@@ -157,9 +145,7 @@ struct RecordSearch {
     return true
   }
 
-  /// Checks that a field is not encrypted.
-  ///
-  /// - Throws: ``ItemFailure/Code/invalid``.
+  /// - Throws: ``ItemFailure/Code/invalid`` for an encrypted field.
   private static func checkIsPlain(_ field: RecordTypeEntry.Field, _ name: String) throws {
     guard field.isEncrypted else { return }
     throw ItemFailure(
@@ -167,7 +153,7 @@ struct RecordSearch {
       "field '\(name)' is encrypted: a query cannot search or sort by it")
   }
 
-  /// Checks that a sort key fits the type of its field. A field that no record has fits.
+  /// A field that no record has fits.
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` if the field has no order, or is encrypted.
   private static func check(

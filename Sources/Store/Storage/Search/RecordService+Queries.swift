@@ -2,26 +2,22 @@ import CloudKitModel
 import StoreModel
 
 extension RecordService {
-  /// Searches a database for one page of a query. The value index gives *candidates*: the records
-  /// that may match. The method then checks all filters on each candidate.
+  /// Searches a database for one page of a query. The value index gives *candidates*, on each of
+  /// which all filters are checked.
   ///
-  /// - Without sort keys, the method follows the index of the filter that has the fewest entries.
-  ///   The results are in the order of that index. The indexes of the other filters exclude most
-  ///   records that cannot match, before these records are read.
-  /// - With sort keys, the method follows the index of the first sort key. If the filters leave so
-  ///   few candidates that it costs less to read and sort them all, it does that instead.
-  /// - Some filters have no index, such as a comparison of texts without regard to case. If a query
-  ///   has only such filters, the method may have to read every record of the type.
+  /// - Without sort keys, the search follows the index of the filter with the fewest entries, and
+  ///   the results have its order. The indexes of the other filters exclude most other records
+  ///   before they are read.
+  /// - With sort keys, it follows the index of the first one, or reads and sorts all candidates if
+  ///   that costs less.
+  /// - Some filters have no index, such as a comparison of texts without regard to case. With only
+  ///   such filters, every record of the type may have to be read.
   ///
   /// - Complexity: O(√(*n* · *p*)) index entries for *n* records of the type and *p* records of a
   ///   page, with one filter and one sort key whose values are independent. At worst O(*n*): if the
   ///   filter excludes the records that the sort key puts first.
-  ///
-  /// - Parameters:
-  ///   - query: the query. A limit below 1 counts as 1, a limit above
-  ///     `ServiceLimits.recordsPerPage` as that number.
-  ///   - database: the database to search.
-  /// - Returns: a page of complete records, with a continuation marker if there are more.
+  /// - Parameter query: a limit is brought within 1 to `ServiceLimits.recordsPerPage`.
+  /// - Returns: complete records, with a continuation marker if there are more.
   /// - Throws: ``ItemFailure`` for a query that is invalid or does not fit the schema, and if the zone
   ///   does not exist. The code is ``ItemFailure/Code/notReady`` if the index of a field is still
   ///   being built.

@@ -1,55 +1,43 @@
 import CloudKitModel
 
-/// A condition that each match meets: it is on a certain path (``AccessPath``). If ``excludes`` is
-/// true, the condition is the opposite: a match is not on the path.
+/// A condition that each match meets: it is on a path (``AccessPath``), or, if ``excludes`` is
+/// true, it is not.
 ///
-/// The search checks the condition for a record number without reading the record. There are two
-/// ways:
+/// The search checks a record number without reading the record, in one of two ways:
 ///
-/// - *Gathering* reads the entries of the path in parts, and collects the record numbers in a set.
-///   Once the set is complete, it decides about any number. Before, it serves to estimate the
-///   number of records on the path.
-/// - *Asking* looks up one record number. A path of one or two keys can be asked in the index. A
-///   path whose field has a cached column (``KeyColumn``) can be asked in the column.
+/// - *Gathering* reads the entries of the path in parts into a set of record numbers. A complete
+///   set decides about any number; before, it serves to estimate the records on the path.
+/// - *Asking* looks up one number: in the index, for a path of one or two keys, or in the cached
+///   column (``KeyColumn``) of the path's field.
 struct SearchCondition {
-  /// The gathered record numbers. If ``isComplete`` is true, they decide whether a record meets the
-  /// condition.
+  /// The gathered numbers. If ``isComplete``, they decide whether a record meets the condition.
   private(set) var numbers = RecordNumberSet()
-  /// True if the records on the path cannot match; false if only they can.
   let excludes: Bool
-  /// The path of the condition.
   private let path: AccessPath
-  /// The path without those ranges whose records came from cached lists (``PostingList``).
+  /// The path without the ranges of cached lists (``PostingList``).
   let unlistedPath: AccessPath
-  /// The reader of ``unlistedPath``, which has read the gathered part.
+  /// Reads ``unlistedPath``, up to the gathered part.
   private var reader: EntryReader
-  /// The readers with which the index is asked, one for each key of ``unlistedPath``. The array is
-  /// empty if the path has more than two keys, or a range of several keys.
+  /// One for each key of ``unlistedPath``, to ask the index; empty for more than two keys, or a
+  /// range of several.
   private var windows: [NumberWindow]
-  /// The test by the cached column of the path's field; nil if the field has no cached column.
+  /// The cached column of the path's field.
   private let column: ColumnCondition?
-  /// The record numbers that came from cached lists; ``numbers`` contains them too.
+  /// Record numbers from cached lists, which ``numbers`` contains too.
   private let listed: RecordNumberSet
-  /// The number of index entries that gathering has read.
+  /// The index entries read so far.
   private(set) var gathered = 0
-  /// The number of these entries that count. On a path with a circle, entries inside the circle
-  /// count; on the path of a zone, records of the searched type; on other paths, all entries.
+  /// The entries that count: those inside the path's circle, those of the searched type on the
+  /// path of a zone, otherwise all.
   private var met = 0
-  /// The estimated number of entries of ``unlistedPath``.
+  /// The estimated entries of ``unlistedPath``.
   private var total = 0.0
-  /// The first and last entry of each range of ``unlistedPath``, nil for a range without entries.
-  /// The array is empty before it is needed.
+  /// The ends of each range of ``unlistedPath``; empty before they are needed.
   private var spans: [EntrySpan?] = []
-  /// The number of records that were asked in the index.
+  /// The records asked in the index.
   private var questions = 0.0
 
-  /// Creates the condition of a path, without reading anything.
-  ///
-  /// - Parameters:
-  ///   - path: the path.
-  ///   - excludes: true if the records on the path cannot match; false if only they can.
-  ///   - column: the cached column of the path's field; nil if there is none.
-  ///   - lists: the cached lists of some ranges of the path, by the index of the range.
+  /// Reads nothing. `lists` has the cached lists by the indexes of their ranges.
   init(
     _ path: AccessPath, excludes: Bool = false, column: KeyColumn? = nil,
     lists: [Int: RecordNumberSet] = [:]
@@ -74,29 +62,24 @@ struct SearchCondition {
       stretches.count <= Self.askable && windows.count == stretches.count ? windows : []
   }
 
-  /// The most keys of a path that is asked in the index.
+  /// The most keys that are asked in the index.
   private static let askable = 2
-  /// The most ranges of a path whose first and last entries are used for an estimate. On a path
-  /// with more ranges, each range counts the same.
+  /// The most ranges whose ends serve for an estimate. On a path with more, each range counts the
+  /// same.
   private static let fineStretches = 8
 
-  /// Whether the whole path is gathered.
   var isComplete: Bool { reader.isAtEnd }
-  /// Whether the condition can be asked about single records, and is not complete.
+  /// Whether it can be asked, and is not complete.
   var isAskable: Bool { !isComplete && (column != nil || !windows.isEmpty) }
 
-  /// Returns whether exactly the records with one value meet the condition.
-  ///
-  /// - Parameter stretch: the range with the key of the value.
+  /// Whether exactly the records with the value of a range meet the condition.
   func isOf(_ stretch: IndexStretch) -> Bool {
     let stretches = path.stretches
     return !excludes && stretches.count == 1 && stretches[0].field == stretch.field
       && stretches[0].range == stretch.range
   }
 
-  /// Returns whether the condition excludes all records with a value.
-  ///
-  /// - Parameter stretch: the range with the key of the value.
+  /// Whether the condition excludes all records with the value of a range.
   func rulesOut(_ stretch: IndexStretch) -> Bool {
     excludes
       && path.stretches.contains {
@@ -107,14 +90,8 @@ struct SearchCondition {
 
   // MARK: Gathering
 
-  /// Gathers more of the path, and adds the wanted numbers to the set.
-  ///
-  /// From the second call on, the method scans the cached column instead, if that costs less than
+  /// From the second call on, the cached column is scanned instead, if that costs less than
   /// reading the rest of the path. The condition is then complete.
-  ///
-  /// - Parameters:
-  ///   - limit: the most entries to read.
-  ///   - isWanted: returns whether a record number is added to the set.
   mutating func gather(
     _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
   ) throws {
@@ -130,7 +107,7 @@ struct SearchCondition {
     if !isComplete { total = try estimate(in: search) }
   }
 
-  /// Gathers the whole path by a scan of the cached column.
+  /// Gathers by a scan of the cached column.
   private mutating func gatherAll(
     from column: ColumnCondition, where isWanted: (Int64) -> Bool
   ) {
@@ -145,9 +122,8 @@ struct SearchCondition {
     reader.finish()
   }
 
-  /// Returns the estimated number of entries of ``unlistedPath``, from the position that the reader
-  /// has reached. If the position allows no estimate, the result is four times the gathered
-  /// entries.
+  /// The entries of ``unlistedPath``, from the reader's position, or four times the gathered ones
+  /// if the position allows no estimate.
   private mutating func estimate(in search: RecordSearch) throws -> Double {
     let unknown = Double(4 * gathered)
     let count = reader.path.stretches.count
@@ -168,10 +144,10 @@ struct SearchCondition {
     return Double(gathered) * Double(spans.count { $0 != nil }) / (Double(before) + share)
   }
 
-  /// The cost of gathering the rest of the path in the cheapest way, in index entries.
+  /// The cheapest way to gather the rest, in index entries.
   var remaining: Double { min(unread, scanCost) }
 
-  /// The cost of reading the rest of the path from the index, in index entries.
+  /// The rest of the path from the index, in index entries.
   private var unread: Double {
     guard !isComplete else { return 0 }
     let entries = max(1, total - Double(gathered))
@@ -180,10 +156,10 @@ struct SearchCondition {
     return entries * 1.5 + Double(unlistedPath.stretches.count * NumberWindow.seekCost)
   }
 
-  /// The cost of scanning the cached column, in index entries; infinite without a column.
+  /// The cost in index entries; infinite without a column.
   private var scanCost: Double { column?.cost(ofVisiting: members) ?? .infinity }
 
-  /// The estimated number of records on the path; infinite before anything is gathered.
+  /// The estimated records on the path; infinite before anything is gathered.
   var members: Double {
     let listed = Double(listed.count)
     if isComplete { return listed + Double(met) }
@@ -192,9 +168,7 @@ struct SearchCondition {
 
   // MARK: Asking
 
-  /// Returns whether a record meets the condition, and the cost of the answer in index entries.
-  ///
-  /// Call the method only if ``isAskable``.
+  /// Requires ``isAskable``. The cost is in index entries.
   mutating func ask(
     _ number: Int64, in search: RecordSearch
   ) throws -> (isMet: Bool, cost: Int) {
@@ -210,17 +184,15 @@ struct SearchCondition {
     return (holds != excludes, 1 + windowCost - before)
   }
 
-  /// The cost of asking the index so far, in index entries.
+  /// The cost of asking in index entries.
   private var windowCost: Int { windows.reduce(0) { $0 + $1.cost } }
 
-  /// The cost of gathering and asking so far, in index entries.
+  /// The cost in index entries.
   var spent: Double { Double(gathered + windowCost) }
 
   // MARK: Planning
 
-  /// Returns the estimates of the condition for ``SearchPlan``.
-  ///
-  /// - Parameter population: the approximate number of records in the database.
+  /// `population` is the approximate number of records in the database.
   func forPlan(among population: Double) -> SearchPlan.Condition {
     let members = min(members, population)
     let share = (excludes ? population - members : members) / max(1, population)
@@ -229,8 +201,8 @@ struct SearchCondition {
       candidates: excludes ? nil : members)
   }
 
-  /// The expected cost of asking about one record, in index entries: the mean of the past questions
-  /// and of four assumed questions, each with a seek for each key.
+  /// In index entries, for one record: the mean of the past questions and of four assumed ones,
+  /// each with a seek for each key.
   private var questionCost: Double {
     guard column == nil else { return ColumnCondition.cost }
     return Double(4 * NumberWindow.seekCost * windows.count + windowCost) / (4 + questions)

@@ -1,10 +1,8 @@
-// Visits of many keys of a column. For each block, both methods first list the positions of the
-// keys to visit, without a branch for each key. Then they visit the listed positions. A branch for
-// each key would often be predicted wrongly, which would cost more than all other work.
+// For each block, both methods first list the positions to visit, without a branch for each key,
+// then visit them. Such branches would often be predicted wrongly, which would cost more than all
+// other work.
 extension KeyColumn {
-  /// Visits the records whose keys are in a range, in ascending order of their numbers.
-  ///
-  /// - Parameter visit: gets a record number and its key.
+  /// Visits in ascending order of record numbers.
   func visitKeys(in range: ClosedRange<UInt64>, _ visit: (Int64, UInt64) -> Void) {
     let lowest = range.lowerBound
     let width = range.upperBound - lowest
@@ -25,9 +23,7 @@ extension KeyColumn {
     }
   }
 
-  /// Visits these records with their keys, in ascending order of the numbers.
-  ///
-  /// - Parameter visit: gets a record number and its key; nil for a record without a key.
+  /// Visits in ascending order of record numbers; nil for a record without a key.
   func visitKeys(of numbers: RecordNumberSet, _ visit: (Int64, UInt64?) -> Void) {
     withUnsafeTemporaryAllocation(of: (place: UInt16, key: UInt64).self, capacity: Self.blockSize) {
       found in

@@ -2,63 +2,55 @@ import CloudKitModel
 import StoreModel
 import Synchronization
 
-/// A cache of parts of the value index in memory. The parts are called *entries*
-/// (``SearchCacheEntry``). Their memory is limited.
+/// A cache of parts of the value index (``SearchCacheEntry``), in limited memory.
 ///
-/// - Searches report what they have spent because an entry is missing. An entry is made when the
-///   sum of these costs is high enough.
+/// - Searches report what they have spent because an entry is missing. It is made when the sum is
+///   high enough.
 /// - If too many records change between two uses of an entry, the entry is removed. When the memory
 ///   is full, the least recently used entry is removed.
-/// - After each removal, searches must spend twice as much as before until the entry is made again,
-///   but at most 64 times the first sum.
+/// - After each removal, searches must spend twice as much until the entry is made again, at most
+///   64 times the first sum.
 ///
-/// All reading threads share the cache; a mutex guards its state. Entries are values, so a search
-/// can use an entry that has since been removed from the cache.
+/// All reading threads share the cache; a mutex guards it. Entries are values, so a search can use
+/// one that has since been removed.
 final class SearchCache: Sendable {
-  /// The name of an entry.
   typealias Name = SearchCacheEntry.Name
 
-  /// The costs that searches have reported for a missing entry.
+  /// The reported costs of a missing entry.
   fileprivate struct Demand {
-    /// The sum of the reported costs, in index entries: the time to read one entry of the index in
-    /// order.
+    /// The sum in index entries.
     var spent = 0.0
-    /// The factor by which the usual cost is multiplied, before ``spent`` is compared with it.
+    /// The factor of the usual cost with which ``spent`` is compared.
     var costFactor = 1.0
-    /// Whether the entry was requested and has not been received yet.
+    /// Whether the entry was requested, and not received yet.
     var isOrdered = false
   }
 
-  /// The state that the mutex guards.
+  /// Guarded by the mutex.
   fileprivate struct State {
-    /// The entries, each with the value that ``uses`` had at the entry's last use.
+    /// The entries with the value of ``uses`` at the last use.
     var entries: [Name: (entry: SearchCacheEntry, lastUse: Int)] = [:]
-    /// The demands for missing entries, and the cost factors of entries that were removed before.
+    /// The demands, and the cost factors of entries that were removed.
     var demands: [Name: Demand] = [:]
-    /// The number of uses of all entries so far, by which the last uses are ordered in time.
+    /// Orders the last uses in time.
     var uses = 0
-    /// The memory of all entries in bytes.
+    /// The memory in bytes.
     var size = 0
-    /// The number of requests for entries that were answered, with or without an entry.
+    /// Answered requests, with or without an entry.
     var made = 0
-    /// The number of entries that were removed.
     var givenUp = 0
   }
 
-  /// The most bytes for all entries together. Beyond it, the least recently used entries are
-  /// removed.
+  /// The most bytes. Beyond them, the least recently used entries are removed.
   let limit: Int
   private let state = Mutex(State())
 
-  /// Creates an empty cache.
-  ///
-  /// - Parameter limit: the most bytes for all entries together; 0 for a cache that keeps no
-  ///   entries.
+  /// A limit of 0 keeps no entries.
   init(limit: Int) {
     self.limit = limit
   }
 
-  /// The numbers of entries, made entries and removed entries, and the memory, for metrics.
+  /// The counts for metrics.
   var counts: SearchCacheCounts {
     state.withLock { state in
       let columns = state.entries.values.count { $0.entry.column != nil }
@@ -68,8 +60,8 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Returns an entry, and notes its use; nil if the entry is missing. The entry may be older or
-  /// newer than the state of the store that the search sees.
+  /// Notes a use. The entry may be older or newer than the state of the store that the search
+  /// sees.
   func entry(_ name: Name) -> SearchCacheEntry? {
     state.withLock { state in
       state.uses += 1
@@ -78,10 +70,8 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Adds an entry that was requested.
-  ///
-  /// - Parameter entry: the entry; nil if it was too large or could not be read. In that case,
-  ///   searches must spend twice as much as before until the entry is requested again.
+  /// Answers a request. Without an entry, because it was too large or could not be read, searches
+  /// must spend twice as much until the next request.
   func receive(_ entry: SearchCacheEntry?, as name: Name) {
     state.withLock { state in
       state.made += 1
@@ -91,9 +81,8 @@ final class SearchCache: Sendable {
     if let entry { keep(entry, as: name) }
   }
 
-  /// Adds an entry, or replaces an older version of the entry. If the memory then exceeds the
-  /// limit, the least recently used entries are removed. If the new entry alone exceeds the limit,
-  /// it is removed too.
+  /// Replaces an older version. Beyond the limit, the least recently used entries are removed, and
+  /// the new one if it alone exceeds the limit.
   func keep(_ entry: SearchCacheEntry, as name: Name) {
     state.withLock { state in
       let known = state.entries[name]?.entry
@@ -109,16 +98,13 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Removes an entry. Call it if too many records have changed since the entry's last use.
+  /// Removes an entry since whose last use too many records have changed.
   func giveUp(_ name: Name) {
     state.withLock { $0.giveUp(name) }
   }
 
-  /// Adds a cost to the demand for a missing entry. The method does nothing if the cache now has
-  /// the entry.
-  ///
-  /// - Parameter spent: the cost in index entries that the search has spent because the entry was
-  ///   missing.
+  /// Index entries that a search has spent because the entry is missing. Does nothing if the cache
+  /// now has it.
   func note(_ spent: Double, withoutEntry name: Name) {
     state.withLock { state in
       guard state.entries[name] == nil else { return }
@@ -128,11 +114,8 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Returns whether a missing entry is to be made now, and notes it as requested. After a caller
-  /// got true, the others get false until the cache receives the entry.
-  ///
-  /// - Parameter effort: the cost in index entries that searches must have spent, before
-  ///   multiplication by ``Demand/costFactor``.
+  /// Whether to make a missing entry now. After a caller got true, the others get false until the
+  /// entry is received. `effort` is in index entries, before ``Demand/costFactor``.
   func isWorthMaking(_ name: Name, for effort: Double) -> Bool {
     state.withLock { state in
       let demand = state.demands[name] ?? Demand()
@@ -146,14 +129,12 @@ final class SearchCache: Sendable {
 }
 
 extension SearchCache.State {
-  /// The most missing entries whose demand is stored. At the limit, all demands are removed before
-  /// the next is added.
+  /// The demands at which all are removed before the next is added.
   private static let demandLimit = 10_000
-  /// The greatest cost factor. With a limit, an entry can be made again however often it was
-  /// removed.
+  /// The limit, so that an entry can be made again however often it was removed.
   private static let greatestCostFactor = 64.0
 
-  /// Removes an entry if the cache has it, and doubles the cost factor for making it again.
+  /// Removes an entry and doubles the cost factor.
   mutating func giveUp(_ name: SearchCacheEntry.Name) {
     if let entry = entries.removeValue(forKey: name)?.entry {
       size -= entry.size
@@ -163,7 +144,6 @@ extension SearchCache.State {
     set(SearchCache.Demand(costFactor: min(Self.greatestCostFactor, 2 * costFactor)), for: name)
   }
 
-  /// Stores the demand for an entry.
   mutating func set(_ demand: SearchCache.Demand, for name: SearchCacheEntry.Name) {
     if demands[name] == nil, demands.count >= Self.demandLimit { demands = [:] }
     demands[name] = demand

@@ -2,19 +2,15 @@ import CloudKitModel
 import SQLEngine
 
 extension SearchCacheEntry {
-  /// Returns the entry with the state of a later version; nil if too many records were saved since.
+  /// The entry in the state of a later version; nil if too many records were saved since. Each
+  /// save gives the record and its zone a number above all earlier ones, so those saved since the
+  /// entry's version have higher numbers.
   ///
-  /// Each save gives a new number to the record and its zone, above all earlier ones. So the
-  /// records that were saved since the entry's version are those with higher numbers.
+  /// Deleted records may stay: a search finds no record with their numbers, which are never
+  /// reused.
   ///
-  /// Deleted records may stay in the entry. That is harmless: a search reads each candidate, finds
-  /// no record with the number, and no other record ever gets the number.
-  ///
-  /// - Parameters:
-  ///   - version: the last number that the database has drawn, as the search's transaction sees it.
-  ///   - name: the name of the entry.
-  ///   - key: the field of the entry.
-  ///   - search: a search of the record type that has the field.
+  /// `version` is the last number that the search's transaction sees. The search is one of the
+  /// record type with the field.
   func followed(
     by version: Int64, _ name: Name, along key: FieldKey, in search: RecordSearch
   ) throws -> SearchCacheEntry? {
@@ -36,8 +32,7 @@ extension SearchCacheEntry {
     }
   }
 
-  /// Returns the records of the search's type that were saved since the entry's version, without
-  /// deleted ones. The result is nil if more than `SearchEffort.changeLimit` records of all types
+  /// Without deleted records; nil if more than `SearchEffort.changeLimit` records of all types
   /// were saved.
   private func changes(in search: RecordSearch) throws -> [StoredRecord.Row]? {
     let zones = try ZoneTable(transaction: search.transaction).numbers(
@@ -53,10 +48,7 @@ extension SearchCacheEntry {
     return changes.filter { $0.typeNumber == search.type.number }
   }
 
-  /// Returns the keys that a record has in the value index for a field, or for the words of a
-  /// field.
-  ///
-  /// - Parameter field: the number of the field, or of its words.
+  /// The keys of a field, or of its words, by the number.
   private static func keys(
     of row: StoredRecord.Row, in field: Int64, _ glance: RecordGlance, _ search: RecordSearch
   ) throws -> [[UInt8]] {

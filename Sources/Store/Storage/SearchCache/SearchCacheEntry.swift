@@ -4,21 +4,19 @@ import StoreModel
 /// A part of the value index in the search cache (``SearchCache``). A *column* has the keys of one
 /// field by record numbers. A *list* has the numbers of the records that have one key.
 enum SearchCacheEntry: Sendable {
-  /// The name of an entry: the database, the field, and for a list the key.
+  /// The database, the field, and for a list the key.
   struct Name: Hashable, Sendable {
     var database: DatabaseID
-    /// The number of the field, or of its words (``RecordTypeEntry/Field/tokenNumber``).
+    /// Or of the field's words (``RecordTypeEntry/Field/tokenNumber``).
     var field: Int64
-    /// The key that the records of a list have; nil for a column.
+    /// The key of a list; nil for a column.
     var key: [UInt8]?
   }
 
-  /// A column: the keys of one field.
   case column(KeyColumn)
-  /// A list: the records with one key.
   case list(PostingList)
 
-  /// The last number that the database had drawn when the entry had this state (``DatabaseTable/nextNumber(of:)``).
+  /// The version, as ``KeyColumn/version``.
   var version: Int64 {
     switch self {
     case .column(let column): column.version
@@ -26,7 +24,7 @@ enum SearchCacheEntry: Sendable {
     }
   }
 
-  /// The approximate memory in bytes.
+  /// The approximate bytes.
   var size: Int {
     switch self {
     case .column(let column): column.size
@@ -34,22 +32,18 @@ enum SearchCacheEntry: Sendable {
     }
   }
 
-  /// The column; nil for a list.
   var column: KeyColumn? {
     if case .column(let column) = self { column } else { nil }
   }
 
-  /// The list; nil for a column.
   var list: PostingList? {
     if case .list(let list) = self { list } else { nil }
   }
 }
 
 extension SearchCacheEntry {
-  /// Reads an entry from the value index, as the transaction sees the index. All index entries of
-  /// the field, or of the key, are read.
-  ///
-  /// The result is nil if the entry would exceed `limit` bytes, or if the database does not exist.
+  /// Reads all index entries of the field, or of the key. nil if the entry would exceed `limit`
+  /// bytes, or if the database does not exist.
   init?(reading name: Name, upTo limit: Int, in transaction: StoreTransaction) throws {
     guard
       let version = try DatabaseTable(transaction: transaction).lastNumber(drawnIn: name.database)
@@ -66,13 +60,11 @@ extension SearchCacheEntry {
     }
   }
 
-  /// The error of reading an entry that exceeds its limit.
+  /// The error of an entry that exceeds its limit.
   fileprivate struct TooLarge: Error {}
 }
 
 extension KeyColumn {
-  /// Reads all keys of a field.
-  ///
   /// - Throws: ``SearchCacheEntry/TooLarge`` if the column exceeds `limit` bytes.
   fileprivate init(
     reading name: SearchCacheEntry.Name, version: Int64, upTo limit: Int,
@@ -89,8 +81,6 @@ extension KeyColumn {
 }
 
 extension PostingList {
-  /// Reads the numbers of all records with a key.
-  ///
   /// - Throws: ``SearchCacheEntry/TooLarge`` if the list exceeds `limit` bytes.
   fileprivate init(
     reading name: SearchCacheEntry.Name, _ key: [UInt8], version: Int64, upTo limit: Int,

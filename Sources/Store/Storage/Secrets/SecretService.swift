@@ -5,20 +5,18 @@ import StoreModel
 public struct SecretService: Sendable {
   let transactions: Transactions
 
-  /// The cipher for texts that clients keep, such as change tokens. Its keys come from one of the
-  /// secrets, so each server can read the texts of the others. The store reads the secret once, when
-  /// it is opened.
+  /// The cipher for texts that clients keep, such as change tokens. Its key is one of the secrets,
+  /// read once when the store is opened, so each server can read the texts of the others.
   public var tokens: TokenCipher { transactions.context.tokens }
 
-  /// Returns the secret with this name. If there is none yet, the method stores `proposed` under
-  /// the name and returns it.
+  /// The secret with this name, or `proposed`, which is stored if there is none.
   public func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8] {
     try await transactions.write(locking: .reference) {
       try SecretTable(transaction: $0).secret(named: name, proposing: proposed)
     }
   }
 
-  /// Returns the secret with this name that ``replaceSecret(named:by:)`` stored last; nil if there is none.
+  /// The secret that ``replaceSecret(named:by:)`` stored last.
   public func secret(named name: String) async throws -> [UInt8]? {
     try await transactions.read { try SecretTable(transaction: $0).secret(named: name) }
   }

@@ -17,9 +17,6 @@ struct SecretTable: Table {
     "CREATE TABLE secrets (name TEXT PRIMARY KEY, value BYTEA NOT NULL)"
   ]
 
-  /// Returns the secret with this name. If there is none, the method stores `proposed` under the
-  /// name and returns it.
-  ///
   /// If two servers propose values at the same time, both get the value that was stored first.
   func secret(named name: String, proposing proposed: [UInt8]) throws -> [UInt8] {
     try connection.run(Self.sql.propose, [.text(name), .bytes(proposed)])
@@ -49,22 +46,16 @@ struct SecretTable: Table {
   static let sql = Statements()
 }
 
-// The key with which the store encrypts the tokens that clients keep. The store reads this key when
-// it is opened, before it can run transactions.
+// Read when the store is opened, before it can run transactions.
 extension SecretTable {
-  /// The name of the key that encrypts clients' tokens; see ``TokenCipher``.
   private static let clientTokens = "client-tokens"
 
-  /// Stores the key of clients' tokens in a new store.
-  ///
-  /// The key has 32 random bytes. The migration that creates the store calls this method.
+  /// 32 random bytes, stored by the migration that creates the store.
   @Sendable
   static func makeClientSecret(_ connection: any SQLConnection) throws {
     try connection.run(Self.sql.add, [.text(clientTokens), .bytes(SecureRandom.bytes(count: 32))])
   }
 
-  /// Returns the cipher for clients' tokens.
-  ///
   /// - Throws: ``StoreError/Code/corrupt`` if the store has no such key.
   static func tokenCipher(_ connection: any SQLConnection) throws -> TokenCipher {
     let secret = try connection.first(Self.sql.secret, [.text(clientTokens)]) { $0.bytes(0) }

@@ -2,22 +2,19 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The zones of other users, as the change feeds of shared databases have them.
+/// The zones of other users in the change feeds of shared databases.
 ///
-/// A *mount* is the row of such a zone in a shared database. It has a row in ``ZoneTable`` too, with
-/// the owner's name and a version of the shared database. So the feed of a shared database is read
-/// like that of any other (``ZoneFeed``). This table has the state of the owner's zone for which the
-/// version stands.
+/// A *mount* is such a zone. It has a row in ``ZoneTable`` too, with the owner's name and a
+/// version of the shared database, so the feed is read like any other (``ZoneFeed``). This table
+/// has the state of the owner's zone for which the version stands.
 ///
-/// The mounts say nothing about what the user may see. They follow the user's shares when the feed is
+/// The mounts do not say what the user may see. They follow the user's shares when the feed is
 /// read (``MountUpdate``).
 struct MountTable: Table {
   let transaction: StoreTransaction
 
-  /// - `zone_number` is the number of the zone in the shared database.
-  /// - `owner_database` and `owner_zone` are the numbers of the owner's private database and of the
-  ///   zone in it.
-  /// - `seen_version` is the ``SharedZone/visibleVersion()`` that the feed has reported.
+  /// `zone_number` is that in the shared database; `owner_zone` that in the owner's private
+  /// database. `seen_version` is the ``SharedZone/visibleVersion()`` that the feed has reported.
   static let definition = [
     """
     CREATE TABLE mounts (
@@ -27,17 +24,14 @@ struct MountTable: Table {
     """
   ]
 
-  /// A zone of another user in the feed of a shared database.
+  /// A row of the table.
   struct Mount: Equatable {
-    /// The number of the zone in the shared database.
+    /// The zone's number in the shared database.
     var number: Int64
-    /// The zone with its owner.
     var zoneID: ZoneID
-    /// The owner's private database.
     var database: DatabaseID
-    /// The number of the zone in the owner's database.
     var ownerZone: Int64
-    /// The version of the zone's visible part that the feed has reported.
+    /// The version that the feed has reported.
     var seenVersion: Int64
   }
 
@@ -60,7 +54,7 @@ struct MountTable: Table {
       ])
   }
 
-  /// Removes a mount. Its zone has to be removed too.
+  /// The zone has to be removed too.
   func remove(_ number: Int64, of database: DatabaseID) throws {
     try connection.run(Self.sql.remove, [.id(database), .integer(number)])
   }

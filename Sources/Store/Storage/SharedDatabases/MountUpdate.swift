@@ -1,23 +1,18 @@
 import CloudKitModel
 import StoreModel
 
-/// The changes that bring the mounts of a shared database up to date with the user's shares.
-///
-/// The feed of a shared database is read after the update, so it has all that was acknowledged before
-/// the request.
+/// Brings the mounts of a shared database up to date with the user's shares. The feed is read
+/// afterwards, so it has all that was acknowledged before the request.
 struct MountUpdate {
   private let shared: SharedDatabase
   private let database: DatabaseID
-  /// The zones that the user takes part in, whose mounts are missing or older.
+  /// The user's zones whose mounts are missing or older.
   private var changed: [(zone: SharedZone, version: Int64, mount: MountTable.Mount?)] = []
-  /// The mounts of zones that the user does not take part in any more.
+  /// The mounts of zones in which the user's part has ended.
   private var ended: [MountTable.Mount] = []
 
-  /// Whether the mounts are up to date.
   var isEmpty: Bool { changed.isEmpty && ended.isEmpty }
 
-  /// Compares the mounts of a shared database with the user's shares.
-  ///
   /// - Complexity: a few statements for each share of the user.
   init(of shared: SharedDatabase, _ database: DatabaseID) throws {
     self.shared = shared
@@ -39,9 +34,8 @@ struct MountUpdate {
     ended = mounts.filter { !present.contains($0.zoneID) }
   }
 
-  /// Writes the changes, in a transaction with the lock of the shared database.
-  ///
-  /// - Parameter timestamp: the time from which the retention of deleted zones counts.
+  /// Needs the lock of the shared database. The retention of deleted zones counts from
+  /// `timestamp`.
   func write(at timestamp: Timestamp) throws {
     let transaction = shared.transaction
     let zones = ZoneTable(transaction: transaction)
@@ -72,8 +66,8 @@ struct MountUpdate {
 }
 
 extension SharedZone {
-  /// Returns the number of the latest change of what the participant sees of the zone, from the
-  /// sequence of the owner's database. An acceptance and a removal count as changes.
+  /// The latest change of what the participant sees, by the sequence of the owner's database. An
+  /// acceptance and a removal count.
   ///
   /// - Complexity: two statements for each share of a hierarchy.
   func visibleVersion() throws -> Int64 {

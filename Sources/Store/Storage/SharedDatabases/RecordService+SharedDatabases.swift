@@ -2,19 +2,15 @@ import CloudKitModel
 import StoreModel
 
 extension RecordModification {
-  /// Whether an operation names a zone of another user, so that the request may be one of a shared
-  /// database.
+  /// The request may be one of a shared database.
   var namesOtherOwners: Bool {
     operations.contains { $0.recordID.zoneID.ownerName != ZoneID.currentOwnerName }
   }
 }
 
 extension RecordService {
-  /// Carries out a request in a shared database: the operations on the zones of each owner are one
-  /// modification of the owner's private database.
-  ///
-  /// - Returns: an outcome for each operation, in the order of the request; nil if the database of
-  ///   the request is no shared one.
+  /// The operations on the zones of each owner are one modification of the owner's private
+  /// database. Outcomes are in the order of the request; nil if its database is no shared one.
   func sharedOutcomes(of modification: RecordModification) async throws -> [RecordOutcome]? {
     let parts = try await transactions.read { transaction in
       try SharedDatabase.at(modification.database, in: transaction)?.parts(of: modification)
@@ -42,16 +38,14 @@ extension RecordService {
 
 /// The operations of a request in a shared database on the zones of one owner.
 private struct OwnerPart: Sendable {
-  /// The indexes of the operations in the request.
   var indexes: [Int]
-  /// The operations, as the owner's private database carries them out.
+  /// The request as the owner's private database carries it out.
   var modification: RecordModification
   var naming: ZoneNaming
 }
 
 extension SharedDatabase {
-  /// Returns the operations of a request for each owner, without those on zones that do not exist for
-  /// the user.
+  /// Groups the operations by owners, without those on zones that do not exist for the user.
   fileprivate func parts(of modification: RecordModification) throws -> [OwnerPart] {
     var zones: [ZoneID: SharedZone?] = [:]
     var parts: [DatabaseID: (naming: ZoneNaming, indexes: [Int])] = [:]

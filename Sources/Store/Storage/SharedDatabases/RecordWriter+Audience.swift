@@ -2,15 +2,9 @@ import CloudKitModel
 import StoreModel
 
 extension RecordWriter {
-  /// Returns the participants of shares who learn of the change of a record.
+  /// Comes after the record's new place was written, or before its place is removed.
   ///
-  /// Call the method after the record's new place was written, or before its place is removed.
-  ///
-  /// - Parameters:
-  ///   - number: the number of the record.
-  ///   - zone: the number of its zone.
-  ///   - topBefore: the top of the record before the change, if the change moved the record.
-  ///   - departed: the users whose part ends with the change.
+  /// - Parameter topBefore: the top of the record before a change that moved it.
   /// - Complexity: in a database without shares, no statement; otherwise at most four.
   func audience(
     ofRecord number: Int64, inZone zone: Int64, topBefore: Int64? = nil, departed: [String] = []
@@ -29,8 +23,7 @@ extension RecordWriter {
       departed: departed)
   }
 
-  /// Returns the users whose part in a share ends with the deletion of the share's record; none for
-  /// another record.
+  /// Returns the participants whose part ends with the record of a share.
   func departed(withDeletionOf stored: StoredRecord) throws -> [String] {
     guard stored.record.recordType == ShareContent.recordType else { return [] }
     return try ParticipantTable(transaction: transaction)
@@ -39,6 +32,6 @@ extension RecordWriter {
 }
 
 extension StoredParticipant {
-  /// The user of a participant who has accepted; nil before the acceptance.
+  /// The user; nil before the acceptance.
   var joinedUser: String? { joined == nil ? nil : user }
 }

@@ -11,27 +11,25 @@ struct SharedDatabase {
   let address: DatabaseAddress
   let transaction: StoreTransaction
 
-  /// The advice for a caller who names no zone of another user, for the text of an error.
+  /// The advice to a caller who names no zone of another user.
   static let advice = "name a zone of another user"
 
-  /// Returns the shared database with a number; nil if the database is of another scope.
+  /// Returns nil for a database of another scope.
   static func at(_ database: DatabaseID, in transaction: StoreTransaction) throws -> Self? {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     guard address.scope == .shared else { return nil }
     return Self(address: address, transaction: transaction)
   }
 
-  /// The user record name of the participant.
   var user: String { address.owner ?? "" }
 
-  /// The search of the user for shares by their links.
   var shareSearch: ShareSearch {
     ShareSearch(
       user: user, container: address.container, environment: address.environment,
       transaction: transaction)
   }
 
-  /// Returns a zone; nil if the user takes part in none of its shares.
+  /// Returns nil if the user takes part in none of its shares.
   func zone(_ zoneID: ZoneID) throws -> SharedZone? {
     for (database, number) in try ParticipantTable(transaction: transaction).zones(
       with: user, named: zoneID.zoneName)
@@ -41,8 +39,7 @@ struct SharedDatabase {
     return nil
   }
 
-  /// Returns the zone with a number in an owner's private database; nil if it is of another
-  /// container or environment.
+  /// Returns nil for another container or environment.
   private func zone(_ number: Int64, of database: DatabaseID) throws -> SharedZone? {
     let owner = try DatabaseTable(transaction: transaction).address(of: database)
     guard owner.container == address.container, owner.environment == address.environment
@@ -53,8 +50,6 @@ struct SharedDatabase {
       transaction: transaction)
   }
 
-  /// Returns a zone that the user takes part in.
-  ///
   /// - Throws: ``ItemFailure/Code/zoneNotFound``.
   func existingZone(_ zoneID: ZoneID) throws -> SharedZone {
     guard let zone = try zone(zoneID) else {
@@ -63,15 +58,14 @@ struct SharedDatabase {
     return zone
   }
 
-  /// Returns all zones that the user takes part in, in the order of their owners and names.
+  /// Returns zones in the order of owners and names.
   func zones() throws -> [SharedZone] {
     try ParticipantTable(transaction: transaction).zones(with: user)
       .compactMap { try zone($0.zone, of: $0.database) }
       .sorted { ($0.naming.owner, $0.zoneName) < ($1.naming.owner, $1.zoneName) }
   }
 
-  /// Returns the records with these IDs in the order of the IDs; nil for each that does not exist
-  /// for the user.
+  /// Returns nil for a record that does not exist for the user.
   func records(_ recordIDs: [RecordID]) throws -> [Record?] {
     var zones: [ZoneID: SharedZone?] = [:]
     return try recordIDs.map { recordID in

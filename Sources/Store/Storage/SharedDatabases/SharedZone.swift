@@ -3,24 +3,18 @@ import StoreModel
 
 /// A zone of another user, as a participant of its shares sees it in one transaction.
 ///
-/// The rows of the zone are in the owner's private database. The participant sees the records of the
-/// shares whose invitations the participant has accepted, and nothing else.
+/// The rows are in the owner's private database. The participant sees the records of accepted
+/// shares, and nothing else.
 struct SharedZone {
-  /// The owner's private database.
   let database: DatabaseID
-  /// The number of the zone.
   let number: Int64
-  /// The name of the zone.
   let zoneName: String
-  /// The names of the owner and the participant.
   let naming: ZoneNaming
-  /// The participant's part in the shares of the zone: one share of the zone, or shares of
-  /// hierarchies. There is at least one.
+  /// One share of the zone, or shares of hierarchies; at least one.
   let memberships: [ZoneMembership]
   let transaction: StoreTransaction
 
-  /// Finds the user's part in the shares of a zone. The result is nil if the user has none: the zone
-  /// does not exist for the user then.
+  /// Returns nil if the user has no part: the zone does not exist for the user then.
   init?(
     number: Int64, named zoneName: String, in database: DatabaseID, ownedBy owner: String,
     for user: String, transaction: StoreTransaction
@@ -35,12 +29,10 @@ struct SharedZone {
     naming = ZoneNaming(owner: owner, participant: user)
   }
 
-  /// The ID of the zone as the participant sees it.
+  /// The zone ID as the participant sees it.
   var zoneID: ZoneID { ZoneID(zoneName: zoneName, ownerName: naming.owner) }
 
-  /// Returns the zone as an item of the list of zones.
-  ///
-  /// Its change token is that of a participant who has read all changes.
+  /// The change token is that of a participant who has read all changes.
   func zone() throws -> Zone {
     let version =
       try ZoneTable(transaction: transaction).state(
@@ -62,20 +54,17 @@ struct SharedZone {
       isShared: wholeZone != nil)
   }
 
-  /// Returns the participant as a reader of the zone's feed who has read nothing.
-  ///
-  /// - Parameter version: the present version of the zone.
+  /// A reader of the zone's feed who has read nothing.
   func reader(at version: Int64) -> ChangeToken.Reader {
     ChangeToken.Reader(
       user: naming.participant,
       parts: memberships.map { ChangeToken.Part(beginningOf: $0, at: version) })
   }
 
-  /// The participant's part in the share of the whole zone; nil if records of it are shared.
+  /// The part in the whole zone; nil if records of it are shared.
   var wholeZone: ZoneMembership? { memberships.first { $0.root == nil } }
 
-  /// Returns the participant's part in the share of a record; nil if the participant may not see
-  /// the record.
+  /// nil if the participant may not see the record.
   ///
   /// - Complexity: at most one statement.
   func membership(ofRecord number: Int64) throws -> ZoneMembership? {
@@ -86,9 +75,8 @@ struct SharedZone {
     return memberships.first { $0.root == top }
   }
 
-  /// Returns a record without what the participant may not see: the parent of a shared root, the
-  /// devices of other users, and the other participants of a share (`ShareContent.seen(by:)`). Its
-  /// names are those of the owner's rows.
+  /// Removes the parent of a shared root, the devices of other users, and the other participants
+  /// of a share (`ShareContent.seen(by:)`). Names stay those of the owner's rows.
   func veiled(_ record: Record, number: Int64?, in membership: ZoneMembership) -> Record {
     var record = record
     if number != nil, number == membership.root { record.parent = nil }
@@ -105,14 +93,13 @@ struct SharedZone {
     return record
   }
 
-  /// Returns a record as the participant sees it; nil if the participant may not see it.
+  /// Returns nil if the participant may not see the record.
   func seen(_ stored: StoredRecord) throws -> Record? {
     guard let membership = try membership(ofRecord: stored.number) else { return nil }
     return naming.outward(veiled(stored.record, number: stored.number, in: membership))
   }
 
-  /// Returns the record of a name as the participant sees it; nil if there is none for the
-  /// participant.
+  /// Returns nil if the participant may not see the record.
   func record(named recordName: String) throws -> Record? {
     try RecordTable(transaction: transaction).record(
       named: recordName, inZone: number, of: database
@@ -121,7 +108,6 @@ struct SharedZone {
 }
 
 extension Record {
-  /// Removes the names of the devices on which other users saved the record.
   mutating func hideDevices(ofOthersThan user: String) {
     if created?.userRecordName != user { created?.deviceID = nil }
     if modified?.userRecordName != user { modified?.deviceID = nil }

@@ -4,17 +4,13 @@ import StoreModel
 /// The names of zone owners in an owner's private database, and in the shared database of a
 /// participant.
 ///
-/// In each database, ``ZoneID/currentOwnerName`` stands for the user of that database. So a zone ID
-/// of the owner's rows and the same zone ID for the participant differ.
+/// In each database, ``ZoneID/currentOwnerName`` stands for its user, so the two zone IDs differ.
 struct ZoneNaming {
-  /// The user record name of the owner of the shared records.
   let owner: String
-  /// The user record name of the participant.
   let participant: String
 
   // MARK: From the owner's rows to the participant
 
-  /// Returns a zone ID of the owner's rows, as the participant sees it.
   func outward(_ zoneID: ZoneID) -> ZoneID {
     switch zoneID.ownerName {
     case ZoneID.currentOwnerName: ZoneID(zoneName: zoneID.zoneName, ownerName: owner)
@@ -23,12 +19,10 @@ struct ZoneNaming {
     }
   }
 
-  /// Returns a record ID of the owner's rows, as the participant sees it.
   func outward(_ recordID: RecordID) -> RecordID {
     RecordID(recordName: recordID.recordName, zoneID: outward(recordID.zoneID))
   }
 
-  /// Returns a record of the owner's rows, as the participant sees it.
   func outward(_ record: Record) -> Record {
     var record = record
     record.recordID = outward(record.recordID)
@@ -40,7 +34,6 @@ struct ZoneNaming {
     return record
   }
 
-  /// Returns an outcome of a modification of the owner's records, as the participant sees it.
   func outward(_ outcome: RecordOutcome) -> RecordOutcome {
     switch outcome {
     case .saved(let record): return .saved(outward(record))
@@ -59,7 +52,6 @@ struct ZoneNaming {
 
   // MARK: From the participant to the owner's rows
 
-  /// Returns a zone ID of the participant, as the owner's rows have it.
   func inward(_ zoneID: ZoneID) -> ZoneID {
     switch zoneID.ownerName {
     case owner: ZoneID(zoneName: zoneID.zoneName)
@@ -68,7 +60,6 @@ struct ZoneNaming {
     }
   }
 
-  /// Returns an operation of the participant, as the owner's database carries it out.
   func inward(_ operation: RecordOperation) -> RecordOperation {
     var operation = operation
     operation.recordID.zoneID = inward(operation.recordID.zoneID)
@@ -77,7 +68,6 @@ struct ZoneNaming {
     return operation
   }
 
-  /// Returns a query of the participant, as a search of the owner's database runs it.
   func inward(_ query: RecordQuery) -> RecordQuery {
     var query = query
     query.zoneID = query.zoneID.map(inward)

@@ -6,35 +6,29 @@ import StoreModel
 ///
 /// The type reads no table, so its rules can be tested by themselves.
 struct ParticipantChanges: Equatable {
-  /// The participants that are new or changed.
   private(set) var saved: [StoredParticipant] = []
-  /// The participants that are removed.
   private(set) var ended: [StoredParticipant] = []
   /// The participants who lose the permission to read.
   private(set) var hidden: [StoredParticipant] = []
-  /// The user record names of new participants.
   private(set) var added: Set<String> = []
 
   /// The share before and after the save.
   struct Situation {
-    /// The participants before the save.
     var present: [StoredParticipant]
-    /// The user record name of the share's owner, and the owner's identifier in the share.
+    /// The owner's user record name, and identifier in the share.
     var owner: (user: String, id: String)
     /// The public permission before the save, and after it.
     var permission: (before: SharePermission, after: SharePermission)
-    /// The role of who saves the share.
+    /// The role of the user who saves the share.
     var requester: ShareRole
-    /// The time of the request.
     var timestamp: Timestamp
-    /// Users who have requested access.
+    /// The users who have requested access.
     var requesters: Set<String> = []
     /// The users whom the share blocks after the save.
     var blocked: Set<String> = []
   }
 
-  /// Compares the requested list with the present one. A participant whom the share blocks is
-  /// removed, whatever the list says.
+  /// A participant whom the share blocks is removed, whatever the list says.
   ///
   /// - Parameter requested: the whole list; nil leaves the list as it is.
   /// - Throws: ``ItemFailure/Code/invalid`` for a participant who cannot be added or removed;
@@ -79,7 +73,7 @@ struct ParticipantChanges: Equatable {
     }
   }
 
-  /// Checks that participants are invited or removed only while the share is not public.
+  /// Participants are invited or removed only while the share is not public.
   private func checkSharing(in situation: Situation) throws(ItemFailure) {
     let isPublic = situation.permission.before != .none || situation.permission.after != .none
     guard isPublic else { return }
@@ -93,7 +87,7 @@ struct ParticipantChanges: Equatable {
         + "the share with publicPermission NONE first")
   }
 
-  /// Removes those whom the change of the public permission, or a block, removes.
+  /// Removes those whom the public permission, or a block, removes.
   private mutating func endOthers(
     among kept: inout [StoredParticipant], in situation: Situation
   ) {
@@ -109,8 +103,8 @@ struct ParticipantChanges: Equatable {
     }
   }
 
-  /// Checks that nobody but the owner makes, changes or removes an administrator. It does not matter
-  /// which part of the save does that: the list, a block, or the public permission.
+  /// Only the owner makes, changes or removes an administrator, by whichever part of the save: the
+  /// list, a block, or the public permission.
   private func checkAdministrators(in situation: Situation) throws(ItemFailure) {
     guard
       let reason = AccessPolicy.refusal(
@@ -124,7 +118,6 @@ struct ParticipantChanges: Equatable {
 
   // MARK: Single participants
 
-  /// Whether an entry of the list is the share's owner.
   private static func isOwner(
     _ participant: ShareParticipant, in situation: Situation
   ) -> Bool {
@@ -132,7 +125,6 @@ struct ParticipantChanges: Equatable {
       || participant.user == situation.owner.user
   }
 
-  /// Whether an entry of the list is a known participant.
   private static func isSame(
     _ known: StoredParticipant, as participant: ShareParticipant
   ) -> Bool {
@@ -146,7 +138,6 @@ struct ParticipantChanges: Equatable {
       || (lookup.phoneNumber != nil && lookup.phoneNumber == other.phoneNumber)
   }
 
-  /// Returns a known participant with the requested role and permission.
   private static func changed(
     _ known: StoredParticipant, to participant: ShareParticipant
   ) throws(ItemFailure) -> StoredParticipant {
@@ -157,7 +148,7 @@ struct ParticipantChanges: Equatable {
     return changed
   }
 
-  /// Returns a new participant, who is invited.
+  /// Invites a new participant.
   private static func new(
     _ participant: ShareParticipant, besides known: [StoredParticipant], in situation: Situation
   ) throws(ItemFailure) -> StoredParticipant {
@@ -189,7 +180,6 @@ struct ParticipantChanges: Equatable {
       permission: try permission(of: participant), details: details)
   }
 
-  /// Returns the role that the request gives a participant.
   private static func role(
     of participant: ShareParticipant, before: ShareRole
   ) throws(ItemFailure) -> ShareRole {
@@ -204,7 +194,6 @@ struct ParticipantChanges: Equatable {
     }
   }
 
-  /// Returns the permission that the request gives a participant.
   private static func permission(
     of participant: ShareParticipant
   ) throws(ItemFailure) -> SharePermission {
@@ -218,12 +207,11 @@ struct ParticipantChanges: Equatable {
 }
 
 extension ShareParticipant {
-  /// The user record name of the participant, if the request names one.
   fileprivate var user: String? {
     identity.userRecordName ?? identity.lookup?.userRecordName
   }
 
-  /// The address by which the participant is invited, in canonical form; nil if there is none.
+  /// The address of the invitation, in canonical form.
   fileprivate func canonicalLookup() throws(ModelError) -> UserLookup? {
     guard var lookup = identity.lookup else { return nil }
     if let address = lookup.emailAddress {

@@ -4,12 +4,10 @@ import StoreModel
 
 /// A user as a present or former participant of a share.
 struct StoredPart {
-  /// The number of the share's record.
   var share: Int64
   var participant: StoredParticipant
 }
 
-// The rows of users, as their shared databases and lists of shares need them.
 extension ParticipantTable {
   func everyone(of share: Int64, in database: DatabaseID) throws -> [String] {
     try connection.rows(
@@ -17,7 +15,7 @@ extension ParticipantTable {
     ) { $0.text(0) }
   }
 
-  /// Returns the present and former parts of a user in the shares of a zone, and the invitations.
+  /// Present and former parts, and invitations.
   func parts(
     of user: String, inZone zone: Int64, of database: DatabaseID
   ) throws -> [StoredPart] {
@@ -26,8 +24,8 @@ extension ParticipantTable {
     ) { StoredPart(share: $0.integer(7), participant: try participant($0)) }
   }
 
-  /// Returns the parts of a user in the shares of a zone, in the order of the shares' numbers. A share
-  /// that gives the user no permission is left out.
+  /// Returns parts in the order of the shares' numbers, without shares that give the user no
+  /// permission.
   func memberships(
     of user: String, inZone zone: Int64, of database: DatabaseID
   ) throws -> [ZoneMembership] {
@@ -50,7 +48,7 @@ extension ParticipantTable {
     ) { max($0.integer(0), $0.integer(1)) }.max() ?? 0
   }
 
-  /// Returns the users who see a share, with the numbers of the changes with which they joined.
+  /// Returns the users who see a share, with the changes with which they joined.
   func users(
     of share: Int64, in database: DatabaseID
   ) throws -> [(user: String, joined: Int64)] {
@@ -61,7 +59,7 @@ extension ParticipantTable {
     }
   }
 
-  /// Returns the users who see shares of a zone, each once, in the order of their names.
+  /// Each user who sees shares of a zone once, in the order of names.
   func users(inZone zone: Int64, of database: DatabaseID) throws -> [String] {
     let participants = try connection.rows(
       Self.sql.memberships.users, [.id(database), .integer(zone)], participant)
@@ -72,8 +70,8 @@ extension ParticipantTable {
     try connection.first(Self.sql.memberships.someZone, [.id(database)]) { $0.integer(0) }
   }
 
-  /// Whether a user who takes or took part in a share takes part in another share of the zone. The
-  /// user's change feed of the zone then goes on when the share ends.
+  /// Whether a user of a share takes part in another share of the zone. The user's change feed of
+  /// the zone then goes on when the share ends.
   func hasReadersOfOthers(_ share: Int64, in database: DatabaseID) throws -> Bool {
     try connection.first(
       Self.sql.memberships.readersOfOthers, [.id(database), .integer(share)]
@@ -86,10 +84,8 @@ extension ParticipantTable {
     ) { (DatabaseID(rawValue: $0.integer(0)), $0.integer(1)) }
   }
 
-  /// Returns the zones of a name in which a user has accepted a share, in all databases.
-  ///
-  /// The work depends on the user's own shares only, so its duration says nothing about zones that
-  /// are not shared with the user.
+  /// Finds the zones of a name in which a user has accepted a share, in all databases. The work
+  /// depends on the user's own shares only, so its duration says nothing about others.
   func zones(
     with user: String, named zoneName: String
   ) throws -> [(database: DatabaseID, zone: Int64)] {
@@ -100,8 +96,7 @@ extension ParticipantTable {
 
   // MARK: Lists of shares
 
-  /// Returns the places of shares after a place in which a user takes part, or is invited by the
-  /// record name. The order is that of databases and numbers.
+  /// Includes invitations by the record name. The order is that of databases and numbers.
   func shares(
     with user: String, in database: DatabaseID?, after place: ShareSummary.Place, limit: Int
   ) throws -> [ShareSummary.Place] {
@@ -117,7 +112,7 @@ extension ParticipantTable {
     ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
   }
 
-  /// Returns the numbers of the present participants of a share, without the owner.
+  /// Counts present participants, without the owner.
   func counts(
     of share: Int64, in database: DatabaseID
   ) throws -> (invited: Int, accepted: Int) {
@@ -126,7 +121,7 @@ extension ParticipantTable {
     ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
   }
 
-  /// Returns the numbers of the present participants of all shares, without the owners.
+  /// Counts the present participants of all shares, without the owners.
   func counts() throws -> (invited: Int, accepted: Int) {
     try connection.first(
       Self.sql.memberships.countsAnywhere, []

@@ -4,23 +4,21 @@ import StoreModel
 
 /// A participant of a share; the owner is not among them.
 struct StoredParticipant: Equatable {
-  /// The identifier of the participant in the share.
   var id: String
   /// The user record name; nil while it is not known who the participant is.
   var user: String?
   var role: ShareRole
-  /// The participant's own permission. Who joined by a public share has the share's permission.
+  /// A participant who joined by a public share has the share's permission.
   var permission: SharePermission
-  /// The number of the change with which the participant joined; nil before.
+  /// The change with which the participant joined.
   var joined: Int64?
-  /// The number of the change that removed the participant; nil before.
+  /// The change that removed the participant.
   var ended: Int64?
   var details: ParticipantDetails
 
   /// Whether the participant sees the share after the acceptance.
   var mayRead: Bool { AccessPolicy.refusal(of: .read, as: role, with: permission) == nil }
 
-  /// The participant's answer to the invitation.
   var acceptance: ShareAcceptance {
     if ended != nil { return .removed }
     return joined == nil ? .pending : .accepted
@@ -29,12 +27,12 @@ struct StoredParticipant: Equatable {
 
 /// The participants of shares.
 ///
-/// The row of a participant who had joined stays after the removal. It shows the change feed which
+/// The row of a participant who had joined stays after the removal: it shows the change feed which
 /// records the participant has to delete.
 struct ParticipantTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of participants, with the index by which the rows of a user are found.
+  /// The index finds the rows of a user.
   ///
   /// - `root_number` is that of the share, for the time after its end.
   /// - `role` and `permission` are the cases' places in `allCases`.
@@ -57,12 +55,10 @@ struct ParticipantTable: Table {
 
   // MARK: Reading
 
-  /// Returns the present participants of a share, in the order of their identifiers.
   func participants(of share: Int64, in database: DatabaseID) throws -> [StoredParticipant] {
     try connection.rows(Self.sql.participants, [.id(database), .integer(share)], participant)
   }
 
-  /// Reads the columns of a participant.
   func participant(_ row: any SQLRow) throws -> StoredParticipant {
     let id = row.text(0)
     let user = row.text(1)
@@ -74,7 +70,6 @@ struct ParticipantTable: Table {
       details: try ParticipantDetails(row: row.bytes(6), named: id))
   }
 
-  /// Returns the role of a participant by its place in `ShareRole.allCases`.
   static func role(_ place: Int64, of participant: String) throws -> ShareRole {
     guard let role = ShareRole.allCases.dropFirst(Int(place)).first, place >= 0 else {
       throw StoreError(.corrupt, "participant '\(participant)' has the unknown role \(place)")
@@ -82,7 +77,6 @@ struct ParticipantTable: Table {
     return role
   }
 
-  /// Returns the permission of a participant by its place in `SharePermission.allCases`.
   static func permission(_ place: Int64, of participant: String) throws -> SharePermission {
     guard let permission = SharePermission.allCases.dropFirst(Int(place)).first, place >= 0 else {
       throw StoreError(
@@ -93,7 +87,7 @@ struct ParticipantTable: Table {
 
   // MARK: Writing
 
-  /// Saves a participant of a share, and replaces the one with the same identifier.
+  /// Replaces a participant with the same identifier.
   func save(
     _ participant: StoredParticipant, of share: StoredShare, in database: DatabaseID
   ) throws {
@@ -109,16 +103,12 @@ struct ParticipantTable: Table {
       ])
   }
 
-  /// How many ended parts of a user in a share are kept. A user can join a public share and leave
-  /// it again and again, and each reader of the share passes over the rows of ended parts.
+  /// A user can join a public share and leave it again and again, and each reader of the share
+  /// passes over the rows of ended parts.
   static let endedPartsPerUser: Int64 = 10
 
-  /// Removes a participant. The row of one who had joined stays until ``removeAll(inZone:of:)``, if
-  /// it is among the newest ``endedPartsPerUser`` of the user.
-  ///
-  /// - Parameters:
-  ///   - version: the number of the change that removes the participant.
-  ///   - timestamp: the time of that change.
+  /// The row of a participant who had joined stays until ``removeAll(inZone:of:)``, if it is among
+  /// the newest ``endedPartsPerUser`` of the user. `version` is that of the removing change.
   func end(
     _ participant: StoredParticipant, of share: StoredShare, at version: Int64,
     timestamp: Timestamp, in database: DatabaseID
@@ -135,7 +125,7 @@ struct ParticipantTable: Table {
     if let user = participant.user { try forgetOldParts(of: user, in: share, of: database) }
   }
 
-  /// Deletes all but the newest ended parts of a user in a share.
+  /// Keeps the newest ended parts of a user in a share.
   private func forgetOldParts(
     of user: String, in share: StoredShare, of database: DatabaseID
   ) throws {

@@ -1,16 +1,16 @@
 import CloudKitModel
 import StoreModel
 
-/// Changes of a share by others than those who may save it: users who accept, leave or request access,
-/// deleted users, and administrators of the server.
+/// Changes of a share by users who accept, leave or request access, by deleted users, and by
+/// administrators of the server.
 extension RecordWriter {
   // MARK: Acceptance
 
-  /// Makes the writer's user a participant who has accepted. The share gets a new change tag.
+  /// Makes the writer's user a participant who has accepted, which changes the share's tag.
   ///
-  /// - Parameter invited: the participant as which the user is invited; nil for a user who joins a
-  ///   public share.
-  /// - Throws: ``ItemFailure/Code/tooManyParticipants`` if a public share has no place for the user.
+  /// - Parameter invited: nil for a user who joins a public share.
+  /// - Throws: ``ItemFailure/Code/tooManyParticipants`` if a public share has no place for the
+  ///   user.
   mutating func join(_ share: StoredShare, as invited: StoredParticipant?) throws {
     let user = origin.userRecordName
     let participants = ParticipantTable(transaction: transaction)
@@ -41,7 +41,7 @@ extension RecordWriter {
     try touch(share)
   }
 
-  /// Ends the participant's part in a share. The share gets a new change tag.
+  /// Ends the user's part, and changes the share's tag.
   mutating func leave(_ membership: ZoneMembership) throws {
     let participants = ParticipantTable(transaction: transaction)
     guard
@@ -59,10 +59,8 @@ extension RecordWriter {
 
   // MARK: Requests and deleted users
 
-  /// Removes a deleted user from the shares of the database, which get a new change tag each.
-  ///
-  /// - Parameter limit: the most shares to change.
-  /// - Returns: the number of changed shares.
+  /// Removes a deleted user from at most `limit` shares, which get new change tags. Returns the
+  /// number of changed shares.
   mutating func removeFromShares(_ user: String, limit: Int) throws -> Int {
     let participants = ParticipantTable(transaction: transaction)
     let requests = ShareRequestTable(transaction: transaction)
@@ -79,8 +77,7 @@ extension RecordWriter {
     return shares.count
   }
 
-  /// Records that a user has requested access to a share, which gets a new change tag. A request
-  /// that the share ignores changes nothing.
+  /// Changes the share's tag, unless the share ignores the request.
   mutating func addRequester(_ user: String, to share: StoredShare) throws {
     var share = share
     guard !share.settings.deniesAccessRequests, !share.blocked.contains(user),
@@ -94,7 +91,7 @@ extension RecordWriter {
 
   // MARK: Links
 
-  /// Replaces the link of a share, which gets a new change tag. The old link is unknown then.
+  /// Changes the share's tag. The old link is unknown then.
   mutating func renewLink(of share: StoredShare) throws {
     let links = ShareLinkTable(transaction: transaction)
     if let old = try links.number(ofRoot: share.root, inZone: share.zoneNumber, of: database) {

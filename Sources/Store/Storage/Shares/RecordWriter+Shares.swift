@@ -1,13 +1,9 @@
 import CloudKitModel
 import StoreModel
 
-/// The writes of a save or a deletion of a share in the owner's private database.
+/// The writes of a save or a deletion of a share.
 extension RecordWriter {
-  /// Writes a checked share, and returns its content.
-  ///
-  /// - Parameters:
-  ///   - stored: the record of the share as it was saved.
-  ///   - version: the number of the save.
+  /// Writes a checked share. `stored` is the record as it was saved with `version`.
   mutating func write(
     _ change: ShareChange, of stored: StoredRecord, at version: Int64
   ) throws -> ShareContent? {
@@ -44,8 +40,8 @@ extension RecordWriter {
     return try shares.content(of: share.number, in: database)
   }
 
-  /// Names a new share in its root record, if the root was not saved together with the share. The root
-  /// gets a new change tag.
+  /// Names a new share in its root record, which gets a new change tag, if the root was not saved
+  /// together with it.
   mutating func noteRoot(of change: ShareChange?, sharedBy share: Record) throws {
     guard let change, change.isNew, let number = change.share.root,
       let root = try record(numbered: number), root.record.share == nil
@@ -53,7 +49,7 @@ extension RecordWriter {
     try update(root) { $0.share = Reference(recordName: share.recordID.recordName) }
   }
 
-  /// Returns the number of the link of a root or a zone. The first call adds the link.
+  /// The first call adds the link.
   private mutating func link(ofRoot root: Int64?, inZone zone: Int64) throws -> Int64 {
     let links = ShareLinkTable(transaction: transaction)
     if let known = try links.number(ofRoot: root, inZone: zone, of: database) { return known }
@@ -62,9 +58,8 @@ extension RecordWriter {
     return link
   }
 
-  /// Returns the short GUID of a saved record, which a share of it has now or later. The result is nil
-  /// for a record that cannot be shared: a share, and a record in the default zone or in a public
-  /// database.
+  /// The short GUID that a share of the record has now or later. nil for a record that cannot be
+  /// shared: a share, or a record in the default zone or a public database.
   mutating func shortGUID(of record: Record, inZone zone: Int64) throws -> String? {
     guard address.scope == .private, !record.recordID.zoneID.isDefaultZone,
       record.recordType != ShareContent.recordType,
@@ -75,8 +70,7 @@ extension RecordWriter {
     return try ShareLinkTable(transaction: transaction).shortGUID(of: link, in: database)
   }
 
-  /// Gives the root and its descendants their place in the shared hierarchy, and the share its place
-  /// beside them.
+  /// Gives the root, its descendants and the share their places in the shared hierarchy.
   private func place(_ share: StoredShare, _ change: ShareChange, at version: Int64) throws {
     guard let root = share.root else { return }
     let table = HierarchyTable(transaction: transaction)
@@ -95,7 +89,7 @@ extension RecordWriter {
 // MARK: - The end of a share
 
 extension RecordWriter {
-  /// Returns the record of the share of a deleted root; nil if the record was no root.
+  /// Returns nil if the deleted record was no root.
   func shareRecord(ofRoot stored: StoredRecord) throws -> StoredRecord? {
     guard address.scope == .private, stored.record.share != nil,
       let share = try ShareTable(transaction: transaction).share(
@@ -105,11 +99,8 @@ extension RecordWriter {
       numbered: share.number, in: database)
   }
 
-  /// Ends a share whose record is deleted. Its participants are removed, and its root, if it stays,
-  /// gets a new change tag.
-  ///
-  /// - Parameter version: the number of the deletion.
-  /// - Returns: the root with its new change tag; nil if it does not stay.
+  /// Removes the participants of a share whose record is deleted. The root, if it stays, gets a
+  /// new change tag and is returned.
   mutating func endShare(_ number: Int64, at version: Int64) throws -> Record? {
     let shares = ShareTable(transaction: transaction)
     guard let share = try shares.share(number, in: database) else { return nil }
@@ -137,15 +128,12 @@ extension RecordWriter {
     return try record(numbered: root).map { try update($0) { $0.share = nil } }
   }
 
-  /// Returns the stored record with a number; nil if there is none.
   private func record(numbered number: Int64) throws -> StoredRecord? {
     try RecordTable(transaction: transaction).existingRecord(numbered: number, in: database)
   }
 
-  /// Gives the record of a share a new change tag, and its zone a new version, because its
-  /// participants or requesters changed.
-  ///
-  /// - Parameter departed: the users whose part in the share ends with the change.
+  /// Gives the share a new change tag and its zone a new version, because participants or
+  /// requesters changed. `departed` are the users whose part ends with the change.
   mutating func touch(_ share: StoredShare, departed: [String] = []) throws {
     if let stored = try record(numbered: share.number) {
       try update(stored, departed: departed)
@@ -155,6 +143,6 @@ extension RecordWriter {
 }
 
 extension StoredParticipant {
-  /// Whether the participant is invited by a link for a single use, and nobody has used it.
+  /// Invited by a link for a single use, which nobody has used.
   fileprivate var isAnonymous: Bool { user == nil && details.lookup == nil }
 }

@@ -3,15 +3,15 @@ import StoreModel
 
 /// The shares of all users, for administrators.
 ///
-/// The changes have the same effects as a save or a deletion of the share by its owner: the share gets
-/// a new change tag, and change feeds have the change. The owner is the user who made them.
+/// Changes have the effects of a save or deletion by the owner, who counts as their author: the
+/// share gets a new change tag, and change feeds have the change.
 public struct ShareAdministrationService: Sendable {
   let transactions: Transactions
 
   /// Returns a page of the shares after `last`, in the order of ``ShareSummary/Place``.
   ///
-  /// - Parameter limit: the most shares in the page. The work grows with this number, and not with
-  ///   the number of records that the shares cover.
+  /// - Parameter limit: the work grows with this number, and not with the number of covered
+  ///   records.
   public func shares(
     _ filter: ShareFilter, after last: ShareSummary.Place?, limit: Int
   ) async throws -> ShareList {
@@ -30,11 +30,7 @@ public struct ShareAdministrationService: Sendable {
     }
   }
 
-  /// Returns a share with its participants; nil if there is no such share.
-  ///
-  /// - Parameters:
-  ///   - shareID: the ID of the share's record.
-  ///   - database: the owner's private database.
+  /// Returns a share with its participants, by its record and the owner's private database.
   public func share(_ shareID: RecordID, in database: DatabaseID) async throws -> AdministeredShare?
   {
     try await transactions.read { transaction in
@@ -42,9 +38,9 @@ public struct ShareAdministrationService: Sendable {
     }
   }
 
-  /// Counts the shares and their participants in all databases, for metrics.
+  /// Counts shares and participants in all databases, for metrics.
   ///
-  /// - Complexity: O(*n*) in the number of shares and participants.
+  /// - Complexity: O(*n*) in their number.
   public func counts() async throws -> ShareCounts {
     try await transactions.read { transaction in
       let participants = try ParticipantTable(transaction: transaction).counts()
@@ -64,7 +60,6 @@ public struct ShareAdministrationService: Sendable {
 
   /// Removes a participant from a share.
   ///
-  /// - Parameter participantID: the identifier of the participant in the share.
   /// - Throws: ``ItemFailure/Code/notFound`` if there is no such share or participant;
   ///   ``ItemFailure/Code/invalid`` for the owner, and for an invited participant of a public share.
   public func removeParticipant(
@@ -104,8 +99,8 @@ public struct ShareAdministrationService: Sendable {
     }
   }
 
-  /// Replaces the link of a share. The old link is unknown from then on. The new one stays with the
-  /// root record or zone, also when sharing ends and begins again. Participants stay.
+  /// Replaces the link of a share. The new link stays with the root record or zone, also when
+  /// sharing ends and begins again. Participants stay.
   ///
   /// - Throws: ``ItemFailure/Code/notFound`` if there is no such share.
   public func renewLink(of shareID: RecordID, in database: DatabaseID, timestamp: Timestamp)
@@ -116,8 +111,6 @@ public struct ShareAdministrationService: Sendable {
     }
   }
 
-  /// Runs a change of a share in one transaction.
-  ///
   /// - Throws: ``ItemFailure/Code/notFound`` if there is no such share.
   private func change(
     _ shareID: RecordID, in database: DatabaseID,

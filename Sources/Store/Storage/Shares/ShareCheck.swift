@@ -2,25 +2,20 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-/// The check of the save of a share in the owner's private database. It writes nothing.
+/// The check of a save of a share in the owner's private database. It writes nothing.
 struct ShareCheck {
-  /// The request that saves the share.
   let modification: RecordModification
-  /// The address of the request's database.
   let address: DatabaseAddress
-  /// The zone of the share.
   let zone: ZoneModification
   let transaction: StoreTransaction
 
   private var database: DatabaseID { modification.database }
 
-  /// Checks the save of a share, and returns what it changes.
+  /// Returns what the save changes; nil if the record is no share.
   ///
   /// - Parameters:
-  ///   - record: the record to save. Its content is what the request asks for.
-  ///   - current: the stored record, with its content; nil for a new share.
-  /// - Returns: nil if the record is no share.
-  /// - Throws: ``ItemFailure``.
+  ///   - record: its content is what the request asks for.
+  ///   - current: nil for a new share.
   func change(of record: Record, over current: StoredRecord?) throws -> ShareChange? {
     guard record.recordType == ShareContent.recordType else { return nil }
     guard address.scope == .private else {
@@ -59,9 +54,7 @@ struct ShareCheck {
     return change
   }
 
-  /// Returns the changes of a share's participants.
-  ///
-  /// - Parameter before: the share before the save; nil for a new share.
+  /// - Parameter before: nil for a new share.
   private func participants(
     _ requested: [ShareParticipant]?, of share: StoredShare, _ before: StoredShare?
   ) throws -> ParticipantChanges {
@@ -81,7 +74,6 @@ struct ShareCheck {
         requesters: Set(before?.requesters ?? []), blocked: Set(share.blocked)))
   }
 
-  /// Applies the requested answers to requests for access, and the requested blocks.
   private func settle(_ requested: ShareContent, in share: inout StoredShare) throws {
     if let denies = requested.deniesAccessRequests {
       share.settings.deniesAccessRequests = denies
@@ -117,7 +109,6 @@ struct ShareCheck {
     }
   }
 
-  /// Checks a share that does not exist yet.
   private func newShare(_ record: Record, _ requested: ShareContent) throws -> ShareChange {
     guard !zone.zoneID.isDefaultZone else {
       throw ItemFailure(
@@ -148,7 +139,7 @@ struct ShareCheck {
     return change
   }
 
-  /// Checks the root of a new share, and finds the records that it shares.
+  /// Finds the records that the new share covers.
   private func check(
     root: ShareContent.Root, of record: Record, change: inout ShareChange
   ) throws {
@@ -195,10 +186,10 @@ struct ShareCheck {
     }
   }
 
-  /// Checks the change tag of a root record that is not saved together with its new share.
+  /// For a root record that is not saved together with its new share.
   ///
-  /// - Throws: ``ItemFailure/Code/invalid`` without a tag; ``ItemFailure/Code/conflict``, with the root
-  ///   record, for another tag than the record's.
+  /// - Throws: ``ItemFailure/Code/invalid`` without a tag; ``ItemFailure/Code/conflict``, with the
+  ///   root record, for another tag than the record's.
   private func checkTag(
     of root: ShareContent.Root, _ stored: Record, of share: Record
   ) throws(ItemFailure) {
@@ -216,7 +207,6 @@ struct ShareCheck {
       serverRecord: stored)
   }
 
-  /// Returns the failure of a share in the hierarchy of another one.
   private func alreadyShared(_ record: Record, _ reason: String) -> ItemFailure {
     ItemFailure(
       .alreadyShared, field: "forRecord", "share '\(record.recordID)' cannot be saved: \(reason)")
@@ -228,9 +218,9 @@ struct ShareChange {
   /// The share after the save. Its number is 0 before the first save.
   var share: StoredShare
   var participants: ParticipantChanges
-  /// The place of the root record before the share; nil for a root without a parent.
+  /// The root's place before the share; nil for a root without a parent.
   var rootPlace: HierarchyTable.Place?
-  /// The descendants of the root that are in a larger hierarchy before the share.
+  /// Descendants that are in a larger hierarchy before the share.
   var moving: [Int64] = []
   var isNew = false
 

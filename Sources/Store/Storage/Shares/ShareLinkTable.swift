@@ -7,14 +7,13 @@ import StoreModel
 /// A link belongs to a root record or a zone, so it stays the same when sharing ends and begins
 /// again. A participant without an identity has a link for a single use.
 ///
-/// The text of a link is sealed (``TokenCipher``). It contains the number of the database and of
-/// the link, so the server finds the share without a table of all links.
+/// The text of a link is sealed (``TokenCipher``). It has the numbers of the database and the
+/// link, so the server finds the share without a table of all links.
 struct ShareLinkTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of links, with the index by which a root finds its link.
-  ///
-  /// `root_number` is 0 for a zone. `participant_id` is empty for the link of the share itself.
+  /// The index finds the link of a root. `root_number` is 0 for a zone; `participant_id` is empty
+  /// for the link of the share itself.
   static let definition = [
     """
     CREATE TABLE share_links (
@@ -28,12 +27,7 @@ struct ShareLinkTable: Table {
     """,
   ]
 
-  /// Returns the number of a link; nil if there is none.
-  ///
-  /// - Parameters:
-  ///   - root: the number of the root record; nil for the zone as a whole.
-  ///   - participant: the identifier of a participant with a link for a single use; nil for the
-  ///     link of the share.
+  /// A root of nil is the zone as a whole. A participant is one with a link for a single use.
   func number(
     ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64, of database: DatabaseID
   ) throws -> Int64? {
@@ -43,13 +37,12 @@ struct ShareLinkTable: Table {
     ) { $0.integer(0) }
   }
 
-  /// A link.
+  /// A row of the table.
   struct Link {
-    /// The number of the zone.
     var zone: Int64
-    /// The number of the root record; nil for the zone as a whole.
+    /// The root record; nil for the zone as a whole.
     var root: Int64?
-    /// The identifier of the participant who alone can use the link; nil for the link of a share.
+    /// The only user of the link; nil for the link of a share.
     var participant: String?
   }
 
@@ -62,7 +55,7 @@ struct ShareLinkTable: Table {
     }
   }
 
-  /// Adds a link. Its number is drawn from the database's numbers.
+  /// The number is drawn from the database's numbers.
   func add(
     _ number: Int64, ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64,
     of database: DatabaseID
@@ -83,7 +76,6 @@ struct ShareLinkTable: Table {
     try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
-  /// Returns the text of a link.
   func shortGUID(of link: Int64, in database: DatabaseID) throws -> String {
     try transaction.context.tokens.shareLink(link, in: database)
   }

@@ -9,7 +9,7 @@ struct ShareLookup {
 
   // MARK: Lists
 
-  /// Returns the places of shares after a place. Those of other containers are among them.
+  /// The shares of other containers are among them.
   func places(
     _ filter: ShareFilter, after place: ShareSummary.Place, limit: Int
   ) throws -> [ShareSummary.Place] {
@@ -20,7 +20,7 @@ struct ShareLookup {
     return try shares.places(in: filter.database, after: place, limit: limit)
   }
 
-  /// Returns the share at a place; nil if it is in another container or environment.
+  /// Returns nil for another container or environment.
   func summary(
     at place: ShareSummary.Place, in container: ContainerPlace
   ) throws -> ShareSummary? {
@@ -31,7 +31,6 @@ struct ShareLookup {
     return try summary(of: share, at: address, in: place.database)
   }
 
-  /// Returns a share as lists have it.
   private func summary(
     of share: StoredShare, at address: DatabaseAddress, in database: DatabaseID
   ) throws -> ShareSummary {
@@ -55,11 +54,9 @@ struct ShareLookup {
     var share: StoredShare
     /// The record with the content that the owner sees.
     var record: Record
-    /// The address of the owner's private database.
     var address: DatabaseAddress
   }
 
-  /// Finds the share whose record has an ID; nil if there is none.
   func find(_ shareID: RecordID, in database: DatabaseID) throws -> Found? {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     guard let stored = try record(shareID, at: address, in: database),
@@ -68,7 +65,6 @@ struct ShareLookup {
     return Found(share: share, record: stored.record, address: address)
   }
 
-  /// Returns the share whose record has an ID; nil if there is none.
   func share(_ shareID: RecordID, in database: DatabaseID) throws -> AdministeredShare? {
     guard let found = try find(shareID, in: database) else { return nil }
     let limit = AdministeredShare.countLimit
@@ -78,9 +74,7 @@ struct ShareLookup {
       record: found.record, coveredRecords: min(count, limit), coversMore: count > limit)
   }
 
-  /// Returns the number of records that a share covers, without the record of the share.
-  ///
-  /// - Parameter limit: the greatest number to return.
+  /// Does not count the record of the share. Returns at most `limit`.
   private func coveredRecords(
     of share: StoredShare, in database: DatabaseID, limit: Int
   ) throws -> Int {
@@ -95,7 +89,6 @@ struct ShareLookup {
     return max(0, count - 1)
   }
 
-  /// Returns the users who see a record; nil if there is no such record.
   func readers(of recordID: RecordID, in database: DatabaseID) throws -> RecordReaders? {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     guard let stored = try record(recordID, at: address, in: database) else { return nil }
@@ -111,7 +104,6 @@ struct ShareLookup {
     return readers
   }
 
-  /// Returns the share that covers a record; nil if there is none.
   private func share(
     covering stored: StoredRecord, in database: DatabaseID
   ) throws -> StoredShare? {
@@ -124,7 +116,6 @@ struct ShareLookup {
     }
   }
 
-  /// Returns the record with an ID in a private database; nil if there is none.
   private func record(
     _ recordID: RecordID, at address: DatabaseAddress, in database: DatabaseID
   ) throws -> StoredRecord? {
@@ -138,7 +129,7 @@ struct ShareLookup {
 
   // MARK: Changes
 
-  /// Carries out an operation on a share as its owner would.
+  /// Carries out an operation as the owner would.
   ///
   /// - Throws: the ``ItemFailure`` of an operation that is refused.
   func modify(
@@ -155,14 +146,13 @@ struct ShareLookup {
     for case .failed(let failure) in outcomes { throw failure }
   }
 
-  /// Replaces the link of a share, in the name of its owner.
+  /// Replaces the link in the name of the owner.
   func renewLink(of share: StoredShare, in database: DatabaseID, at timestamp: Timestamp) throws {
     var writer = try RecordWriter(
       to: database, by: try owner(of: database), at: timestamp, transaction: transaction)
     try writer.renewLink(of: share)
   }
 
-  /// Returns the owner of a private database as the origin of changes.
   private func owner(of database: DatabaseID) throws -> ChangeOrigin {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     return ChangeOrigin(userRecordName: address.owner ?? "")

@@ -6,9 +6,8 @@ import StoreModel
 struct ShareRequestTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of users, with the index by which the deletion of a user finds the user's rows.
-  ///
-  /// `is_blocked` is 1 for a user whose requests are ignored, otherwise 0.
+  /// The index finds the rows of a user who is deleted. `is_blocked` is 1 for a user whose
+  /// requests are ignored.
   static let definition = [
     """
     CREATE TABLE share_requests (

@@ -5,8 +5,8 @@ import StoreModel
 public struct ShareService: Sendable {
   let transactions: Transactions
 
-  /// Returns the address of the database that has the share with this link, which is the private
-  /// database of its owner; nil if the link leads to no share.
+  /// The address of the owner's private database, by a share's link; nil if the link leads to no
+  /// share.
   public func address(ofShare shortGUID: String) async throws -> DatabaseAddress? {
     guard let name = transactions.context.tokens.shareLink(named: shortGUID) else { return nil }
     return try await transactions.read { transaction in
@@ -21,14 +21,13 @@ public struct ShareService: Sendable {
 
   /// Returns what a user sees of shares, in the order of the requests.
   ///
-  /// A share is visible to its owner and its participants. It is visible to a user who is invited by
-  /// the record name or by an address. A public share is visible to everyone who has its link. To
-  /// others a share does not exist.
+  /// A share exists for its owner, its participants, and users who are invited by the record name
+  /// or by an address. A public share exists for everyone who has its link.
   ///
   /// - Parameters:
   ///   - user: the user record name of the caller.
   ///   - container: the container of the request. A share of another one does not exist.
-  /// - Returns: for each request the share, or the failure ``ItemFailure/Code/notFound`` or
+  /// - Returns: the share of each request, or the failure ``ItemFailure/Code/notFound`` or
   ///   ``ItemFailure/Code/mayNeedVerification``.
   public func shares(
     _ requests: [ShareRequest], for user: String, of container: String,
@@ -47,12 +46,11 @@ public struct ShareService: Sendable {
     }
   }
 
-  /// Records that a user asks for access to a share. The owner finds the user among the requesters
-  /// of the share.
+  /// Records that a user asks for access to a share, whose owner finds the user among the
+  /// requesters.
   ///
   /// A request is recorded once. It has no effect if the share does not exist, ignores requests,
-  /// blocks the user or is public. It has no effect either if the share has
-  /// `ServiceLimits.requestersPerShare` requesters.
+  /// blocks the user, is public, or has `ServiceLimits.requestersPerShare` requesters.
   ///
   /// - Parameter shortGUID: the identifier of the share, the last part of its URL.
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/alreadyInvited`` if the user is invited or
@@ -82,10 +80,9 @@ public struct ShareService: Sendable {
 
   /// Makes a user a participant of a share who has accepted.
   ///
-  /// A user who is invited accepts the invitation. Every other user joins a public share, with its
-  /// present public permission. The first user who accepts a link for a single use becomes the
-  /// participant whom the link is for. A second acceptance changes nothing, and neither does that of
-  /// the owner.
+  /// An invited user accepts the invitation. Every other user joins a public share, with its
+  /// present permission. A link for a single use is for the first user who accepts it. A second
+  /// acceptance, or that of the owner, changes nothing.
   ///
   /// - Parameters:
   ///   - origin: the user, and the device that gets no push for the change of the share.
@@ -127,35 +124,31 @@ public struct ShareService: Sendable {
   }
 }
 
-/// The search of one user for shares by their links, in one transaction.
+/// The shares by links of one user, in one transaction.
 struct ShareSearch {
-  /// The user record name.
   let user: String
   let container: String
   let environment: ContainerEnvironment
   let transaction: StoreTransaction
 
-  /// A share that a link leads to, before the user's part in it is known.
+  /// A share, before the user's part in it is known.
   struct Found {
-    /// The owner's private database.
     var database: DatabaseID
-    /// The user record name of the owner.
     var owner: String
     var link: ShareLinkTable.Link
     var share: StoredShare
-    /// The record of the share, with the content that its owner sees.
+    /// The record with the content that the owner sees.
     var record: StoredRecord
     /// The content that the owner sees.
     var content: ShareContent
   }
 
-  /// Returns the share of a link in the container and the environment; nil if there is none.
+  /// Returns nil also for another container or environment.
   func find(_ shortGUID: String) throws -> Found? {
     try transaction.context.tokens.shareLink(named: shortGUID).flatMap { try find($0) }
   }
 
-  /// Returns the share of the link with a number; nil if there is none in the container and the
-  /// environment.
+  /// Returns nil also for another container or environment.
   func find(_ name: TokenCipher.ShareLink) throws -> Found? {
     guard
       let link = try ShareLinkTable(transaction: transaction).link(name.link, in: name.database)
@@ -173,22 +166,18 @@ struct ShareSearch {
       content: content)
   }
 
-  /// Returns the share of a link, as the user sees it.
-  ///
   /// - Throws: ``ItemFailure/Code/notFound`` or ``ItemFailure/Code/mayNeedVerification``.
   func share(_ request: ShareRequest) throws -> VisibleShare {
     guard let found = try find(request.shortGUID) else { throw Self.unknown }
     return try visible(found, request)
   }
 
-  /// Returns the share of a link; nil if there is none, or if the user may not see it.
+  /// Returns nil also if the user may not see the share.
   func visible(_ name: TokenCipher.ShareLink) throws -> Found? {
     guard let found = try find(name), try participant(of: found) != nil else { return nil }
     return found
   }
 
-  /// Returns a share that was found, as the user sees it.
-  ///
   /// - Throws: ``ItemFailure/Code/notFound`` or ``ItemFailure/Code/mayNeedVerification``.
   func visible(_ found: Found, _ request: ShareRequest) throws -> VisibleShare {
     guard let participant = try participant(of: found) else { throw try refusal(of: found) }
@@ -212,8 +201,8 @@ struct ShareSearch {
       participant: participant)
   }
 
-  /// Returns the user as a participant of a share; nil if the user may not see the share. A user whom
-  /// the share blocks does not, whatever link or invitation the user has.
+  /// nil if the user may not see the share. A blocked user may not, by whatever link or
+  /// invitation.
   func participant(of found: Found) throws -> ShareParticipant? {
     if user == found.owner { return found.content.owner }
     guard !found.share.blocked.contains(user) else { return nil }
@@ -229,10 +218,8 @@ struct ShareSearch {
       identity: UserIdentity(userRecordName: user))
   }
 
-  /// Returns the user's row among the participants; nil if there is none.
-  ///
-  /// A user may be invited more than once, such as by the record name and by an address. An invitation
-  /// as an administrator, which only the owner gives, is preferred to others.
+  /// A user may be invited more than once, such as by the record name and by an address. An
+  /// invitation as an administrator, which only the owner gives, is preferred.
   func stored(of found: Found) throws -> StoredParticipant? {
     let own = try ParticipantTable(transaction: transaction).participants(
       of: found.share.number, in: found.database
@@ -241,7 +228,7 @@ struct ShareSearch {
       ?? own.first { $0.user == user } ?? own.first
   }
 
-  /// Returns whether the user is a participant, or is invited as one.
+  /// The user is a participant, or is invited as one.
   private func isUser(
     _ participant: StoredParticipant, link: ShareLinkTable.Link
   ) throws -> Bool {
@@ -256,9 +243,8 @@ struct ShareSearch {
       || lookup.phoneNumber.map { $0 == profile.phoneNumber } == true
   }
 
-  /// Checks that the user may take part in one more zone of others.
-  ///
-  /// - Throws: ``ItemFailure/Code/limitExceeded``.
+  /// - Throws: ``ItemFailure/Code/limitExceeded`` if the user takes part in too many zones of
+  ///   others.
   func checkLimit(of found: Found) throws {
     let limit = ServiceLimits.sharedZonesPerUser
     let zones = try ParticipantTable(transaction: transaction).zones(with: user)
@@ -270,10 +256,8 @@ struct ShareSearch {
       "the user takes part in \(zones.count) zones of others; the limit is \(limit)", limit: limit)
   }
 
-  /// Returns the failure for a link of a share that the user may not see.
-  ///
-  /// A share with an invited address that no account has may be meant for the user, whose account
-  /// lacks the address. A link for a single use is for nobody else.
+  /// An invited address that no account has may be the user's, whose account lacks it. A link for
+  /// a single use is for nobody else.
   private func refusal(of found: Found) throws -> ItemFailure {
     guard found.link.participant == nil else { return Self.unknown }
     let users = UserTable(transaction: transaction)
@@ -289,10 +273,9 @@ struct ShareSearch {
       "the share with this link is for a user with another address; add the address to the account")
   }
 
-  /// Returns the failure for a user who accepts a share without being invited.
-  ///
-  /// The link has so many random bits that who has it knows of the share. A link for a single use is
-  /// unknown to others than its user. A user whom the share blocks gets the same failure by each link.
+  /// For a user who is not invited. The link has so many random bits that its holder knows of the
+  /// share. A link for a single use is unknown to others than its user. A blocked user gets the
+  /// same failure by each link.
   func refusalOfAcceptance(of found: Found) throws -> ItemFailure {
     let refusal = try refusal(of: found)
     let isOfShare = found.link.participant == nil && refusal.code == .notFound

@@ -2,8 +2,8 @@ import CloudKitModel
 import StoreModel
 
 extension ShareTable {
-  /// Returns the content of a share as its owner sees it, without the URL, which the server adds;
-  /// nil if the record is no share.
+  /// The content that the owner sees, without the URL, which the server adds; nil if the record is
+  /// no share.
   func content(of number: Int64, in database: DatabaseID) throws -> ShareContent? {
     guard let share = try share(number, in: database) else { return nil }
     let owner = try owner(of: share, in: database)
@@ -30,7 +30,6 @@ extension ShareTable {
     return content
   }
 
-  /// Returns the owner of a share as a participant: the owner of the private database.
   private func owner(of share: StoredShare, in database: DatabaseID) throws -> ShareParticipant {
     let user = try DatabaseTable(transaction: transaction).address(of: database).owner ?? ""
     return ShareParticipant(
@@ -38,7 +37,6 @@ extension ShareTable {
       acceptance: .accepted, identity: try identity(of: user))
   }
 
-  /// Returns a participant as clients see it.
   private func model(
     of participant: StoredParticipant, share: StoredShare
   ) throws -> ShareParticipant {
@@ -54,7 +52,6 @@ extension ShareTable {
       added: participant.details.added)
   }
 
-  /// Returns the record name and the name of a user.
   private func identity(of user: String) throws -> UserIdentity {
     UserIdentity(
       userRecordName: user,

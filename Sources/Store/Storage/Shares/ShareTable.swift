@@ -2,20 +2,19 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// A share of a zone, or of a record with its descendants, without its participants.
+/// A share without its participants.
 struct StoredShare: Equatable {
   /// The number of the share's record.
   var number: Int64
-  /// The number of its zone.
   var zoneNumber: Int64
-  /// The number of the root record; nil for the share of a whole zone.
+  /// The root record; nil for the share of a whole zone.
   var root: Int64?
   /// The permission of everyone who has the share's URL.
   var publicPermission: SharePermission
   var settings: ShareSettings
-  /// The user record names of those who have requested access and have no answer yet.
+  /// Users who have requested access and have no answer yet.
   var requesters: [String] = []
-  /// The user record names of those whose requests are ignored.
+  /// The users whose requests are ignored.
   var blocked: [String] = []
 }
 
@@ -24,10 +23,9 @@ struct StoredShare: Equatable {
 struct ShareTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of shares, with the index by which a root or a zone finds its share.
-  ///
-  /// `root_number` is 0 for the share of a zone. `public_permission` is the case's place in
-  /// `SharePermission.allCases`. `content` has the ``ShareSettings``.
+  /// The index finds the share of a root or a zone. `root_number` is 0 for a zone.
+  /// `public_permission` is the case's place in `SharePermission.allCases`. `content` has the
+  /// ``ShareSettings``.
   static let definition = [
     """
     CREATE TABLE shares (
@@ -38,25 +36,21 @@ struct ShareTable: Table {
     "CREATE UNIQUE INDEX shares_by_root ON shares (database_id, zone_number, root_number)",
   ]
 
-  /// The columns of a share, in the order in which ``share(_:)`` reads them.
+  /// The columns in the order of ``share(_:)``.
   private static let columns = "share_number, zone_number, root_number, public_permission, content"
 
   // MARK: Reading
 
-  /// Returns the share with this record; nil if the record is no share.
   func share(_ number: Int64, in database: DatabaseID) throws -> StoredShare? {
     try shareWithoutRequests(number, in: database).map { try withRequests($0, in: database) }
   }
 
-  /// Returns the share with this record, without its requesters and blocked users; nil if the record
-  /// is no share.
+  /// Returns the share without requesters and blocked users.
   func shareWithoutRequests(_ number: Int64, in database: DatabaseID) throws -> StoredShare? {
     try connection.first(Self.sql.share, [.id(database), .integer(number)], share)
   }
 
-  /// Returns the share of a root; nil if the root is not shared.
-  ///
-  /// - Parameter root: the number of the root record; nil for the zone as a whole.
+  /// A root of nil is the zone as a whole.
   func share(
     ofRoot root: Int64?, inZone zone: Int64, of database: DatabaseID
   ) throws -> StoredShare? {
@@ -65,9 +59,7 @@ struct ShareTable: Table {
     ).map { try withRequests($0, in: database) }
   }
 
-  /// Returns the number of the share of a root; nil if the root is not shared.
-  ///
-  /// - Parameter root: the number of the root record; nil for the zone as a whole.
+  /// A root of nil is the zone as a whole.
   func number(ofRoot root: Int64?, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
     try connection.first(
       Self.sql.number, [.id(database), .integer(zone), .integer(root ?? 0)]
@@ -84,7 +76,6 @@ struct ShareTable: Table {
     ) { _ in true } ?? false
   }
 
-  /// Returns a share with its requesters and blocked users.
   private func withRequests(_ share: StoredShare, in database: DatabaseID) throws -> StoredShare {
     var share = share
     (share.requesters, share.blocked) = try ShareRequestTable(transaction: transaction).users(
@@ -98,7 +89,7 @@ struct ShareTable: Table {
     ) { $0.integer(0) == 0 ? nil : $0.integer(0) }
   }
 
-  /// Returns the places of shares after a place, in the order of databases and numbers.
+  /// Returns places in the order of databases and numbers.
   func places(
     in database: DatabaseID?, after place: ShareSummary.Place, limit: Int
   ) throws -> [ShareSummary.Place] {
@@ -144,7 +135,7 @@ struct ShareTable: Table {
       requesters: share.requesters, blocked: share.blocked, of: share.number, in: database)
   }
 
-  /// Returns the number that stands for a permission in the tables of shares.
+  /// The number of a permission in the tables of shares.
   static func code(of permission: SharePermission) -> Int64 {
     Int64(SharePermission.allCases.firstIndex(of: permission) ?? 0)
   }

@@ -2,9 +2,8 @@ import CloudKitModel
 import StoreModel
 
 extension SubscriptionModifier {
-  /// Checks a query subscription against the schema. The filters' fields must have the indexes that
-  /// the filters need. In a fixed environment (``StoreContext/fixedEnvironments``), the record type
-  /// and the fields must exist.
+  /// The filters' fields must have the indexes that the filters need. In a fixed environment
+  /// (``StoreContext/fixedEnvironments``), the record type and the fields must exist.
   ///
   /// - Throws: ``ItemFailure/Code/invalid``, or ``ItemFailure/Code/notReady`` while an index is
   ///   being built.
@@ -22,9 +21,8 @@ extension SubscriptionModifier {
       for: query, in: type, at: address)
   }
 
-  /// Adds the subscription's type to the schema, if it is missing there. The type is the kind and,
-  /// for a query, the record type, the events and the filters' fields. A fixed environment
-  /// (``StoreContext/fixedEnvironments``) must have the type already.
+  /// Adds a missing type to the schema. A fixed environment (``StoreContext/fixedEnvironments``)
+  /// must have it already.
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` if the type was not deployed to a fixed environment;
   ///   ``LocksNeeded`` if the type is new and the transaction of a shared store does not have the

@@ -4,28 +4,25 @@ import StoreModel
 
 /// The saves and deletions of one user's subscriptions, in the writer's transaction.
 ///
-/// All changes of a request get one version: the database's next subscription version, a number
-/// that rises with each such request. A refused save or deletion writes nothing.
+/// All changes of a request get one version: the database's next subscription version. A refused
+/// operation writes nothing.
 struct SubscriptionModifier {
-  /// The record name of the user.
   let subscriber: String
   let database: DatabaseID
-  /// Whether a subscription is refused if another one of the user fires on the same changes.
+  /// Whether to refuse a subscription if another one of the user fires on the same changes.
   let refusesEqualContent: Bool
-  /// The time of the request. It is stored in tombstones, the rows that record deletions.
+  /// Stored in tombstones, the rows of deletions.
   let timestamp: Timestamp
   let transaction: StoreTransaction
-  /// The address of the request's database.
   let address: DatabaseAddress
-  /// The version of the request's changes; nil before the first change.
+  /// The version of the request's changes; nil before the first.
   private var raisedVersion: Int64?
-  /// Whether this request has already called ``enterSubscriber()``.
+  /// Whether ``enterSubscriber()`` was called.
   private var isEntered = false
-  /// The number of subscriptions that the request may still save before it counts the user's
-  /// subscriptions again; nil before the first count.
+  /// The subscriptions that the request may still save before it counts again; nil before the
+  /// first count.
   private var remaining: Int?
 
-  /// The table of subscriptions.
   private var table: SubscriptionTable { SubscriptionTable(transaction: transaction) }
 
   /// Begins a request.
@@ -45,11 +42,9 @@ struct SubscriptionModifier {
     address = try DatabaseTable(transaction: transaction).address(of: database)
   }
 
-  /// Saves a subscription. It replaces the user's subscription with the same ID, if there is one.
+  /// Replaces the user's subscription with the same ID.
   ///
-  /// - Returns: the saved subscription and, if it replaced one of another kind, that kind; or the
-  ///   failure of a check.
-  /// - Throws: errors of the store, and ``LocksNeeded``.
+  /// - Throws: errors of the store, and ``LocksNeeded``. A failed check is an outcome.
   mutating func save(_ subscription: Subscription) throws -> SubscriptionOutcome {
     let subscription = canonical(subscription)
     do {
@@ -72,8 +67,7 @@ struct SubscriptionModifier {
     return .saved(subscription, replaced: former == subscription.kind.name ? nil : former)
   }
 
-  /// Refuses a new subscription if the user has reached the limit. A subscription that replaces one
-  /// with its ID is accepted at the limit.
+  /// A subscription that replaces one with its ID is accepted at the limit.
   ///
   /// - Throws: ``ItemFailure/Code/quotaExceeded`` with the limit.
   /// - Complexity: O(*n*) for each count of the user's *n* subscriptions in the database. A request
@@ -98,17 +92,14 @@ struct SubscriptionModifier {
     )
   }
 
-  /// Adds the database to the subscriber's databases, if it is missing. A reader of the user's
-  /// notifications reads only these databases.
+  /// A reader of the user's notifications reads only the subscriber's databases.
   private mutating func enterSubscriber() throws {
     guard !isEntered else { return }
     try SubscriberDatabaseTable(transaction: transaction).enter(database, of: subscriber)
     isEntered = true
   }
 
-  /// Deletes a subscription, and adds its tombstone.
-  ///
-  /// - Returns: the outcome; ``ItemFailure/Code/notFound`` if the user has no such subscription.
+  /// Deletes a subscription and adds a tombstone.
   mutating func delete(_ subscriptionID: String) throws -> SubscriptionOutcome {
     guard try table.contains(name(of: subscriptionID), in: database) else {
       let reason = "there is no subscription '\(subscriptionID)'"
@@ -120,8 +111,7 @@ struct SubscriptionModifier {
     return .deleted(subscriptionID: subscriptionID)
   }
 
-  /// Returns the version of the request's changes. The first call raises the database's
-  /// subscription version.
+  /// The first call raises the database's subscription version.
   private mutating func version() throws -> Int64 {
     if let raisedVersion { return raisedVersion }
     let version = try DatabaseTable(transaction: transaction).raiseSubscriptionVersion(of: database)
@@ -129,13 +119,11 @@ struct SubscriptionModifier {
     return version
   }
 
-  /// Returns the name of one of the user's subscriptions.
   private func name(of subscriptionID: String) -> SubscriptionName {
     SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
   }
 
-  /// Returns the subscription with its zone ID in the stored form: the owner of a private database
-  /// is named ``ZoneID/currentOwnerName``.
+  /// The owner of a private database is named ``ZoneID/currentOwnerName``.
   private func canonical(_ subscription: Subscription) -> Subscription {
     var subscription = subscription
     switch subscription.kind {
@@ -151,9 +139,8 @@ struct SubscriptionModifier {
     return subscription
   }
 
-  /// Checks that the database has the subscription's zone, and that the schema permits the fields
-  /// of its filters and of `desiredKeys`. It does not check the types of fields that the schema
-  /// does not have yet.
+  /// The database must have the zone, and the schema must permit the fields of the filters and of
+  /// `desiredKeys`. The types of fields that the schema does not have yet are not checked.
   ///
   /// - Throws: ``ItemFailure``.
   private func check(_ subscription: Subscription) throws {
@@ -202,8 +189,7 @@ struct SubscriptionModifier {
     }
   }
 
-  /// Checks that no other subscription of the user fires on the same changes. The check ignores the
-  /// content of their pushes (`notificationInfo`).
+  /// Ignores the content of pushes (`notificationInfo`).
   ///
   /// - Throws: ``ItemFailure/Code/exists``, with the ID of the other subscription.
   private func checkIsDifferent(_ subscription: Subscription) throws {
@@ -218,8 +204,6 @@ struct SubscriptionModifier {
         + "'\(equal.subscriptionID)'; delete that one first, or save this one under its ID")
   }
 
-  /// Checks that the zone exists.
-  ///
   /// - Throws: ``ItemFailure/Code/zoneNotFound``; ``ItemFailure/Code/badDatabase`` for a zone of
   ///   another user.
   private func requireZone(_ zoneID: ZoneID, of subscription: Subscription) throws {
@@ -234,7 +218,7 @@ struct SubscriptionModifier {
         + "create it first")
   }
 
-  /// Checks that a field is not encrypted: the server can neither search nor send its values.
+  /// The server can neither search nor send the values of an encrypted field.
   ///
   /// - Throws: ``ItemFailure/Code/invalid``.
   private func checkIsPlain(
@@ -248,8 +232,8 @@ struct SubscriptionModifier {
         + "\(place); encrypted fields can be neither searched nor sent in notifications")
   }
 
-  /// Checks that a push can carry the values of a desired key. A push can carry strings, numbers,
-  /// dates, locations and references (`CKSubscription.NotificationInfo.desiredKeys`).
+  /// A push can carry strings, numbers, dates, locations and references
+  /// (`CKSubscription.NotificationInfo.desiredKeys`).
   ///
   /// - Throws: ``ItemFailure/Code/invalid`` for a list, bytes or an asset.
   private func checkDesiredKey(
@@ -264,8 +248,7 @@ struct SubscriptionModifier {
 }
 
 extension Subscription.Kind {
-  /// Returns whether subscriptions of the two kinds fire on the same changes and equally often
-  /// (`firesOnce`). The order of their filters does not matter.
+  /// Equally often, too (`firesOnce`). The order of the filters does not matter.
   fileprivate func watchesForSame(as other: Subscription.Kind) -> Bool {
     guard case .query(let query, let zoneID, let options) = self,
       case .query(let otherQuery, let otherZoneID, let otherOptions) = other

@@ -8,11 +8,11 @@ public struct SubscriptionService: SubscriptionFeed {
   let transactions: Transactions
 
   /// Saves and deletes subscriptions of one user in one transaction. A failed operation does not
-  /// affect the others. A zone that a subscription names must exist. If the schema has the field of
-  /// a desired key, the key is checked against the field.
+  /// affect the others. The zone of a subscription must exist. A desired key must fit the schema's
+  /// field, if there is one.
   ///
   /// - Parameter refusesEqualContent: whether to refuse a subscription if the user has an equal
-  ///   subscription with another ID. The failure has the code ``ItemFailure/Code/exists``.
+  ///   one with another ID, with ``ItemFailure/Code/exists``.
   /// - Returns: one outcome for each operation, in their order.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently; ``StoreError/Code/notFound`` if there is no such database.
@@ -46,8 +46,8 @@ public struct SubscriptionService: SubscriptionFeed {
     }
   }
 
-  /// Returns the changes of subscriptions since a position, for the users of one part of a
-  /// database. The order is that of the subscription versions (``StoredSubscription``).
+  /// The changes of subscriptions of the users of one part of a database, in the order of
+  /// subscription versions (``StoredSubscription``).
   ///
   /// A call reads about `limit` saves and about `limit` deletions of the database, and always all
   /// changes of a version. A reader continues from ``SubscriptionChanges/position`` while

@@ -2,22 +2,14 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// Reads the changes and the present state of subscriptions.
 extension SubscriptionTable {
-  /// Returns the subscriptions that were saved or deleted after a position, in the order of their
-  /// versions (subscription versions of the database).
+  /// Saves and deletions after a position, in the order of their versions.
   ///
-  /// The limit applies separately to the saves and to the deletions of the whole database, also
-  /// those of other parts. All changes of one version are returned together, so there may be more
-  /// than `limit`. Some positions are not valid: the beginning, a version after the present one,
-  /// and a version before deletions whose tombstones the reader can no longer read. For these, the
-  /// changes start anew with the first subscription, and without deletions.
-  ///
-  /// - Parameters:
-  ///   - part: the database, or a part of its subscribers.
-  ///   - position: the position that the previous call returned; `SubscriptionPosition.beginning`
-  ///     for the first call.
-  ///   - limit: the approximate number of changes, at least 1.
+  /// The limit, at least 1, applies to the saves and to the deletions of the whole database. All
+  /// changes of one version are returned together, so there may be more. For a position that is
+  /// not valid, the changes start anew with the first subscription, without deletions. Such a
+  /// position is the beginning, one after the present version, or one before deletions whose
+  /// tombstones are gone.
   func changes(
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) throws -> SubscriptionChanges {
@@ -66,8 +58,7 @@ extension SubscriptionTable {
       SubscriptionState.init(row:))
   }
 
-  /// Returns the version and time of a subscription's deletion. It is nil if the store has no
-  /// tombstone (the row of a deletion): the subscription was not deleted, was saved again, or
+  /// nil if the store has no tombstone: the subscription was not deleted, was saved again, or
   /// retention has deleted the tombstone.
   func deletion(
     of name: SubscriptionName, in database: DatabaseID
@@ -81,15 +72,10 @@ extension SubscriptionTable {
     }
   }
 
-  /// Returns a page of subscriptions with the versions of their first and last saves, in the order
-  /// of subscribers and IDs.
+  /// In the order of subscribers and IDs, with the versions of the first and last saves.
   ///
-  /// - Parameters:
-  ///   - subscriptionID: the ID of the subscriptions to return; nil for all IDs. With an ID but no
-  ///     subscriber, a call scans at most 50 times `limit` subscriptions. Its page may then be
-  ///     empty although others follow.
-  ///   - subscriber: the user whose subscriptions to return; nil for all users.
-  ///   - name: the subscription after which the page begins; nil for the first page.
+  /// With an ID but no subscriber, a call scans at most 50 times `limit` subscriptions. Its page
+  /// may then be empty although others follow.
   func states(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
@@ -115,8 +101,7 @@ extension SubscriptionTable {
       states: states, next: states.count == limit ? states.last?.stored.name : end)
   }
 
-  /// Returns the name of the `count`-th subscription after `name`, or of the `count`-th of all if
-  /// `name` is nil. The result is nil if there are fewer.
+  /// The `count`-th subscription after `name`, or of all; nil if there are fewer.
   private func name(
     _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
   ) throws -> SubscriptionName? {
@@ -178,7 +163,6 @@ extension SubscriptionTable {
       """
   }
 
-  /// Returns the statement for the version of the change after some others.
   private static func version(in table: String) -> Statement {
     """
     SELECT version FROM \(table) WHERE database_id = $1 AND version > $2

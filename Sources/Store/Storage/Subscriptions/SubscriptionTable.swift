@@ -2,20 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The table of users' subscriptions, and the table of their tombstones.
-///
-/// A tombstone is the row that records a deletion. Servers that keep subscriptions in memory read
-/// it.
-///
-/// ``SubscriptionTable/changes(in:since:limit:)`` uses the subscription version of the database: a
-/// number that rises with each transaction that saves or deletes subscriptions.
+/// The subscriptions of users, and their tombstones: rows of deletions, for servers that keep
+/// subscriptions in memory. ``SubscriptionTable/changes(in:since:limit:)`` reads both by the
+/// subscription version of the database.
 struct SubscriptionTable: Table {
   let transaction: StoreTransaction
 
-  /// The tables of subscriptions and of their tombstones. `first_version` is the subscription
-  /// version at which the subscription was first saved. `version` is that of its last save, or of
-  /// its deletion. `deleted` is in milliseconds since 1970. `content` has the subscription with its
-  /// ID (``RowCodable``).
+  /// `first_version` is the subscription version of the first save, `version` that of the last
+  /// save or of the deletion. `deleted` is in milliseconds since 1970. `content` has the
+  /// subscription with its ID (``RowCodable``).
   static let definition = [
     """
     CREATE TABLE subscriptions (
@@ -80,11 +75,8 @@ struct SubscriptionTable: Table {
 
   // MARK: Writing
 
-  /// Saves a subscription. It replaces the user's subscription with the same ID, and deletes a
-  /// tombstone of that ID.
-  ///
-  /// - Parameter version: the subscription version of the database, which the caller has raised.
-  /// - Returns: the kind of the replaced subscription; nil if it is new.
+  /// Replaces the user's subscription with the same ID, whose kind is returned, and deletes a
+  /// tombstone of the ID. The caller has raised the database's subscription version to `version`.
   func save(
     _ subscription: Subscription, of subscriber: String, in database: DatabaseID, version: Int64
   ) throws -> Subscription.KindName? {
@@ -101,19 +93,12 @@ struct SubscriptionTable: Table {
     return former
   }
 
-  /// Deletes a subscription and adds its tombstone. With `expected`, it does so only if the stored
-  /// subscription equals `expected`.
+  /// Adds a tombstone. With `expected`, deletes only an equal subscription. Returns whether it
+  /// did.
   ///
   /// The comparison ignores fields of the row that only newer programs know. The caller has raised
-  /// the subscription version, which locks the database's row. So no other transaction changes the
-  /// subscription meanwhile.
-  ///
-  /// - Parameters:
-  ///   - expected: the content that the stored subscription must have; nil for any content.
-  ///   - version: the subscription version of the database, which the caller has raised.
-  ///   - timestamp: the time of the deletion.
-  /// - Returns: true if the subscription was deleted; false if there is none, or if it differs from
-  ///   `expected`.
+  /// the subscription version to `version`, which locks the database's row, so no other
+  /// transaction changes the subscription meanwhile.
   func delete(
     _ name: SubscriptionName, expecting expected: Subscription? = nil, in database: DatabaseID,
     version: Int64, timestamp: Timestamp
@@ -139,15 +124,14 @@ struct SubscriptionTable: Table {
 
   // MARK: Retention
 
-  /// Returns the version of the newest old tombstone, for each database that has old tombstones.
-  ///
-  /// - Parameter horizon: the time before which a tombstone is old, in milliseconds since 1970.
+  /// The newest old tombstone of each database that has any. The horizon is in milliseconds since
+  /// 1970.
   func oldDeletions(before horizon: Int64) throws -> [ForgottenVersion] {
     try connection.rows(Self.sql.oldDeletions, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
-  /// Records that the caller is about to delete a user's tombstones. A reader that has not read
-  /// them yet then starts from the beginning.
+  /// The caller is about to delete a user's tombstones. A reader that has not read them starts
+  /// from the beginning.
   func noteForgottenDeletions(of subscriber: String, in database: DatabaseID) throws {
     let newest = try connection.first(
       Self.sql.newestDeletion, [.id(database), .text(subscriber)], ForgottenVersion.init(row:))
@@ -155,8 +139,8 @@ struct SubscriptionTable: Table {
     try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: newest)
   }
 
-  /// Deletes the tombstones of each database up to a version, inclusive. A reader with an older
-  /// position then starts from the beginning.
+  /// Deletes tombstones up to the versions, inclusive. A reader with an older position then starts
+  /// from the beginning.
   func forgetDeletions(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
       try connection.run(Self.sql.forgetDeletions, forgotten.arguments)

@@ -23,19 +23,18 @@ struct ReadSet {
   /// The dispatch position of a database, and the number of changes after it.
   struct Waiting {
     var position: DispatchPosition?
-    /// The number of changes after the position, up to ``through``.
+    /// The changes after the position, up to ``through``.
     var count: Int
     var through: Int64
   }
 
-  /// The dispatch leases of databases.
   var leases: [DatabaseID: [DispatchLease]] = [:]
-  /// The dispatch positions of databases. The first use takes a position away, since it moves then.
+  /// The first use takes a position away, since it moves then.
   var waiting: [DatabaseID: Waiting] = [:]
   /// The devices of users, with the numbers of their tokens.
   var targets: [UserOfDatabase: [(DeviceToken, number: Int64?)]] = [:]
 
-  /// Forgets what was read of tables, because a statement changes them.
+  /// Forgets tables that a statement changes.
   mutating func forget(_ tables: StatementGate.Tables) {
     func changes(_ table: WriteSet.Table) -> Bool { tables & table.bit != 0 }
     if changes(.dispatchLeases) { leases = [:] }
@@ -46,19 +45,18 @@ struct ReadSet {
 
 /// The queries that begin a transaction on PostgreSQL.
 struct BeginningQueries {
-  /// A query, and what is done with each of its rows.
+  /// A query with the reader of its rows.
   private typealias Query = (query: RowQuery, note: (any SQLRow) throws -> Void)
 
-  /// The most records that are read at once. A job reads further ones by itself.
+  /// The records that are read at once. A job reads further ones by itself.
   private static let recordLimit = 4_096
 
   private let transaction: StoreTransaction
   private var all: [Query] = []
 
-  /// Whether the locks of databases are taken later.
   private let locksLater: Bool
 
-  /// Begins with the queries that take locks, so that the others read what earlier holders of the locks
+  /// The queries that take locks come first, so that the others read what earlier holders
   /// committed.
   ///
   /// - Parameter locksLater: whether databases are read without a lock
@@ -81,13 +79,11 @@ struct BeginningQueries {
     all.append((query, note))
   }
 
-  /// Adds the query for the catalog version.
   mutating func addCatalogVersion(_ note: @escaping (Int64) -> Void) {
     add(RowQuery(CounterTable.sql.catalogVersion)) { note($0.integer(0)) }
   }
 
-  /// Adds the queries for what jobs need. The needs of a database whose address is not cached are left
-  /// out.
+  /// Leaves out databases whose addresses are not cached.
   mutating func add(_ needs: [ReadNeeds]) {
     let known = needs.compactMap { need in
       transaction.catalog.addresses[need.database].map { (need, $0) }
@@ -99,14 +95,12 @@ struct BeginningQueries {
     addTargets(of: known)
   }
 
-  /// Begins the transaction by the queries.
   func run() throws {
     try transaction.connection.beginWriting(with: all.map(\.query)) { index, row in
       try all[index].note(row)
     }
   }
 
-  /// Adds the query for records with their zones and tombstones.
   private mutating func addRecords(of needs: [(ReadNeeds, DatabaseAddress)]) {
     var wanted: [(database: DatabaseID, record: RecordID)] = []
     for (need, address) in needs
@@ -171,8 +165,7 @@ struct BeginningQueries {
     }
   }
 
-  /// Adds the query for the dispatch leases of databases whose changes somebody may learn of, or are
-  /// dispatched.
+  /// Adds the leases of databases whose changes somebody may learn of, or are dispatched.
   private mutating func addLeases(of needs: [(ReadNeeds, DatabaseAddress)]) {
     // Leases must be read under the lock.
     guard transaction.context.identity != nil, !locksLater else { return }

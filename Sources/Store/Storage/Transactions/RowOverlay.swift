@@ -1,13 +1,11 @@
-/// The rows of one table that a transaction has read or decided on, by their keys. It is a value.
-///
-/// A decided row is not written at once: ``takeChanges()`` returns what is to be written. Until then
-/// ``restore(to:)`` can drop decisions.
+/// A value with the rows of one table that a transaction has read or decided on. Decided rows wait
+/// for ``takeChanges()``; until then ``restore(to:)`` can drop decisions.
 struct RowOverlay<Key: Hashable, Row> {
   /// A row before and after the decisions of the transaction.
   struct Entry {
     /// The row in the store; nil if there is none.
     fileprivate(set) var stored: Row?
-    /// The row as it was decided; nil if there is none.
+    /// The row as decided; nil for a deletion.
     fileprivate(set) var row: Row?
     fileprivate var isChanged = false
     /// The period between two marks in which the row was decided on last.
@@ -18,25 +16,22 @@ struct RowOverlay<Key: Hashable, Row> {
   typealias Mark = Int
 
   private var entries: [Key: Entry] = [:]
-  /// The entries before they were decided on, once for each period, in order.
+  /// The entries as before the decisions, once for each period, in order.
   private var log: [(key: Key, before: Entry?)] = []
   private var period = 0
 
-  /// The entry of a key; nil if the row was neither read nor decided on.
+  /// Returns nil if the row was neither read nor decided on.
   subscript(key: Key) -> Entry? { entries[key] }
-  /// Whether there are rows to write.
   var hasChanges: Bool { !log.isEmpty }
-  /// Whether a row was read or decided on.
   var isKnown: Bool { !entries.isEmpty }
-  /// About how many rows are to be written.
   var changeCount: Int { log.count }
 
-  /// Notes a row as the store has it; nil if the store has none.
+  /// Notes a row as the store has it; nil if it has none.
   mutating func note(_ row: Row?, for key: Key) {
     entries[key] = Entry(stored: row, row: row)
   }
 
-  /// Decides on a row; nil for a row that is to be deleted.
+  /// Decides on a row; nil deletes it.
   mutating func decide(_ row: Row?, for key: Key) {
     Self.decide(row, over: &entries[key], in: period, log: &log, key)
   }
@@ -50,13 +45,13 @@ struct RowOverlay<Key: Hashable, Row> {
     entry = Entry(stored: entry?.stored, row: row, isChanged: true, period: period)
   }
 
-  /// Begins a period, and returns the present state.
+  /// Begins a period.
   mutating func mark() -> Mark {
     period += 1
     return log.count
   }
 
-  /// Drops the decisions since a mark. No change may have been taken meanwhile.
+  /// No change may have been taken since the mark.
   mutating func restore(to mark: Mark) {
     while log.count > mark {
       let last = log.removeLast()
@@ -65,8 +60,8 @@ struct RowOverlay<Key: Hashable, Row> {
     period += 1
   }
 
-  /// Returns the rows that were decided on since the last call, in the order of the first decisions.
-  /// They count as stored from now on.
+  /// The rows decided on since the last call, in the order of the first decisions. They count as
+  /// stored from now on.
   mutating func takeChanges() -> [(key: Key, stored: Row?, row: Row?)] {
     var changes: [(key: Key, stored: Row?, row: Row?)] = []
     changes.reserveCapacity(log.count)

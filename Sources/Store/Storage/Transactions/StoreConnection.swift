@@ -4,22 +4,15 @@ import SQLEngine
 ///
 /// Only one thread uses the connection: the thread of ``Store`` for which it was opened.
 final class StoreConnection {
-  /// The connection to SQLite or PostgreSQL.
   let engine: any SQLConnection
-  /// The gate that each statement passes.
   let gate: StatementGate
-  /// The constants of the store, which all connections share.
+  /// The constants, shared by all connections.
   let context: StoreContext
-  /// The caches that outlive a transaction.
+  /// The caches, which outlive a transaction.
   let caches: StoreCaches
 
-  /// Creates a connection.
-  ///
-  /// - Parameters:
-  ///   - engine: the open connection of the engine, which no other thread uses.
-  ///   - context: the constants of the store.
-  ///   - caches: the caches; by default new ones, without the tail of the notification log and
-  ///     without the search cache.
+  /// No other thread uses the engine's connection. By default, there is neither a tail of the
+  /// notification log nor a search cache.
   init(
     over engine: any SQLConnection, _ context: StoreContext, caches: StoreCaches = StoreCaches()
   ) {

@@ -2,16 +2,13 @@ import StoreModel
 
 /// A reading thread: it runs each job in a transaction with one snapshot of the store.
 struct StoreReader {
-  /// The queue that the readers share.
   let queue: JobQueue
-  /// The counts of cancelled reads, and whether the last read reached the store, for metrics. The
-  /// thread that fills the search cache has a tally of its own, which no metric shows.
+  /// For metrics. The thread that fills the search cache has a tally of its own, which no metric
+  /// shows.
   var tally = ReadTally()
 
-  /// Runs jobs one by one, until the queue is closed and empty.
-  ///
-  /// A job that was cancelled while it waited is not run; it is finished with `CancellationError`.
-  /// A job that fails because the connection was lost is run once more.
+  /// Ends when the queue is closed and empty. A job that was cancelled while it waited is finished
+  /// with `CancellationError`. A job that fails because the connection was lost is run once more.
   func work(over connection: StoreConnection) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
@@ -38,7 +35,7 @@ struct StoreReader {
     }
   }
 
-  /// Runs a job in a transaction, or outside of one (``StoreJob/isOutsideTransactions``). If the catalog
+  /// A job may run outside of a transaction (``StoreJob/isOutsideTransactions``). If the catalog
   /// version has changed, a transaction first clears the cached schemas.
   ///
   /// - Throws: `CancellationError` if the job was cancelled while it ran; otherwise the job's

@@ -2,20 +2,16 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The statements that find the rows of a database that have a user record name in their `content`.
+/// Statements for the rows of a database with a user record name in their `content`.
 struct NamingStatements {
-  /// The last number of a batch of rows.
+  /// The last number of a batch.
   let end: Statement
   private let onSQLite: Statement
   private let onPostgreSQL: Statement
 
-  /// Declares the statements.
-  ///
   /// - Parameters:
-  ///   - table: the table to scan.
-  ///   - number: the numeric column that follows `database_id` in the table's primary key.
-  ///   - owner: a column; rows with the user's name in this column are found too. With nil, only
-  ///     the content is searched.
+  ///   - number: the numeric column after `database_id` in the primary key.
+  ///   - owner: a column; rows with the user's name in it are found too.
   init(_ table: String, by number: String, orOf owner: String? = nil) {
     end = """
       SELECT MAX(\(number)) FROM (
@@ -40,8 +36,8 @@ struct NamingStatements {
   }
 }
 
-/// The statements that find the next pair of container and environment in a table. With one condition
-/// on both columns, SQLite would scan all rows of the container.
+/// Statements for the next container and environment in a table. With one condition on both
+/// columns, SQLite would scan all rows of the container.
 struct PlaceStatements {
   let nextEnvironment: Statement
   let nextContainer: Statement
@@ -58,19 +54,11 @@ struct PlaceStatements {
   }
 }
 
-// Statements that are the same for several tables.
+// Statements for several tables.
 extension StoreTransaction {
-  /// Finds the rows of a database that have a user record name in their `content`. No index
-  /// contains these names, so the method scans a batch of rows.
-  ///
-  /// - Parameters:
-  ///   - statements: the statements on the table to scan.
-  ///   - user: the user's record name.
-  ///   - last: the number after which the batch begins, exclusive.
-  ///   - count: the most rows to scan.
-  ///   - limit: the most rows to return.
-  /// - Returns: the numbers of the rows found, and the last number scanned, after which the next
-  ///   batch begins; nil if no rows follow.
+  /// Finds rows with a user record name in their `content`, which no index contains, by a scan of
+  /// the next `count` rows. Returns at most `limit` numbers, and the last scanned number; nil if
+  /// no rows follow.
   func rows(
     by statements: NamingStatements, naming user: String, after last: Int64,
     examining count: Int64, limit: Int64 = .max, in database: DatabaseID
@@ -90,12 +78,8 @@ extension StoreTransaction {
     return (found, found.count == limit ? found.last ?? end : end)
   }
 
-  /// Returns the next pair of container and environment that a row of a table has, in the order of
-  /// containers, then environments; nil if there is none.
+  /// In the order of containers, then environments.
   ///
-  /// - Parameters:
-  ///   - last: the pair before the wanted one; nil for the first pair.
-  ///   - statements: the statements on the table.
   /// - Complexity: O(log *n*) for *n* rows, if an index begins with `container, environment`.
   func place(after last: ContainerPlace?, by statements: PlaceStatements) throws -> ContainerPlace?
   {

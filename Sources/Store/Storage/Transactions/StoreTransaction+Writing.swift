@@ -2,19 +2,15 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-// The writes of what was decided, and the return to an earlier state.
 extension StoreTransaction {
-  /// Runs `body`, whose statements may name tables with decided rows that are not written. The caller
-  /// looks at these rows by itself.
+  /// The statements of `body` may name tables with unwritten rows: the caller looks at these by
+  /// itself.
   func besidesWriteSet<Value>(_ body: () throws -> Value) rethrows -> Value {
     try gate.open(body)
   }
 
-  /// Writes what was decided on tables, one statement for each kind of change.
-  ///
-  /// An error may be thrown by a later statement, at the latest by the commit.
-  ///
-  /// - Parameter tables: the tables; by default all.
+  /// Writes decided rows, one statement for each kind of change. A later statement, at the latest
+  /// the commit, may throw an error.
   func write(_ tables: StatementGate.Tables = .max) throws {
     let tables = tables & writes.unwritten
     guard tables != 0 else { return }
@@ -42,21 +38,19 @@ extension StoreTransaction {
 
   // MARK: Marks
 
-  /// A state of a transaction, to which it can return.
+  /// A state to which a transaction can return.
   struct Mark {
     fileprivate let writes: WriteSet.Mark
-    /// The number of statements that had written (`StatementGate`).
+    /// The statements that had written (`StatementGate`).
     fileprivate let writeCount: Int
-    /// The name of the savepoint; nil if none was set.
+    /// The savepoint; nil if none was set.
     fileprivate let savepoint: String?
     fileprivate let outboxCount: Int
     fileprivate let usedTypeCount: Int
     fileprivate let loggedCount: Int
   }
 
-  /// Returns the present state. If the transaction has savepoints, the method sets one.
-  ///
-  /// - Parameter name: the name of the savepoint, which may be that of an outer one.
+  /// Sets a savepoint, if the transaction has them, whose name may be that of an outer one.
   func mark(_ name: String) throws -> Mark {
     if setsSavepoints {
       try write()
@@ -68,7 +62,7 @@ extension StoreTransaction {
       loggedCount: tailChange.added.count)
   }
 
-  /// Returns to a state, and ends its savepoint.
+  /// Ends the state's savepoint.
   ///
   /// - Throws: ``SavepointNeeded`` if a statement has written since, and there is no savepoint.
   func restore(_ mark: Mark) throws {
@@ -88,12 +82,12 @@ extension StoreTransaction {
     try release(mark)
   }
 
-  /// Ends the savepoint of a state, and keeps what came after it.
+  /// Keeps what came after the state.
   func release(_ mark: Mark) throws {
     if let savepoint = mark.savepoint { try connection.run("RELEASE \(savepoint)", []) }
   }
 }
 
-/// The error of a job that must return to an earlier state, although statements have written since.
-/// The writer rolls the transaction back, and repeats it with savepoints.
+/// A job must return to an earlier state, although statements have written since. The writer rolls
+/// the transaction back, and repeats it with savepoints.
 struct SavepointNeeded: Error {}

@@ -4,12 +4,11 @@ import SQLEngine
 import StoreModel
 
 /// The writing threads. Each takes waiting writes, runs them in one transaction, and commits once
-/// for all of them. A store in a file has one such thread; a server on PostgreSQL has a few.
-/// ``WriteSchedule`` coordinates the threads. ``WriteLocks`` coordinates the transactions of
-/// several processes.
+/// for all. A store in a file has one such thread; a server on PostgreSQL has a few.
+/// ``WriteSchedule`` coordinates threads, ``WriteLocks`` the transactions of several processes.
 ///
-/// A failed job does not affect the others. Its decisions are dropped (``WriteSet``), unless its
-/// statements have written. The transaction is then rolled back, and the group runs again, each job
+/// A failed job does not affect the others: its decisions are dropped (``WriteSet``). If its
+/// statements have written, the transaction is rolled back, and the group runs again, each job
 /// under a savepoint. A transaction that conflicts with another process is repeated after growing
 /// pauses.
 ///
@@ -21,44 +20,33 @@ import StoreModel
 /// 4. It commits, and updates the caches.
 /// 5. It calls the commit handler, wakes other servers, and answers the callers.
 final class StoreWriter: @unchecked Sendable {
-  /// A handler of the changes of a commit. The writing thread calls the handler after the commit,
-  /// before the thread answers the callers. The handler must not block.
+  /// A handler of the changes of a commit, called on the writing thread after the commit, before
+  /// the callers are answered. It must not block.
   typealias CommitHandler = @Sendable ([OutboxEntry]) -> Void
-  /// A handler that a writing thread calls when the outcome of a lost transaction is settled: the
-  /// transaction can no longer become committed later.
+  /// A handler that a writing thread calls when a lost transaction can no longer become committed.
   typealias DoubtHandler = @Sendable () -> Void
 
-  /// The waiting writes; also the reads of a store without readers.
+  /// The waiting writes, and the reads of a store without readers.
   let queue: JobQueue
   /// The cached schemas for preparing records.
   let schemas = SchemaCache()
-  /// The counts for metrics.
   let tally = WriterTally()
-  /// The object that copies SQLite's write-ahead log into the database between commits; nil if
-  /// commits copy the log.
+  /// Copies SQLite's write-ahead log between commits; nil if commits copy it.
   private let checkpointer: Checkpointer?
-  /// The channel that wakes up other servers; nil if the store is not shared.
+  /// Wakes up other servers; nil if the store is not shared.
   private let channel: ServerChannel?
-  /// The most jobs of a commit, at least 1.
   private let groupLimit: Int
-  /// The lock that guards the two handlers. All other state belongs to one thread or is immutable.
+  /// Guards the two handlers. All other state belongs to one thread or is immutable.
   private let lock = NSLock()
   // Guarded by the lock.
   private var handler: CommitHandler?
   private var doubtHandler: DoubtHandler?
 
-  /// The time in seconds that a thread which lost its connection waits for work, before it tries to
+  /// The seconds for which a thread that lost its connection waits for work, before it tries to
   /// reach the database server again.
   private static let lossTimeout = 0.25
 
-  /// Creates the writer with an empty queue. It starts no thread.
-  ///
-  /// - Parameters:
-  ///   - configuration: gives the limits of waiting writes and of writes in a commit.
-  ///   - threads: the number of writing threads.
-  ///   - checkpointer: copies the write-ahead log between commits; nil if commits copy it.
-  ///   - channel: wakes up other servers after commits; nil if there are none.
-  ///   - isDistributed: whether the store's databases are distributed over nodes.
+  /// Creates the writer without starting threads.
   init(
     configuration: StoreConfiguration, threads: Int, checkpointer: Checkpointer?,
     channel: ServerChannel?, isDistributed: Bool
@@ -71,30 +59,27 @@ final class StoreWriter: @unchecked Sendable {
     groupLimit = max(1, configuration.writesPerCommit)
   }
 
-  /// Replaces the commit handler, from any thread; nil removes it.
-  ///
-  /// Changes that are committed without a handler stay in the outbox. See
-  /// ``OutboxStore/setCommitHandler(_:)``.
+  /// Any thread may call it. Changes that are committed without a handler stay in the outbox
+  /// (``OutboxStore/setCommitHandler(_:)``).
   func setCommitHandler(_ handler: CommitHandler?) {
     lock.withLock { self.handler = handler }
   }
 
-  /// Replaces the doubt handler, from any thread; nil removes it. See
-  /// ``OutboxStore/setDoubtHandler(_:)``.
+  /// Any thread may call it; see ``OutboxStore/setDoubtHandler(_:)``.
   func setDoubtHandler(_ handler: DoubtHandler?) {
     lock.withLock { doubtHandler = handler }
   }
 
-  /// The state of a writing thread between transactions.
+  /// A writing thread between transactions.
   private final class WritingThread {
-    /// The thread's number, counted from 0.
+    /// The thread's number, from 0.
     let number: Int
     let connection: StoreConnection
-    /// The number of next groups that lock their databases before they read. Another process has
+    /// The next groups that lock their databases before they read, because another process has
     /// changed what a group read without locks.
     var groupsToLockFirst = 0
-    /// Whether the connection was lost during a transaction that may have been committed or may
-    /// still be running.
+    /// The connection was lost during a transaction that may have been committed or may still be
+    /// running.
     var isInDoubt = false
 
     var engine: any SQLConnection { connection.engine }
@@ -108,18 +93,14 @@ final class StoreWriter: @unchecked Sendable {
   /// A committed transaction.
   private struct Commit {
     let transaction: StoreTransaction
-    /// The error of each job, in the order of the group; nil for a job that was committed.
+    /// The errors in the order of the group; nil for a job that was committed.
     var failures: [(any Error)?]
   }
 
-  /// Runs jobs until the queue is closed and empty.
+  /// Ends when the queue is closed and empty.
   ///
   /// While the outcome of a lost transaction is unknown, the thread waits for jobs only for
   /// ``lossTimeout``. Then it begins an empty transaction to settle the outcome.
-  ///
-  /// - Parameters:
-  ///   - connection: the thread's own connection.
-  ///   - number: the thread's number, counted from 0.
   func work(over connection: StoreConnection, thread number: Int) {
     let thread = WritingThread(number, over: connection)
     while let group = queue.take(
@@ -138,8 +119,8 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Carries out a group of jobs: first those outside of transactions, then the others in one
-  /// commit. It answers each caller.
+  /// Runs the jobs outside of transactions first, then the others in one commit, and answers each
+  /// caller.
   private func perform(_ jobs: [any StoreJob], on thread: WritingThread) {
     for job in jobs where job.isOutsideTransactions {
       do {
@@ -178,8 +159,8 @@ final class StoreWriter: @unchecked Sendable {
     for (job, failure) in zip(group, commit.failures) { job.finish(failure) }
   }
 
-  /// Settles the outcome of a lost transaction: begins a new transaction, and rolls the new one
-  /// back. A failure is ignored, because the next call tries again.
+  /// Begins a transaction and rolls it back. A failure is ignored, because the next call tries
+  /// again.
   private func decide(on thread: WritingThread) {
     do {
       _ = try begin(
@@ -191,10 +172,10 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Commits a group's writes. It repeats the transaction with further locks whenever a job needs
-  /// them, and up to five times after conflicts with other processes.
+  /// Repeats the transaction with further locks whenever a job needs them, and up to five times
+  /// after conflicts with other processes.
   ///
-  /// - Throws: an error that concerns the whole group, such as ``StoreError/Code/unreachable``.
+  /// - Throws: an error of the whole group, such as ``StoreError/Code/unreachable``.
   private func commit(_ group: [any StoreJob], on thread: WritingThread) throws -> Commit {
     var pauses = Self.pauses[...]
     var locks = group[0].locks
@@ -225,13 +206,12 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// The number of groups of a thread that lock first, after a group had to be repeated.
+  /// The groups of a thread that lock first, after one had to be repeated.
   private static let caution = 64
-  /// The longest pauses before the repetitions of a conflicting transaction, in microseconds.
+  /// The longest pauses in microseconds before the repetitions of a conflicting transaction.
   private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
 
-  /// Tries to commit a group's writes. If what a job did cannot be dropped alone, it tries once more
-  /// with savepoints.
+  /// If what a job did cannot be dropped alone, tries once more with savepoints.
   private func tryCommitting(
     _ group: [any StoreJob], locking locks: WriteLocks, later: Bool, on thread: WritingThread
   ) throws -> Commit {
@@ -272,8 +252,8 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Returns whether an error concerns the whole transaction, whichever job threw it. The group is
-  /// then not run again under savepoints.
+  /// The group is not run again under savepoints after an error of the whole transaction,
+  /// whichever job threw it.
   private func concernsAll(_ error: any Error, on thread: WritingThread) -> Bool {
     if error is LocksNeeded { return true }
     return switch (error as? StoreError)?.code {
@@ -285,10 +265,7 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Commits the transaction on the engine.
-  ///
   /// - Throws: ``StoreError/Code/outcomeUnknown`` if the commit may have succeeded in spite of the
-  ///   error.
   private func commit(over engine: any SQLConnection) throws {
     KillPoint.beforeCommit.reach()
     do {
@@ -301,18 +278,14 @@ final class StoreWriter: @unchecked Sendable {
     KillPoint.afterCommit.reach()
   }
 
-  /// Returns whether the outcome of a failed commit is unknown. On a server it is unknown after a
-  /// lost connection. In a file it is unknown after an error of the disk or of the `COMMIT`
-  /// statement.
+  /// The outcome of a failed commit is unknown after a lost connection to a server, and in a file
+  /// after an error of the disk or of `COMMIT`.
   private static func isDoubtful(_ code: StoreError.Code, over engine: any SQLConnection) -> Bool {
     engine.isShared ? code == .unreachable : code == .diskFailed || code == .statementFailed
   }
 
-  /// Runs `body` in a transaction and commits its writes, or rolls the transaction back if
-  /// something throws.
-  ///
-  /// Before the commit it writes what `body` has left in the transaction object: decided rows, entries
-  /// of the notification index that are due, and dispatch leases.
+  /// Rolls back if something throws. Before the commit, the method writes what `body` has left in
+  /// the transaction: decided rows, due entries of the notification index, and dispatch leases.
   private func transaction(
     on thread: WritingThread, locking locks: WriteLocks, reading needs: [ReadNeeds],
     locksLater: Bool, withSavepoints: Bool, _ body: (StoreTransaction) throws -> Void
@@ -340,8 +313,7 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  /// Begins a writing transaction with its locks. If ``WritingThread/isInDoubt`` is set, the method
-  /// then clears it and calls the doubt handler.
+  /// Clears ``WritingThread/isInDoubt``, if set, and calls the doubt handler.
   ///
   /// - Throws: ``StoreError/Code/statementFailed`` if the locks name several databases of a
   ///   distributed store.
@@ -367,12 +339,11 @@ final class StoreWriter: @unchecked Sendable {
     return transaction
   }
 
-  /// Runs one job. If the job fails, what it did is dropped.
+  /// Drops what a failed job did, and returns its error.
   ///
-  /// - Parameter isAlone: whether the group has no other job. Its failure then ends the transaction.
-  /// - Returns: the error of the failed job; nil if it succeeded.
-  /// - Throws: ``SavepointNeeded`` if a failed job has written and has no savepoint. The job's error if
-  ///   it concerns all jobs, or if the engine has rolled back the whole transaction, and with it the
+  /// - Parameter isAlone: the failure of the group's only job ends the transaction.
+  /// - Throws: ``SavepointNeeded`` if a failed job has written and has no savepoint. The job's
+  ///   error if it concerns all jobs, or if the engine has rolled back the whole transaction, with
   ///   earlier jobs.
   private func attempt(
     _ job: any StoreJob, in transaction: StoreTransaction, on thread: WritingThread, isAlone: Bool

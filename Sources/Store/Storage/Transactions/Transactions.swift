@@ -2,50 +2,45 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The queues of transactions on the store's threads: writes on those of ``StoreWriter``, reads on
-/// those of ``StoreReader``. Callers wait in continuations, never on a thread.
+/// The queues of transactions: writes for ``StoreWriter``, reads for ``StoreReader``. Callers wait
+/// in continuations, never on a thread.
 ///
 /// ```swift
 /// let user = try await transactions.read { try UserTable(transaction: $0).user(named: name) }
 /// ```
 struct Transactions: Sendable {
-  /// The constants of the store.
   let context: StoreContext
-  /// The writing threads with their queue.
   let writer: StoreWriter
-  /// The queue of reads; the writer's queue if the store has no readers.
+  /// The writer's queue if the store has no readers.
   let reads: JobQueue
-  /// The address of a database that does not exist, which ``read(_:)`` reads as an empty one
-  /// (`DatabaseID.vacant`); nil if reads concern existing databases only.
+  /// The address of a missing database that ``read(_:)`` reads as an empty one
+  /// (`DatabaseID.vacant`).
   private(set) var vacancy: DatabaseAddress?
 
-  /// Creates the queues of a store.
   init(context: StoreContext, writer: StoreWriter, reads: JobQueue) {
     self.context = context
     self.writer = writer
     self.reads = reads
   }
 
-  /// Returns transactions that read the database at an address as an empty one, because it does not
-  /// exist.
+  /// Reads a database that does not exist as an empty one.
   func readingVacancy(at address: DatabaseAddress) -> Transactions {
     var transactions = self
     transactions.vacancy = address
     return transactions
   }
 
-  /// Runs `body` on a writing thread, and returns when its writes are durable.
+  /// Runs `body` on a writing thread, together with other writes, and returns when its writes are
+  /// durable.
   ///
-  /// `body` may run several times; only the last run is committed, and the others are rolled back.
-  /// So `body` must change nothing outside of the store.
+  /// `body` may run several times, and only the last run is committed, so it must change nothing
+  /// outside of the store.
   ///
   /// - Parameters:
-  ///   - locks: the locks of the write, on a shared store. If `body` needs others, the transaction
-  ///     is repeated with them.
+  ///   - locks: the locks on a shared store. If `body` needs others, the transaction is repeated
+  ///     with them.
   ///   - rows: about how many rows the write has (``StoreJob/rows``).
-  ///   - isDispatch: whether the write is the dispatcher's.
-  ///   - needs: what `body` needs to know, which is read together with the needs of other writes.
-  ///   - body: the write. It shares its transaction with other writes.
+  ///   - needs: data that is read together with the needs of other writes.
   /// - Throws: the error of `body`, whose writes are then rolled back;
   ///   ``StoreError/Code/overloaded`` if too many writes wait; ``StoreError/Code/outcomeUnknown``
   ///   if the commit may have succeeded.
@@ -84,15 +79,14 @@ struct Transactions: Sendable {
     return try await perform(body)
   }
 
-  /// Runs `body`, which has one statement, on a reading thread outside of a transaction. The schema
-  /// may be older than that of the store, so the statement must not depend on it.
+  /// Runs `body` outside of a transaction. Its one statement must not depend on the schema, which
+  /// may be older than that of the store.
   func readOne<Value: Sendable>(
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
     try await perform(isOutsideTransactions: true, body)
   }
 
-  /// Runs a read on a reading thread; see ``read(_:)``.
   private func perform<Value: Sendable>(
     isOutsideTransactions: Bool = false,
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value

@@ -2,12 +2,12 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The rows that the jobs of a transaction have decided on, and those that they have read of the same
+/// The rows that a transaction's jobs have decided on, and those that they have read of the same
 /// tables.
 ///
-/// The rows of all jobs are written together, one statement a table, before the commit or before a
-/// statement that names their table (`StatementGate`). So a job that fails before that has written
-/// nothing, and its decisions are dropped.
+/// They are written together, one statement a table, before the commit or before a statement that
+/// names their table (`StatementGate`). A job that fails before that has written nothing, and its
+/// decisions are dropped.
 struct WriteSet {
   /// The key of a record or a tombstone.
   struct RecordKey: Hashable {
@@ -18,14 +18,12 @@ struct WriteSet {
 
   /// The numbers of a database.
   struct DatabaseNumbers {
-    /// The last number that was drawn from the database's sequence.
-    ///
-    /// Each database has one sequence of numbers, for its records, zones, versions, changes, log
-    /// entries and deliveries. A transaction draws under the lock of the database, so the commits of
-    /// a database happen in the order of their numbers.
+    /// The last number that was drawn from the database's sequence, which serves its records,
+    /// zones, versions, changes, log entries and deliveries. A transaction draws under the lock of
+    /// the database, so its commits happen in the order of their numbers.
     var last: Int64
     var subscriptionVersion: Int64
-    /// The bytes in the database's row, without ``WriteSet/addedBytes``.
+    /// The bytes without ``WriteSet/addedBytes``.
     var bytes: Int64
   }
 
@@ -125,7 +123,6 @@ struct WriteSet {
       deliveries: deliveries.mark, index: index.mark, outboxCount: outbox.count)
   }
 
-  /// Drops what was decided since a mark.
   mutating func restore(to mark: Mark) {
     databases.restore(to: mark.databases)
     addedBytes.restore(to: mark.addedBytes)
@@ -141,7 +138,6 @@ struct WriteSet {
     outbox.removeSubrange(mark.outboxCount...)
   }
 
-  /// The tables with rows to write.
   var unwritten: StatementGate.Tables {
     var tables: StatementGate.Tables = 0
     if databases.hasChanges || addedBytes.hasChanges { tables |= Table.databases.bit }
@@ -158,7 +154,7 @@ struct WriteSet {
     return tables
   }
 
-  /// Forgets what was read of tables, because a statement changes them. Nothing of them is unwritten.
+  /// Forgets tables that a statement changes, and of which nothing is unwritten.
   mutating func forget(_ tables: StatementGate.Tables) {
     if tables & Table.databases.bit != 0 { databases.forget() }
     if tables & Table.dispatches.bit != 0 { dispatches.forget() }

@@ -7,10 +7,8 @@ import SQLEngine
 /// PostgreSQL needs no such step: `VACUUM` removes the deleted rows. Archives of its write-ahead
 /// log keep the rows until the archives expire.
 extension Transactions {
-  /// Copies the log into the file and truncates the log, so that neither contains deleted data. The
-  /// copy runs on the writer's thread, outside of a transaction.
-  ///
-  /// - Returns: false while a connection reads from the log; try again later.
+  /// Copies and truncates the log, on the writer's thread, outside of a transaction. Returns false
+  /// while a connection reads from the log; try again later.
   func eraseLog() async throws -> Bool {
     try await withCheckedThrowingContinuation { continuation in
       writer.queue.add(

@@ -3,7 +3,7 @@ import SQLEngine
 import StoreModel
 
 extension UserDeletionService {
-  /// Returns the data on a user's account. The data is empty for an unknown user.
+  /// The data on a user's account, empty for an unknown user.
   public func holdings(
     of userRecordName: String, at timestamp: Timestamp
   ) async throws -> UserHoldings {
@@ -19,12 +19,10 @@ extension UserDeletionService {
     }
   }
 
-  /// Returns a page of the records of a public database that the user created or last modified, in
-  /// the order of their creation. The rights of the user do not matter.
+  /// A page of the records of a public database that the user created or last modified, in the
+  /// order of their creation, whatever the user's rights are.
   ///
-  /// - Parameters:
-  ///   - number: ``StampedRecordPage/next`` of the previous page; 0 for the first page.
-  ///   - limit: the most records returned.
+  /// - Parameter number: ``StampedRecordPage/next`` of the previous page; 0 for the first.
   /// - Complexity: O(*n*) for all pages together, where *n* is the number of records in the
   ///   database. One call examines at most ``StampedRecordPage/budget`` records.
   public func records(

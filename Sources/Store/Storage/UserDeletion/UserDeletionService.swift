@@ -5,27 +5,21 @@ import StoreModel
 
 /// The deletion of users with all their data, step by step, and the export of a user's data.
 ///
-/// A deletion may remove millions of rows. So the store keeps its stage and position in a row of
-/// ``UserDeletionTable``, and each step is a small transaction:
-/// ``MaintenanceService/continueUserDeletion(at:)``. After a crash, the server continues at the
-/// stored position. The deletion first removes the user's credentials, so the user can write
-/// nothing from then on.
+/// A deletion may remove millions of rows. So a row of ``UserDeletionTable`` has its stage and
+/// position, and each step is a small transaction:
+/// ``MaintenanceService/continueUserDeletion(at:)``. The user's credentials go first, so the user
+/// can write nothing from then on.
 public struct UserDeletionService: Sendable {
   let transactions: Transactions
-  /// The storage of the assets' files.
   let files: any AssetStore
-  /// The service that adds waiting log entries to the notification index, before the user's entries
-  /// are removed from the index.
+  /// Adds waiting log entries to the notification index, before the user's entries are removed
+  /// from it.
   let notificationLog: NotificationLogService
 
-  /// Begins to delete a user. From then on the user cannot sign in, and has no tokens, devices or
-  /// roles. Writes of requests that are under way fail with ``StoreError/Code/userDeleted``. Until
-  /// the account is deleted, no other account can have its name. If a deletion of the user is under
-  /// way, the method returns it unchanged.
+  /// Begins to delete a user, or returns the deletion that is under way. From then on the user
+  /// cannot sign in, and has no tokens, devices or roles. Writes under way fail with
+  /// ``StoreError/Code/userDeleted``. Until the account is deleted, no other can have its name.
   ///
-  /// - Parameters:
-  ///   - name: the account's name.
-  ///   - publicRecords: the decision about the user's records in public databases.
   /// - Throws: ``StoreError/Code/notFound`` if there is no such user.
   public func beginUserDeletion(
     named name: String, publicRecords: UserDeletion.PublicRecords, at timestamp: Timestamp
@@ -51,19 +45,17 @@ public struct UserDeletionService: Sendable {
     }
   }
 
-  /// Returns the deletions that are under way, in the order in which they began.
+  /// The deletions under way, in the order in which they began.
   public func userDeletions() async throws -> [UserDeletion] {
     try await transactions.read {
       try UserDeletionTable(transaction: $0).deletions().map(\.deletion)
     }
   }
 
-  /// Runs a step of the first unfinished deletion that does not wait for something. If all
-  /// deletions before the stage `erasure` wait, the method erases the deleted data of the deletions
-  /// at that stage.
+  /// Runs a step of the first deletion that does not wait. If all before the stage `erasure` wait,
+  /// erases the deleted data of those at that stage.
   ///
-  /// - Returns: the deletion after the step, or the first one that waits; nil if no deletion is
-  ///   unfinished.
+  /// - Returns: the deletion after the step, or the first one that waits.
   /// - Throws: ``StoreError/Code/assetFailed`` if files of assets cannot be removed.
   func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
     let pending = try await transactions.read { try UserDeletionTable(transaction: $0).deletions() }
@@ -80,10 +72,8 @@ public struct UserDeletionService: Sendable {
     return try await erase(last, at: timestamp)
   }
 
-  /// Erases the deleted data from the store's file, and ends these deletions. One erasure serves
-  /// all of them.
-  ///
-  /// - Returns: the first deletion: finished, or waiting while a connection reads from the log.
+  /// One erasure ends all these deletions. Returns the first: finished, or waiting while a
+  /// connection reads from the log.
   private func erase(
     _ rows: [UserDeletionRow], at timestamp: Timestamp
   ) async throws -> UserDeletion? {
@@ -100,12 +90,8 @@ public struct UserDeletionService: Sendable {
     return deletion
   }
 
-  /// Runs a step of bounded size. It first removes the asset files that earlier steps marked for
-  /// deletion.
-  ///
-  /// If another process has taken the step meanwhile, the step does nothing.
-  ///
-  /// - Parameter pending: the deletion as it was read before the transaction.
+  /// First removes the asset files that earlier steps marked. If another process has taken the
+  /// step since `pending` was read, the step does nothing.
   private func takeStep(
     of pending: UserDeletionRow, at timestamp: Timestamp
   ) async throws -> UserDeletion {
@@ -133,10 +119,8 @@ public struct UserDeletionService: Sendable {
     }
   }
 
-  /// Removes the asset files of a database that are marked for deletion.
-  ///
-  /// The method removes the files first, and then their marks. A server that is killed in between
-  /// removes the files again, which does no harm.
+  /// Removes marked files first, and then their marks. A server that is killed in between removes
+  /// the files again, which does no harm.
   private func removeAssetFiles(of database: DatabaseID) async throws {
     while true {
       let names = try await transactions.read {
@@ -150,8 +134,8 @@ public struct UserDeletionService: Sendable {
     }
   }
 
-  /// Deletes the rows of deletions that ended more than ``UserTraces/refusalMilliseconds`` ago. By
-  /// then, no request of these users can be under way.
+  /// Deletes the rows of deletions that ended more than ``UserTraces/refusalMilliseconds`` ago: no
+  /// request of these users can be under way.
   func forgetDeletedUsers(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - UserTraces.refusalMilliseconds
     let isThere = try await transactions.read {
@@ -165,11 +149,8 @@ public struct UserDeletionService: Sendable {
 }
 
 extension User {
-  /// Ends all access of the user: removes sessions, the devices that get pushes, passwords, roles
-  /// and the permissions of applications.
-  ///
-  /// - Parameter orders: collects orders about the deliveries that are abandoned, because their
-  ///   devices are removed.
+  /// Removes sessions, devices that get pushes, passwords, roles and permissions of applications.
+  /// `orders` gets the deliveries that are abandoned, because their devices are removed.
   fileprivate func endAccess(
     at timestamp: Timestamp, ordering orders: inout [DeliveryOrder],
     in transaction: StoreTransaction

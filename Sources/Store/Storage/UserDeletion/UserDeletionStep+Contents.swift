@@ -3,14 +3,12 @@ import StoreModel
 
 // No index finds a user's name in other users' rows, so these steps scan all rows in batches.
 extension UserDeletionStep {
-  /// The most rows that a step scans. A record may have a megabyte.
+  /// Scanned by a step. A record may have a megabyte.
   private static let examined: Int64 = 200
 
-  /// Deletes the user's records in a public database, or removes the user's name from them. In
-  /// another user's private database, the records are the owner's and stay. The method scans a batch
-  /// of records.
-  ///
-  /// - Returns: whether all records were scanned.
+  /// Deletes the user's records in a public database, or removes the user's name from a batch. In
+  /// another user's private database, the records are the owner's and stay. Returns whether all
+  /// were scanned.
   mutating func changeRecords() throws -> Bool {
     let records = RecordTable(transaction: transaction)
     let batch = try records.naming(
@@ -44,8 +42,7 @@ extension UserDeletionStep {
     return false
   }
 
-  /// Returns the rule that says whether a record of the present database is deleted. The user's own
-  /// record of type `Users` always is, because its name is the user's.
+  /// The user's own record of type `Users` is always deleted, because its name is the user's.
   private func deletion() throws -> (Record) -> Bool {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     let deletesCreated = row.deletion.publicRecords == .delete && address.scope == .public
@@ -55,11 +52,9 @@ extension UserDeletionStep {
     }
   }
 
-  /// Sets the deletion's state to `waiting` while changes up to `row.position` are not dispatched.
-  /// Subscribers must be notified before the next stages remove the user's name from the changes.
-  ///
-  /// The first call stores the last number of the database as the position. The deletion does not
-  /// wait for later changes.
+  /// Waits until changes up to `row.position` are dispatched: subscribers must be notified before
+  /// the next stages remove the user's name from the changes. The first call stores the database's
+  /// last number as the position; later changes do not count.
   ///
   /// - Returns: true, because nothing is removed; the caller also checks the state.
   mutating func checkDispatch() throws -> Bool {
@@ -73,7 +68,7 @@ extension UserDeletionStep {
     return true
   }
 
-  /// Deletes the tombstone of the user's own record, whose name is the user's.
+  /// The tombstone has the user's name.
   private func forgetUserRecord() throws {
     let zone = try ZoneTable(transaction: transaction).number(of: .default, in: database)
     guard let zone else { return }
@@ -81,10 +76,8 @@ extension UserDeletionStep {
       .remove(recordNamed: user, inZone: zone, of: database)
   }
 
-  /// Removes the user's name from a batch of a database's stored changes. The first call for a
-  /// database also deletes the tombstone of the user's own record.
-  ///
-  /// - Returns: whether all changes were scanned.
+  /// Removes the user's name from a batch of stored changes. The first call for a database also deletes the
+  /// tombstone of the user's own record. Returns whether all were scanned.
   mutating func changeHistory() throws -> Bool {
     if row.position == 0 { try forgetUserRecord() }
     let outbox = OutboxTable(transaction: transaction)
@@ -104,9 +97,7 @@ extension UserDeletionStep {
   }
 
   /// Deletes the user's notifications in a public database, and removes the user's name from those
-  /// of other users. It scans a batch of entries.
-  ///
-  /// - Returns: whether all entries were scanned.
+  /// of others, in batches. Returns whether all were scanned.
   mutating func changeNotifications() throws -> Bool {
     let log = NotificationLogTable(transaction: transaction)
     let batch = try log.naming(
@@ -127,8 +118,8 @@ extension UserDeletionStep {
     return false
   }
 
-  /// Deletes a notification with its deliveries and refused pushes. Their numbers lie between the
-  /// sequence of this notification and that of the next one.
+  /// Also deletes deliveries and refused pushes, whose numbers lie between this entry's and the
+  /// next one's.
   private func remove(entry sequence: Int64) throws {
     let log = NotificationLogTable(transaction: transaction)
     let next = try log.sequence(after: sequence, in: database) ?? .max

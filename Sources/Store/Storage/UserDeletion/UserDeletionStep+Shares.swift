@@ -2,10 +2,8 @@ import CloudKitModel
 import StoreModel
 
 extension UserDeletionStep {
-  /// Ends the shares of a private database before its rows are removed. The participants learn of each
-  /// zone once, and the deletion waits until they have.
-  ///
-  /// - Returns: whether nothing is left to do.
+  /// Ends the shares of a private database before its rows are removed. The participants learn of
+  /// each zone once; the deletion waits until they have. Returns whether nothing is left to do.
   mutating func endShares() throws -> Bool {
     guard try ShareTable(transaction: transaction).hasAny(in: database) else { return true }
     let participants = ParticipantTable(transaction: transaction)

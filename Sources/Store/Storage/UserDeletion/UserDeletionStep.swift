@@ -4,22 +4,18 @@ import StoreModel
 
 /// One step of a user's deletion, in one transaction.
 ///
-/// A step removes a batch of its stage's rows in one database. If it finds no further rows there,
-/// it sets the progress to the next database or stage. Each step searches for the rows again, so a
-/// step can be repeated.
+/// A step removes a batch of its stage's rows in one database. Without further rows there, it goes
+/// on to the next database or stage. Each step searches for the rows again, so a step can be
+/// repeated.
 struct UserDeletionStep {
-  /// The most rows that a step removes.
   static let batch = Retention.batch
 
-  /// The deletion with its progress.
   var row: UserDeletionRow
-  /// The user's record name.
   let user: String
   /// The time of the changes that the step makes.
   let timestamp: Timestamp
   let transaction: StoreTransaction
 
-  /// Creates the next step of a deletion.
   init(
     _ row: UserDeletionRow, of user: String, at timestamp: Timestamp,
     in transaction: StoreTransaction
@@ -30,17 +26,13 @@ struct UserDeletionStep {
     self.transaction = transaction
   }
 
-  /// The present database of the stage.
+  /// The stage's database.
   var database: DatabaseID { DatabaseID(rawValue: row.database) }
 
-  /// Runs the step and stores the deletion's progress.
+  /// Stores the progress.
   ///
-  /// The first step of a stage finds the first database, whose lock the transaction may not have.
-  /// Then the step throws, and the writer repeats the transaction with the lock.
-  ///
-  /// - Returns: the deletion after the step.
-  /// - Throws: ``LocksNeeded`` if the transaction does not have the lock of the stage's first
-  ///   database.
+  /// The first step of a stage finds the first database. If the transaction does not have its
+  /// lock, the step throws ``LocksNeeded``, and the writer repeats the transaction with the lock.
   mutating func run() throws -> UserDeletion {
     let before = row
     if row.deletion.stage != .account, row.database == 0 {
@@ -54,8 +46,7 @@ struct UserDeletionStep {
     return row.deletion
   }
 
-  /// Sets the progress to the next database, or to the next stage if there is no next database. The
-  /// next step then works there, with the lock of that database.
+  /// The next step works in the next database, with its lock, or in the next stage.
   private mutating func goOn() throws {
     row.position = 0
     row.database = row.database == 0 ? 0 : try nextDatabase() ?? 0
@@ -64,7 +55,7 @@ struct UserDeletionStep {
     row.deletion.stage = next
   }
 
-  /// Returns the next database that may have rows for the step's stage; nil if there is none.
+  /// The next database that may have rows for the stage.
   private func nextDatabase() throws -> Int64? {
     let databases = DatabaseTable(transaction: transaction)
     let joined = ParticipantTable(transaction: transaction)
@@ -88,9 +79,7 @@ struct UserDeletionStep {
     }
   }
 
-  /// Removes a batch of the stage's rows in the present database, or the account.
-  ///
-  /// - Returns: true if there is no more.
+  /// Returns true if there is no more.
   private mutating func removeSome() throws -> Bool {
     if row.deletion.stage == .account {
       try removeAccount()
@@ -119,10 +108,8 @@ struct UserDeletionStep {
 // MARK: Rows by their keys
 
 extension UserDeletionStep {
-  /// Deletes a batch of the user's rows from the tables that ``UserTraces/publicColumns`` lists for
-  /// the stage.
-  ///
-  /// - Returns: true if there are no more.
+  /// From the tables of ``UserTraces/publicColumns`` for the stage. Returns true if there are no
+  /// more.
   private mutating func removeRows() throws -> Bool {
     for (stage, place) in UserTraces.publicColumns where stage == row.deletion.stage {
       if place.table == "subscription_deletions" {
@@ -137,9 +124,7 @@ extension UserDeletionStep {
     return true
   }
 
-  /// Removes the user from a batch of other users' shares. The changes have the owner's name.
-  ///
-  /// - Returns: true if there are no more.
+  /// The changes have the owner's name. Returns true if there are no more.
   private mutating func removeFromShares() throws -> Bool {
     let owner = try DatabaseTable(transaction: transaction).address(of: database).owner
     // The shares of the user go with the user's databases.
@@ -152,10 +137,7 @@ extension UserDeletionStep {
     return changed < Int(Self.batch)
   }
 
-  /// Deletes a batch of the user's subscriptions, with tombstones for the servers that match
-  /// changes.
-  ///
-  /// - Returns: true if there are no more.
+  /// Adds tombstones for the servers that match changes. Returns true if there are no more.
   private mutating func removeSubscriptions() throws -> Bool {
     let subscriptions = SubscriptionTable(transaction: transaction)
     let page = try subscriptions.states(
@@ -170,11 +152,8 @@ extension UserDeletionStep {
     return page.states.count < Int(Self.batch)
   }
 
-  /// Deletes a batch of asset uploads and of receipts (the proofs of finished uploads).
-  ///
-  /// - Parameter uploader: the user whose uploads are deleted; nil for all uploads of a database
-  ///   that is deleted with its assets.
-  /// - Returns: true if there are no more.
+  /// Uploads and receipts (the proofs of finished uploads). A database that is deleted with its
+  /// assets loses those of all uploaders (nil). Returns true if there are no more.
   private mutating func removeUploads(of uploader: String?) throws -> Bool {
     let uploads = AssetUploadTable(transaction: transaction)
     let some = try uploads.some(of: uploader, in: database)
@@ -188,10 +167,8 @@ extension UserDeletionStep {
     return some.count < Int(Self.batch)
   }
 
-  /// Removes a batch of a private database's rows. When no rows are left, it removes the database.
-  /// Asset files are removed between the steps.
-  ///
-  /// - Returns: true if the database is gone.
+  /// Removes a batch of a private database's rows, and at last the database. Asset files are
+  /// removed between the steps. Returns true if the database is gone.
   private mutating func removeDatabase() throws -> Bool {
     guard try endShares() else { return row.deletion.state == .waiting }
     guard try removeUploads(of: nil) else { return false }
@@ -214,9 +191,7 @@ extension UserDeletionStep {
     return true
   }
 
-  /// Removes a batch of the user's entries in the index of the notification log.
-  ///
-  /// - Returns: true if there are no more.
+  /// Returns true if there are no more.
   private mutating func removeIndexEntries() throws -> Bool {
     let removed = try NotificationIndexTable(transaction: transaction)
       .remove(of: user, in: database, limit: Self.batch)
@@ -224,8 +199,7 @@ extension UserDeletionStep {
     return removed < Int(Self.batch)
   }
 
-  /// Removes the account and the user's remaining rows outside of databases. Afterwards the
-  /// deletion's row no longer names the user.
+  /// Afterwards the deletion's row no longer names the user.
   private mutating func removeAccount() throws {
     let devices = DeviceTable(transaction: transaction)
     let tokens = try devices.forgetGone(of: user)

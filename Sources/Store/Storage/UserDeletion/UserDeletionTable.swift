@@ -3,17 +3,17 @@ import Cryptography
 import SQLEngine
 import StoreModel
 
-/// The table of the users who are being deleted or were deleted recently.
+/// The users who are being deleted or were deleted recently.
 ///
-/// A row stays, without the user's name, for ``UserTraces/refusalMilliseconds`` after the deletion.
-/// It lets the store refuse requests that were under way. `user_hash` is the SHA-256 of the user
-/// record name. `stage`, `database_number` and `position` are the deletion's progress.
+/// A row stays, without the user's name, for ``UserTraces/refusalMilliseconds`` after the
+/// deletion, so that requests under way are refused. `user_hash` is the SHA-256 of the user record
+/// name. `stage`, `database_number` and `position` are the progress.
 struct UserDeletionTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of deletions. `user_record_name` is null when the account is gone. `database_number`
-  /// is 0 before the first database of a stage. `done` is the number of rows removed so far.
-  /// `ended` is null while the deletion is under way; the times are in milliseconds since 1970.
+  /// `user_record_name` is null when the account is gone. `database_number` is 0 before the first
+  /// database of a stage. `done` is the number of removed rows. `ended` is null while the deletion
+  /// is under way; times are in milliseconds since 1970.
   static let definition = [
     """
     CREATE TABLE user_deletions (
@@ -23,17 +23,14 @@ struct UserDeletionTable: Table {
     """
   ]
 
-  /// Returns the SHA-256 of a user's record name: 32 bytes.
   static func hash(of userRecordName: String) -> [UInt8] {
     SHA256.hash(Array(userRecordName.utf8))
   }
 
   // MARK: Refusal
 
-  /// Returns whether the user is being deleted, or was deleted recently (see the type).
-  ///
-  /// The ``Catalog`` caches the hashes. The beginning of a deletion raises the catalog version, so
-  /// later transactions read the hashes again.
+  /// Also true for a user who was deleted recently. The ``Catalog`` caches the hashes; the
+  /// beginning of a deletion raises the catalog version, so later transactions read them again.
   ///
   /// - Complexity: O(1) once the hashes are cached.
   func isDeleted(_ userRecordName: String) throws -> Bool {
@@ -48,8 +45,6 @@ struct UserDeletionTable: Table {
     return !deleted.isEmpty && deleted.contains(Self.hash(of: userRecordName))
   }
 
-  /// Refuses a write of a deleted user.
-  ///
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted, or was deleted
   ///   recently.
   func refuseDeleted(_ userRecordName: String) throws {
@@ -65,7 +60,7 @@ struct UserDeletionTable: Table {
     try connection.rows(Self.sql.deletions, [], UserDeletionRow.init(row:))
   }
 
-  /// Adds a deletion at its first stage. The caller raises the catalog version.
+  /// The caller raises the catalog version.
   func add(_ deletion: UserDeletion, of userRecordName: String) throws {
     try connection.run(
       Self.sql.add,
@@ -128,24 +123,19 @@ struct UserDeletionTable: Table {
 
 /// A row of a deletion under way.
 struct UserDeletionRow: Sendable, Equatable {
-  /// The key of the row: the hash of the user record name.
+  /// The hash of the user record name.
   var hash: [UInt8]
   /// The user record name; nil if the account is gone.
   var user: String?
   /// The deletion as callers see it.
   var deletion: UserDeletion
-  /// The stage's present database, or 0 before the first.
+  /// The stage's database; 0 before the first.
   var database: Int64
-  /// The position of the deletion in ``database``.
-  ///
-  /// It is the last number that the present stage has scanned. For the stage `dispatch` it is the
-  /// last number that must be dispatched. It is 0 at the beginning of each database.
+  /// The last number that the stage has scanned in ``database``, or that must be dispatched for
+  /// the stage `dispatch`. 0 at the beginning of each database.
   var position: Int64
 
-  /// Reads a row of ``UserDeletionTable/deletions()``.
-  ///
-  /// - Throws: ``StoreError/Code/corrupt`` for an unknown stage or an unknown choice about public
-  ///   records.
+  /// - Throws: ``StoreError/Code/corrupt`` for an unknown stage or choice about public records.
   fileprivate init(row: any SQLRow) throws {
     guard let publicRecords = UserDeletion.PublicRecords(rawValue: row.text(2)),
       let stage = UserDeletion.Stage(rawValue: row.integer(3))
@@ -160,7 +150,7 @@ struct UserDeletionRow: Sendable, Equatable {
     position = row.integer(5)
   }
 
-  /// Returns the public identifier of a deletion: sixteen hexadecimal digits of the hash.
+  /// Returns sixteen hexadecimal digits.
   static func identifier(for hash: [UInt8]) -> String {
     SQLValue.hexadecimal(Array(hash.prefix(8)))
   }

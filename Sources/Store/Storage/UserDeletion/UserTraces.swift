@@ -1,32 +1,27 @@
 import SQLEngine
 import StoreModel
 
-/// The lists of tables and columns that can have data of a user. The deletion of users works
-/// through them.
-///
-/// Every table is named here; a test compares them with the schema.
+/// The tables and columns that can have data of a user, for the deletion of users. Every table is
+/// named here; a test compares them with the schema.
 enum UserTraces {
-  /// The time for which the hash of a deleted user is kept: 24 hours, longer than any request
-  /// lasts.
+  /// The time for which the hash of a deleted user is kept: longer than any request lasts.
   static let refusalMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
-  /// A table whose rows belong to databases: its primary key begins with `database_id`.
+  /// A table whose primary key begins with `database_id`.
   struct KeyedTable {
-    /// The name of the table.
     var name: String
-    /// The rest of the primary key, after `database_id`.
+    /// The primary key after `database_id`.
     var key: [String]
     /// Deletes at most `$2` rows of the database `$1`.
     let deletion: Statement
 
-    /// Creates a table from its name and the rest of its key.
     fileprivate init(_ name: String, _ key: String...) {
       self.name = name
       self.key = key
       deletion = Self.deletion(from: name, key)
     }
 
-    /// Returns the deletion of rows of a database; of those whose `column` is `$3`, if there is one.
+    /// Deletes only rows whose `column` is `$3`, if there is a column.
     fileprivate static func deletion(
       from table: String, _ key: [String], where column: String? = nil
     ) -> Statement {
@@ -39,10 +34,10 @@ enum UserTraces {
     }
   }
 
-  /// A column that names the owner of a row, with the statement that deletes the rows of a user.
+  /// An owner's column with the statement that deletes the rows of a user.
   typealias OwnerColumn = (table: String, column: String, deletion: Statement)
 
-  /// The tables whose rows are removed with a private database, whatever they contain.
+  /// Removed with a private database, whatever they contain.
   static let databaseTables: [KeyedTable] = [
     .init("value_index", "field_number", "value_key", "record_number"),
     .init("reference_edges", "zone_number", "target_name", "holder_number"),
@@ -69,15 +64,12 @@ enum UserTraces {
     .init("trimmed_logs", "subscriber"), .init("courier_cursors", "token"),
   ]
 
-  /// The tables with rows of asset files. When a private database is deleted, the files must be
-  /// removed too.
+  /// When a private database is deleted, the files of these rows must be removed too.
   static let assetTables: Set = ["asset_uploads", "assets", "asset_disposals"]
 
-  /// The tables that list the databases.
   static let databaseDirectories: Set = ["databases", "database_addresses"]
 
-  /// The columns that name the owner of a row, for rows of public databases, with the stage that
-  /// removes the rows.
+  /// Owners of rows of public databases, with the stage that removes the rows.
   static let publicColumns: [(stage: UserDeletion.Stage, place: OwnerColumn)] = [
     (.publicRows, "client_change_tokens", "user_record_name"),
     (.publicRows, "answered_requests", "requester"),
@@ -91,40 +83,37 @@ enum UserTraces {
     }
   }
 
-  /// The columns that name a user in rows of other users' private databases. The stage
-  /// ``UserDeletion/Stage/shares`` removes these rows.
+  /// Users in rows of other users' private databases, which ``UserDeletion/Stage/shares`` removes.
   static let shareColumns: [(table: String, column: String)] = [
     ("participants", "user_record_name"), ("share_requests", "user_record_name"),
   ]
 
-  /// The columns that name the owner of a row, for credentials and rights of the user. The
-  /// beginning of the deletion removes these rows.
+  /// Credentials and rights, which the beginning of the deletion removes.
   static let accessColumns = [
     owner("user_passwords"), owner("role_members"), owner("application_permissions"),
   ]
 
-  /// The columns that name the owner of a row, for all rows outside of databases, in the order of
-  /// their deletion. The account is the last, since it reserves the user's name.
+  /// All rows outside of databases, in the order of their deletion. The account is the last, since
+  /// it reserves the user's name.
   static let accountColumns =
     accessColumns + [
       owner("user_identities"), owner("web_auth_tokens"), owner("device_tokens"),
       owner("subscriber_databases", "subscriber"), owner("users"),
     ]
 
-  /// Returns a column of a table without databases. Some of these columns have no index.
+  /// Some of these columns have no index.
   private static func owner(
     _ table: String, _ column: String = "user_record_name"
   ) -> OwnerColumn {
     (table, column, "DELETE FROM \(table) WHERE \(column) = $1".except(.wholeTable))
   }
 
-  /// The tables that the deletion handles by code of its own, without a list of columns.
+  /// Handled by code of their own, without a list of columns.
   static let otherTables: Set = [
     "notification_index", "gone_devices", "device_numbers", "user_deletions", "containers",
   ]
 
-  /// The tables without data of users, or with data that is deleted soon anyway. The value says
-  /// what the table has.
+  /// Tables without data of users, or with data that is deleted soon anyway: the value says which.
   static let tablesWithoutTraces: [String: String] = [
     "counters": "numbers", "schema_version": "a number", "store_shards": "a number",
     "secrets": "the server's", "admin_keys": "the operators'", "console_sessions": "the operators'",

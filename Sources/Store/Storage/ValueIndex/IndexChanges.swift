@@ -8,59 +8,48 @@ import StoreModel
 struct IndexChanges {
   /// A row to add or to remove.
   struct Change {
-    /// The number of the database.
     var database: Int64
-    /// The number of the field; negative for the index of the field's words.
+    /// Negative for the index of the field's words.
     var fieldNumber: Int64
     /// The first eight bytes of the key as a big-endian number, padded with zeros. They nearly
     /// always decide the order.
     var prefix: UInt64
     var recordNumber: Int64
     var zoneNumber: Int64
-    /// The start of the key in ``IndexChanges/keys``.
+    /// The key's start in ``IndexChanges/keys``.
     var start: Int
-    /// The length of the key in bytes.
+    /// The key's length in bytes.
     var count: Int
-    /// Whether the row is added; otherwise it is removed.
     var isAddition: Bool
   }
 
-  /// The size at some time, to which ``IndexChanges/restore(_:)`` returns.
+  /// A state for ``IndexChanges/restore(_:)``.
   struct Mark {
     fileprivate var keys: Int
     fileprivate var changes: Int
   }
 
-  /// The keys of all changes, one after the other.
+  /// The keys, one after the other.
   private(set) var keys: [UInt8] = []
   /// The changes in the order of the calls.
   private var changes: [Change] = []
 
-  /// The number of changes.
   var count: Int { changes.count }
 
-  /// The present size, for ``restore(_:)``.
   var mark: Mark { Mark(keys: keys.count, changes: changes.count) }
 
-  /// Removes the changes noted since the mark.
   mutating func restore(_ mark: Mark) {
     keys.removeSubrange(mark.keys...)
     changes.removeSubrange(mark.changes...)
   }
 
-  /// Removes all changes. Memory of less than 1 MiB for keys, and of fewer than 32,768 changes, is
-  /// kept for the next transaction.
+  /// Keeps memory of less than 1 MiB for keys, and of fewer than 32,768 changes, for the next
+  /// transaction.
   mutating func removeAll() {
     keys.removeAll(keepingCapacity: keys.count < 1 << 20)
     changes.removeAll(keepingCapacity: changes.count < 1 << 15)
   }
 
-  /// Notes the additions of a new record's rows.
-  ///
-  /// - Parameters:
-  ///   - entries: the record's entries.
-  ///   - recordNumber: the number of the record.
-  ///   - zoneNumber: the number of its zone.
   mutating func add(
     _ entries: IndexEntries, of recordNumber: Int64, inZone zoneNumber: Int64,
     of database: DatabaseID
@@ -76,7 +65,6 @@ struct IndexChanges {
     }
   }
 
-  /// Notes the addition or the removal of one row of a record.
   mutating func note(
     _ entry: IndexEntry, of recordNumber: Int64, inZone zoneNumber: Int64,
     of database: DatabaseID, isAddition: Bool
@@ -88,9 +76,7 @@ struct IndexChanges {
       zone: zoneNumber, isAddition: isAddition)
   }
 
-  /// Appends a change whose key is already in ``keys``.
-  ///
-  /// - Parameter key: the range of the key in ``keys``.
+  /// The key is already in ``keys``.
   private mutating func append(
     _ key: Range<Int>, of fieldNumber: Int64, database: DatabaseID, record: Int64, zone: Int64,
     isAddition: Bool
@@ -105,8 +91,7 @@ struct IndexChanges {
         isAddition: isAddition))
   }
 
-  /// Visits the changes in the order of the index. If a row has several changes, only the last is
-  /// visited.
+  /// Of several changes of a row, only the last is visited.
   ///
   /// - Complexity: O(*n* log *n*) for *n* changes.
   func forEachInOrder(_ visit: (Change) throws -> Void) rethrows {
@@ -151,16 +136,15 @@ struct IndexChanges {
     }
   }
 
-  /// The index of a change in ``changes``, with the prefix that nearly always decides its order.
+  /// A change with the prefix that nearly always decides its order.
   private struct Place {
     var prefix: UInt64
-    /// The index in ``changes``. ``WriteSet`` keeps far fewer changes than `UInt32.max`.
+    /// The index in ``changes``. ``WriteSet`` keeps far fewer than `UInt32.max`.
     var index: UInt32
   }
 
-  /// Compares the rows of two changes of one field with the same prefix. Returns a negative number
-  /// if the row of `left` comes first, a positive number if that of `right` does, and 0 for the
-  /// same row.
+  /// Compares rows of one field with the same prefix: negative if `left` comes first, positive if
+  /// `right` does, 0 for the same row.
   private func order(_ left: Place, _ right: Place, _ keys: UnsafeBufferPointer<UInt8>) -> Int {
     let left = changes[Int(left.index)]
     let right = changes[Int(right.index)]

@@ -1,38 +1,35 @@
 import CloudKitModel
 
-/// The part of a row of the value index that does not name the record: a field and a key.
+/// A field and a key: the part of a row that does not name the record.
 struct IndexEntry: Hashable {
-  /// The number of the field; negative for the index of the field's words.
+  /// Negative for the index of the field's words.
   var fieldNumber: Int64
-  /// The bytes of the key, as ``ValueKey`` makes them.
+  /// The key as ``ValueKey`` makes it.
   var key: [UInt8]
 }
 
-/// The value index's entries of one record, with the keys in one block of memory.
+/// The entries of one record, with the keys in one block of memory.
 struct IndexEntries: Sendable {
-  /// An entry, with the position of its key.
+  /// An entry in the block.
   struct Place {
-    /// The number of the field; negative for the index of the field's words.
+    /// Negative for the index of the field's words.
     var fieldNumber: Int64
     /// The end of the key in ``IndexEntries/keys``, exclusive. The key begins at the end of the
-    /// previous entry's key.
+    /// previous one.
     var end: Int
   }
 
-  /// The keys of all entries, one after the other.
+  /// The keys, one after the other.
   private(set) var keys: [UInt8] = []
-  /// The entries in the order of their keys in ``keys``.
+  /// The entries in the order of ``keys``.
   private(set) var places: [Place] = []
 
-  /// Makes the entries of a record. Encrypted values, and values of fields without an index, have
-  /// none.
+  /// Encrypted values, and values of fields without an index, have no entries.
   ///
   /// - Parameters:
-  ///   - record: the record.
-  ///   - fields: the fields of the record's type by their names, including the indexed system
-  ///     fields.
-  ///   - hasOwner: whether the record's database has an owner. The owner creates nearly all
-  ///     records, so creators are then not indexed.
+  ///   - fields: the fields of the type, with the indexed system fields.
+  ///   - hasOwner: whether the database has an owner. The owner creates nearly all records, so
+  ///     creators are then not indexed.
   init(of record: Record, fields: [String: RecordTypeEntry.Field], hasOwner: Bool) {
     for (name, value) in record.fields where !record.encryptedFields.contains(name) {
       guard let field = fields[name] else { continue }
@@ -48,7 +45,7 @@ struct IndexEntries: Sendable {
     }
   }
 
-  /// The entries as separate values, each with its own key.
+  /// The entries, each with its own key.
   var list: [IndexEntry] {
     var start = 0
     return places.map { place in
@@ -57,7 +54,7 @@ struct IndexEntries: Sendable {
     }
   }
 
-  /// Adds the keys of a value: one, or one for each member of a list.
+  /// One key, or one for each member of a list.
   private mutating func addKeys(of value: RecordValue, to fieldNumber: Int64) {
     if case .list = value {
       for key in ValueKey.keys(of: value) { add(key, to: fieldNumber) }
@@ -66,24 +63,22 @@ struct IndexEntries: Sendable {
     }
   }
 
-  /// Adds the words of a text or of a list of texts, each once.
+  /// Adds each word once.
   private mutating func addWords(of value: RecordValue, to fieldNumber: Int64) {
     if case .string(let text) = value, addFewWords(of: text, to: fieldNumber) { return }
     for key in ValueKey.tokenKeys(of: value) { add(key, to: fieldNumber) }
   }
 
-  /// Adds an entry.
   private mutating func add(_ key: [UInt8], to fieldNumber: Int64) {
     keys += key
     places.append(Place(fieldNumber: fieldNumber, end: keys.count))
   }
 
-  /// The most words that are compared with each other to find duplicates.
+  /// More words are not compared with each other to find duplicates.
   private static let few = 24
 
-  /// Adds the words of an ASCII text with few words, without making a `String` of each.
-  ///
-  /// - Returns: false, without a change, for other texts.
+  /// Makes no `String` of each word. Returns false, without a change, for a text that is not ASCII
+  /// or has many words.
   private mutating func addFewWords(of text: String, to fieldNumber: Int64) -> Bool {
     let (keyCount, placeCount) = (keys.count, places.count)
     let isPlain = TextTokens.visitPlainWords(of: text) { word in
@@ -103,11 +98,8 @@ struct IndexEntries: Sendable {
     return isPlain
   }
 
-  /// Returns whether an entry from `first` on has this word as its key.
-  ///
-  /// - Parameters:
-  ///   - first: the index of the first entry to compare.
-  ///   - start: the start of that entry's key in ``keys``.
+  /// Whether an entry from `first` on has this word as its key. `start` is the start of the first
+  /// one's key in ``keys``.
   private func holds(_ word: some Collection<UInt8>, from first: Int, start: Int) -> Bool {
     var start = start
     for place in places[first...] {

@@ -9,10 +9,9 @@ import StoreModel
 struct IndexWorkTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of work on indexes. `field_number` is negative for the index of a field's words.
-  /// `phase` is the raw value of ``IndexWork/Phase``. `database_id`, `value_key` and
-  /// `record_number` are the position of the work. `done` is the number of records indexed or
-  /// entries removed so far.
+  /// `field_number` is negative for the index of a field's words. `phase` is the raw value of
+  /// ``IndexWork/Phase``. `database_id`, `value_key` and `record_number` are the position of the
+  /// work. `done` counts indexed records or removed entries.
   static let definition = [
     """
     CREATE TABLE index_work (
@@ -21,8 +20,8 @@ struct IndexWorkTable: Table {
     """
   ]
 
-  /// Returns the pending work, in the order of the fields' numbers. Work on a field that the schema
-  /// no longer has is not returned.
+  /// Returns work in the order of the fields' numbers, without fields that the schema no longer
+  /// has.
   func pending() throws -> [PendingIndex] {
     try connection.rows(Self.sql.pending, []) { row in
       let number = row.integer(0)
@@ -40,11 +39,10 @@ struct IndexWorkTable: Table {
     }
   }
 
-  /// Starts building or removing an index. If work on the index is under way, the work starts again
-  /// with the removal of the index's entries.
+  /// If work on the index is under way, it starts again with the removal of entries.
   ///
   /// - Parameters:
-  ///   - indexNumber: the number of the field; negative for the index of its words.
+  ///   - indexNumber: negative for the index of the field's words.
   ///   - isWanted: true to build the index, false to remove it.
   func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
     let isUnderWay = try connection.first(Self.sql.exists, [.integer(indexNumber)]) { _ in true }
@@ -63,8 +61,8 @@ struct IndexWorkTable: Table {
       ])
   }
 
-  /// Ends the work on an index, and sets `pending.work.phase` to nil. The caller raises the catalog
-  /// version, so that searches use the index.
+  /// Sets `pending.work.phase` to nil. The caller raises the catalog version, so that searches use
+  /// the index.
   func remove(_ pending: inout PendingIndex) throws {
     pending.work.phase = nil
     try connection.run(Self.sql.remove, [.integer(pending.indexNumber)])
@@ -96,14 +94,14 @@ struct IndexWorkTable: Table {
   static let sql = Statements()
 }
 
-/// The work on an index that is being built or removed.
+/// A row of the table.
 struct PendingIndex {
-  /// The field's number; negative for the index of words.
+  /// Negative for the index of words.
   var indexNumber: Int64
-  /// The position of the work. A removal uses only the database of the position.
+  /// A removal uses only the database.
   var position: TypeScan.Position
-  /// Whether the present options of the field require the index. If so, an index whose entries are
-  /// being removed is built afterwards.
+  /// Whether the field's options require the index. If so, an index whose entries are being
+  /// removed is built afterwards.
   var isWanted: Bool
   /// The progress as callers see it.
   var work: IndexWork

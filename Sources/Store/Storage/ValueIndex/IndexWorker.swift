@@ -1,25 +1,20 @@
 import CloudKitModel
 import StoreModel
 
-/// A worker that builds and removes indexes in the writer's transactions, one step in each.
-///
-/// A step has the reference lock and the lock of its database. When the work on an index ends, the
-/// catalog version rises, and searches use the index from then on.
+/// Builds and removes indexes in the writer's transactions, one step in each, with the reference
+/// lock and the lock of the step's database. When the work ends, the catalog version rises, and
+/// searches use the index.
 struct IndexWorker {
   let transaction: StoreTransaction
 
-  /// The most records that a building step reads, so that other writes wait only a few
-  /// milliseconds.
+  /// The records of a building step: few, so that other writes wait only a few milliseconds.
   private static let recordsPerStep = 200
-  /// The most entries that a removing step removes.
   private static let entriesPerStep = 2_000
 
-  /// Finds the first database if the work has none yet, and checks that the transaction has the
-  /// lock of the work's database.
+  /// Finds the first database if there is none yet, and requires its lock.
   ///
-  /// Saves before the lock may have used a schema without the index's present options; the work
-  /// processes their records. Saves after the lock read the schema again and add their entries
-  /// themselves.
+  /// Saves before the lock may have used a schema without the index's options; the work processes
+  /// their records. Later saves read the schema again and add their entries themselves.
   ///
   /// - Throws: ``LocksNeeded`` with the lock of the database.
   func lockPlace(of pending: inout PendingIndex) throws {
@@ -31,8 +26,7 @@ struct IndexWorker {
     try transaction.require(.database(DatabaseID(rawValue: pending.position.database)))
   }
 
-  /// Returns the scan of all records that the index concerns; nil if the record type was dropped
-  /// from the schema.
+  /// Returns nil if the record type was dropped from the schema.
   func scan(for pending: PendingIndex) throws -> TypeScan? {
     let work = pending.work
     let address = DatabaseAddress(
@@ -45,9 +39,8 @@ struct IndexWorker {
       }
   }
 
-  /// Removes some of the index's entries in one database. When that database has no more, the next
-  /// step continues with the next database. After the last database, the work ends, or building
-  /// begins if the field's options require the index.
+  /// Removes entries in one database; the next step goes on there, or in the next database. After
+  /// the last, the work ends, or building begins if the field's options require the index.
   func clearSome(_ pending: inout PendingIndex) throws {
     guard let scan = try scan(for: pending) else { return }
     if pending.position.database == 0 {
@@ -66,7 +59,7 @@ struct IndexWorker {
     try IndexWorkTable(transaction: transaction).keep(pending)
   }
 
-  /// Ends the removal: the work ends, or building begins.
+  /// The work ends, or building begins.
   private func finishClearing(_ pending: inout PendingIndex) throws {
     if pending.isWanted {
       pending.work.phase = .building
@@ -79,8 +72,7 @@ struct IndexWorker {
     try CounterTable(transaction: transaction).raiseCatalogVersion()
   }
 
-  /// Adds the entries of the next records. A record that is saved while the index is built gets its
-  /// entries by the save. An entry that exists already stays.
+  /// A record that is saved meanwhile gets its entries by the save. An existing entry stays.
   func buildSome(_ pending: inout PendingIndex) throws {
     guard let scan = try scan(for: pending) else { return }
     let (database, records, next) = try scan.records(

@@ -3,11 +3,8 @@ import SQLEngine
 import StoreModel
 
 extension MaintenanceService {
-  /// Does a small step of the work on one index (``IndexWork``), in one transaction.
-  ///
-  /// Several processes may call the method at the same time.
-  ///
-  /// - Returns: the index's progress; nil if there is no work.
+  /// Does a small step of the work on one index (``IndexWork``), in one transaction. Several
+  /// processes may call the method at the same time. Returns the progress; nil without work.
   public func continueIndexWork() async throws -> IndexWork? {
     // The read comes first, because there is almost never any work, and a read does not delay
     // writers.

@@ -6,14 +6,9 @@ import StoreModel
 struct RecordIndexes {
   let transaction: StoreTransaction
 
-  /// Updates the value index, the references to assets and the `deleteSelf` references from `old`
-  /// to `new`. The rows of the value index are written later, with the ``WriteSet``.
+  /// The rows of the value index are written later, with the ``WriteSet``.
   ///
-  /// - Parameters:
-  ///   - old: the record before the change; nil for a new record.
-  ///   - new: the record after the change.
-  ///   - type: the record's type.
-  ///   - database: the database of the record.
+  /// - Parameter old: nil for a new record.
   func update(
     from old: StoredRecord?, to new: StoredRecord, type: RecordTypeEntry, in database: DatabaseID
   ) throws {
@@ -45,9 +40,8 @@ struct RecordIndexes {
     }
   }
 
-  /// Removes a record from these indexes, before the record is deleted. The rows of the value index
-  /// are removed later, with the ``WriteSet``. The method does nothing if the schema does not
-  /// have the record's type.
+  /// Comes before the record is deleted. The rows of the value index are removed later, with the
+  /// ``WriteSet``. Does nothing if the schema does not have the record's type.
   func remove(_ stored: StoredRecord, from database: DatabaseID) throws {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
     guard

@@ -1,37 +1,33 @@
 /// A set of record numbers, for very many insertions and lookups.
 ///
-/// It has a bit for each number, in blocks of 1,024 numbers. A block gets memory when its first
-/// number is inserted. The numbers of one database begin with 1 and are close together.
+/// It has a bit for each number, in blocks of 1,024, which get memory when their first number is
+/// inserted. The numbers of a database begin with 1 and are close together.
 ///
 /// - Complexity: constant time for a lookup, an insertion or a removal. The memory is four bytes
 ///   for each 1,024 numbers up to the greatest, and 128 bytes for each block with memory. That is
 ///   an eighth of a byte for each number if all numbers are present, and more if few are.
 struct RecordNumberSet: Sendable {
-  /// The number of 64-bit words in a block, which have 1,024 bits.
+  /// The 64-bit words of a block.
   private static let wordsInBlock = 16
-  /// The index in `words` of each block's first word; 0 for a block without memory.
+  /// The first word of each block in `words`; 0 for a block without memory.
   private var blocks: [UInt32] = []
-  /// The words of all blocks. The first block is always empty, so that a lookup in a block without
-  /// memory needs no test.
+  /// The first block is always empty, so that a lookup in a block without memory needs no test.
   private var words = [UInt64](repeating: 0, count: wordsInBlock)
-  /// The count of numbers in the set.
   private(set) var count = 0
 
-  /// The approximate memory in bytes.
+  /// The approximate bytes.
   var size: Int {
     blocks.count * MemoryLayout<UInt32>.size + words.count * MemoryLayout<UInt64>.size
   }
 
-  /// Returns whether a number, which must not be negative, is in the set.
+  /// The number must not be negative.
   func contains(_ number: Int64) -> Bool {
     let block = Int(truncatingIfNeeded: number >> 10)
     guard block < blocks.count else { return false }
     return words[Int(blocks[block]) + Self.word(of: number)] & Self.bit(of: number) != 0
   }
 
-  /// Inserts a positive number.
-  ///
-  /// - Returns: whether the number is new.
+  /// The number must be positive. Returns whether it is new.
   @discardableResult
   mutating func insert(_ number: Int64) -> Bool {
     let block = Int(truncatingIfNeeded: number >> 10)
@@ -50,9 +46,7 @@ struct RecordNumberSet: Sendable {
     return true
   }
 
-  /// Removes a number. The memory of its block is kept.
-  ///
-  /// - Returns: whether the number was in the set.
+  /// Keeps the memory of the block. Returns whether the number was in the set.
   @discardableResult
   mutating func remove(_ number: Int64) -> Bool {
     guard contains(number) else { return false }
@@ -61,8 +55,6 @@ struct RecordNumberSet: Sendable {
     return true
   }
 
-  /// Adds all numbers of another set.
-  ///
   /// - Complexity: linear in the blocks of the other set.
   mutating func formUnion(_ other: RecordNumberSet) {
     guard count > 0 else {
@@ -86,7 +78,7 @@ struct RecordNumberSet: Sendable {
     }
   }
 
-  /// All numbers in ascending order.
+  /// The numbers in ascending order.
   var sorted: [Int64] {
     var numbers: [Int64] = []
     numbers.reserveCapacity(count)
@@ -94,14 +86,13 @@ struct RecordNumberSet: Sendable {
     return numbers
   }
 
-  /// One block of the set: the numbers from 1,024 × ``number`` to 1,024 × ``number`` + 1,023.
+  /// The numbers from 1,024 × ``number`` to 1,024 × ``number`` + 1,023.
   struct Block {
-    /// The number of the block, from 0 on.
+    /// The block's number, from 0.
     let number: Int
-    /// The bits of the block's numbers.
     fileprivate let words: ArraySlice<UInt64>
 
-    /// Visits the last ten bits of each number in the block, in ascending order.
+    /// The last ten bits of each number, in ascending order.
     @inline(__always) func visitPlaces(_ visit: (Int) throws -> Void) rethrows {
       for (index, word) in words.enumerated() {
         var rest = word
@@ -113,7 +104,7 @@ struct RecordNumberSet: Sendable {
     }
   }
 
-  /// Visits the blocks that have memory, in ascending order.
+  /// Visits blocks with memory in ascending order.
   @inline(__always) func visitBlocks(_ visit: (Block) throws -> Void) rethrows {
     for (number, start) in blocks.enumerated() where start != 0 {
       let words = words[Int(start)..<Int(start) + Self.wordsInBlock]
@@ -121,15 +112,14 @@ struct RecordNumberSet: Sendable {
     }
   }
 
-  /// Visits all numbers in ascending order.
+  /// Visits numbers in ascending order.
   func visitAll(_ visit: (Int64) throws -> Void) rethrows {
     try visitBlocks { block in
       try block.visitPlaces { try visit(Int64(block.number << 10 | $0)) }
     }
   }
 
-  /// Returns the index of the word with a number's bit, in the number's block: 0 to 15.
+  /// The word in the number's block: 0 to 15.
   private static func word(of number: Int64) -> Int { Int(number >> 6 & 15) }
-  /// Returns the word in which only a number's bit is set.
   private static func bit(of number: Int64) -> UInt64 { 1 << UInt64(number & 63) }
 }

@@ -1,8 +1,7 @@
 import SQLEngine
 
-// Writes the decided changes of the index.
 extension ValueIndexTable {
-  /// Writes the decided changes, in the order of the index.
+  /// Writes in the order of the index.
   func writeDecided() throws {
     let index = transaction.writes.index
     var insertions = RowInsertion(Self.sql.changes.insertion)

@@ -2,19 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The table of the value index: the keys (``ValueKey``) of the values in records, by their fields.
+/// The value index: the keys (``ValueKey``) of the values in records, by their fields. Saves and
+/// deletions are decided in memory (``WriteSet``) and written together. Searches have statements
+/// of their own (``EntrySelection``).
 ///
-/// Changes by saves and deletions are decided in memory (``WriteSet``) and written together. Searches
-/// have statements of their own (``EntrySelection``).
-///
-/// The table has a row for each value, word and location that a query can search for. A search
-/// reads a range of a field's keys, and gets record numbers.
+/// There is a row for each value, word and location that a query can search for. A search reads a
+/// range of a field's keys, and gets record numbers.
 struct ValueIndexTable: Table {
   let transaction: StoreTransaction
 
-  /// The table of entries, in the order of its key. `field_number` is negative for the words of a
-  /// field. `value_key` has the bytes of ``ValueKey``. With `zone_number`, a search in one zone
-  /// does not read records of other zones.
+  /// `field_number` is negative for the words of a field. With `zone_number`, a search in one zone
+  /// does not read records of others.
   static let definition = [
     """
     CREATE TABLE value_index (
@@ -24,7 +22,6 @@ struct ValueIndexTable: Table {
     """
   ]
 
-  /// Returns the index entries of a record of this type.
   func entries(
     of record: Record, type: RecordTypeEntry, at address: DatabaseAddress
   ) throws -> IndexEntries {
@@ -46,9 +43,7 @@ struct ValueIndexTable: Table {
     ) { Int($0.integer(0)) } ?? 0
   }
 
-  /// Visits the entries of a field, in no particular order.
-  ///
-  /// - Parameter visit: gets a record number and a key.
+  /// Visits entries in no order.
   func visitKeys(
     inField field: Int64, of database: DatabaseID, _ visit: (Int64, IndexKey) throws -> Void
   ) throws {
@@ -68,8 +63,7 @@ struct ValueIndexTable: Table {
 
   // MARK: Work on indexes
 
-  /// Adds an entry at once, not with the decided changes. It does nothing if the entry is there
-  /// already.
+  /// Writes at once, not with the decided changes. An existing entry stays.
   func add(_ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID) throws {
     try connection.run(
       Self.sql.add,
@@ -79,13 +73,8 @@ struct ValueIndexTable: Table {
       ])
   }
 
-  /// Removes the first entries of a field.
-  ///
-  /// - Parameters:
-  ///   - field: the number of the field; negative for the index of the field's words.
-  ///   - database: the number of the database.
-  /// - Returns: `removed`: the number of removed entries. `isAll`: true if the field has no more
-  ///   entries in the database, false if it may have more.
+  /// `field` is negative for the index of a field's words. `isAll` is false if the field may have
+  /// more entries in the database.
   func removeSome(
     ofField field: Int64, in database: Int64, limit: Int
   ) throws -> (removed: Int, isAll: Bool) {

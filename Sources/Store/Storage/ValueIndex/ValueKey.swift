@@ -2,28 +2,26 @@ import CloudKitModel
 
 /// The encoding of values in the value index: bytes whose order is that of the values.
 ///
-/// All values of a field have one type, so a key does not name it. Numbers and timestamps are eight
-/// bytes. Strings and record names are their UTF-8 bytes, truncated after ``textLimit``. The key of
-/// a location has three parts: its band of latitude, which is a tenth of a degree wide, then its
-/// longitude, then its latitude within the band.
+/// All values of a field have one type, so a key does not name it. Numbers and timestamps are
+/// eight bytes. Strings and record names are UTF-8, truncated after ``textLimit``. A location is
+/// its band of latitude, a tenth of a degree wide, its longitude, and its latitude within the
+/// band.
 ///
-/// The words of a searchable text are indexed too. Their keys are made like those of texts, and
-/// have a field number of their own (``RecordTypeEntry/Field/tokenNumber``).
+/// The words of a searchable text have keys like texts, under a field number of their own
+/// (``RecordTypeEntry/Field/tokenNumber``).
 enum ValueKey {
-  /// The most bytes of a text's key. A key of this length stands for all texts that begin with
-  /// these bytes.
+  /// The most bytes of a text's key. A key of this length stands for all texts that begin so.
   static let textLimit = 96
-  /// The most different members of a list that are indexed. A list with more members has only the
-  /// key ``longList``.
+  /// The most different members of a list that are indexed. A longer list has only the key
+  /// ``longList``.
   static let listLimit = 1_000
-  /// The key of a list with too many members. No value has it: it is neither a number's eight bytes
-  /// nor UTF-8.
+  /// No value has this key: it is neither a number's eight bytes nor UTF-8.
   static let longList: [UInt8] = [0xFF]
-  /// A key that is greater than every key of a value.
+  /// Greater than every key of a value.
   static let greatest = [UInt8](repeating: 0xFF, count: 9)
 
-  /// Returns the keys of a field's value, sorted, each once. There are none for values that no
-  /// filter finds, such as bytes and NaN.
+  /// Returns keys sorted, each once. Values that no filter finds, such as bytes and NaN, have
+  /// none.
   static func keys(of value: RecordValue) -> [[UInt8]] {
     guard case .list(_, let elements) = value else { return key(of: value).map { [$0] } ?? [] }
     let keys = Set(elements.compactMap { key(of: $0) })
@@ -31,15 +29,13 @@ enum ValueKey {
       ? [longList] : keys.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Returns the key of a single value; nil if it has none.
+  /// Returns the key of a value that is no list.
   static func key(of value: RecordValue) -> [UInt8]? {
     var key: [UInt8] = []
     return append(keyOf: value, to: &key) ? key : nil
   }
 
-  /// Appends the key of a single value.
-  ///
-  /// - Returns: false, without a change, if the value has no key: bytes, an asset, a list, or NaN.
+  /// Returns false, without a change, if the value has no key: bytes, an asset, a list, or NaN.
   static func append(keyOf value: RecordValue, to bytes: inout [UInt8]) -> Bool {
     switch value {
     case .string(let text): bytes.append(contentsOf: text.utf8.prefix(textLimit))
@@ -56,38 +52,38 @@ enum ValueKey {
     return true
   }
 
-  /// Returns the key of a text: its first ``textLimit`` bytes. The key may end within a character.
+  /// The key may end within a character.
   static func key(of text: String) -> [UInt8] { Array(text.utf8.prefix(textLimit)) }
 
-  /// Returns the key of an integer: eight bytes, big-endian, with the sign bit inverted.
+  /// Eight bytes, big-endian, with the sign bit inverted.
   static func key(of integer: Int64) -> [UInt8] { bigEndian(bits(of: integer)) }
 
-  /// Returns the key of a double; nil for NaN, which has no order. Both zeros have one key.
+  /// nil for NaN, which has no order. Both zeros have one key.
   ///
-  /// A positive number has its bits with the sign bit set. A negative number has all bits inverted.
-  /// So the order of the bytes is that of the numbers.
+  /// A positive number has the sign bit set, a negative one all bits inverted, so the bytes have
+  /// the order of the numbers.
   static func key(of double: Double) -> [UInt8]? { bits(of: double).map(bigEndian) }
 
-  /// Maps integers to unsigned numbers of the same order.
+  /// Unsigned numbers have the order of the integers.
   private static func bits(of integer: Int64) -> UInt64 { UInt64(bitPattern: integer) ^ (1 << 63) }
 
-  /// Maps doubles to unsigned numbers of the same order; nil for NaN.
+  /// Unsigned numbers have the order of the doubles; nil for NaN.
   private static func bits(of double: Double) -> UInt64? {
     guard !double.isNaN else { return nil }
     let bits = (double == 0 ? 0 : double).bitPattern
     return bits >> 63 == 1 ? ~bits : bits | (1 << 63)
   }
 
-  /// Returns the keys of a value's words, sorted, each once. A value with more than ``listLimit``
-  /// different words has only the key ``longList``.
+  /// Sorted, each once. A value with more than ``listLimit`` different words has only the key
+  /// ``longList``.
   static func tokenKeys(of value: RecordValue) -> [[UInt8]] {
     let keys = Set(TextTokens.of(value).map { key(of: $0) })
     return keys.count > listLimit
       ? [longList] : keys.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
-  /// Returns the key of a location, eight bytes: two for the band of latitude, four for the
-  /// longitude, two for the latitude within the band.
+  /// Eight bytes: two for the band of latitude, four for the longitude, two for the latitude
+  /// within the band.
   static func key(of location: Location) -> [UInt8] {
     let band = band(location.latitude)
     let share = min(1, max(0, (location.latitude + 90) * 10 - Double(band)))
@@ -97,19 +93,17 @@ enum ValueKey {
     ]
   }
 
-  /// An upper limit, in metres, of the distance between the location of a key and the true
-  /// location. A step of latitude is 0.17 m, and a step of longitude at most 0.01 m.
+  /// The greatest error of a key's location, in metres. A step of latitude is 0.17 m, and a
+  /// step of longitude at most 0.01 m.
   static let locationError = 0.5
 
-  /// Returns the location of a key. Its distance from the true location is at most
-  /// ``locationError``.
+  /// Up to ``locationError`` from the true location.
   static func location(of key: IndexKey) -> Location {
     let place = coordinates(of: key.head)
     return Location(latitude: place.latitude, longitude: place.longitude)
   }
 
-  /// Returns the latitude and the longitude in degrees of a location's key. The key is given as a
-  /// big-endian number (``IndexKey/head``).
+  /// Degrees of a key given as ``IndexKey/head``.
   static func coordinates(of key: UInt64) -> (latitude: Double, longitude: Double) {
     let band = key >> 48
     let longitude = key >> 16 & UInt64(UInt32.max)
@@ -120,13 +114,13 @@ enum ValueKey {
     )
   }
 
-  /// Returns the band of a latitude in degrees, from 0 (south) to 1800 (north). Latitudes outside
-  /// of -90 to 90 count as the nearest pole.
+  /// From 0 (south) to 1800 (north). Latitudes outside of -90 to 90 degrees count as the nearest
+  /// pole.
   static func band(_ latitude: Double) -> UInt16 {
     UInt16(min(1800, max(0, ((latitude + 90) * 10).rounded(.down))))
   }
 
-  /// Returns the first six bytes of a location's key: the band and the longitude.
+  /// The first six bytes of a location's key.
   static func key(ofBand band: UInt16, longitude: Double) -> [UInt8] {
     let share = min(1, max(0, (longitude + 180) / 360))
     let fixed = UInt32(share * Double(UInt32.max))
@@ -134,12 +128,10 @@ enum ValueKey {
       + stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: fixed >> UInt32($0)) }
   }
 
-  /// Returns the bytes of a number, the highest first.
   private static func bigEndian(_ bits: UInt64) -> [UInt8] {
     withUnsafeBytes(of: bits.bigEndian) { Array($0) }
   }
 
-  /// Appends the bytes of a number, the highest first.
   private static func append(_ bits: UInt64, to bytes: inout [UInt8]) {
     withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
   }

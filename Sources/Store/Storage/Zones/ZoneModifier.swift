@@ -1,22 +1,15 @@
 import CloudKitModel
 import StoreModel
 
-/// The creation and deletion of zones of one database, in one transaction.
-///
-/// Each created or deleted zone adds a change to the outbox: the table of changes that the
-/// dispatcher matches against subscriptions. A failed operation does not affect the others: each
-/// operation has an outcome of its own.
+/// The creation and deletion of zones of one database, in one transaction. Each adds a change to
+/// the outbox. A failed operation does not affect the others: each has an outcome of its own.
 struct ZoneModifier {
   let database: DatabaseID
   let origin: ChangeOrigin
   let timestamp: Timestamp
   let transaction: StoreTransaction
-  /// The address of the database.
   private let address: DatabaseAddress
 
-  /// Checks the user and the database.
-  ///
-  /// - Parameter origin: the user and device that make the changes.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently, ``StoreError/Code/notFound`` if there is no such database.
   init(
@@ -31,10 +24,8 @@ struct ZoneModifier {
     address = try DatabaseTable(transaction: transaction).address(of: database)
   }
 
-  /// Carries out the operations in order, and returns one outcome for each.
-  ///
-  /// If the client sent an ID of the request, the notification ID of a change is computed from that
-  /// ID and the operation's number. So a repeated request gives the same notification IDs.
+  /// Returns one outcome for each operation. With an ID of the request, the notification ID of a
+  /// change is computed from it and the operation's number, so a repeated request gives the same.
   func run(_ operations: [ZoneOperation]) throws -> [ZoneOutcome] {
     return try operations.enumerated().map { number, operation in
       var change = Change(
@@ -54,7 +45,7 @@ struct ZoneModifier {
     }
   }
 
-  /// Creates a zone. If the zone exists, the method returns it and adds no change to the outbox.
+  /// Returns an existing zone, without a change in the outbox.
   private func create(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
     guard address.scope != .private || zoneID.ownerName == ZoneID.currentOwnerName else {
@@ -74,8 +65,7 @@ struct ZoneModifier {
     return .saved(zone)
   }
 
-  /// Returns the failure for a new zone if the database has reached its limit of zones; nil if the
-  /// zone may be created. Without a limit, the method does not count the zones.
+  /// Returns nil if the zone may be created. Without a limit, the zones are not counted.
   private func refusal(of zoneID: ZoneID) throws -> ItemFailure? {
     let limit = transaction.context.quotas[.zonesPerDatabase]
     guard limit < .max else { return nil }
@@ -87,8 +77,8 @@ struct ZoneModifier {
         + "Delete one first")
   }
 
-  /// Deletes a zone with its contents, and adds a tombstone (``ZoneTombstoneTable``). The default
-  /// zone cannot be deleted.
+  /// Deletes the contents too, and adds a tombstone (``ZoneTombstoneTable``). The default zone
+  /// cannot be deleted.
   private func delete(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
     guard !zoneID.isDefaultZone else {
@@ -114,8 +104,8 @@ struct ZoneModifier {
     return .deleted(zoneID)
   }
 
-  /// Deletes a zone's row and all that belongs to the zone: records, index entries, tombstones,
-  /// references and client change tokens. The records no longer hold their assets (``AssetTable``).
+  /// Deletes the row and all that belongs to the zone: records, index entries, tombstones, references and
+  /// client change tokens. The records no longer hold their assets (``AssetTable``).
   private func deleteContent(ofZone number: Int64) throws {
     var last = ""
     while true {

@@ -9,9 +9,6 @@ public struct ZoneService: Sendable {
   /// Creates and deletes zones in one transaction. A failed operation does not affect the others.
   /// The default zone cannot be deleted.
   ///
-  /// - Parameters:
-  ///   - origin: the user and the device that make the changes.
-  ///   - timestamp: the time of the changes.
   /// - Returns: one outcome for each operation, in their order.
   /// - Throws: ``StoreError/Code/userDeleted`` if the user is being deleted or was deleted
   ///   recently; ``StoreError/Code/notFound`` if there is no such database.
@@ -44,8 +41,8 @@ public struct ZoneService: Sendable {
     }
   }
 
-  /// Carries out operations on the zones of a shared database. The deletion of a zone ends the user's
-  /// part in all shares of it; the zone stays with its owner. No zone can be created.
+  /// The deletion of a zone ends the user's part in all its shares; the zone stays with its owner.
+  /// No zone can be created.
   private func leaveZones(
     _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
     timestamp: Timestamp
@@ -73,7 +70,7 @@ public struct ZoneService: Sendable {
     return outcomes
   }
 
-  /// Ends the user's part in all shares of a zone.
+  /// Ends the user's part in all shares of the zone.
   ///
   /// - Throws: ``ItemFailure/Code/zoneNotFound``.
   private func leave(

@@ -3,16 +3,15 @@ import SQLEngine
 import StoreModel
 
 /// The zones of databases, by their numbers. A zone that is deleted and created again gets another
-/// number, so the number distinguishes the new zone from the old one.
+/// number.
 ///
-/// A zone's `version` is the number of the last change in the zone. Numbers come from the
-/// database's sequence (``DatabaseTable/nextNumber(of:)``), so the version rises with each commit in the zone.
+/// `version` is the number of the last change in the zone, from the database's sequence
+/// (``DatabaseTable/nextNumber(of:)``), so it rises with each commit in the zone.
 struct ZoneTable: Table {
   let transaction: StoreTransaction
 
-  /// Each deleted record has a tombstone in ``TombstoneTable`` until retention deletes it.
-  /// `trimmed_version` is the version of the newest tombstone that retention has deleted; 0 if
-  /// there is none.
+  /// `trimmed_version` is the version of the newest tombstone of a record (``TombstoneTable``)
+  /// that retention has deleted; 0 for none.
   static let definition = [
     """
     CREATE TABLE zones (
@@ -23,20 +22,17 @@ struct ZoneTable: Table {
     """
   ]
 
-  /// The number and the versions of a zone.
+  /// A row of the table.
   struct State {
-    /// The zone's number, which changes if the zone is deleted and created again.
     var number: Int64
     var version: Int64
-    /// The version of the newest tombstone in the zone that retention has deleted; 0 if there is
-    /// none.
+    /// The column `trimmed_version`.
     var trimmedVersion: Int64
   }
 
   // MARK: Looking up
 
-  /// Returns the number of a zone; nil if there is no such zone. A transaction that writes looks a
-  /// zone up once.
+  /// Returns nil if there is no such zone. A transaction that writes looks a zone up once.
   func number(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
     if database == .vacant { return try vacantState(of: zoneID)?.number }
     let place = WriteSet.ZonePlace(zoneID: zoneID, database: database)
@@ -50,8 +46,7 @@ struct ZoneTable: Table {
     return number
   }
 
-  /// Returns the number of a zone that must exist. The zone ID may have the owner's user record
-  /// name.
+  /// The zone ID may have the owner's user record name.
   ///
   /// - Throws: ``ItemFailure`` with ``ItemFailure/Code/zoneNotFound`` if there is no such zone,
   ///   ``StoreError/Code/notFound`` if there is no such database.
@@ -70,12 +65,10 @@ struct ZoneTable: Table {
     try connection.rows(Self.sql.several, [.id(database)]) { _ in true }.count > 1
   }
 
-  /// Returns the ID of the zone with a number.
-  ///
   /// The connection's ``Catalog`` caches up to 50,000 zone IDs. A full cache is emptied.
   ///
-  /// - Throws: ``StoreError/Code/corrupt`` if there is no such zone, because callers pass a number
-  ///   from another row of the store.
+  /// - Throws: ``StoreError/Code/corrupt`` if there is no such zone: callers pass numbers from
+  ///   other rows.
   func id(of number: Int64, in database: DatabaseID) throws -> ZoneID {
     let key = Catalog.ZoneKey(database: database, number: number)
     if let known = transaction.catalog.zoneIDs[key] { return known }
@@ -128,8 +121,7 @@ struct ZoneTable: Table {
     try connection.first(Self.sql.count, [.id(database)]) { Int($0.integer(0)) }
   }
 
-  /// Returns the zones that changed after a version, in the order of their last changes. The result
-  /// does not contain the default zone.
+  /// Returns zones in the order of their last changes, without the default zone.
   func changed(
     in database: DatabaseID, after version: Int64, limit: Int
   ) throws -> [(zoneID: ZoneID, version: Int64)] {
@@ -145,8 +137,8 @@ struct ZoneTable: Table {
     ) { $0.integer(0) }
   }
 
-  /// Returns the state that a zone has at the moment at which its database is created: only a
-  /// private and a public database have a zone then, the default zone.
+  /// The state at the creation of the database: a private and a public one then have a default
+  /// zone.
   private func vacantState(of zoneID: ZoneID) throws -> State? {
     let address = try DatabaseTable(transaction: transaction).address(of: .vacant)
     guard zoneID == .default, address.scope != .shared else { return nil }
@@ -156,9 +148,7 @@ struct ZoneTable: Table {
 
   // MARK: Writing
 
-  /// Creates a zone.
-  ///
-  /// The zone's first version equals its number.
+  /// The first version equals the number.
   @discardableResult
   func add(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone {
     let number = try DatabaseTable(transaction: transaction).nextNumber(of: database)
@@ -170,7 +160,7 @@ struct ZoneTable: Table {
       tokens: transaction.context.tokens)
   }
 
-  /// Decides that a zone has a version: the number of its last change.
+  /// The version is the number of the zone's last change.
   func raise(_ version: Int64, of number: Int64, in database: DatabaseID) {
     transaction.writes.zoneVersions.decide(
       version, for: Catalog.ZoneKey(database: database, number: number))
@@ -189,13 +179,13 @@ struct ZoneTable: Table {
     try rows.finish(in: connection)
   }
 
-  /// Raises a zone's `trimmed_version`, because retention deletes the tombstones up to this
-  /// version. A lower version changes nothing. Change tokens from before the version then expire.
+  /// Retention deletes the tombstones up to this version. A lower version than the present one
+  /// changes nothing. Older change tokens then expire.
   func note(trimmedVersion version: Int64, ofZone number: Int64, in database: DatabaseID) throws {
     try connection.run(Self.sql.noteTrimmed, [.id(database), .integer(number), .integer(version)])
   }
 
-  /// Deletes the row of a zone. The caller must have deleted the zone's contents.
+  /// The caller must have deleted the contents.
   func remove(_ number: Int64, in database: DatabaseID) throws {
     try connection.run(Self.sql.remove, [.id(database), .integer(number)])
     transaction.catalog.zoneIDs[Catalog.ZoneKey(database: database, number: number)] = nil
@@ -252,8 +242,8 @@ struct ZoneTable: Table {
 }
 
 extension Zone {
-  /// Creates the value of a zone for a client. Its change token is that of a reader who has read
-  /// all changes up to `version`. The default zone gets no change token.
+  /// The change token is that of a reader who has read all changes up to `version`. The default
+  /// zone gets none.
   fileprivate init(
     zoneID: ZoneID, number: Int64, version: Int64, isShared: Bool = false,
     in database: DatabaseID, tokens: TokenCipher

@@ -2,18 +2,17 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The tombstones of zones, for the change feeds of databases. A tombstone is the row that stays in
-/// place of a deleted zone.
+/// The tombstones of zones, for the change feeds of databases: the rows that stay in place of
+/// deleted zones.
 ///
-/// A tombstone stays for ``StoreConfiguration/deletionRetention``, or until a zone with the same ID
-/// is created again. While the tombstone of a purged zone stays, requests for the zone fail with
-/// ``ItemFailure/Code/zoneDeleted``. A *purged* zone was deleted outside of the app.
+/// A tombstone stays for ``StoreConfiguration/deletionRetention``, or until a zone with the same
+/// ID is created. A *purged* zone was deleted outside of the app; while its tombstone stays,
+/// requests for it fail with ``ItemFailure/Code/zoneDeleted``.
 struct ZoneTombstoneTable: Table {
   let transaction: StoreTransaction
 
-  /// `version` is the number of the deletion, from the database's sequence (``DatabaseTable/nextNumber(of:)``).
-  /// `deleted` is the time of the deletion in milliseconds since 1970. `purged` is 1 for a purged zone,
-  /// otherwise 0.
+  /// `version` is the number of the deletion, from the database's sequence. `deleted` is in
+  /// milliseconds since 1970. `purged` is 1 for a purged zone, otherwise 0.
   static let definition = [
     """
     CREATE TABLE zone_tombstones (
@@ -40,9 +39,7 @@ struct ZoneTombstoneTable: Table {
       Self.sql.forget, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)])
   }
 
-  /// Returns the failure for a zone that does not exist.
-  ///
-  /// - Parameter advice: the end of the text for a zone that was not purged.
+  /// `advice` ends the text for a zone that was not purged.
   func missing(
     _ zoneID: ZoneID, in database: DatabaseID, at address: DatabaseAddress, _ advice: String? = nil
   ) throws -> ItemFailure {
@@ -66,16 +63,14 @@ struct ZoneTombstoneTable: Table {
     }
   }
 
-  /// Returns the newest old tombstone of each database that has old tombstones.
-  ///
-  /// - Parameter horizon: milliseconds since 1970. A tombstone is old if its deletion was before
-  ///   this time.
+  /// The newest old tombstone of each database that has any. The horizon is in milliseconds since
+  /// 1970.
   func old(before horizon: Int64) throws -> [ForgottenVersion] {
     try connection.rows(Self.sql.old, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
-  /// Deletes the tombstones up to a version of each database. The method also raises the database's
-  /// `trimmed_version`, which makes older change tokens expire.
+  /// Deletes tombstones, and raises the databases' `trimmed_version`, which makes older change
+  /// tokens expire.
   func trim(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
       try connection.run(Self.sql.trim, forgotten.arguments)

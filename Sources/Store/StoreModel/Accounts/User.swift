@@ -29,15 +29,14 @@ public struct User: Sendable, Hashable {
   }
 }
 
-/// The data on a user besides the account's name: the e-mail address, the phone number and the
-/// person's name.
+/// The e-mail address, the phone number and the person's name of a user.
 public struct UserProfile: Sendable, Hashable {
-  /// The normalized e-mail address; nil if there is none. Two spellings of one address have the
-  /// same normalized text. No two users have the same address.
+  /// The normalized e-mail address, which is the same for all spellings of an address. No two
+  /// users have the same.
   public let emailAddress: String?
-  /// The normalized phone number; nil if there is none. No two users have the same number.
+  /// The normalized phone number. No two users have the same.
   public let phoneNumber: String?
-  /// The parts of the person's name; nil if all parts are missing.
+  /// The parts of the person's name.
   public let nameComponents: PersonNameComponents?
 
   /// Creates an empty profile.
@@ -49,8 +48,7 @@ public struct UserProfile: Sendable, Hashable {
 
   /// Creates a profile and normalizes the address and the number.
   ///
-  /// - Throws: `ModelError` if the first text is not an e-mail address, or the second is not a
-  ///   phone number.
+  /// - Throws: `ModelError` if one of them is not valid.
   public init(
     emailAddress: String?, phoneNumber: String?, nameComponents: PersonNameComponents?
   ) throws(ModelError) {
@@ -63,7 +61,7 @@ public struct UserProfile: Sendable, Hashable {
     self.nameComponents = nameComponents == PersonNameComponents() ? nil : nameComponents
   }
 
-  /// Restores a stored profile. The texts are already normalized and are not checked again.
+  /// The texts are already normalized and are not checked again.
   package init(stored emailAddress: String?, _ phoneNumber: String?, _ names: PersonNameComponents)
   {
     self.emailAddress = emailAddress

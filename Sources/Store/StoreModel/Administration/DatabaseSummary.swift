@@ -24,7 +24,6 @@ public struct DatabaseSummary: Sendable, Hashable {
   /// account, such as a server-to-server key.
   public var userName: String?
 
-  /// Creates a list element.
   package init(id: DatabaseID, name: Name, userName: String? = nil) {
     self.id = id
     self.name = name
@@ -53,12 +52,10 @@ public struct SubscriptionSearch: Sendable, Hashable {
 
   /// The subscriptions that the caller selected, in the order of subscribers and IDs.
   public var found: [StoredSubscription]
-  /// The name to pass as `last` to the next call, which continues the search; nil at the end. The
-  /// value can be set although ``found`` has fewer subscriptions than the limit, because a call
-  /// examines at most ``budget`` subscriptions.
+  /// The `last` of the next call; nil at the end. It can be set although ``found`` has fewer
+  /// elements than the limit (``budget``).
   public var next: SubscriptionName?
 
-  /// Creates a page, by default the last one.
   package init(found: [StoredSubscription], next: SubscriptionName? = nil) {
     self.found = found
     self.next = next

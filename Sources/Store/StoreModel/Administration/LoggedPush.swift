@@ -20,25 +20,23 @@ public struct LoggedPush: Sendable, Hashable {
 
     /// The delivery's number in its database: ``StoreModel/Delivery/ID/number``.
     public var number: Int64
-    /// The kind of the device; nil if the store no longer has the delivery's route (see
-    /// ``DeliveryRoute``).
+    /// The kind of the device; nil if the store no longer has the delivery's ``DeliveryRoute``.
     public var kind: DeviceToken.Kind?
-    /// The device's token: see ``DeviceToken/token``.
+    /// The device's ``DeviceToken/token``.
     public var token: String
     /// The state of the delivery.
     public var state: State
     /// The number of attempts to send the push.
     public var attempts: Int
-    /// The reason for the present state, such as the service's answer to the last attempt; nil if
-    /// the store has none.
+    /// The reason for the present state, such as the service's answer to the last attempt, if the
+    /// store has one.
     public var reason: String?
     /// The time of the last change of the state.
     public var updated: Timestamp
-    /// While the delivery waits, the earliest time of the next attempt. While a server has leased
-    /// the delivery, the end of the lease (``DeliveryLease``).
+    /// The earliest time of the next attempt, or the end of the ``DeliveryLease``, while the
+    /// delivery waits.
     public var due: Timestamp
 
-    /// Creates a delivery from its row.
     package init(
       number: Int64, kind: DeviceToken.Kind? = nil, token: String, state: State, attempts: Int,
       reason: String? = nil, updated: Timestamp, due: Timestamp
@@ -56,13 +54,11 @@ public struct LoggedPush: Sendable, Hashable {
 
   /// The notification.
   public var entry: LogEntry
-  /// The deliveries to the user's devices, in the order of their numbers; at most
-  /// ``PushSearch/deliveryLimit``.
+  /// The deliveries in the order of their numbers, at most ``PushSearch/deliveryLimit``.
   public var deliveries: [Delivery]
-  /// The reasons why some of the user's devices have no delivery.
+  /// Why some of the user's devices have no delivery.
   public var unsent: UnsentDeliveries
 
-  /// Creates a push from its log entry and the entry's deliveries.
   package init(entry: LogEntry, deliveries: [Delivery], unsent: UnsentDeliveries) {
     self.entry = entry
     self.deliveries = deliveries
@@ -77,14 +73,12 @@ public struct PushSearch: Sendable, Hashable {
   /// The most deliveries of one entry in an answer.
   public static let deliveryLimit = 100
 
-  /// The entries that the caller selected, newest first.
+  /// The selected entries, newest first.
   public var found: [LoggedPush]
-  /// The `sequence` to pass to the next call, which continues the search; nil at the end of the
-  /// log. The value can be set although ``found`` has fewer entries than the limit, because a call
-  /// examines at most ``budget`` entries.
+  /// The `sequence` of the next call; nil at the end of the log. It can be set although ``found``
+  /// has fewer entries than the limit (``budget``).
   public var next: Int64?
 
-  /// Creates a page, by default the last one.
   package init(found: [LoggedPush], next: Int64? = nil) {
     self.found = found
     self.next = next

@@ -3,11 +3,9 @@ import CloudKitModel
 /// An upload of an asset's file that a client announced.
 public struct AssetUpload: Sendable, Hashable {
   /// The name of the upload, and of its file in the store. The client gets the receipt when the
-  /// upload is complete. The client then saves a record with the receipt, which proves that the
-  /// user uploaded the file.
+  /// upload is complete, and saves a record with it as the proof that the user uploaded the file.
   public var receipt: String
-  /// The SHA-256 of the secret in the upload's URL (not of the file). Only the client that
-  /// announced the upload gets the secret.
+  /// The SHA-256 of the secret in the upload's URL, which only the announcing client gets.
   public var tokenHash: [UInt8]
   /// The user who announced the upload. No other user can save the file with this ``receipt``.
   ///
@@ -41,15 +39,15 @@ public struct AssetUpload: Sendable, Hashable {
   }
 }
 
-/// The checksum and the size of a file's bytes. If two files of a database have the same checksum,
-/// the store has their bytes once.
+/// The checksum and the size of a file. A database has the bytes of files with the same checksum
+/// once.
 public struct AssetFile: Sendable, Hashable {
-  /// The SHA-256 of the bytes in hexadecimal digits.
+  /// The SHA-256 in hexadecimal digits.
   public var checksum: String
   /// The number of bytes.
   public var size: Int64
 
-  /// Describes a file. The caller must compute both values; the initializer does not check them.
+  /// Describes a file. Both values are not checked.
   public init(checksum: String, size: Int64) {
     self.checksum = checksum
     self.size = size

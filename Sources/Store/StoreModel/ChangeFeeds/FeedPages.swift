@@ -4,14 +4,13 @@ import CloudKitModel
 public struct RecordChangesQuery: Sendable {
   /// The zone whose changes are read.
   public var zoneID: ZoneID
-  /// The change token of the previous page, after which this page begins; nil begins with all
-  /// records of the zone.
+  /// The change token of the previous page; nil begins with all records of the zone.
   public var token: String?
-  /// The most changes in the page, 0 to 200. Other numbers count as the nearest of these. With 0,
-  /// only ``RecordChangesPage/hasMore`` answers whether there are changes.
+  /// The most changes in the page, 0 to 200; other numbers count as the nearest. With 0, only
+  /// ``RecordChangesPage/hasMore`` answers.
   public var limit: Int
-  /// The size in bytes at which a page ends, as ``RecordChangesPage/size`` counts it. The last
-  /// change of a page may exceed this size.
+  /// The bytes at which a page ends, as ``RecordChangesPage/size`` counts them. The last change
+  /// may exceed them.
   public var sizeLimit: Int
   /// Whether the newest change comes first.
   public var isReversed: Bool
@@ -19,12 +18,11 @@ public struct RecordChangesQuery: Sendable {
   public var recordTypes: Set<String>?
   /// The reader. An administrator can also read the default zone of a private database.
   public var caller: Caller
-  /// The client's name for its device; nil if the client sent none. The page has the
-  /// ``ClientChangeToken`` of this device.
+  /// The client's name for its device, if it sent one. The page has the device's
+  /// ``ClientChangeToken``.
   public var deviceID: String?
 
-  /// Creates a query; the defaults ask for the first page of a whole zone, in the order of the
-  /// changes.
+  /// Creates a query, by default for the first page of a whole zone.
   public init(
     zoneID: ZoneID, token: String? = nil, limit: Int = ServiceLimits.recordsPerPage,
     sizeLimit: Int = .max, isReversed: Bool = false, recordTypes: Set<String>? = nil,
@@ -52,7 +50,7 @@ public struct RecordChangesPage: Sendable {
   /// The approximate size of the changes in bytes.
   public var size: Int
   /// The token that the reading device sent with its last changes of the zone
-  /// (``ClientChangeToken``); nil if there is none.
+  /// (``ClientChangeToken``).
   public var clientChangeToken: [UInt8]?
 
   /// Creates a page. The last page has a token too, from which the client's next fetch continues.

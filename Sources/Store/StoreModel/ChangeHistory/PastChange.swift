@@ -6,14 +6,14 @@ public struct PastChange: Sendable, Hashable {
   public var database: DatabaseID
   /// The change's number in the outbox of its database: ``OutboxEntry/sequence``.
   public var sequence: Int64
-  /// The database's subscription version when the change was committed: see ``SubscriptionState``.
+  /// The database's ``SubscriptionState`` version at the commit.
   public var subscriptionVersion: Int64
   /// The time at which all notifications of the change were in the log.
   public var dispatched: Timestamp
   /// The change as it was committed.
   public var change: Change
-  /// Whether the store has kept the record's fields. If false, the record in ``change`` has no
-  /// fields, because the change was too large (``ChangeHistoryLimits/changeBytes``).
+  /// Whether the store has kept the record's fields. A larger change than
+  /// ``ChangeHistoryLimits/changeBytes`` is kept without them.
   public var hasFields: Bool
   /// The participants of shares who learn of the change.
   public var audience: ShareAudience
@@ -21,7 +21,6 @@ public struct PastChange: Sendable, Hashable {
   /// The name of the changed record; nil for the change of a zone.
   public var recordName: String? { change.record?.recordID.recordName }
 
-  /// Creates a past change from its outbox row and the time of its dispatch.
   package init(
     database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, dispatched: Timestamp,
     change: Change, hasFields: Bool = true, audience: ShareAudience = ShareAudience()
@@ -53,7 +52,7 @@ public struct ForwardedChange: Sendable, Hashable {
   /// The reason why the user does not learn of the change; nil if the user does.
   public var obstacle: ForwardingObstacle?
 
-  /// Creates a forwarded change.
+  /// Creates a change that the user learns of, unless there is an obstacle.
   public init(user: String, change: PastChange, obstacle: ForwardingObstacle? = nil) {
     self.user = user
     self.change = change
@@ -72,17 +71,17 @@ public enum ForwardingObstacle: Sendable, Hashable {
   case outsideHierarchy
 }
 
-/// The limits of the change history: the dispatched changes that the store keeps for explanations.
-/// A change is dispatched when all its notifications are in the log. The store deletes a change
-/// some time after the change exceeds ``changes`` or ``age``.
+/// The limits of the history of dispatched changes, which the store keeps for explanations. A
+/// change is dispatched when all its notifications are in the log. The store deletes a change some
+/// time after it exceeds ``changes`` or ``age``.
 public struct ChangeHistoryLimits: Sendable, Hashable {
-  /// The number of latest changes that the store keeps for each database; 0 keeps none.
+  /// The latest changes that the store keeps for each database; 0 keeps none.
   public var changes = 10_000
   /// The seconds from the dispatch of a change until the store may delete the change.
   public var age = 7.0 * 24 * 60 * 60
-  /// The most bytes of one change. The store keeps a larger change without the record's fields.
+  /// The most bytes of a change with its fields. A larger one is kept without them.
   public var changeBytes = 16 << 10
 
-  /// The default limits: 10,000 changes of each database, 7 days, and 16 KiB for one change.
+  /// The default limits.
   public init() {}
 }

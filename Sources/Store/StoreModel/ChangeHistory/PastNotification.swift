@@ -6,10 +6,9 @@ public struct PastNotification: Sendable, Hashable {
   public var entry: LogEntry
   /// The deliveries to the user's devices, except those that the store has deleted.
   public var deliveries: [PastDelivery]
-  /// The reasons why some of the user's devices have no delivery.
+  /// Why some of the user's devices have no delivery.
   public var unsent: UnsentDeliveries
 
-  /// Creates a past notification from its log entry and the entry's deliveries.
   package init(entry: LogEntry, deliveries: [PastDelivery], unsent: UnsentDeliveries) {
     self.entry = entry
     self.deliveries = deliveries
@@ -35,28 +34,25 @@ public struct PastDelivery: Sendable, Hashable {
 
   /// The delivery's database and number.
   public var id: Delivery.ID
-  /// The kind of the device; nil if the store no longer has the delivery's route (see
-  /// ``DeliveryRoute``).
+  /// The kind of the device; nil if the store no longer has the delivery's ``DeliveryRoute``.
   public var kind: DeviceToken.Kind?
-  /// The device's token: see ``DeviceToken/token``.
+  /// The device's ``DeviceToken/token``.
   public var token: String
   /// The state of the delivery.
   public var state: State
   /// The number of attempts to send the push.
   public var attempts: Int
-  /// The result of the last attempt, or the reason why the delivery waits or was abandoned; nil if
-  /// the store has none.
+  /// The result of the last attempt, or the reason why the delivery waits or was abandoned, if the
+  /// store has one.
   public var reason: String?
   /// The time at which the delivery entered this state or was last postponed.
   public var updated: Timestamp
-  /// While the delivery waits, the earliest time of the next attempt. While a server has leased the
-  /// delivery, the end of the lease (``DeliveryLease``).
+  /// The earliest time of the next attempt, or the end of the ``DeliveryLease``, while the
+  /// delivery waits.
   public var due: Timestamp
-  /// The number of the delivery that replaced this one; nil for other states than ``State/merged``,
-  /// or if the number is not known.
+  /// The delivery that replaced this one, if it was ``State/merged`` and the number is known.
   public var mergedInto: Int64?
 
-  /// Creates a past delivery from its row.
   package init(
     id: Delivery.ID, kind: DeviceToken.Kind? = nil, token: String, state: State, attempts: Int,
     reason: String? = nil, updated: Timestamp, due: Timestamp, mergedInto: Int64? = nil
@@ -74,28 +70,26 @@ public struct PastDelivery: Sendable, Hashable {
 }
 
 /// A period during which a device was registered for one user without a break. The container, the
-/// environments, the bundle ID and the client's name for the device stay the same in a period.
+/// environments, the bundle ID and the client's name for the device stay the same in it.
 public struct DevicePeriod: Sendable, Hashable {
   /// The kind of the device.
   public var kind: DeviceToken.Kind
-  /// The device's token: see ``DeviceToken/token``.
+  /// The device's ``DeviceToken/token``.
   public var token: String
-  /// The APNs environment of the registration. Only for an APNs token does the value have a
-  /// meaning.
+  /// The APNs environment. It has a meaning only for an APNs token.
   public var apnsEnvironment: APNsEnvironment
-  /// The bundle ID that the registration named: see ``DeviceToken/bundleID``.
+  /// The registration's ``DeviceToken/bundleID``.
   public var bundleID: String?
   /// The client's name for its device; nil if the client sent none.
   public var deviceID: String?
   /// The time of the first registration in the period.
   public var began: Timestamp
-  /// The end of the period; nil for a present registration that never expires. For a present
-  /// registration that expires, the time of the expiry.
+  /// The end of the period. For a present registration the time of the expiry; nil if it never
+  /// expires.
   public var ended: Timestamp?
   /// The reason why the period ended; nil for a present registration.
   public var reason: String?
 
-  /// Creates a period from a present registration or the row of a former one.
   package init(
     kind: DeviceToken.Kind, token: String, apnsEnvironment: APNsEnvironment, bundleID: String?,
     deviceID: String?, began: Timestamp, ended: Timestamp?, reason: String?
@@ -115,8 +109,7 @@ public struct DevicePeriod: Sendable, Hashable {
     began <= time && !hasEnded(by: time)
   }
 
-  /// Whether the period has ended at this time or before. The result is false for a period without
-  /// an end.
+  /// Whether the period has ended at this time or before.
   public func hasEnded(by time: Timestamp) -> Bool {
     ended.map { $0 <= time } ?? false
   }

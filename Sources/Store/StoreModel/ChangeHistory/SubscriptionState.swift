@@ -12,7 +12,6 @@ public struct SubscriptionState: Sendable, Hashable {
   /// The database's subscription version at which the subscription was last saved.
   public var changed: Int64
 
-  /// Creates a state from a subscription's row.
   package init(stored: StoredSubscription, changed: Int64) {
     self.stored = stored
     self.changed = changed
@@ -23,11 +22,9 @@ public struct SubscriptionState: Sendable, Hashable {
 public struct SubscriptionStatePage: Sendable, Hashable {
   /// The subscriptions, in the order of subscribers and IDs.
   public var states: [SubscriptionState]
-  /// The name to pass for the next page; nil if no subscriptions follow. The next page may be
-  /// empty.
+  /// The name to pass for the next page, which may be empty; nil at the end.
   public var next: SubscriptionName?
 
-  /// Creates a page, by default the last one.
   package init(states: [SubscriptionState], next: SubscriptionName? = nil) {
     self.states = states
     self.next = next
@@ -36,13 +33,12 @@ public struct SubscriptionStatePage: Sendable, Hashable {
 
 /// The deletion of a subscription. The store deletes this information after 30 days.
 public struct SubscriptionDeletion: Sendable, Hashable {
-  /// The database's subscription version at the deletion. Changes with this version or a later one
-  /// do not fire the subscription.
+  /// The subscription version at the deletion. Changes with it or a later one do not fire the
+  /// subscription.
   public var version: Int64
   /// The time of the deletion.
   public var deleted: Timestamp
 
-  /// Creates a deletion from its row.
   package init(version: Int64, deleted: Timestamp) {
     self.version = version
     self.deleted = deleted

@@ -1,25 +1,23 @@
-/// A message from one server to the others. It names the users who have new notifications in the
-/// log. If web courier polls of these users wait at a server, the server then reads the log.
+/// A message from one server to the others: the users who have new notifications in the log. A
+/// server at which web courier polls of these users wait then reads the log.
 public struct Announcement: Sendable, Hashable {
   /// The users' record names; nil for all users.
   public var subscribers: Set<String>?
 
-  /// Creates an announcement about these users; nil stands for all users.
+  /// Creates an announcement; nil stands for all users.
   public init(subscribers: Set<String>?) {
     self.subscribers = subscribers
   }
 }
 
-/// The identity of an announcement. A server sends each announcement in two ways: as a row of a
-/// table, and as a notification of PostgreSQL. Both have the same name, so a receiver can recognize
-/// the second.
+/// The identity of an announcement. A server sends each announcement as a row of a table and as a
+/// notification of PostgreSQL, so a receiver can recognize the second.
 public struct AnnouncementName: Sendable, Hashable {
-  /// The number of the announcing server: the raw value of its ``ServerID``.
+  /// The raw value of the announcing server's ``ServerID``.
   package var server: Int64
-  /// The announcement's number. A process counts its announcements from 1.
+  /// A process counts its announcements from 1.
   package var number: Int64
 
-  /// Names an announcement of a server.
   package init(server: Int64, number: Int64) {
     self.server = server
     self.number = number
@@ -28,40 +26,38 @@ public struct AnnouncementName: Sendable, Hashable {
 
 /// The position up to which a server has read the table of the other servers' announcements.
 public struct AnnouncementPosition: Sendable, Hashable {
-  /// The time at which the newest announcement so far was made, or the time of the first reading if
-  /// there is none. In milliseconds since 1970 by the store's clock; nil before the first reading.
+  /// When the newest announcement so far was made, or the first reading if there is none:
+  /// milliseconds since 1970 by the store's clock. nil before the first reading.
   package var time: Int64?
-  /// The announcements that the server already has, each with the time at which it was made, in
-  /// milliseconds since 1970. The value `Int64.max` marks an announcement that arrived as a
-  /// notification.
+  /// The known announcements, with the milliseconds since 1970 when they were made; `Int64.max`
+  /// for one that arrived as a notification.
   ///
   /// Of the announcements in the table, only those from shortly before `time` are here. A
-  /// transaction may commit an announcement late, so each reading begins a little before `time` and
-  /// leaves out the known ones.
+  /// transaction may commit an announcement late, so each reading begins a little before `time`
+  /// and leaves out the known ones.
   package var known: [AnnouncementName: Int64] = [:]
 
   /// The position before the first reading.
   public init() {}
 
-  /// Adds announcements that arrived as notifications, so that the next reading leaves them out.
+  /// Adds announcements that arrived as notifications; the next reading leaves them out.
   public mutating func pass(_ names: Set<AnnouncementName>) {
     for name in names where known[name] == nil { known[name] = .max }
   }
 }
 
-/// A notification between servers that share a store. Because of notifications, servers read the
-/// store's tables less often. A notification may be lost, so servers still read the tables from
-/// time to time.
+/// A notification between servers that share a store. It may be lost, so servers still read the
+/// tables from time to time.
 public enum ServerNotification: Sendable, Hashable {
   /// A server has registered and listens to notifications.
   case joined(ServerID)
   /// Another process has committed changes that this server must dispatch.
   case wakeUp
-  /// Another server has made an announcement. The second value is nil if the announcement is too
-  /// long for a notification; the server then reads it in the table.
+  /// Another server has made an announcement. The second value is nil if it is too long for a
+  /// notification; the server then reads it in the table.
   case announced(AnnouncementName, Announcement?)
-  /// The connection for notifications was lost. Some may be missing, and none arrive until there is
-  /// a new connection.
+  /// The connection for notifications was lost. Some may be missing, and none arrive until there
+  /// is a new one.
   case interrupted
 }
 
@@ -70,11 +66,11 @@ public enum ServerNotification: Sendable, Hashable {
 public struct WakeUps: Sendable, Hashable {
   /// The databases and parts with such changes, in no order.
   public var parts: [DatabasePart] = []
-  /// Whether the list has all parts that were marked. False means that a commit had locked the mark
-  /// of a part: the next call returns that part.
+  /// Whether the list has all marked parts. Otherwise a commit had locked the mark of a part: the
+  /// next call returns that part.
   public var isWhole = true
 
-  /// Creates a list of parts, which is complete unless `isWhole` is false.
+  /// Creates a list of parts.
   public init(_ parts: [DatabasePart] = [], isWhole: Bool = true) {
     self.parts = parts
     self.isWhole = isWhole

@@ -3,7 +3,7 @@ import CloudKitModel
 /// The identity of a server that has a shared store open. Each registration gets a new ID, also
 /// that of a server whose earlier registration expired.
 public struct ServerID: RawRepresentable, Sendable, Hashable {
-  /// The number of the server's row in the table `servers`.
+  /// The number of the row in the table `servers`.
   public var rawValue: Int64
 
   /// Restores an ID from its number.
@@ -16,12 +16,11 @@ public struct ServerID: RawRepresentable, Sendable, Hashable {
 public struct RegisteredServer: Sendable, Hashable {
   /// The server's ID.
   public var id: ServerID
-  /// A text for people: where the server runs.
+  /// Where the server runs: a text for people.
   public var description: String
   /// The time at which the registration expires unless the server renews it, by the store's clock.
   public var aliveUntil: Timestamp
 
-  /// Creates a server from its row.
   package init(id: ServerID, description: String, aliveUntil: Timestamp) {
     self.id = id
     self.description = description
@@ -36,7 +35,6 @@ public struct ServerRenewal: Sendable, Hashable {
   /// Expired servers that this renewal removed.
   public var gone: [ServerID] = []
 
-  /// Creates the result of a renewal that found no other server.
   package init() {}
 }
 
@@ -45,18 +43,17 @@ public struct ServerRenewal: Sendable, Hashable {
 public struct ListedServer: Sendable, Hashable {
   /// The server's ID.
   public var id: ServerID
-  /// A text for people: where the server runs.
+  /// The server's ``RegisteredServer/description``.
   public var description: String
-  /// The seconds until the registration expires, unless the server renews it. The value is negative
-  /// for an expired registration that no server has removed yet.
+  /// The seconds until the registration expires unless it is renewed. Negative for an expired
+  /// registration that no server has removed yet.
   public var secondsLeft: Double
   /// The number of the server's leases. Each part of a divided database counts as one.
   public var leasedDatabases: Int
-  /// The number of those leases with a pending wake-up: another process has committed changes, and
-  /// this server has not cleared the mark yet.
+  /// The leases with a pending wake-up: another process has committed changes, and this server has
+  /// not cleared the mark yet.
   public var pendingWakeUps: Int
 
-  /// Creates a list element from a server's row and the counts of its leases.
   package init(
     id: ServerID, description: String, secondsLeft: Double, leasedDatabases: Int,
     pendingWakeUps: Int

@@ -9,16 +9,14 @@ public struct CourierPosition: Sendable, Hashable {
   /// private, shared), and a reader listens in few containers.
   private static let limit = 48
 
-  /// The sequence of the last entry that the reader has read in each database. A database without a
-  /// read entry has no element.
+  /// A database without a read entry has no element.
   public private(set) var sequences: [DatabaseID: Int64] = [:]
 
-  /// Creates the empty position. With it, the reader gets the entries after the cursors in the
-  /// store.
+  /// Creates the empty position, with which the reader gets the entries after the store's cursors.
   public init() {}
 
-  /// Decrypts a position that a server of this store gave to a client. The result is nil for any
-  /// other text, and for a position with more than 48 databases.
+  /// Decrypts a position; nil for a text that no server of this store made, and for a position
+  /// with more than 48 databases.
   public init?(_ text: String, sealedBy tokens: TokenCipher) {
     guard let contents = tokens.open(text, as: .courierPosition) else { return nil }
     self.init(String(decoding: contents, as: UTF8.self))
@@ -31,8 +29,7 @@ public struct CourierPosition: Sendable, Hashable {
     try tokens.seal(Array(text.utf8), as: .courierPosition)
   }
 
-  /// Reads the unencrypted text, such as `3-120.7-4`; nil if it has another structure or a number
-  /// below 1.
+  /// Reads the unencrypted text; nil if it has another structure or a number below 1.
   init?(_ text: String) {
     let places = text.split(separator: ".", omittingEmptySubsequences: false)
     guard places.count <= Self.limit else { return nil }

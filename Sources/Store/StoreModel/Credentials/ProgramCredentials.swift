@@ -14,17 +14,16 @@ public struct ProgramCredentials: Sendable, Hashable {
   }
 }
 
-/// A token that identifies a web app to the server (`ckAPIToken`). The store has only the token's
-/// hash.
+/// A token that identifies a web app (`ckAPIToken`), of which the store has only the hash.
 ///
-/// After the registration of the first token for a container's environment, requests for that
-/// environment need a token.
+/// After the registration of the first token for a container's environment, requests for it need a
+/// token.
 public struct APIToken: Sendable, Hashable {
   /// The way in which the sign-in page gives the web auth token to the app.
   public enum SignInCallback: Sendable, Hashable {
     /// The page sends a message to the window that opened the page.
     case postMessage
-    /// The page redirects the browser to this URL, with the query item `ckWebAuthToken`.
+    /// The page redirects to this URL, with the query item `ckWebAuthToken`.
     case redirect(url: String)
   }
 
@@ -46,7 +45,7 @@ public struct APIToken: Sendable, Hashable {
   /// The time at which the token was revoked; nil for a valid token.
   public var revoked: Timestamp?
 
-  /// The identifier of the token for people: the first 16 hexadecimal digits of its hash.
+  /// The token's name for people: the first 16 hexadecimal digits of its hash.
   public var identifier: String {
     hash.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
@@ -68,8 +67,8 @@ public struct APIToken: Sendable, Hashable {
   }
 }
 
-/// A server-to-server key. A program signs its requests with the private key, and needs no sign-in.
-/// The store has only the public key.
+/// A server-to-server key, with whose private half a program signs its requests instead of signing
+/// in. The store has only the public half.
 public struct ServerKey: Sendable, Hashable {
   /// The key's ID: 64 hexadecimal digits. Each signed request contains the ID.
   public var keyID: String

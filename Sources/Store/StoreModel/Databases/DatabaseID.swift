@@ -8,8 +8,8 @@ import CloudKitModel
 public struct DatabaseID: Sendable, Hashable, Comparable {
   /// The number.
   public var rawValue: Int64
-  /// The number that stands for a database that does not exist yet. Reads find it empty; see
-  /// `DatabaseService.vacancy(at:)`. No database ever has this number.
+  /// The number of a database that does not exist yet: reads find it empty
+  /// (`DatabaseService.vacancy(at:)`).
   public static let vacant = DatabaseID(rawValue: 0)
 
   /// Creates an ID from its number. There need not be a database with this number.
@@ -22,11 +22,10 @@ public struct DatabaseID: Sendable, Hashable, Comparable {
 
 /// The storage that a database uses.
 public struct DatabaseUsage: Sendable, Hashable {
-  /// The bytes of the database's records, as the store encodes them, and of the assets in these
-  /// records. A file that several records hold counts once.
+  /// The bytes of encoded records, and of the assets in them. A file that several records hold
+  /// counts once.
   public var bytes: Int64
-  /// The bytes of uploaded files that no record holds. A record holds a file if one of its fields
-  /// has the asset.
+  /// The bytes of uploaded files that no field of a record has.
   public var unheldAssetBytes: Int64
 
   /// Creates a measurement from two numbers of bytes.
@@ -36,10 +35,8 @@ public struct DatabaseUsage: Sendable, Hashable {
   }
 }
 
-/// A user for whom the store creates a container, with the time. The store limits the containers
-/// that users create.
-///
-/// A container exists as soon as the store has data in it: a database, a device or a permission.
+/// A user for whom the store creates a container, which the store limits. A container exists as
+/// soon as the store has data in it: a database, a device or a permission.
 public struct ContainerMaker: Sendable, Hashable {
   /// The user record name.
   public var userRecordName: String

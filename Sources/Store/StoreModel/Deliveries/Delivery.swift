@@ -7,11 +7,11 @@ import CloudKitModel
 /// too many deliveries wait, it writes none (``UnsentDeliveries``). The delivery waits in the
 /// ``DeliveryQueue`` until it gets a final state by a ``DeliveryUpdate``.
 public struct Delivery: Sendable, Hashable {
-  /// The identity of a delivery: its database and its number in the database.
+  /// The identity of a delivery.
   public struct ID: Sendable, Hashable {
     /// The database whose change fired the notification.
     public var database: DatabaseID
-    /// The delivery's number, unique in its database. A later delivery has a greater number.
+    /// The number, unique in the database. A later delivery has a greater one.
     public var number: Int64
 
     /// Creates an ID. There need not be a delivery with this ID.
@@ -25,10 +25,10 @@ public struct Delivery: Sendable, Hashable {
   public var id: ID
   /// The route on which the delivery waits: see ``DeliveryRoute``.
   public var route: DeliveryRoute.ID
-  /// The notification with all its contents. The push channel leaves out contents that exceed the
-  /// size of a push.
+  /// The notification with all contents. The push channel leaves out those that exceed the size of
+  /// a push.
   public var notification: SubscriptionNotification
-  /// The device, as it was registered when the delivery was read from the store.
+  /// The device as registered when the delivery was read.
   public var device: DeviceToken
   /// The device's badge after this notification; nil if the subscription asks for none.
   public var badge: Int?
@@ -36,11 +36,10 @@ public struct Delivery: Sendable, Hashable {
   public var logged: Timestamp
   /// The number of attempts so far.
   public var attempts: Int
-  /// The earliest time of the next attempt; while a process has leased the delivery, the end of the
-  /// lease (``DeliveryLease``).
+  /// The earliest time of the next attempt, or the end of the ``DeliveryLease``.
   public var due: Timestamp
 
-  /// Creates a delivery without an attempt so far, unless `attempts` says otherwise.
+  /// Creates a delivery.
   public init(
     id: ID, route: DeliveryRoute.ID, notification: SubscriptionNotification, device: DeviceToken,
     badge: Int?, logged: Timestamp, attempts: Int = 0, due: Timestamp
@@ -56,8 +55,8 @@ public struct Delivery: Sendable, Hashable {
   }
 }
 
-/// A route of notifications to devices: a container, a kind of device, an APNs environment and an app.
-/// The delivery worker serves each route independently. So a service that does not answer delays only
+/// A route of notifications: a container, a kind of device, an APNs environment and an app. The
+/// delivery worker serves each route independently, so a service that does not answer delays only
 /// its own routes.
 public struct DeliveryRoute: Sendable, Hashable {
   /// The number of a route in the store.
@@ -75,10 +74,9 @@ public struct DeliveryRoute: Sendable, Hashable {
   public var kind: DeviceToken.Kind
   /// The container whose notifications are sent on the route.
   public var container: String
-  /// The APNs environment. Only for the kind ``DeviceToken/Kind/apns`` does the value have a
-  /// meaning.
+  /// The APNs environment. It has a meaning only for the kind ``DeviceToken/Kind/apns``.
   public var apnsEnvironment: APNsEnvironment
-  /// The bundle ID that the devices' registrations name; nil for devices that name none.
+  /// The bundle ID of the devices' registrations; nil for devices that name none.
   public var bundleID: String?
 
   /// Describes a route from its parts.
@@ -100,12 +98,12 @@ public struct DeliveryRoute: Sendable, Hashable {
   }
 }
 
-/// The key by which deliveries are merged. Deliveries of one database to one device with the same
-/// key can be merged: only the newest is sent.
+/// The key of deliveries that can be merged: of those with the same key in one database to one
+/// device, only the newest is sent.
 ///
-/// A silent notification says only that there is something new, so silent notifications of one
-/// subscription are merged. A shown notification has high priority. Shown notifications are merged
-/// only if the subscription has a collapse ID.
+/// Silent notifications only say that there is something new, so those of a subscription are
+/// merged. Shown ones have high priority, and are merged only if the subscription has a collapse
+/// ID.
 ///
 /// | subscription | key |
 /// | --- | --- |
@@ -113,12 +111,11 @@ public struct DeliveryRoute: Sendable, Hashable {
 /// | shown, with the collapse ID `inbox` | `cinbox` |
 /// | shown, without a collapse ID | none |
 public struct DeliveryMergeKey: Sendable, Hashable {
-  /// The text that the store keeps: the prefix `s` and the subscription's ID, or the prefix `c` and
-  /// the collapse ID.
+  /// The stored text: the prefix `s` with the subscription's ID, or the prefix `c` with the
+  /// collapse ID.
   public let text: String
 
-  /// Creates the key of a subscription's notifications; nil if they are shown and have no collapse
-  /// ID, and so are never merged.
+  /// Creates the key of a subscription's notifications; nil if they are never merged.
   public init?(_ subscription: Subscription) {
     let info = subscription.notificationInfo
     if info?.isHighPriority == true {
@@ -129,29 +126,28 @@ public struct DeliveryMergeKey: Sendable, Hashable {
     }
   }
 
-  /// The prefix of keys of silent notifications.
   package static let silentPrefix = "s"
 
   /// Whether the key is that of silent notifications. These have low priority at APNs.
   public var isSilent: Bool { text.hasPrefix(Self.silentPrefix) }
 }
 
-/// The deliveries that a process has leased from the store, until the end of its ``DeliveryLease``.
+/// The deliveries that a process has leased.
 public struct TakenDeliveries: Sendable {
   /// The deliveries to send. Those that are due longest come first.
   public var deliveries: [Delivery]
-  /// The deliveries among ``deliveries`` that had a lease before. The lease ended without an
-  /// outcome, so the process that had it may still be sending the push.
+  /// The deliveries whose earlier lease ended without an outcome: the process that had it may
+  /// still be sending the push.
   public var renewed: Set<Delivery.ID>
   /// The number of due deliveries that were merged into newer ones.
   public var mergedCount: Int
-  /// The number of deliveries that were abandoned because they cannot be sent: the device or the
-  /// log entry was deleted, or the device now has another user or container.
+  /// The deliveries that cannot be sent and were abandoned: the device or the log entry was
+  /// deleted, or the device now has another user or container.
   public var lostCount: Int
   /// Whether the call found all due deliveries. If false, more may be due.
   public var isAll: Bool
 
-  /// Creates a result; without arguments, it says that no delivery was due.
+  /// Creates a result, by default without due deliveries.
   public init(
     deliveries: [Delivery] = [], renewed: Set<Delivery.ID> = [], mergedCount: Int = 0,
     lostCount: Int = 0, isAll: Bool = true

@@ -1,7 +1,6 @@
 import CloudKitModel
 
-/// The queue of deliveries to devices. A delivery is the task to send one notification to one
-/// device.
+/// The queue of deliveries to devices.
 ///
 /// The delivery worker of a server processes the due deliveries of one route (``DeliveryRoute``) in
 /// three steps:

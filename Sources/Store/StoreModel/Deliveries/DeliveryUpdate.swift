@@ -1,26 +1,24 @@
 import CloudKitModel
 
-/// The outcome of a delivery, as the delivery worker writes it. All states except `retry` and
-/// `postponed` are final. The store ignores an update of a delivery that has a final state already.
+/// The outcome of a delivery. All states except `retry` and `postponed` are final. The store
+/// ignores an update of a delivery that has a final state.
 public struct DeliveryUpdate: Sendable, Hashable {
   /// The new state of a delivery.
   public enum State: Sendable, Hashable {
-    /// The push service or the webhook accepted the push. If `superseding` is set, the store merges
-    /// older waiting deliveries with this key, to the same device and in the same database, into
-    /// this delivery.
+    /// The push service or the webhook accepted the push. The store merges older waiting
+    /// deliveries with the key `superseding`, to the same device and in the same database, into
+    /// this one.
     case delivered(superseding: DeliveryMergeKey? = nil)
     /// The push is not sent, or not sent again; the text says why.
     case abandoned(reason: String)
-    /// A newer delivery replaces this one. The value is the number of the newer delivery; nil if it
-    /// is not known.
+    /// The newer delivery with this number, if it is known, replaces this one.
     case merged(into: Int64?)
-    /// The push service or the webhook refused the push for good, because of a fault in Petrel or
-    /// in the webhook. The store keeps the payload (``RefusedPush``).
+    /// The push service or the webhook refused the push for good (``RefusedPush``).
     case refused(reason: String, payload: [UInt8])
-    /// The delivery waits for another attempt, which may begin at the given time. The text says
-    /// what happened. The attempt counts only if `wasSent` is true.
+    /// The delivery waits for another attempt from this time on. The attempt counts only if
+    /// `wasSent` is true.
     case retry(at: Timestamp, reason: String, wasSent: Bool)
-    /// There was no attempt, and the delivery waits until the given time. The text says why.
+    /// There was no attempt, and the delivery waits until this time.
     case postponed(until: Timestamp, reason: String)
   }
 
@@ -29,8 +27,8 @@ public struct DeliveryUpdate: Sendable, Hashable {
     /// The token is not valid. The store deletes the registration, unless it was renewed at this
     /// time or later.
     case gone(registeredBefore: Timestamp)
-    /// The service refuses the device, for APNs with this topic. The store keeps the registration and
-    /// notes the refusal (``DeviceToken/Refusal``).
+    /// The service refuses the device, for APNs with this topic. The store notes it
+    /// (``DeviceToken/Refusal``).
     case refused(topic: String?)
     /// The service accepts the device again. The store deletes the note of earlier refusals.
     case accepted
@@ -56,7 +54,7 @@ public struct DeliveryUpdate: Sendable, Hashable {
   }
 }
 
-/// A push that a push service or a webhook refused for good. The usual cause is a fault in Petrel,
+/// A push that a push service or a webhook refused for good, mostly because of a fault in Petrel
 /// or in the webhook. The store keeps the payload, so that an administrator can find the fault.
 public struct RefusedPush: Sendable, Hashable {
   /// The refused delivery.
@@ -65,10 +63,9 @@ public struct RefusedPush: Sendable, Hashable {
   public var refused: Timestamp
   /// The reason, with the answer of the service or the webhook.
   public var reason: String
-  /// The payload of the push: JSON text.
+  /// The JSON text of the push.
   public var payload: [UInt8]
 
-  /// Creates a refused push from its row.
   package init(id: Delivery.ID, refused: Timestamp, reason: String, payload: [UInt8]) {
     self.id = id
     self.refused = refused

@@ -11,8 +11,8 @@ public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
 /// A target of a user's notifications in a container: a device's APNs token, the token of a web
 /// courier reader, a browser's push subscription, or a program's webhook.
 ///
-/// Code copies tokens often. A value therefore has only a reference to its contents, and copies of
-/// the value share the contents. `SubscriptionNotification` does the same.
+/// Values are copied often, so copies share their contents, as those of `SubscriptionNotification`
+/// do.
 public struct DeviceToken: Sendable, Hashable {
   /// The kind of a target. The store has the raw values in its tables, so they never change.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -25,16 +25,15 @@ public struct DeviceToken: Sendable, Hashable {
     /// A webhook: the URL of a program, to which the server posts notifications.
     case webhook
 
-    /// Whether the server sends notifications to targets of this kind. False for readers of the
-    /// courier, which poll the server.
+    /// Whether the server sends notifications to such targets. Courier readers poll.
     public var isPushed: Bool { self != .courier }
 
-    /// Whether waiting deliveries to the same target may be merged (``DeliveryMergeKey``). False
-    /// for webhooks, which get every notification.
+    /// Whether waiting deliveries to a target may be merged (``DeliveryMergeKey``). Webhooks get
+    /// every notification.
     public var mergesDeliveries: Bool { self != .webhook }
   }
 
-  /// The note that the push service refused the device since its last registration.
+  /// The push service's refusal of the device since its last registration.
   public struct Refusal: Sendable, Hashable {
     /// The time of the first refusal in a row.
     public var since: Timestamp
@@ -65,7 +64,7 @@ public struct DeviceToken: Sendable, Hashable {
     var refusal: Refusal?
   }
 
-  /// The memory that copies of a token share. It never changes.
+  /// The memory that copies of a token share, which never changes.
   private final class Box: Sendable {
     let content: Content
 
@@ -78,10 +77,10 @@ public struct DeviceToken: Sendable, Hashable {
 
   /// The kind of the target.
   public var kind: Kind { box.content.kind }
-  /// The text that identifies the target among those of its kind; it may be registered in several
-  /// containers. For APNs, hexadecimal digits in
-  /// lower case. For the courier, a name that the server computes from a hash of the reader's
-  /// credential. For browsers and webhooks, a name from ``WebEndpoint/token(kind:digest:)``.
+  /// The text that identifies the target among those of its kind, possibly in several containers.
+  /// For APNs, hexadecimal digits in lower case. For the courier, a name computed from a hash of
+  /// the reader's credential. For browsers and webhooks, a name from
+  /// ``WebEndpoint/token(kind:digest:)``.
   public var token: String { box.content.token }
   /// The container whose notifications the target gets.
   public var container: String { box.content.container }
@@ -90,22 +89,22 @@ public struct DeviceToken: Sendable, Hashable {
   /// The APNs environment of an APNs token, or of the courier reader's registration. Browsers and
   /// webhooks have `.production`.
   public var apnsEnvironment: APNsEnvironment { box.content.apnsEnvironment }
-  /// The bundle ID of the app that registered an APNs token: the topic of its pushes. Nil if the
-  /// registration names none; the pushes then have the first topic of the container.
+  /// The topic of the pushes: the bundle ID of the registering app. nil stands for the first topic
+  /// of the container.
   public var bundleID: String? { box.content.bundleID }
   /// The owner's user record name.
   public var userRecordName: String {
     get { box.content.userRecordName }
     set { change { $0.userRecordName = newValue } }
   }
-  /// The client's name for its device; nil if the client sent none. By this name the server
-  /// recognizes changes that the device itself made.
+  /// The client's name for its device, if it sent one. By this name the server recognizes changes
+  /// that the device itself made.
   public var deviceID: String? {
     get { box.content.deviceID }
     set { change { $0.deviceID = newValue } }
   }
-  /// The sign-in under which the token was registered (``WebAuthToken/signIn``); nil if the request had
-  /// no web auth token. The registration ends with the sign-in.
+  /// The sign-in of the registration (``WebAuthToken/signIn``), with which the registration ends;
+  /// nil if the request had no web auth token.
   public var signIn: [UInt8]? {
     get { box.content.signIn }
     set { change { $0.signIn = newValue } }
@@ -115,13 +114,11 @@ public struct DeviceToken: Sendable, Hashable {
     get { box.content.registered }
     set { change { $0.registered = newValue } }
   }
-  /// The time at which the token expires; nil for APNs tokens. APNs reports when such a token is no
-  /// longer valid.
+  /// The time of the expiry; nil for APNs tokens, whose end APNs reports.
   public var expires: Timestamp? { box.content.expires }
-  /// The URL and secrets of a browser or a webhook; nil for the other kinds.
+  /// The URL and secrets of a browser or a webhook; nil for other kinds.
   public var endpoint: WebEndpoint? { box.content.endpoint }
-  /// The note that the push service refused the device; nil after a registration, and after a push
-  /// that the service accepted.
+  /// The refusal; nil after a registration, and after a push that the service accepted.
   public var refusal: Refusal? { box.content.refusal }
 
   /// Creates a token with its contents. Texts are not checked.
@@ -139,8 +136,7 @@ public struct DeviceToken: Sendable, Hashable {
         endpoint: endpoint, refusal: refusal))
   }
 
-  /// Replaces the shared contents by a changed copy. Other values that share the old contents stay
-  /// the same.
+  /// Other values that share the contents stay the same.
   private mutating func change(_ body: (inout Content) -> Void) {
     var content = box.content
     body(&content)
@@ -156,12 +152,11 @@ public struct DeviceToken: Sendable, Hashable {
   }
 }
 
-/// The identity of a registration: a kind, a token, and the container and environment whose
-/// notifications the device gets. One token may be registered in several containers.
+/// The identity of a registration. One token may be registered in several containers.
 public struct DeviceName: Sendable, Hashable {
   /// The kind of the device.
   public var kind: DeviceToken.Kind
-  /// The device's token: see ``DeviceToken/token``.
+  /// The device's ``DeviceToken/token``.
   public var token: String
   /// The container whose notifications the device gets.
   public var container: String
@@ -190,8 +185,7 @@ extension DeviceToken {
 public struct WebEndpoint: Sendable, Hashable {
   /// The absolute URL.
   public var url: String
-  /// The secrets with which the server encrypts messages to a browser, or signs messages to a
-  /// program.
+  /// The secrets that encrypt messages to a browser, or sign messages to a program.
   public var secrets: [UInt8]
 
   /// Creates an endpoint. The URL is not checked.
@@ -200,10 +194,8 @@ public struct WebEndpoint: Sendable, Hashable {
     self.secrets = secrets
   }
 
-  /// Returns the token for a browser or a webhook, such as `webPush-5f3a…`.
-  ///
-  /// An APNs token has only hexadecimal digits, so it never equals such a text. The token alone
-  /// therefore identifies a device, without the kind.
+  /// The token for a browser or a webhook, such as `webPush-5f3a…`. It never equals an APNs token,
+  /// which is hexadecimal, so a token identifies a device without the kind.
   ///
   /// - Parameter digest: a hash that differs between endpoints, in letters and digits.
   public static func token(kind: DeviceToken.Kind, digest: String) -> String {

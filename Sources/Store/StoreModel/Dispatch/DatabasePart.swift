@@ -12,7 +12,7 @@ public struct DatabasePart: Sendable, Hashable {
 
   /// The database.
   public var database: DatabaseID
-  /// The number of this part, from 0.
+  /// The part's number, from 0.
   public var number: Int
   /// The number of parts of the database.
   public var count: Int
@@ -37,8 +37,8 @@ public struct DatabasePart: Sendable, Hashable {
 public struct Partition: Sendable, Hashable {
   /// The present number of parts, 1 for a database that is not divided.
   public var parts: Int
-  /// The number of parts of the pending division; nil if none is pending. The division happens when
-  /// the present parts have dispatched all changes from before the request.
+  /// The number of parts of the pending division. It happens when the present parts have
+  /// dispatched all changes from before the request.
   public var nextParts: Int?
 
   /// Creates a division; by default no other division is pending.
@@ -54,19 +54,18 @@ public struct PartLease: Sendable, Hashable {
   public var part: DatabasePart
   /// The server that has the lease; nil if no registered server has it.
   public var holder: ServerID?
-  /// The number of the holder in the lease's row; 0 for none. If ``holder`` is nil, a server with
-  /// this number is no longer registered.
+  /// The holder in the lease's row; 0 for none. If ``holder`` is nil, this server is no longer
+  /// registered.
   package var formerHolder: Int64
 
-  /// Creates the lease of a part. With a holder of nil, the part is free.
+  /// Creates a lease; a holder of nil means that the part is free.
   public init(part: DatabasePart, holder: ServerID?, formerHolder: Int64 = 0) {
     self.part = part
     self.holder = holder
     self.formerHolder = formerHolder
   }
 
-  /// The part as an argument of `ClusterService.lease(_:to:)`. Use the value only if ``holder``
-  /// is nil.
+  /// The argument of `ClusterService.lease(_:to:)`. Use it only if ``holder`` is nil.
   public var free: FreePart { FreePart(part: part, formerHolder: formerHolder) }
 }
 
@@ -74,11 +73,10 @@ public struct PartLease: Sendable, Hashable {
 public struct FreePart: Sendable, Hashable {
   /// The part.
   public var part: DatabasePart
-  /// The number of the holder in the lease's row, which is no longer registered; 0 for none.
-  /// `ClusterService.lease(_:to:)` succeeds only if the row still has this holder.
+  /// The unregistered holder in the lease's row; 0 for none. `ClusterService.lease(_:to:)`
+  /// succeeds only if the row still has it.
   package var formerHolder: Int64
 
-  /// Creates a part that was free when the caller read the row.
   package init(part: DatabasePart, formerHolder: Int64) {
     self.part = part
     self.formerHolder = formerHolder

@@ -4,14 +4,13 @@ import Foundation
 public struct DispatchResult: Sendable {
   /// The entries written to the notification log.
   public var logged: [LogEntry]
-  /// The written deliveries. If the call passed a ``DeliveryCapacity``, only those that the
-  /// transaction leased to the caller.
+  /// The written deliveries; with a ``DeliveryCapacity``, only those that were leased to the
+  /// caller.
   public var deliveries: [Delivery]
-  /// The number of written deliveries on each route that were not leased. Empty if the call passed
-  /// no ``DeliveryCapacity``.
+  /// The written deliveries on each route that were not leased; empty without a
+  /// ``DeliveryCapacity``.
   public var waiting: [DeliveryRoute.ID: Int]
-  /// The numbers of deliveries that were not written. Their notifications are in the log
-  /// nevertheless.
+  /// The deliveries that were not written. Their notifications are in the log nevertheless.
   public var unsent: UnsentDeliveryCounts
   /// The notifications that were not logged, because the subscriber may not read the record.
   public var withheld: [WithheldNotification]
@@ -19,7 +18,7 @@ public struct DispatchResult: Sendable {
   /// passed.
   public var deferred: [String]
 
-  /// Creates a result. Without arguments, it is the result of a transaction that wrote nothing.
+  /// Creates a result, by default that of a transaction that wrote nothing.
   public init(
     logged: [LogEntry] = [], deliveries: [Delivery] = [],
     waiting: [DeliveryRoute.ID: Int] = [:], unsent: UnsentDeliveryCounts = UnsentDeliveryCounts(),

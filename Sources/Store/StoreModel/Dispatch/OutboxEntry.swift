@@ -6,33 +6,30 @@ import CloudKitModel
 /// The transaction that makes a change writes the entry, so every committed change has one. The
 /// entry carries the changed record as it was committed, so matching reads no records.
 public struct OutboxEntry: Sendable, Hashable {
-  /// The size in bytes of stored changes after which a reading of the outbox returns no further one.
+  /// The bytes of stored changes after which a reading of the outbox returns no further one.
   public static let bytesAtOnce = 4 << 20
 
-  /// The part of the database's subscribers (``DatabasePart``) to which the change is to be
-  /// dispatched.
+  /// The subscribers to whom the change is to be dispatched.
   public var part: DatabasePart
-  /// The change's number in its database. A change that is committed later has a greater number.
+  /// A change of the database that is committed later has a greater number.
   public var sequence: Int64
-  /// The database's subscription version when the change was committed: see ``SubscriptionState``.
+  /// The database's ``SubscriptionState`` version at the commit.
   public var subscriptionVersion: Int64
-  /// The change: the event, the record, and the user and device that made it.
+  /// The change, with the user and device that made it.
   public var change: Change
-  /// The last subscription whose notification is written, if the change is only partly dispatched;
-  /// nil if no notification is written. The order is that of subscribers and IDs, by their bytes.
-  /// See `MatchedChange.isWhole`.
+  /// The last subscription whose notification is written, in the order of subscribers and IDs by
+  /// their bytes (`MatchedChange.isWhole`).
   public var settledThrough: SubscriptionName?
-  /// The participants of shares who learn of the change; empty if there are none.
+  /// The participants of shares who learn of the change.
   public var audience: ShareAudience
-  /// The source of a change that is forwarded to the shared database of a participant; nil for a
-  /// change of the database itself. A forwarded change has the number that it has in its source.
+  /// The source of a change that is forwarded to a participant's shared database. The change has
+  /// the number that it has in its source.
   public var forwarding: ChangeForwarding?
-  /// The subscribers whose firings of this change and of later changes wait as *deferred* firings,
-  /// because there are very many of them; see ``DeferredWork``.
+  /// The subscribers whose firings of this and of later changes are deferred (``DeferredWork``).
   public var deferring: [String] = []
   /// The subscriber for whom a deferred change is dispatched now; nil for all other changes.
   public var deferral: String?
-  /// The size of the stored change in bytes.
+  /// The bytes of the stored change.
   package var byteCount = 0
   /// Whether the change is larger than ``ChangeHistoryLimits/changeBytes``.
   package var isLarge = false
@@ -60,8 +57,7 @@ public struct OutboxEntry: Sendable, Hashable {
 /// The transaction of the change determines the audience. Who takes part in the shares is read when
 /// the change is forwarded, so a participant who was removed meanwhile does not learn of it.
 public struct ShareAudience: Sendable, Hashable {
-  /// The numbers of the shares that show the change: those of the record's place before and after
-  /// the change.
+  /// The shares that show the change, by the record's place before and after it.
   public var shares: [Int64]
   /// The user record names of participants whose part ended with the change. They learn of it once.
   public var departed: [String]
@@ -80,7 +76,7 @@ public struct ShareAudience: Sendable, Hashable {
 public struct ChangeForwarding: Sendable, Hashable {
   /// The owner's private database, in which the change was committed.
   public var source: DatabaseID
-  /// Whether the participant has no part in the zone any more. Pushes of the zone that wait are then
+  /// Whether the participant has no part in the zone any more. Waiting pushes of the zone are then
   /// not sent.
   public var endsZone: Bool
 
@@ -107,8 +103,8 @@ public struct ChangeForwarding: Sendable, Hashable {
 public struct DeferredWork: Sendable {
   /// A deferred change.
   public struct Change: Sendable {
-    /// The change, with ``OutboxEntry/deferral`` set. The first change may be partly dispatched to
-    /// the subscriber: see ``OutboxEntry/settledThrough``.
+    /// The change, with ``OutboxEntry/deferral``. The first may be partly dispatched
+    /// (``OutboxEntry/settledThrough``).
     public var entry: OutboxEntry
     /// Whether the subscriber may read the changed record now. If not, its firings are withheld.
     public var isReadable: Bool
@@ -122,12 +118,11 @@ public struct DeferredWork: Sendable {
 
   /// The oldest changes that wait, in the order of their numbers.
   public var changes: [Change]
-  /// The number of still older changes that were given up, because too many waited.
+  /// The still older changes that were given up, because too many waited.
   public var givenUp = 0
   /// The present subscriptions of the subscriber in the database.
   public var subscriptions: [StoredSubscription]
-  /// The number of newest entries that the subscriber's log keeps
-  /// (``NotificationLogLimits/entries``).
+  /// The ``NotificationLogLimits/entries`` of the subscriber's log.
   public var entryLimit: Int
 
   /// Creates the work from its parts.

@@ -1,13 +1,12 @@
 import Synchronization
 
-/// The quotas of a store: the most objects and bytes that one user, database or container may have.
-/// The object also counts the additions that the store refused because of a quota.
+/// The most objects and bytes that one user, database or container may have, with counts of
+/// refused additions.
 ///
-/// A quota refuses only additions. If there are already more objects than a new quota permits, they
-/// stay, and users can change and delete them. A lock protects the values, so the quotas can change
-/// while the store is in use.
+/// A quota refuses only additions: objects beyond a new quota stay, and users can change and
+/// delete them. A lock protects the values, so quotas can change while the store is in use.
 public final class StoreQuotas: Sendable {
-  /// A quantity with a limit. The raw value is the quantity's name in the metrics.
+  /// The raw value is the name in the metrics.
   public enum Subject: String, Sendable, Hashable, CaseIterable {
     /// The bytes of the records and assets of one private database.
     case privateDatabaseBytes
@@ -36,7 +35,7 @@ public final class StoreQuotas: Sendable {
     case webhooksPerKey
   }
 
-  /// The values that the lock protects.
+  /// Guarded by the lock.
   private struct State {
     var limits: [Subject: Int] = [:]
     var refusals: [Subject: Int] = [:]
@@ -47,28 +46,25 @@ public final class StoreQuotas: Sendable {
   /// Creates quotas without any limit.
   public init() {}
 
-  /// The present limits. A subject without an element has no limit.
+  /// A subject without an element has no limit.
   public var limits: [Subject: Int] {
     get { state.withLock { $0.limits } }
     set { state.withLock { $0.limits = newValue } }
   }
 
-  /// The limit of a subject; `Int.max` if it has none.
+  /// The limit; `Int.max` without one.
   package subscript(subject: Subject) -> Int { state.withLock { $0.limits[subject] } ?? .max }
 
-  /// The number of refused additions for each subject since the object was created. If the store
-  /// repeats a write, its refusal may count twice.
+  /// The refused additions since the object was created. If the store repeats a write, its refusal
+  /// may count twice.
   public var refusals: [Subject: Int] { state.withLock { $0.refusals } }
 
-  /// Counts a refusal.
   package func note(refusalOf subject: Subject) {
     state.withLock { $0.refusals[subject, default: 0] += 1 }
   }
 
-  /// Counts a refusal and returns the failure of the refused item.
-  ///
-  /// - Parameter reason: a sentence for a person to read, with the refused addition, the present
-  ///   amount and the next step.
+  /// Counts the refusal. `reason` names the refused addition, the present amount and the next
+  /// step.
   package func refusal(of subject: Subject, field: String? = nil, _ reason: String) -> ItemFailure {
     note(refusalOf: subject)
     return ItemFailure(.quotaExceeded, field: field, reason, limit: self[subject])
@@ -76,7 +72,6 @@ public final class StoreQuotas: Sendable {
 }
 
 extension DeviceToken.Kind {
-  /// The limit that counts devices of this kind.
   package var quota: StoreQuotas.Subject {
     switch self {
     case .apns: .apnsDevicesPerUser

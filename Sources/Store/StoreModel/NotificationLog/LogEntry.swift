@@ -3,19 +3,18 @@ import Foundation
 
 /// An entry of the notification log: one notification of one user.
 ///
-/// The log has all contents of a notification. A push may lack some of them, because its size is
-/// limited.
+/// The log has all contents of a notification. A push may lack some, because its size is limited.
 public struct LogEntry: Sendable, Hashable {
   /// The database whose change fired the notification.
   public var database: DatabaseID
-  /// The entry's number in its database. A later entry has a greater number.
+  /// The number, unique in the database. A later entry has a greater one.
   public var sequence: Int64
   /// The notification: the subscription, its owner and the change.
   public var notification: SubscriptionNotification
   /// The time at which the entry was written.
   public var logged: Timestamp
 
-  /// Creates a value that describes an entry. It writes nothing to the store.
+  /// Creates a value; writes nothing to the store.
   public init(
     database: DatabaseID, sequence: Int64, notification: SubscriptionNotification,
     logged: Timestamp
@@ -31,14 +30,14 @@ public struct LogEntry: Sendable, Hashable {
 public enum LoggedNotification: Sendable, Hashable {
   /// A notification that no device of the user has marked as read.
   case unread(LogEntry)
-  /// The mark of a notification that was marked as read. The log no longer returns the
-  /// notification's contents. `marked` is the time of the marking.
+  /// The mark of a notification that was marked as read at this time, whose contents the log no
+  /// longer returns.
   case read(notificationID: UUID, marked: Timestamp)
 }
 
 /// A page of a user's notification log.
 public struct NotificationLogPage: Sendable, Hashable {
-  /// The notifications and marks, oldest first. A marked notification has the place of its mark.
+  /// Oldest first. A marked notification has the place of its mark.
   public var notifications: [LoggedNotification]
   /// The token for the next page, which only a server of this store can read.
   public var token: String
@@ -53,20 +52,19 @@ public struct NotificationLogPage: Sendable, Hashable {
   }
 }
 
-/// The limits of the notification log. The store deletes an entry some time after the entry exceeds
-/// one of the limits.
+/// The limits of the notification log. The store deletes an entry some time after it exceeds one
+/// of them.
 public struct NotificationLogLimits: Sendable, Hashable {
-  /// The age in seconds at which the store may delete entries and marks. A mark says that a user
-  /// has read a notification. Its age counts from the time of the marking.
+  /// The seconds after which the store may delete entries and marks. A mark's age counts from the
+  /// marking.
   public var age = 30.0 * 24 * 60 * 60
-  /// The number of newest entries that the store keeps for one user in all containers together. In
-  /// addition, it keeps the same number of the user's marks.
+  /// The newest entries that the store keeps for one user in all containers together, and as many
+  /// of the user's marks.
   public var entries = 10_000
-  /// The most bytes of entries that the store keeps for one user in all containers together. The
-  /// newest entries stay.
+  /// The bytes of newest entries that the store keeps for one user in all containers together.
   public var bytes = 64 << 20
 
-  /// The default limits: 30 days, 10,000 entries and 64 MiB for each user.
+  /// The default limits.
   public init() {}
 }
 
@@ -88,7 +86,6 @@ public struct Recipient: Sendable, Hashable {
 }
 
 extension DeviceToken {
-  /// The owner of the device, in the container of the registration.
   package var recipient: Recipient {
     Recipient(userRecordName: userRecordName, container: container, environment: environment)
   }

@@ -4,24 +4,23 @@ import CloudKitModel
 public struct RecordModification: Sendable {
   /// The database of the records.
   public var database: DatabaseID
-  /// The operations. The store carries them out zone by zone, and in this order within a zone.
+  /// Carried out zone by zone, and in this order within a zone.
   public var operations: [RecordOperation]
-  /// Whether all operations in one zone succeed or fail together. The value applies to custom zones
-  /// only. In the default zone, each operation succeeds or fails by itself.
+  /// Whether all operations in one custom zone succeed or fail together. In the default zone, each
+  /// succeeds or fails by itself.
   public var isAtomic: Bool
   /// The user and the device that make the changes.
   public var origin: ChangeOrigin
-  /// Whether an administrator or the server itself makes the changes. If true, the store checks no
+  /// Whether an administrator or the server itself makes the changes, so that the store checks no
   /// rights.
   public var isByAdministrator: Bool
-  /// The time of the changes, which records get as their modification date.
+  /// The time of the changes, and the modification date of the records.
   public var timestamp: Timestamp
-  /// The token that the device sent with the changes; nil if it sent none. Later fetches of the
-  /// device from the changed zones return the token.
+  /// The token that the device sent with the changes, which its later fetches from the changed
+  /// zones return.
   public var clientChangeToken: ClientChangeToken?
-  /// The ID of the user's request; nil for none. If the user sends a request with the same ID
-  /// again, the store does not repeat the operations that succeeded before. Each of these succeeds
-  /// again, with the record as it is now.
+  /// The ID of the user's request. If the user repeats the request, the operations that succeeded
+  /// before are not repeated: each succeeds with the record as it is now.
   public var requestID: String?
   /// The most bytes of records and assets in the database; nil for no limit.
   public var quota: Int64?
@@ -49,7 +48,7 @@ public struct RecordModification: Sendable {
 }
 
 /// A token that a device sends with its changes. A later fetch of the device from the same zone
-/// returns the token, so the device knows that the server has the changes. The store has the latest
+/// returns it, so the device knows that the server has the changes. The store keeps the latest
 /// token of each device for each zone.
 public struct ClientChangeToken: Sendable, Hashable {
   /// The bytes, which only the device understands.
@@ -73,19 +72,17 @@ public enum RecordOutcome: Sendable, Hashable {
   /// The store refused the operation.
   case failed(ItemFailure)
 
-  /// Whether the store refused the operation.
   package var isFailure: Bool {
     if case .failed = self { return true }
     return false
   }
 }
 
-/// The origin of a change: the user and the device that make it. The device gets no pushes for its
-/// own change.
+/// The user and the device that make a change. The device gets no pushes for it.
 public struct ChangeOrigin: Sendable, Hashable {
   /// The user who makes the change.
   public var userRecordName: String
-  /// The client's name for its device (`clientId`); nil if the client sent none.
+  /// The client's name for its device (`clientId`), if it sent one.
   public var deviceID: String?
   /// The ID of the request that makes the change; nil for a change without a request ID.
   public var request: RequestUUID?

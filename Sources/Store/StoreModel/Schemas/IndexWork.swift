@@ -34,14 +34,12 @@ public struct IndexWork: Sendable, Hashable {
   public var content: Content
   /// The present phase; nil when all work is done.
   public var phase: Phase?
-  /// The number of records indexed so far, or of entries removed so far in the phase
-  /// ``Phase/clearing``.
+  /// The records indexed so far, or the entries removed so far in the phase ``Phase/clearing``.
   public var done: Int
-  /// The number of records of the type when the value was read. Nil in the phase
-  /// ``Phase/clearing``, and in the result of `MaintenanceService.continueIndexWork()`.
+  /// The records of the type when the value was read. nil in the phase ``Phase/clearing``, and in
+  /// the result of `MaintenanceService.continueIndexWork()`.
   public var total: Int?
 
-  /// Creates the progress of one index. A phase of nil says that the work is done.
   package init(
     container: String, environment: ContainerEnvironment, recordType: String, field: String,
     content: Content, phase: Phase? = nil, done: Int, total: Int? = nil
@@ -58,14 +56,14 @@ public struct IndexWork: Sendable, Hashable {
 }
 
 extension IndexWork {
-  /// A text that identifies the index, such as `index of values of Note.title in
-  /// iCloud.com.example.app (production)`.
+  /// The index for people, such as `index of values of Note.title in iCloud.com.example.app
+  /// (production)`.
   public var name: String {
     let kind = content == .values ? "values" : "words"
     return "index of \(kind) of \(recordType).\(field) in \(container) (\(environment.rawValue))"
   }
 
-  /// A text about the progress, such as `200 of 1000 records`.
+  /// The progress for people, such as `200 of 1000 records`.
   public var progress: String {
     switch phase {
     case .clearing?: "\(done) old \(done == 1 ? "entry" : "entries") removed"

@@ -16,12 +16,12 @@ public struct SchemaOutcome: Sendable, Hashable {
     }
   }
 
-  /// All requested changes, the refused ones too, in the order in which they are made.
+  /// The requested changes in the order in which they are made, the refused ones too.
   public var changes: [SchemaChange]
   /// The refused changes. If there are any, nothing was changed.
   public var refusals: [Refusal]
 
-  /// Creates an outcome. If `refusals` is empty, all changes were made, except in a dry run.
+  /// Creates an outcome. Without refusals, all changes were made, except in a dry run.
   public init(changes: [SchemaChange], refusals: [Refusal]) {
     self.changes = changes
     self.refusals = refusals

@@ -9,11 +9,10 @@ import Synchronization
 /// The texts contain numbers. All changes and notifications of a database get their numbers from
 /// one sequence, so a client that can read the numbers can count the activity of other users.
 ///
-/// The cipher encrypts and authenticates texts with AES-128-GCM (NIST SP 800-38D). So a client
-/// cannot read a text, and the store refuses a text that a client has changed. An encrypted text is
-/// called *sealed*.
+/// AES-128-GCM (NIST SP 800-38D) encrypts and authenticates the texts, so the store refuses a text
+/// that a client has changed. An encrypted text is called *sealed*.
 public struct TokenCipher: Sendable {
-  /// The kind of a sealed text. A text of one kind is not accepted as a text of another kind.
+  /// The kind of a sealed text, which is not accepted as another kind.
   public enum Kind: UInt8, Sendable, CaseIterable {
     /// A change token of a zone's or a database's feed.
     case changes = 1
@@ -30,8 +29,7 @@ public struct TokenCipher: Sendable {
     /// The name of a share in the URL of a file. Nobody can open the share by it.
     case shareOfFile
 
-    /// Whether texts of this kind are used in URLs, and so have the encoding base64url. Other
-    /// clients than Petrel's decode the other kinds as base64.
+    /// Such texts are base64url. Other clients than Petrel's decode the other kinds as base64.
     fileprivate var isForURLs: Bool {
       switch self {
       case .courierPosition, .database, .shareLink, .shareOfFile: true
@@ -40,20 +38,17 @@ public struct TokenCipher: Sendable {
     }
   }
 
-  /// The size of a nonce in bytes, as GCM recommends it.
+  /// The bytes of a nonce, as GCM recommends.
   private static let nonceSize = 12
-  /// The contents with a byte for the kind are padded to a multiple of this number of bytes.
-  /// Otherwise the length of a text would reveal the size of its numbers.
+  /// The contents are padded to a multiple of these bytes. The length of a text would otherwise
+  /// reveal the size of its numbers.
   private static let blockSize = 32
 
   private let cipher: AES128GCM
   private let nonceKey: [UInt8]
   private let tagKey: [UInt8]
 
-  /// Creates a cipher. It derives three keys from a secret by HKDF (RFC 5869), one for each
-  /// purpose.
-  ///
-  /// - Parameter secret: 32 bytes, which all servers on a store share.
+  /// Derives three keys by HKDF (RFC 5869) from 32 bytes that all servers on a store share.
   package init(secret: [UInt8]) {
     let key = HKDFSHA256.extract(salt: [], secret: secret)
     func derived(_ purpose: String, _ count: Int) -> [UInt8] {
@@ -64,16 +59,13 @@ public struct TokenCipher: Sendable {
     tagKey = derived("change tags", 16)
   }
 
-  /// A cipher with an empty secret, for work within the store that gives no texts to clients.
+  /// A cipher for work within the store that gives no texts to clients.
   package static let unused = TokenCipher(secret: [])
 
-  /// Seals contents as a text for a client.
+  /// Seals contents as a text for a client: base64, or base64url for the kinds in URLs.
   ///
   /// - Parameter isRepeatable: whether equal contents always give the same text, because apps
-  ///   compare tokens. If false, two texts of equal contents differ, so a comparison of texts
-  ///   reveals nothing.
-  /// - Throws: an error of the cryptography library.
-  /// - Returns: base64, or base64url for the kinds that are used in URLs.
+  ///   compare tokens. If false, a comparison of texts reveals nothing.
   public func seal(
     _ contents: [UInt8], as kind: Kind, isRepeatable: Bool = true
   ) throws -> String {
@@ -88,8 +80,7 @@ public struct TokenCipher: Sendable {
     return kind.isForURLs ? Base64URL.encode(sealed) : Data(sealed).base64EncodedString()
   }
 
-  /// Returns the contents of a sealed text. The result is nil for a text of another kind, for a
-  /// text of another store, and for a text that no cipher has sealed.
+  /// The contents of a sealed text; nil for a text of another kind or store, or without a seal.
   public func open(_ sealed: some StringProtocol, as kind: Kind) -> [UInt8]? {
     guard let bytes = kind.isForURLs ? Base64URL.decode(sealed) : Self.base64(String(sealed)),
       bytes.count > Self.nonceSize,
@@ -101,8 +92,7 @@ public struct TokenCipher: Sendable {
     return Array(text[1..<end])
   }
 
-  /// Returns the bytes of a base64 text; nil for any text other than the canonical encoding of its
-  /// bytes.
+  /// Returns nil for any text other than the canonical encoding of its bytes.
   private static func base64(_ text: String) -> [UInt8]? {
     guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
       return nil
@@ -112,12 +102,12 @@ public struct TokenCipher: Sendable {
 
   // MARK: Names of databases and shares
 
-  /// Returns the name of a database for URLs: its sealed number.
+  /// The sealed name of a database for URLs.
   public func name(of database: DatabaseID) throws -> String {
     try seal(Self.bytes(of: database.rawValue), as: .database)
   }
 
-  /// Returns the database with this name; nil if the text is not a name that this store made.
+  /// The database with this name; nil for a name that this store did not make.
   public func database(named name: some StringProtocol) -> DatabaseID? {
     guard let bytes = open(name, as: .database), bytes.count == 8 else { return nil }
     return DatabaseID(rawValue: Self.number(bytes))
@@ -126,27 +116,24 @@ public struct TokenCipher: Sendable {
   /// The number of a share's link, and its database.
   public typealias ShareLink = (link: Int64, database: DatabaseID)
 
-  /// Returns the identifier of a share in URLs.
-  ///
-  /// - Parameter link: the number of the link in the database.
+  /// The sealed identifier of a share's link in URLs.
   public func shareLink(_ link: Int64, in database: DatabaseID) throws -> String {
     try seal(Self.bytes(of: database.rawValue) + Self.bytes(of: link), as: .shareLink)
   }
 
-  /// Returns the link with this identifier; nil if the text is not an identifier that this store
-  /// made.
+  /// The link with this identifier; nil for one that this store did not make.
   public func shareLink(named name: some StringProtocol) -> ShareLink? {
     link(name, as: .shareLink)
   }
 
-  /// Returns the name of a share in the URL of a file; nil if the text is not the identifier of a
-  /// share that this store made.
+  /// The name of a share in the URL of a file; nil if this store did not make the share's
+  /// identifier.
   public func shareOfFile(_ shortGUID: String) throws -> String? {
     try open(shortGUID, as: .shareLink).map { try seal($0, as: .shareOfFile) }
   }
 
-  /// Returns the link of the share with this name in the URL of a file; nil if the text is not a name
-  /// that this store made.
+  /// The link of the share with this name in the URL of a file; nil for a name that this store did
+  /// not make.
   public func shareOfFile(named name: some StringProtocol) -> ShareLink? {
     link(name, as: .shareOfFile)
   }
@@ -156,27 +143,25 @@ public struct TokenCipher: Sendable {
     return (Self.number(bytes[8...]), DatabaseID(rawValue: Self.number(bytes[..<8])))
   }
 
-  /// Returns the eight bytes of a number, the highest first.
+  /// The highest byte is the first.
   private static func bytes(of number: Int64) -> [UInt8] {
     withUnsafeBytes(of: number.bigEndian) { Array($0) }
   }
 
-  /// Returns the number with these eight bytes.
   private static func number(_ bytes: some Sequence<UInt8>) -> Int64 {
     bytes.reduce(0) { $0 << 8 | Int64($1) }
   }
 
   // MARK: Change tags
 
-  /// Creates the object that makes change tags. Its creation takes longer than hundreds of tags, so
-  /// callers keep the object.
+  /// Takes longer than hundreds of tags, so callers keep the object.
   package func makeChangeTags() throws -> ChangeTags {
     ChangeTags(block: try AES128Block(key: tagKey))
   }
 }
 
-/// The object that makes the change tags of records. A tag is an encrypted number in base 36, so a
-/// client cannot find out which of two tags is older. A lock protects the cipher's state.
+/// The maker of records' change tags: encrypted numbers in base 36, so a client cannot find out
+/// which of two tags is older. A lock protects the cipher's state.
 package final class ChangeTags: Sendable {
   private let block: Mutex<AES128Block>
 
@@ -184,10 +169,8 @@ package final class ChangeTags: Sendable {
     self.block = Mutex(block)
   }
 
-  /// Returns the tag of a record whose last change has this number.
-  ///
-  /// The tag contains 64 bits: half of the encrypted block. Two changes of a record have the same
-  /// tag with a probability of about 2⁻⁶⁴.
+  /// A tag is 64 bits, half of the encrypted block. Two changes of a record have the same tag with
+  /// a probability of about 2⁻⁶⁴.
   package func tag(ofVersion version: Int64, in database: DatabaseID) -> String {
     let sealed = block.withLock {
       $0.encrypt(UInt64(bitPattern: database.rawValue), UInt64(bitPattern: version)).high

@@ -20,7 +20,7 @@ public struct VisibleShare: Sendable, Hashable {
   public var database: DatabaseID
   /// The zone of the share, with the owner's user record name.
   public var zoneID: ZoneID
-  /// The record of the share. Its content has what the user may see of it.
+  /// The share's record, with the content that the user may see.
   public var share: Record
   /// The name of the root record; nil for the share of a zone.
   public var rootRecordName: String?
@@ -28,7 +28,7 @@ public struct VisibleShare: Sendable, Hashable {
   public var rootRecord: Record?
   /// The owner of the share.
   public var owner: UserIdentity
-  /// The user as a participant. Who has not joined a public share is one who has not accepted.
+  /// The user as a participant. A user who has not joined a public share has not accepted.
   public var participant: ShareParticipant
 
   /// Creates a share as a user sees it.

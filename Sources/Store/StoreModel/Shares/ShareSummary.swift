@@ -6,8 +6,7 @@ public struct ShareFilter: Sendable, Hashable {
   public var place: ContainerPlace
   /// The owner's private database; nil for the shares of all owners.
   public var database: DatabaseID?
-  /// The user record name of a participant who takes part in the shares, or is invited by the record
-  /// name; nil for shares of all participants.
+  /// The user record name of a participant, or of a user invited by the record name; nil for all.
   public var participant: String?
 
   /// Creates a filter; without an owner and a participant it selects all shares.
@@ -25,11 +24,10 @@ public struct ShareList: Sendable, Hashable {
 
   /// The shares, in the order of the databases' and the shares' numbers.
   public var found: [ShareSummary]
-  /// The place to pass to the next call; nil at the end. The value can be set although ``found`` has
-  /// fewer shares than the limit, because a call examines at most ``budget`` shares.
+  /// The place to pass to the next call; nil at the end. It can be set although ``found`` has
+  /// fewer shares than the limit (``budget``).
   public var next: ShareSummary.Place?
 
-  /// Creates a page, by default the last one.
   package init(found: [ShareSummary], next: ShareSummary.Place? = nil) {
     self.found = found
     self.next = next
@@ -67,7 +65,6 @@ public struct ShareSummary: Sendable, Hashable {
   /// The number of participants who have accepted, without the owner.
   public var accepted: Int
 
-  /// Creates a list element.
   package init(
     place: Place, owner: String, shareID: RecordID, rootRecordName: String?,
     publicPermission: SharePermission, invited: Int, accepted: Int
@@ -91,13 +88,11 @@ public struct AdministeredShare: Sendable, Hashable {
   public var summary: ShareSummary
   /// The share's record, with the content that its owner sees.
   public var record: Record
-  /// The number of records that the share covers, at most ``countLimit``. Records of shares do not
-  /// count.
+  /// The covered records, at most ``countLimit``, without records of shares.
   public var coveredRecords: Int
   /// Whether the share covers more than ``countLimit`` records.
   public var coversMore: Bool
 
-  /// Creates a share.
   package init(summary: ShareSummary, record: Record, coveredRecords: Int, coversMore: Bool) {
     self.summary = summary
     self.record = record
@@ -110,13 +105,11 @@ public struct AdministeredShare: Sendable, Hashable {
 public struct RecordReaders: Sendable, Hashable {
   /// The user record name of the database's owner.
   public var owner: String
-  /// The share that covers the record; nil if the record is not shared. A record is in one share at
-  /// most.
+  /// The share that covers the record. A record is in one share at most.
   public var share: ShareSummary?
   /// The participants of the share who have accepted, without the owner.
   public var participants: [ShareParticipant]
 
-  /// Creates the readers of a record.
   package init(owner: String, share: ShareSummary?, participants: [ShareParticipant]) {
     self.owner = owner
     self.share = share
@@ -133,7 +126,6 @@ public struct ShareCounts: Sendable, Hashable {
   /// The number of participants who have accepted, without the owners.
   public var accepted: Int
 
-  /// Creates counts.
   package init(shares: Int, invited: Int, accepted: Int) {
     self.shares = shares
     self.invited = invited

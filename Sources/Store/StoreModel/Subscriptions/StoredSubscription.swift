@@ -10,8 +10,8 @@ public struct StoredSubscription: Sendable, Hashable {
   public var subscriber: String
   /// The subscription as the client saved it.
   public var subscription: Subscription
-  /// The database's subscription version at which the subscription was first saved. Only changes
-  /// with this version or a later one can fire the subscription.
+  /// The subscription version at which the subscription was first saved. Only changes with it or a
+  /// later one can fire the subscription.
   public var version: Int64
 
   /// Creates a stored subscription from the parts of its row.

@@ -1,5 +1,4 @@
-/// The subscriptions of all users of a database. A server keeps them in an index in memory, and
-/// matches changes against this index.
+/// The subscriptions of all users of a database, against which a server matches changes in memory.
 ///
 /// `SubscriptionService` implements and documents the method. The protocol lets a test delay or fail
 /// the calls of a dispatcher.
@@ -9,15 +8,13 @@ public protocol SubscriptionFeed: Sendable {
   ) async throws -> SubscriptionChanges
 }
 
-/// A reader's position in the changes of a database's subscriptions. The reader is a server that
-/// keeps the subscriptions in memory. The changes have the order of the database's subscription
-/// version (``StoredSubscription``).
+/// A reader's position in the changes of a database's subscriptions, which have the order of the
+/// subscription version (``StoredSubscription``).
 public struct SubscriptionPosition: Sendable, Hashable {
-  /// The subscription version up to which the reader has read; 0 before the first reading.
+  /// The version up to which the reader has read; 0 before the first reading.
   public var version: Int64
-  /// The greatest version of a deletion whose row the store had deleted when the reader last got
-  /// changes. If the store later deletes rows of newer deletions, the reader may have missed these
-  /// deletions.
+  /// The greatest version of a deletion whose row was deleted when the reader last got changes. If
+  /// rows of newer deletions are deleted later, the reader may have missed these deletions.
   public var forgottenVersion: Int64
 
   /// The position before all changes.
@@ -38,9 +35,8 @@ public struct SubscriptionChanges: Sendable {
   public var saved: [StoredSubscription]
   /// The subscriptions that were deleted.
   public var deleted: [SubscriptionName]
-  /// Whether these changes start from the beginning. If true, the reader must first remove all its
-  /// subscriptions: the reader is new, or the store no longer has the rows of deletions that the
-  /// reader has not read.
+  /// Whether the reader must first remove all its subscriptions: it is new, or the store no longer
+  /// has the rows of deletions that the reader has not read.
   public var startsAnew: Bool
   /// Whether there are further changes, which the next call returns.
   public var moreComing: Bool

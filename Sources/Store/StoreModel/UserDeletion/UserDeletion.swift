@@ -3,20 +3,18 @@ import CloudKitModel
 /// The deletion of a user with all the user's data: the account, private databases, assets,
 /// subscriptions, devices and notifications.
 ///
-/// The first transaction removes the user's access, so the user can write nothing from then on. The
-/// data is then removed in small steps. Each step is a transaction that also stores the progress.
-/// So any process that has the store open can continue the deletion, and several may do so at the
-/// same time.
+/// The first transaction removes the user's access, so the user can write nothing from then on.
+/// The data is then removed in small steps, each a transaction that also stores the progress. So
+/// any process that has the store open can continue the deletion, several at the same time.
 public struct UserDeletion: Sendable, Hashable {
   /// The decision about the records in public databases that the user created.
   public enum PublicRecords: String, Sendable, Hashable, CaseIterable {
     /// The records stay, as they always do in other users' private databases.
-    /// `UserIdentity.deletedUserRecordName` replaces the user's name in them: as
-    /// the creator and as the user who last modified them.
+    /// `UserIdentity.deletedUserRecordName` replaces the user's name as creator and as last
+    /// modifier.
     case keep
-    /// The records are deleted like any other records, so subscriptions fire. In records of other
-    /// users that the user last modified, `UserIdentity.deletedUserRecordName` replaces the user's
-    /// name.
+    /// The records are deleted like any others, so subscriptions fire. In other users' records,
+    /// `UserIdentity.deletedUserRecordName` replaces the user's name as last modifier.
     case delete
   }
 
@@ -54,17 +52,17 @@ public struct UserDeletion: Sendable, Hashable {
     /// There is more work, which the next call continues.
     case working
     /// The deletion must wait, usually until a server has dispatched changes. The next call checks
-    /// this again.
+    /// again.
     case waiting
     /// All data of the user is deleted.
     case finished
   }
 
-  /// The deletion's name: 16 hexadecimal digits of a hash, which do not reveal the user's name.
+  /// 16 hexadecimal digits of a hash, which do not reveal the user's name.
   public var identifier: String
   /// The account's name; nil if the account is already deleted.
   public var name: String?
-  /// The user's record name; nil if the account is already deleted.
+  /// The user record name; nil if the account is already deleted.
   public var userRecordName: String?
   /// The decision about the user's records in public databases.
   public var publicRecords: PublicRecords
@@ -77,7 +75,6 @@ public struct UserDeletion: Sendable, Hashable {
   /// The result of the last step.
   public var state = State.working
 
-  /// Creates a deletion from its row and the result of the last step.
   package init(
     identifier: String, name: String? = nil, userRecordName: String? = nil,
     publicRecords: PublicRecords, stage: Stage, done: Int, began: Timestamp,

@@ -1,7 +1,7 @@
 import CloudKitModel
 
-/// The store's data on a user's account, except the profile and without secrets. The data is part
-/// of the export that a user can request.
+/// The store's data on a user's account, except the profile and secrets, for the export that a
+/// user can request.
 public struct UserHoldings: Sendable, Hashable {
   /// A web auth token that has not expired.
   public struct Token: Sendable, Hashable {
@@ -9,11 +9,9 @@ public struct UserHoldings: Sendable, Hashable {
     public var created: Timestamp
     /// The time at which the token expires.
     public var expires: Timestamp
-    /// The container and environment for which a token of a session in a web app is valid; nil for
-    /// a token of a native client.
+    /// The place for which a session's token in a web app is valid; nil for a native client's.
     public var session: ContainerPlace?
 
-    /// Creates a token without its hash.
     package init(created: Timestamp, expires: Timestamp, session: ContainerPlace? = nil) {
       self.created = created
       self.expires = expires
@@ -28,7 +26,6 @@ public struct UserHoldings: Sendable, Hashable {
     /// The time of the first sign-in with the identity.
     public var created: Timestamp
 
-    /// Creates an identity with the time of its first use.
     package init(identity: IssuedIdentity, created: Timestamp) {
       self.identity = identity
       self.created = created
@@ -42,7 +39,6 @@ public struct UserHoldings: Sendable, Hashable {
     /// The role's name.
     public var role: String
 
-    /// Creates a granted role.
     package init(place: ContainerPlace, role: String) {
       self.place = place
       self.role = role
@@ -58,7 +54,6 @@ public struct UserHoldings: Sendable, Hashable {
     /// The decision.
     public var status: ApplicationPermission.Status
 
-    /// Creates a decision for one permission.
     package init(
       place: ContainerPlace, permission: ApplicationPermission,
       status: ApplicationPermission.Status
@@ -76,15 +71,13 @@ public struct UserHoldings: Sendable, Hashable {
   public var passwordChanged: Timestamp?
   /// The identities with which the user signs in.
   public var identities: [Identity]
-  /// The web auth tokens that have not expired, at most ``tokenLimit``. The token that expires last
-  /// comes first.
+  /// The web auth tokens that have not expired, at most ``tokenLimit``, the last to expire first.
   public var tokens: [Token]
   /// The roles that the user was granted.
   public var roles: [Role]
   /// The user's decisions for apps.
   public var permissions: [Permission]
 
-  /// Creates the holdings of a user.
   package init(
     passwordChanged: Timestamp? = nil, identities: [Identity], tokens: [Token], roles: [Role],
     permissions: [Permission]
@@ -107,7 +100,6 @@ public struct StampedRecordPage: Sendable, Hashable {
   /// The number to pass to the next call, which continues the search; nil at the end.
   public var next: Int64?
 
-  /// Creates a page, by default the last one.
   package init(records: [Record], next: Int64? = nil) {
     self.records = records
     self.next = next

@@ -4,15 +4,14 @@ import CloudKitModel
 public struct Zone: Sendable, Hashable {
   /// The zone's name and owner.
   public var zoneID: ZoneID
-  /// The zone's version: a number that rises with each commit that changes the zone.
+  /// Rises with each commit that changes the zone.
   public var version: Int64
-  /// The change token of a client that has read the zone's changes up to this version. Nil for the
-  /// default zone.
+  /// The token of a client that has read the changes up to this version. nil for the default zone.
   public var changeToken: String?
   /// Whether the zone as a whole is shared.
   public var isShared: Bool
 
-  /// Creates a value that describes a zone. It does not create the zone in the store.
+  /// Creates a value; does not create the zone in the store.
   public init(
     zoneID: ZoneID, version: Int64, changeToken: String? = nil, isShared: Bool = false
   ) {

@@ -12,14 +12,14 @@ enum BTreePage {
   /// number is at most 1, so it differs from the type byte of every b-tree page.
   static let greatestNumber = 0x1FF_FFFF
 
-  /// The first bytes of b-tree pages: interior and leaf pages of indexes and tables.
+  /// The type bytes of interior and leaf pages of indexes and tables.
   private static let types: Set<UInt8> = [2, 5, 10, 13]
   /// The types of interior pages, whose headers have four more bytes than those of leaf pages.
   private static let interiorTypes: Set<UInt8> = [2, 5]
   /// The size in bytes of the file header at the start of the first page.
   private static let fileHeaderBytes = 100
 
-  /// Returns the range of unused bytes if one of them is not zero; otherwise nil.
+  /// The range of unused bytes; nil if all of them are zero.
   static func remains(on page: UnsafeRawPointer, number: UInt32) -> Range<Int>? {
     guard let gap = gap(of: page, number: number), !gap.isEmpty else { return nil }
     let start = page + gap.lowerBound
@@ -28,8 +28,7 @@ enum BTreePage {
     return isZero ? nil : gap
   }
 
-  /// Returns the range between the cell pointers and the cells; nil if the page is not a valid
-  /// b-tree page.
+  /// The range between cell pointers and cells; nil if the page is not a valid b-tree page.
   static func gap(of page: UnsafeRawPointer, number: UInt32) -> Range<Int>? {
     let header = number == 1 ? fileHeaderBytes : 0
     func byte(_ place: Int) -> UInt8 { page.load(fromByteOffset: header + place, as: UInt8.self) }

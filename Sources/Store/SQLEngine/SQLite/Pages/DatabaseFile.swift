@@ -20,9 +20,7 @@ package struct DatabaseFile {
     /// The methods that SQLite calls.
     let methods: UnsafeMutablePointer<sqlite3_io_methods>
     let path: String
-    /// Whether the pages have seals.
     let isSealed: Bool
-    /// Memory for a page.
     let scratch: UnsafeMutableRawPointer
     /// Whether a checkpoint is under way. SQLite then writes pages from the write-ahead log, which
     /// already have seals.
@@ -31,7 +29,6 @@ package struct DatabaseFile {
     var hasFailedSync = false
   }
 
-  /// SQLite's pointer to the open file.
   private let file: UnsafeMutablePointer<sqlite3_file>
 
   /// Points to an open file whose methods ``wrap(_:path:)`` has replaced.
@@ -74,7 +71,6 @@ package struct DatabaseFile {
     place.load(as: UnsafeMutablePointer<State>.self)
   }
 
-  /// Frees the state and closes the system's file.
   private func close() -> Int32 {
     let state = state
     defer {
@@ -88,13 +84,11 @@ package struct DatabaseFile {
 
   // MARK: Seals
 
-  /// Whether the pages of the file have seals.
   package var isSealed: Bool { state.pointee.isSealed }
 
-  /// The last damage found; nil if there is none.
+  /// The last damage found.
   package var damage: PageDamage? { state.pointee.damage }
 
-  /// Records the damage of a page, and returns ``SQLiteResult/wrongData``.
   package func refuse(_ page: UInt32, isInLog: Bool, _ kind: PageDamage.Kind = .changed) -> Int32 {
     state.pointee.damage = PageDamage(
       path: state.pointee.path, page: page, isInLog: isInLog, kind: kind)
@@ -104,7 +98,6 @@ package struct DatabaseFile {
   /// The most pages at the beginning of a file that are searched for an intact seal.
   private static let witnesses = 16
 
-  /// Returns whether a file can be read, is not empty, and has seals on its pages.
   package static func isSealed(fileAt path: String) -> Bool {
     guard let file = SystemFile(path), file.size > 0 else { return false }
     let page = UnsafeMutableRawPointer.allocate(byteCount: PageCache.pageSize, alignment: 16)
@@ -117,8 +110,7 @@ package struct DatabaseFile {
     }
   }
 
-  /// Returns whether an open file's pages have seals. It returns true for an empty file too,
-  /// because new pages get seals.
+  /// An empty file counts as sealed, because new pages get seals.
   private static func isSealed(
     _ file: UnsafeMutablePointer<sqlite3_file>, _ system: UnsafePointer<sqlite3_io_methods>,
     using page: UnsafeMutableRawPointer
@@ -132,11 +124,10 @@ package struct DatabaseFile {
     }
   }
 
-  /// Returns whether a file's pages have seals. A byte in the file's header says so. This byte may
-  /// be damaged, so one intact seal among the first ``witnesses`` pages is also enough.
+  /// A byte in the file's header says whether pages have seals. The byte may be damaged, so one
+  /// intact seal among the first ``witnesses`` pages is also enough.
   ///
-  /// - Parameter read: reads the page with this number into `page`; false if there is no such page
-  ///   or if it cannot be read.
+  /// - Parameter read: reads the page with this number into `page`; false if it cannot.
   private static func isSealed(
     using page: UnsafeMutableRawPointer, _ read: (Int) -> Bool
   ) -> Bool {
@@ -152,14 +143,12 @@ package struct DatabaseFile {
     return false
   }
 
-  /// The offset of a byte in the first page: the number of bytes that are reserved at the end of
-  /// each page.
+  /// The header's byte for the number of bytes reserved at the end of each page.
   static let reservedBytesOffset = 20
 
   // MARK: Reading and writing
 
-  /// Reads a page for SQLite and checks its seal. Reads of fewer than 512 bytes, such as of the
-  /// file header, are not checked.
+  /// Checks the seal. Reads of fewer than 512 bytes, such as of the file header, are not checked.
   private func read(
     _ bytes: UnsafeMutableRawPointer, _ count: Int32, at offset: Int64
   ) -> Int32 {
@@ -179,8 +168,8 @@ package struct DatabaseFile {
     return result
   }
 
-  /// Writes a page with cleared unused bytes and a seal. A page from the log already has a seal,
-  /// which must be intact: otherwise the page is not written.
+  /// Clears unused bytes and puts the seal. A page from the log has a seal, which must be intact:
+  /// otherwise the page is not written.
   private func write(_ bytes: UnsafeRawPointer, _ count: Int32, at offset: Int64) -> Int32 {
     let state = state
     let system = state.pointee.system
@@ -219,14 +208,14 @@ package struct DatabaseFile {
       + "contents of its log again"
   }
 
-  /// Syncs the file, and remembers a failure.
+  /// Remembers a failure.
   private func sync(_ flags: Int32) -> Int32 {
     let result = state.pointee.system.pointee.xSync(file, flags)
     if result != SQLITE_OK { state.pointee.hasFailedSync = true }
     return result
   }
 
-  /// Notes the beginning and the end of a checkpoint, in which SQLite writes pages from the log.
+  /// Notes the beginning and the end of a checkpoint.
   private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     if operation == SQLITE_FCNTL_CKPT_START { state.pointee.isCopyingLog = true }
     if operation == SQLITE_FCNTL_CKPT_DONE { state.pointee.isCopyingLog = false }

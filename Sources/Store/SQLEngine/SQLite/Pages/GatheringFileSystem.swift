@@ -7,8 +7,7 @@ import Foundation
 ///
 /// Use it only for connections with `synchronous=FULL`: the buffer delays writes until the sync.
 enum GatheringFileSystem {
-  /// The name by which connections select this file system, `petrel`; nil if SQLite refused to
-  /// register it.
+  /// The file system's name for connections; nil if SQLite refused to register it.
   static let name: String? = {
     guard let system else { return nil }
     // The memory of the file system and of its name is never freed, because SQLite uses it until
@@ -43,7 +42,6 @@ enum GatheringFileSystem {
     return sqlite3_vfs_find(nil)
   }()
 
-  /// The size in bytes of the memory that SQLite's own file system needs for a file, rounded up to
-  /// the alignment of a pointer.
+  /// The size of a file of SQLite's own file system, rounded up to a pointer's alignment.
   static let systemFileBytes = ((system.map { Int($0.pointee.szOsFile) } ?? 0) + 7) / 8 * 8
 }

@@ -9,11 +9,10 @@ import CSQLite
 /// next commit. This takes a millisecond for 256 MB, at each commit of a database of less than a
 /// gigabyte. If the pages get the number 0 instead, which no page has, the cache does not search.
 package enum PageCache {
-  /// The required size of a page in bytes. ``lockingPage`` depends on the size.
+  /// The required page size in bytes. ``lockingPage`` depends on it.
   package static let pageSize = 4_096
 
-  /// Whether SQLite uses this cache. The first read of the value installs the cache, and must come
-  /// before the first use of SQLite.
+  /// The first read of the value installs the cache, and must come before the first use of SQLite.
   static let isInstalled: Bool = {
     guard var methods = system, methods.xRekey != nil else { return false }
     methods.xRekey = { cache, page, old, new in
@@ -28,9 +27,8 @@ package enum PageCache {
     return sqlite3_config_read_page_cache(&methods) == SQLITE_OK ? methods : nil
   }()
 
-  /// The number of the page that is never used: the one at the offset of one gibibyte.
+  /// The page at the offset of one gibibyte.
   package static let lockingPage = UInt32(0x4000_0000 / pageSize + 1)
 
-  /// Returns 0 for the locking page, and any other number unchanged.
   private static func number(_ page: UInt32) -> UInt32 { page == lockingPage ? 0 : page }
 }

@@ -26,7 +26,7 @@ public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The advice to the administrator, the same for every page.
+  /// Advice to the administrator.
   package static let advice =
     "Petrel does not serve a damaged store; stop the server, keep all of the store's files, and "
     + "restore a backup to another place with 'petrel restore'. 'petrel doctor --deep' lists the "

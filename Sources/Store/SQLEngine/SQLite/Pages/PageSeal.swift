@@ -15,17 +15,13 @@ import CPageChecksum
 /// page's words. The counterweight in the last two words offsets the change of the two words before
 /// them, so SQLite's checksum stays valid.
 package enum PageSeal {
-  /// The size of a seal in bytes.
   package static let bytes = 16
-  /// The offset of the seal in a page.
   private static let start = PageCache.pageSize - bytes
 
-  /// Returns the checksum of a page's content and number.
   private static func checksum(of page: UnsafeRawPointer, number: UInt32) -> UInt64 {
     petrel_checksum(page, start, UInt64(number))
   }
 
-  /// Writes the seal over the last bytes of a page.
   package static func put(on page: UnsafeMutableRawPointer, number: UInt32) {
     let checksum = checksum(of: page, number: number)
     let end = page + start

@@ -8,25 +8,22 @@ import StoreModel
 package struct StoreInspection {
   /// The damage found, one text for each fault, at most ten.
   package private(set) var faults: [String] = []
-  /// Whether the pages have checksums. Without them, only the log is checked.
+  /// Whether pages have seals. Without seals, only the log is checked.
   package private(set) var isSealed = false
-  /// Whether all pages were checked.
   package var isComplete: Bool { next > pages }
 
   private let path: String
-  /// The number of pages in the database; 0 if no pages are checked.
+  /// The database's pages; 0 if no pages are checked.
   private var pages = 0
   /// The numbers of the pages that the log has in a newer version.
   private var logged: Set<UInt32> = []
   /// The next page to check, counted from 1.
   private var next = 1
 
-  /// The number of faults at which the check ends.
   private static let faultLimit = 10
-  /// The number of attempts to read a page. The page may be written while it is read: only a page
-  /// that fails every attempt is damaged.
+  /// A page may be written while it is read: only a page that fails every attempt is damaged.
   private static let attempts = 20
-  /// The pause between two attempts, in microseconds.
+  /// The microseconds between two attempts.
   private static let pause: UInt32 = 100_000
 
   /// Checks a store that no server has open. Other programs may write to it for a moment.
@@ -44,8 +41,7 @@ package struct StoreInspection {
     self = found
   }
 
-  /// Returns numbers that change when the store or its log is written: sizes, inodes and
-  /// modification times.
+  /// Numbers that change when the store or its log is written.
   private static func times(of path: String) -> [Int] {
     [path, path + "-wal"].flatMap { file in
       var information = stat()
@@ -55,7 +51,6 @@ package struct StoreInspection {
     }
   }
 
-  /// Checks the log, then pages until the time limit.
   private init(at path: String, within limit: Duration) throws {
     self.path = path
     guard let file = SystemFile(path) else {
@@ -87,16 +82,13 @@ package struct StoreInspection {
     try look(at: file, until: .now + limit)
   }
 
-  /// Throws if damage was found.
-  ///
   /// - Throws: ``StoreError/Code/corrupt`` with the first fault.
   package func check() throws {
     guard let fault = faults.first else { return }
     throw StoreError(.corrupt, "\(fault): \(PageDamage.advice)")
   }
 
-  /// Checks pages until all are checked, the time ends, or there are ten faults. Adds the faults to
-  /// ``faults``.
+  /// Ends when all pages are checked, the time ends, or there are ten faults.
   private mutating func look(at file: SystemFile, until end: ContinuousClock.Instant) throws {
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: SystemFile.greatestRead, alignment: PageCache.pageSize)
@@ -112,16 +104,14 @@ package struct StoreInspection {
     }
   }
 
-  /// Returns the numbers of the next pages to check, at most 31, and sets ``next`` to the page
-  /// after them.
+  /// Returns at most 31 pages, and sets ``next`` to the page after them.
   private mutating func step() -> Range<Int> {
     let first = next
     next = min(pages + 1, first + SystemFile.greatestRead / PageCache.pageSize)
     return first..<next
   }
 
-  /// Returns the damaged pages of a range. Pages that are also in the log are not checked, since a
-  /// checkpoint may be about to replace them.
+  /// Skips pages that are also in the log, since a checkpoint may be about to replace them.
   private func damagedPages(
     among range: Range<Int>, of file: SystemFile, _ buffer: UnsafeMutableRawBufferPointer
   ) throws -> [UInt32] {
@@ -137,13 +127,12 @@ package struct StoreInspection {
     }
   }
 
-  /// Checks the remaining pages slowly, while the store is in use. The call blocks its thread.
+  /// Checks the remaining pages slowly, while the store is in use, on the calling thread.
   ///
   /// - Parameters:
-  ///   - pause: the pause between two reads of 31 pages, in microseconds.
-  ///   - isOver: the check calls it between the reads; if it returns true, the check ends.
-  /// - Returns: the first damaged page; nil if there is none.
-  /// - Throws: ``StoreError/Code/cannotOpen`` if the disk cannot read the file.
+  ///   - pause: microseconds between two reads of 31 pages.
+  ///   - isOver: true ends the check; called between the reads.
+  /// - Returns: the first damaged page.
   package mutating func checkRest(
     pausing pause: UInt32, unless isOver: () -> Bool
   ) throws -> PageDamage? {

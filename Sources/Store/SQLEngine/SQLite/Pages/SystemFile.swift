@@ -9,12 +9,10 @@ package final class SystemFile {
   private let pointer: UnsafeMutablePointer<sqlite3_file>
   private let name: UnsafeMutablePointer<CChar>
 
-  /// The most bytes read at once: a limit of SQLite's file system.
+  /// The most bytes of a read: a limit of SQLite's file system.
   package static let greatestRead = 31 * PageCache.pageSize
 
-  /// Opens a file for reading; nil if the file does not exist or cannot be read.
-  ///
-  /// - Parameter flags: the kind of file, such as `SQLITE_OPEN_WAL`.
+  /// Returns nil if the file cannot be opened. The flags give the kind, such as `SQLITE_OPEN_WAL`.
   package init?(_ path: String, flags: Int32 = SQLITE_OPEN_MAIN_DB) {
     guard let system = GatheringFileSystem.system else { return nil }
     // SQLite looks for URI parameters after the name, up to another zero.
@@ -46,7 +44,7 @@ package final class SystemFile {
     return result == SQLITE_OK ? Int(size) : 0
   }
 
-  /// Reads `count` bytes; bytes after the end read as 0.
+  /// Bytes after the end read as 0.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` if the disk fails.
   package func read(_ buffer: UnsafeMutableRawPointer, count: Int, at offset: Int) throws {

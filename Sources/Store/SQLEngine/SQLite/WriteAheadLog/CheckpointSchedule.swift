@@ -15,7 +15,7 @@
 /// be copied, and would be lost (https://sqlite.org/wal.html#walresetbug). While pages are left to
 /// copy, no commit can restart the log.
 package struct CheckpointSchedule {
-  /// The kind of a pass that copies the log.
+  /// The kind of a pass.
   enum Pass: Hashable {
     /// The writer may commit meanwhile.
     case besideWriter
@@ -23,49 +23,42 @@ package struct CheckpointSchedule {
     case alone
   }
 
-  /// The number of pages in the log at which a run begins.
+  /// The pages at which a run begins.
   package let start: Int
-  /// The number of pages in the log at which the writer waits for the end of the run.
+  /// The pages at which the writer waits for the end of the run.
   package let limit: Int
-  /// The number of pages in the log after the last commit.
+  /// The log's pages after the last commit.
   package private(set) var loggedPages = 0
-  /// The number of these pages that are known to be in the database.
+  /// The part of ``loggedPages`` that is known to be in the database.
   private var copiedPages = 0
-  /// The number of pages in the log at which the next run begins. After a run, it is at least
-  /// ``part`` more than the log has; a restart of the log resets it to ``start``.
+  /// The pages at which the next run begins. After a run, at least ``part`` more than the log has;
+  /// a restart of the log resets it to ``start``.
   private var due: Int
-  /// The number of passes beside the writer in the current run; nil between runs.
+  /// The passes beside the writer in the current run; nil between runs.
   private var passes: Int?
-  /// The pass under way; nil if there is none.
   private var current: Pass?
-  /// Whether the log was restarted during the current pass. The pass then reports a number of
-  /// copied pages that belongs to the log before its restart.
+  /// Whether the log was restarted during the pass, which then reports copied pages of the log
+  /// before its restart.
   private var isOutdated = false
   /// Whether a transaction of the writer is under way.
   private(set) var isWriting = false
-  /// Whether no pass may begin before the transaction under way ends. The transaction may already
-  /// have restarted the log, so `loggedPages` and `copiedPages` may be outdated.
+  /// Whether no pass may begin before the transaction ends: it may have restarted the log, so
+  /// `loggedPages` and `copiedPages` may be outdated.
   private var awaitsCommit = false
 
-  /// The most passes beside the writer in one run.
   private static let passLimit = 4
-  /// The divisor of `start` that gives ``part``.
+  /// ``part`` is `start` divided by this number.
   private static let parts = 16
 
-  /// Creates a schedule for an empty log.
-  ///
-  /// - Parameters:
-  ///   - start: the number of pages at which a run begins. A number below 1 counts as 1.
-  ///   - limit: the number of pages at which the writer waits. A number below `start` counts as
-  ///     `start`.
+  /// A `start` below 1 counts as 1, and a `limit` below `start` as `start`.
   package init(start: Int, limit: Int) {
     self.start = max(1, start)
     self.limit = max(self.start, limit)
     due = self.start
   }
 
-  /// The number of pages for which a pass beside the writer is worth its cost. A log that could not
-  /// restart grows by this number of pages before the next run.
+  /// The pages for which a pass beside the writer is worth its cost. A log that could not restart
+  /// grows by as many before the next run.
   private var part: Int { max(1, start / Self.parts) }
 
   /// Whether the writer must wait before it begins a transaction.
@@ -73,13 +66,12 @@ package struct CheckpointSchedule {
     current == .alone || (loggedPages >= limit && (passes != nil || hasMore))
   }
 
-  /// Notes that the writer begins a transaction.
   package mutating func begin() {
     isWriting = true
   }
 
-  /// Notes that the writer has committed or rolled back, and the log has `pages` pages. Fewer pages
-  /// than before mean that SQLite restarted the log.
+  /// The writer has committed or rolled back. Fewer pages than before mean that SQLite restarted
+  /// the log.
   package mutating func commit(loggedPages pages: Int) {
     isWriting = false
     awaitsCommit = false
@@ -94,14 +86,13 @@ package struct CheckpointSchedule {
   /// Whether ``next()`` would return a pass, or a pass alone waits for the writer.
   package var isDue: Bool { current == .alone || (current == nil && !awaitsCommit && hasMore) }
 
-  /// The number of pages in the log that are not copied yet.
   private var rest: Int { loggedPages - copiedPages }
 
   /// Whether a run is due or under way, and pages are left to copy.
   private var hasMore: Bool { rest > 0 && (passes != nil || loggedPages >= due) }
 
-  /// Returns the pass to make now, and notes that it is under way; nil if there is none. The caller
-  /// begins a pass alone only after the writer has ended its transaction.
+  /// Notes that the returned pass is under way. The caller begins a pass alone only after the
+  /// writer has ended its transaction.
   mutating func next() -> Pass? {
     guard current == nil, !awaitsCommit, hasMore else { return nil }
     let made = passes ?? 0
@@ -112,11 +103,11 @@ package struct CheckpointSchedule {
     return current
   }
 
-  /// Notes the end of the pass. `pages` is the number of the log's pages that are now in the
-  /// database; nil if the pass failed.
+  /// `pages` is the number of the log's pages that are now in the database; nil if the pass
+  /// failed.
   ///
-  /// If the log cannot restart because a connection reads from it or because the disk fails, the
-  /// next run begins when the log has grown by ``part``.
+  /// If a reader or the disk keeps the log from restarting, the next run begins when the log has
+  /// grown by ``part``.
   package mutating func end(copiedPages pages: Int?) {
     if let pages, !isOutdated { copiedPages = pages }
     awaitsCommit = isWriting

@@ -12,29 +12,23 @@ package final class Checkpointer: @unchecked Sendable {
   private let condition = NSCondition()
   private var schedule: CheckpointSchedule
   private var isClosed = false
-  /// The number of passes (calls that copy pages of the log) so far.
   private var passes = 0
-  /// The number of failed passes.
   private var failedPasses = 0
-  /// Whether the thread has ended, so that the writer no longer waits for it.
+  /// The writer no longer waits for a thread that has ended.
   private var isOver = false
 
-  /// Creates the object. The caller starts the thread.
   package init(_ schedule: CheckpointSchedule) {
     self.schedule = schedule
   }
 
-  /// The number of passes, and how many of them failed.
   package var passCounts: (all: Int, failed: Int) {
     condition.lock()
     defer { condition.unlock() }
     return (passes, failedPasses)
   }
 
-  /// Runs one transaction of the writer as soon as the transaction may begin. The call blocks the
-  /// writer's thread while a pass runs alone, or while the log is at its limit.
-  ///
-  /// - Parameter body: runs the transaction, and returns the number of pages in the log afterwards.
+  /// Blocks the writer's thread while a pass runs alone, or while the log is at its limit. `body`
+  /// returns the number of pages in the log after the transaction.
   package func writing(_ body: () -> Int) {
     condition.lock()
     while schedule.holdsWriter && !isOver { condition.wait() }
@@ -47,9 +41,7 @@ package final class Checkpointer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Copies the log when a pass is due, until the store is closed. It is the body of the thread.
-  ///
-  /// - Parameter connection: the thread's own connection to the file.
+  /// The body of the thread, with the thread's own connection, until ``close()``.
   package func work(over connection: any SQLConnection) {
     while let pass = nextPass() {
       // A failed pass is repeated when the log has grown; the log holds all commits.
@@ -65,7 +57,7 @@ package final class Checkpointer: @unchecked Sendable {
     }
   }
 
-  /// Makes the thread end after the pass under way. The call does not wait for the thread.
+  /// Does not wait for the thread.
   package func close() {
     condition.lock()
     isClosed = true
@@ -73,8 +65,8 @@ package final class Checkpointer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Waits until a pass is due, and until the writer's transaction has ended if the pass runs
-  /// alone. Returns the pass; nil after ``close()``.
+  /// Waits for a due pass, and for the end of the writer's transaction before a pass alone. nil
+  /// after ``close()``.
   private func nextPass() -> CheckpointSchedule.Pass? {
     condition.lock()
     defer { condition.unlock() }

@@ -7,22 +7,18 @@ import CSQLite
 struct LogFile {
   private let start: UnsafeMutableRawPointer
 
-  /// The offset of the pointer to the log, in bytes.
   private static let logOffset = MemoryLayout<sqlite3_file>.stride
-  /// The offset of the system's file, in bytes. It is aligned for any content of that file.
+  /// Aligned for any content of the system's file.
   static let systemFileOffset = 32
 
-  /// Points to the memory of a file that SQLite opens or has opened.
   init(at file: UnsafeMutablePointer<sqlite3_file>) {
     start = UnsafeMutableRawPointer(file)
   }
 
-  /// The memory of the system's file.
   private var systemFile: UnsafeMutablePointer<sqlite3_file> {
     (start + Self.systemFileOffset).assumingMemoryBound(to: sqlite3_file.self)
   }
 
-  /// The memory as SQLite sees it.
   private var base: UnsafeMutablePointer<sqlite3_file> {
     start.assumingMemoryBound(to: sqlite3_file.self)
   }
@@ -33,13 +29,8 @@ struct LogFile {
     .fromOpaque(start.load(fromByteOffset: Self.logOffset, as: UnsafeRawPointer.self))
   }
 
-  /// Opens the system's file, and sets methods that pass SQLite's calls to a new ``SealedLog`` over
-  /// it.
-  ///
-  /// - Parameters:
-  ///   - database: the database of the log; nil if SQLite does not know it.
-  ///   - open: opens the system's file in the memory for it.
-  /// - Returns: SQLite's result code. After an error, the system's file is closed again.
+  /// Opens the system's file by `open`, with methods that pass SQLite's calls to a new
+  /// ``SealedLog``. After an error, the system's file is closed again.
   func open(
     of database: DatabaseFile?, _ open: (UnsafeMutablePointer<sqlite3_file>) -> Int32
   ) -> Int32 {
@@ -65,7 +56,7 @@ struct LogFile {
     return SQLITE_OK
   }
 
-  /// Writes the buffered bytes, closes the system's file and releases the log.
+  /// Flushes, closes and releases the log.
   private func close() -> Int32 {
     let flushed = buffer.flush()
     let closed = systemFile.pointee.pMethods.pointee.xClose(systemFile)
@@ -73,9 +64,8 @@ struct LogFile {
     return flushed == SQLITE_OK ? closed : flushed
   }
 
-  /// The log, without a change of its reference count.
+  /// Does not change the reference count.
   private var log: SealedLog { reference._withUnsafeGuaranteedRef { $0 } }
-  /// The log's buffer.
   private var buffer: WriteAheadLogBuffer { log.buffer }
 
   // Written once, before it is read.

@@ -44,11 +44,8 @@ extension SQLiteConnection {
     }
   }
 
-  /// Whether the mark is set in the file alone, without its log.
-  ///
-  /// The method reads `user_version`, the big-endian number at offset 60 (SQLite, Database File Format,
-  /// 1.3). It does not open the file: without its log, a file may be in a state that SQLite takes for
-  /// damaged.
+  /// Reads `user_version`, the big-endian number at offset 60 (SQLite, Database File Format, 1.3),
+  /// without opening the file: without its log, SQLite may take it for damaged.
   private static func isLogMarked(inFileAt path: String) -> Bool {
     // A file that cannot be read has no mark; its opening throws the error.
     guard let file = FileHandle(forReadingAtPath: path) else { return false }
@@ -60,12 +57,12 @@ extension SQLiteConnection {
     return bytes.elementsEqual([0, 0, 0, 1])
   }
 
-  /// The path of the file; nil for a database in memory.
+  /// The path; nil for a database in memory.
   private var filePath: String? {
     sqlite3_db_filename(handle, "main").flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
   }
 
-  /// Checks that a file has its log, if the file is marked as one whose log must be there.
+  /// A marked file must have its log.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` with what to do if the log is missing.
   package static func checkLog(ofFileAt path: String) throws {

@@ -9,7 +9,7 @@ import StoreModel
 /// write. Only rewritten data is safe (Rebello et al., "Can Applications Recover from fsync
 /// Failures?", 2020).
 enum LogRenewal {
-  /// The most bytes that are read and written at once.
+  /// The bytes read and written at once.
   private static let pieceBytes = 1 << 20
 
   /// Rewrites and syncs a log. A missing log needs nothing. No connection may write to the log
@@ -37,7 +37,7 @@ enum LogRenewal {
     guard place == 0 || fsync(descriptor) == 0 else { throw failure("synced", path) }
   }
 
-  /// Writes all bytes, even if one system call writes fewer.
+  /// A system call may write fewer bytes.
   private static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: off_t, _ path: String
   ) throws {

@@ -13,27 +13,23 @@ import StoreModel
 /// to the first of these commits were once complete. If a process has left the log's index
 /// (`-shm`), the index says how many frames were committed.
 package struct LogScan {
-  /// The numbers of the pages in committed frames.
+  /// The pages in committed frames.
   package private(set) var pages: Set<UInt32> = []
-  /// The number of pages in the database after the last commit; nil if the log has no complete
-  /// commit.
+  /// The database's pages after the last commit; nil if the log has no complete commit.
   package private(set) var databasePages: UInt32?
-  /// The damage, for a person to read; nil if there is none.
+  /// The damage, for a person; nil if there is none.
   package private(set) var fault: String?
 
   /// A frame of the log: a header of 24 bytes and a page.
   private struct Frame {
-    /// The page's number.
     var page: UInt32
-    /// The number of pages in the database after the commit; 0 for a frame that does not end a
-    /// commit.
+    /// The database's pages after the commit; 0 for a frame that does not end a commit.
     var databasePages: UInt32
-    /// The two salts of 32 bits, combined into one number. All frames since the log's last restart
-    /// share them.
+    /// The two salts of 32 bits. All frames since the log's last restart share them.
     var salts: UInt64
-    /// The checksums in the frame's header. They cover this frame and all frames before it.
+    /// The header's checksums, over this frame and all frames before it.
     var sums: Sums
-    /// The checksums that the frame should have, computed from the frames before it.
+    /// The checksums as computed from the frames.
     var counted: Sums
     var isSealIntact: Bool
   }
@@ -46,20 +42,17 @@ package struct LogScan {
 
   private let path: String
   private let isSealed: Bool
-  /// The log's file; nil if there is no log, or if it cannot be opened.
+  /// The log; nil if there is none, or if it cannot be opened.
   private let file: SystemFile?
-  /// Whether the checksums are sums of big-endian words. The magic number in the log's header says
-  /// so.
+  /// Whether checksums are sums of big-endian words, by the magic number in the header.
   private var beginsWithHighestByte = false
-  /// The memory for a frame. It is freed at the end of the initializer.
+  /// The memory of a frame, freed at the end of the initializer.
   private let memory = UnsafeMutableRawBufferPointer.allocate(
     byteCount: SealedLog.frameBytes, alignment: 16)
 
-  /// Scans the log beside a store's file. A missing or empty log has no pages and no fault.
+  /// A missing or empty log has no pages and no fault.
   ///
-  /// - Parameters:
-  ///   - path: the path of the store's file, not the log's.
-  ///   - isSealed: whether the store's pages have seals (``PageSeal``).
+  /// - Parameter path: the path of the store's file, not the log's.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the disk cannot read the log.
   package init(besideStoreAt path: String, isSealed: Bool) throws {
     self.path = path + "-wal"
@@ -70,8 +63,7 @@ package struct LogScan {
     try scan(file)
   }
 
-  /// Reads the header and the frames up to the first mismatch, then checks the frames after the
-  /// mismatch.
+  /// Reads up to the first mismatch, then looks for commits after it.
   private mutating func scan(_ file: SystemFile) throws {
     let frames = (file.size - SealedLog.headerBytes) / SealedLog.frameBytes
     guard let start = memory.baseAddress else { return }
@@ -124,12 +116,8 @@ package struct LogScan {
     if number <= frames { try lookBehind(number, in: file, frames, salts) }
   }
 
-  /// Checks whether frames after an invalid frame were committed, and if so sets ``fault``.
-  ///
-  /// - Parameters:
-  ///   - broken: the number of the invalid frame, counted from 1.
-  ///   - frames: the number of frames in the file.
-  ///   - salts: the salts in the log's header.
+  /// Sets ``fault`` if frames after the invalid frame `broken` (from 1) were committed. `salts`
+  /// are those of the log's header.
   private mutating func lookBehind(
     _ broken: Int, in file: SystemFile, _ frames: Int, _ salts: UInt64
   ) throws {
@@ -153,7 +141,7 @@ package struct LogScan {
     }
   }
 
-  /// Reads a frame, counted from 1, and computes its checksums.
+  /// Reads a frame, counted from 1.
   private func frame(_ number: Int, after before: Sums, in file: SystemFile) throws -> Frame {
     guard let start = memory.baseAddress else { throw StoreError(.cannotOpen, "no memory") }
     try file.read(
@@ -169,18 +157,17 @@ package struct LogScan {
       isSealIntact: PageSeal.isIntact(page, number: word(0)))
   }
 
-  /// Returns the big-endian word at an offset in ``memory``.
+  /// A big-endian word in ``memory``.
   private func word(_ offset: Int) -> UInt32 {
     UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }
 
-  /// Adds `count` bytes to the running sums.
   private func count(_ bytes: UnsafeRawPointer, _ count: Int, into sums: inout Sums) {
     petrel_log_checksum(bytes, count, beginsWithHighestByte ? 1 : 0, &sums.first, &sums.second)
   }
 
-  /// The number of frames that were committed when the index of this log was last written
-  /// (https://sqlite.org/walformat.html#the_wal_index_file_format); 0 if this is unknown.
+  /// The committed frames when the log's index was last written
+  /// (https://sqlite.org/walformat.html#the_wal_index_file_format); 0 if unknown.
   private func committedFrames(withSalts salts: UInt64) -> Int {
     let header = 48
     guard isIndexOfThisBoot, let handle = FileHandle(forReadingAtPath: indexPath),
@@ -216,6 +203,5 @@ package struct LogScan {
     return information.st_mtim.tv_sec >= now.tv_sec - up.tv_sec
   }
 
-  /// The path of the log's index, which processes share as memory.
   private var indexPath: String { String(path.dropLast(4)) + "-shm" }
 }

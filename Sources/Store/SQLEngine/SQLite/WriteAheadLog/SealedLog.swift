@@ -7,28 +7,19 @@ import CSQLite
 /// The log is a header and a sequence of frames; a frame is a header and a page. SQLite itself
 /// checks the checksums in the headers only when it recovers after a crash.
 final class SealedLog {
-  /// The size in bytes of the header at the log's beginning
-  /// (https://sqlite.org/fileformat2.html#the_write_ahead_log).
+  /// The header's bytes (https://sqlite.org/fileformat2.html#the_write_ahead_log).
   static let headerBytes = 32
-  /// The size in bytes of a frame's header, which comes before the page.
   static let frameHeaderBytes = 24
-  /// The size in bytes of a frame: its header and its page.
   static let frameBytes = frameHeaderBytes + PageCache.pageSize
 
-  /// The buffer that collects writes before they go to the file.
   let buffer: WriteAheadLogBuffer
   /// The log's database; nil if SQLite does not know it, and then nothing is sealed.
   private let database: DatabaseFile?
-  /// Memory for a page with its frame header.
   private let scratch: UnsafeMutableRawPointer
-  /// The page number in the last frame header that was written, and the offset after that header.
+  /// The page number in the last written frame header, and the offset after it.
   private var announced = (page: UInt32(0), end: sqlite3_int64(-1))
 
-  /// Creates the log over an open file of the system.
-  ///
-  /// - Parameters:
-  ///   - file: the open file; it is not closed with the log.
-  ///   - database: the log's database; it stays open longer than the log.
+  /// The log does not close `file`. `database` stays open longer than the log.
   init(over file: UnsafeMutablePointer<sqlite3_file>, of database: DatabaseFile?) {
     buffer = WriteAheadLogBuffer(over: file)
     self.database = database
@@ -37,19 +28,17 @@ final class SealedLog {
 
   deinit { scratch.deallocate() }
 
-  /// The frame starts eight bytes into the memory, so that the page after its header is aligned to
-  /// words.
+  /// Eight bytes into the memory, so that the page after its header is aligned to words.
   private var frame: UnsafeMutableRawPointer { scratch + 8 }
-  /// The page in the frame.
   private var page: UnsafeMutableRawPointer { frame + Self.frameHeaderBytes }
 
-  /// Returns whether SQLite reads or writes exactly the page of a frame: `count` bytes at `offset`.
+  /// Exactly the page of a frame.
   private static func isPage(_ count: Int, at offset: sqlite3_int64) -> Bool {
     count == PageCache.pageSize
       && (Int(offset) - headerBytes) % frameBytes == frameHeaderBytes
   }
 
-  /// Returns whether SQLite reads exactly a frame with its header, as it does in recovery.
+  /// Exactly a frame with its header, as SQLite reads it in recovery.
   private static func isFrame(_ count: Int, at offset: sqlite3_int64) -> Bool {
     count == frameBytes && (Int(offset) - headerBytes) % frameBytes == 0
   }
@@ -66,15 +55,11 @@ final class SealedLog {
     frame.initializeMemory(as: UInt8.self, repeating: 0, count: Self.frameHeaderBytes)
   }
 
-  /// Returns the page number in a frame's header.
   private static func pageNumber(in frame: UnsafeRawPointer) -> UInt32 {
     UInt32(bigEndian: frame.loadUnaligned(as: UInt32.self))
   }
 
-  /// Writes bytes for SQLite. A page gets its seal in a copy, so that SQLite's cached page stays
-  /// unchanged.
-  ///
-  /// - Returns: SQLite's result code.
+  /// A page gets its seal in a copy, so that SQLite's cached page stays unchanged.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> Int32 {
     guard let database, database.isSealed else { return buffer.write(bytes, at: offset) }
     if bytes.count == Self.frameHeaderBytes, let start = bytes.baseAddress {
@@ -99,10 +84,8 @@ final class SealedLog {
     return buffer.write(UnsafeRawBufferPointer(start: page, count: bytes.count), at: offset)
   }
 
-  /// Reads bytes for SQLite. A page is read together with its frame header, which has the page's
-  /// number, and its seal is checked.
-  ///
-  /// - Returns: SQLite's result code; ``SQLiteResult/wrongData`` for a damaged or missing page.
+  /// Reads a page together with its frame header, which has the page's number, and checks its
+  /// seal. Returns ``SQLiteResult/wrongData`` for a damaged or missing page.
   func read(
     _ bytes: UnsafeMutableRawPointer, _ count: Int32, at offset: sqlite3_int64
   ) -> Int32 {

@@ -16,33 +16,25 @@ import Foundation
 ///
 /// The buffer belongs to one connection. Like the connection, it is used by one thread at a time.
 final class WriteAheadLogBuffer {
-  /// The buffer's size in bytes, almost 32 pages. SQLite's file system cannot write more at once:
-  /// it uses only the lower 17 bits of the number of bytes.
+  /// Almost 32 pages. SQLite's file system uses only the lower 17 bits of the number of bytes.
   static let capacity = 0x1FFFF
 
-  /// The system's file.
   private let file: UnsafeMutablePointer<sqlite3_file>
-  /// The memory of the buffer. The first write allocates it, so connections that only read need
-  /// none.
+  /// Allocated at the first write, so that connections that only read need none.
   private var memory: UnsafeMutableRawBufferPointer?
-  /// The number of collected bytes.
   private var count = 0
   /// The offset in the file of the first collected byte.
   private var start: sqlite3_int64 = 0
 
-  /// Creates an empty buffer.
-  ///
-  /// - Parameter file: the open file; it is not closed with the buffer.
+  /// The buffer does not close the file.
   init(over file: UnsafeMutablePointer<sqlite3_file>) {
     self.file = file
   }
 
   deinit { memory?.deallocate() }
 
-  /// Appends bytes for an offset in the file. If the bytes do not continue the collected bytes, the
-  /// method first writes the collected bytes to the file.
-  ///
-  /// - Returns: SQLite's result code, as the other methods do.
+  /// Flushes first if the bytes do not continue the collected bytes. Returns SQLite's result code,
+  /// as the other methods do.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> Int32 {
     if offset != start + Int64(count) {
       let result = flush()
@@ -66,7 +58,6 @@ final class WriteAheadLogBuffer {
     return SQLITE_OK
   }
 
-  /// Writes the collected bytes to the file.
   func flush() -> Int32 {
     guard count > 0, let memory else { return SQLITE_OK }
     let (place, length) = (start, count)
@@ -75,7 +66,6 @@ final class WriteAheadLogBuffer {
     return methods.xWrite(file, memory.baseAddress, Int32(length), place)
   }
 
-  /// Flushes, then calls `body` with the file.
   func flushed(
     _ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Int32
   ) -> Int32 {
@@ -84,6 +74,5 @@ final class WriteAheadLogBuffer {
     return body(methods, file)
   }
 
-  /// The methods of the system's file.
   private var methods: sqlite3_io_methods { file.pointee.pMethods.pointee }
 }

@@ -7,33 +7,24 @@ import SQLEngine
 struct EntryReader {
   /// The position of the next read.
   private enum Place {
-    /// Before the first entry of a range.
     case before(stretch: Int)
     /// After an entry.
     case after(stretch: Int, key: [UInt8], number: Int64)
-    /// After all entries with a key.
     case past(stretch: Int, key: [UInt8])
-    /// After the last entry of the path.
     case end
   }
 
-  /// The path that is read.
   let path: AccessPath
-  /// The ranges of the path, in the order in which they are read.
+  /// The ranges in the order of reading.
   private let stretches: [IndexStretch]
-  /// Whether entries are read from the greatest key to the least.
+  /// Whether reading goes from the greatest key to the least.
   private let isDescending: Bool
-  /// The position of the next read.
   private var place: Place
 
-  /// Creates a reader.
+  /// Only ``visit(_:in:_:)`` reads the path of a zone; a path of record names cannot be read.
   ///
-  /// - Parameters:
-  ///   - path: the path to read. Only ``visit(_:in:_:)`` reads the path of a zone; a path of record
-  ///     names cannot be read.
-  ///   - position: the position of an entry, existing or not, after which reading begins; nil
-  ///     begins at the start of the path. Ranges are counted in the order in which they are read.
-  ///   - isDescending: whether to read from the greatest key to the least.
+  /// - Parameter position: an entry, existing or not, after which reading begins. Its ranges are
+  ///   counted in the order of reading.
   init(
     _ path: AccessPath, after position: AccessPath.Position? = nil, isDescending: Bool = false
   ) {
@@ -49,27 +40,23 @@ struct EntryReader {
     }
   }
 
-  /// Whether all entries of the path have been read or skipped.
+  /// All entries were read or skipped.
   var isAtEnd: Bool {
     if case .end = place { true } else { false }
   }
 
-  /// The position of the last entry that was read, if the last read reached its limit. Before the
-  /// first read it is the position that the initializer got. In other cases it is nil.
+  /// The last entry, if the last read reached its limit; before the first read, the position of
+  /// the initializer.
   var position: AccessPath.Position? {
     guard case .after(let stretch, let key, let number) = place else { return nil }
     return AccessPath.Position(stretch: stretch, key: key, number: number)
   }
 
-  /// The key of all entries of the last read, if the read reached its limit and these entries have
-  /// the same key; otherwise nil.
+  /// The key of all entries of the last read, if the read reached its limit and they have the
+  /// same.
   private(set) var onlyKey: [UInt8]?
 
-  /// Reads the next `limit` entries, and returns those of wanted records.
-  ///
-  /// - Parameter isWanted: returns whether a record number is wanted. The keys of other entries are
-  ///   not copied.
-  /// - Returns: the wanted entries, and the number of entries read.
+  /// Reads `limit` entries. Keys of unwanted ones are not copied.
   mutating func entries(
     _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
   ) throws -> (wanted: [IndexEntryPlace], count: Int) {
@@ -82,10 +69,7 @@ struct EntryReader {
     return (wanted, count)
   }
 
-  /// Reads the next `limit` entries, and visits their record numbers. Records outside of the path's
-  /// circle are not visited.
-  ///
-  /// - Returns: the number of entries read.
+  /// Does not visit records outside of the path's circle. Returns the number of entries read.
   mutating func visit(
     _ limit: Int, in search: RecordSearch, _ visit: (Int64) -> Void
   ) throws -> Int {
@@ -98,8 +82,7 @@ struct EntryReader {
     }
   }
 
-  /// Returns the first and the last entry of a range, by two statements; nil if the range has no
-  /// entries.
+  /// Runs two statements; nil for a range without entries.
   func span(ofStretch number: Int, in search: RecordSearch) throws -> EntrySpan? {
     let path = AccessPath(source: .stretches([stretches[number]]))
     var ends: [AccessPath.Position] = []
@@ -113,24 +96,21 @@ struct EntryReader {
     return ends.count == 2 ? EntrySpan(first: ends[0], last: ends[1]) : nil
   }
 
-  /// Moves the position behind all entries with this key, without reading them.
+  /// Skips all entries with this key.
   mutating func skip(_ key: [UInt8], stretch: Int) {
     place = .past(stretch: stretch, key: key)
   }
 
-  /// Moves the position to the end of the path.
+  /// Skips the rest of the path.
   mutating func finish() {
     place = .end
   }
 
-  /// The column with the key in the results of the statements of ``EntrySelection``.
+  /// The key in the results of ``EntrySelection``.
   private static let keyColumn: Int32 = 1
 
-  /// Reads up to `limit` entries, and moves the position after them.
-  ///
-  /// - Parameter visit: gets the index of the range, the record number and the row of each entry.
-  ///
-  /// - Returns: the number of entries; below `limit` only at the end of the path.
+  /// Returns the number of entries; below `limit` only at the end of the path. The visitor gets
+  /// the index of the range, the record number and the row.
   private mutating func read(
     _ limit: Int, in search: RecordSearch, _ visit: (Int, Int64, any SQLRow) -> Void
   ) throws -> Int {
@@ -165,17 +145,16 @@ struct EntryReader {
     return limit - left
   }
 
-  /// The part of a range that one statement reads.
+  /// The part that one statement reads.
   private struct Part {
     var stretch: Int
     var span: EntrySelection.Span
-    /// The argument `$3`: a key.
+    /// The argument `$3`.
     var first: [UInt8]
-    /// The argument `$4`: a key, or a record number for ``EntrySelection/Span/oneKey``.
+    /// `$4`: a key, or a record number for ``EntrySelection/Span/oneKey``.
     var second: SQLValue
   }
 
-  /// Returns the part to read next; nil at the end of the path.
   private func nextPart() -> Part? {
     switch place {
     case .end:
@@ -194,7 +173,7 @@ struct EntryReader {
     }
   }
 
-  /// Returns the position after a part whose entries have all been read.
+  /// The place after a part whose entries have all been read.
   private func following(_ part: Part) -> Place {
     let range = stretches[part.stretch].range
     if part.span == .oneKey, part.first != (isDescending ? range.lower : range.upper) {
@@ -203,9 +182,8 @@ struct EntryReader {
     return part.stretch + 1 < stretches.count ? .before(stretch: part.stretch + 1) : .end
   }
 
-  /// Visits the records of the searched zone, in the order of their versions. The method reads the
-  /// index of the table of records, not the value index. A record of another type counts for
-  /// `limit`, but is not visited.
+  /// In the order of versions, by the index of the table of records. A record of another type
+  /// counts for `limit`, but is not visited.
   private mutating func visitZone(
     _ limit: Int, in search: RecordSearch, _ visit: (Int64) -> Void
   ) throws -> Int {
@@ -229,11 +207,8 @@ struct EntryReader {
 
 /// An entry of the value index on a path.
 struct IndexEntryPlace {
-  /// The index of the entry's range on the path. Ranges are counted in the order in which they are
-  /// read.
+  /// Among the ranges in the order of reading.
   var stretch: Int
-  /// The key of the entry.
   var key: IndexKey
-  /// The number of the entry's record.
   var number: Int64
 }

@@ -3,32 +3,25 @@ import SQLEngine
 /// The statements that read entries of the value index. The argument `$1` is the database, `$2` the
 /// number of the field, `$5` the most entries, and `$6` the zone.
 ///
-/// A position in the index is a key and a record number. One statement could read all entries after
-/// a position by comparing key and number together, but each entry would take twice the time. So
-/// one statement reads the entries with the key of the position, and another one those with later
-/// keys.
+/// A position is a key and a record number. A statement that compares both together takes twice
+/// the time for each entry. So one statement reads the entries with the key of the position, and
+/// another those with later keys.
 ///
-/// To search one zone, a statement skips the entries of other zones. That costs little, because an
-/// entry contains its zone.
+/// To search one zone, a statement skips the entries of others, which contain their zones.
 struct EntrySelection {
   /// The part of a range that a statement reads.
   enum Span {
-    /// The entries with keys from `$3` to `$4`, both inclusive.
+    /// Keys from `$3` to `$4`, both inclusive.
     case whole
-    /// The entries with the key `$3` whose record numbers come after `$4`.
+    /// The key `$3`, and record numbers after `$4`.
     case oneKey
-    /// The entries with keys from `$3` to `$4`, without the key at which reading began: `$3` in
-    /// ascending order, `$4` in descending order.
+    /// Keys from `$3` to `$4`, without the key at which reading began: `$3` in ascending order,
+    /// `$4` in descending order.
     case rest
   }
 
-  /// Returns a statement. There are twelve, so that each connection prepares each of them once.
-  ///
-  /// - Parameters:
-  ///   - span: the part of the range to read.
-  ///   - isDescending: whether to read from the greatest key to the least. For ``Span/oneKey`` the
-  ///     numbers are then below `$4`.
-  ///   - inZone: whether to read the entries of one zone only.
+  /// There are twelve statements, so that each connection prepares each once. In descending order,
+  /// the numbers of ``Span/oneKey`` are below `$4`.
   func callAsFunction(_ span: Span, isDescending: Bool, inZone: Bool) -> Statement {
     let statements =
       switch span {
@@ -46,8 +39,7 @@ struct EntrySelection {
   private let rest = statements(
     up: "value_key > $3 AND value_key <= $4", down: "value_key >= $3 AND value_key < $4")
 
-  /// Returns the statements of a span: those that read upwards, then downwards, each for all zones and
-  /// for one.
+  /// Upwards, then downwards, each for all zones and for one.
   private static func statements(up: String, down: String) -> [Statement] {
     [(up, "value_key, record_number"), (down, "value_key DESC, record_number DESC")].flatMap {
       condition, order in

@@ -1,21 +1,19 @@
 import CloudKitModel
 
 extension Filter {
-  /// Returns lists of ranges of the value index. A record that can pass the filter is in at least
-  /// one range of each list. The ranges of a list are ordered and disjoint. The result is empty if
-  /// the index does not help.
+  /// Lists of ordered, disjoint ranges of the value index. A record that can pass the filter is in
+  /// at least one range of each list; none if the index does not help.
   ///
-  /// The ranges may also contain records that cannot pass. If the field has lists, a record may be
-  /// in the ranges several times, once for each member. The filter must fit the type of the field
-  /// (``validate(against:)``).
+  /// Records that cannot pass may be in the ranges, and a record with a list several times. The
+  /// filter must fit the type of the field (``validate(against:)``).
   ///
-  /// For example, a filter for lists that contain `a` and `b` gives two lists of ranges. Each of
-  /// them has the range of one member, and that of ``ValueKey/longList``.
+  /// For example, a filter for lists with `a` and `b` gives two lists of ranges, each with one
+  /// member and ``ValueKey/longList``.
   func keyRanges(in fieldType: FieldType) -> [[KeyRange]] {
     comparator.isNegated ? [] : rangesOfRelation(in: fieldType)
   }
 
-  /// Returns the lists of ranges for the filter's comparator, as if it were not negated.
+  /// Treats the comparator as if it were not negated.
   private func rangesOfRelation(in fieldType: FieldType) -> [[KeyRange]] {
     guard let value else { return [] }
     if !options.isEmpty, value.type.element == .string { return [] }
@@ -56,8 +54,8 @@ extension Filter {
     }
   }
 
-  /// Returns ranges of the value index whose records all fail a `NOT_…` filter. The result is empty
-  /// for a filter that is not negated, and if the index does not help.
+  /// Ranges whose records all fail a `NOT_…` filter; none for another filter, or if the index does
+  /// not help.
   func excludedRanges(in fieldType: FieldType) -> [KeyRange] {
     let relation = comparator.relation
     guard comparator.isNegated, relation != .listContainsAll, let value else { return [] }
@@ -79,11 +77,8 @@ extension Filter {
     return (rangesOfRelation(in: fieldType).first ?? []).filter { $0.lower != ValueKey.longList }
   }
 
-  /// The lists of ranges of the value index for the words that a record must have. A record that
-  /// can pass the filter is in at least one range of each list. The result is empty if the filter
-  /// does not search for words.
-  ///
-  /// The ranges are those of a field's words (``RecordTypeEntry/Field/tokenNumber``).
+  /// As ``keyRanges(in:)``, for the words that a record must have
+  /// (``RecordTypeEntry/Field/tokenNumber``); none if the filter does not search for words.
   var tokenRanges: [[KeyRange]] {
     guard case .string(let text) = value else { return [] }
     let keys = TextTokens(text).tokens.map { ValueKey.key(of: $0) }
@@ -98,20 +93,18 @@ extension Filter {
     }
   }
 
-  /// Returns the ranges of the lists that may have one of these members. A long list has the key
-  /// ``ValueKey/longList`` instead of its members, so the result always contains this key.
+  /// A long list has the key ``ValueKey/longList`` instead of its members.
   private static func memberRanges(_ values: [RecordValue], in element: ValueType) -> [KeyRange] {
     KeyRange.union(ranges(of: values, in: element) + [KeyRange(ValueKey.longList)])
   }
 
-  /// Returns the ranges of the values that may equal one of `values`.
+  /// Values that may equal one of `values`.
   private static func ranges(of values: [RecordValue], in element: ValueType) -> [KeyRange] {
     KeyRange.union(values.compactMap { bounds(of: $0, in: element) })
   }
 
-  /// Returns the keys of the two values that the field can have and that are nearest to a filter's
-  /// value: one below and one above. If the field can have exactly the filter's value, both keys
-  /// are the same. The result is nil for a value without a key, such as NaN.
+  /// The keys of the nearest values that the field can have, one below and one above; the same key
+  /// if it can have exactly the filter's value. nil for a value without a key, such as NaN.
   private static func bounds(of value: RecordValue, in element: ValueType) -> KeyRange? {
     switch (element, value) {
     case (.int64, .double(let double)):
@@ -130,13 +123,12 @@ extension Filter {
     }
   }
 
-  /// Returns a whole number as an integer. A number outside of the range of `Int64` becomes the
-  /// nearest integer of that range.
+  /// Returns the nearest integer of `Int64`.
   private static func whole(_ double: Double) -> Int64 {
     Int64(exactly: double) ?? (double < 0 ? .min : .max)
   }
 
-  /// Returns the range of all texts that begin with a text; nil for a value that is no text.
+  /// Returns nil for a value that is no text.
   private static func prefixRange(_ value: RecordValue) -> KeyRange? {
     guard case .string(let prefix) = value else { return nil }
     let key = ValueKey.key(of: prefix)

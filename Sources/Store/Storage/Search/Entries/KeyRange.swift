@@ -1,14 +1,10 @@
 import CloudKitModel
 
-/// A range of the keys of one field in the value index, with both ends. Keys are ordered by their
-/// bytes (``ValueKey``).
+/// A range of the keys of one field, with both ends, in the order of bytes (``ValueKey``).
 struct KeyRange: Equatable {
-  /// The least key of the range.
   var lower: [UInt8]
-  /// The greatest key of the range.
   var upper: [UInt8]
 
-  /// The range of all keys.
   static let everything = KeyRange(lower: [], upper: ValueKey.greatest)
 
   init(lower: [UInt8], upper: [UInt8]) {
@@ -16,12 +12,11 @@ struct KeyRange: Equatable {
     self.upper = upper
   }
 
-  /// Creates the range of one key.
   init(_ key: [UInt8]) {
     self.init(lower: key, upper: key)
   }
 
-  /// The range of the eight-byte keys in this range, as numbers; nil if there are none.
+  /// The eight-byte keys in the range, as numbers.
   var numbers: ClosedRange<UInt64>? {
     var first = IndexKey(lower).head
     if lower.count > 8 {
@@ -37,14 +32,13 @@ struct KeyRange: Equatable {
     return first <= last ? first...last : nil
   }
 
-  /// Returns whether a key is in the range.
   func contains(_ key: [UInt8]) -> Bool {
     !key.lexicographicallyPrecedes(lower) && !upper.lexicographicallyPrecedes(key)
   }
 }
 
 extension KeyRange {
-  /// Returns ordered and disjoint ranges that together contain the keys of all given ranges.
+  /// Ordered and disjoint ranges with the keys of all given ranges.
   ///
   /// - Complexity: O(*n* log *n*) for *n* ranges.
   static func union(_ ranges: [KeyRange]) -> [KeyRange] {
@@ -61,11 +55,7 @@ extension KeyRange {
     return union
   }
 
-  /// Returns the ranges of the keys that are in both lists, ordered and disjoint.
-  ///
-  /// - Parameters:
-  ///   - left: ordered and disjoint ranges.
-  ///   - right: ordered and disjoint ranges.
+  /// Both lists are ordered and disjoint, and so is the result.
   ///
   /// - Complexity: O(*l* + *r*) for lists of *l* and *r* ranges.
   static func intersection(_ left: [KeyRange], _ right: [KeyRange]) -> [KeyRange] {

@@ -1,32 +1,30 @@
 /// A test whether an eight-byte key is in one of many ranges, about as fast as for one range.
 ///
-/// The span from the first range to the last is divided into *pieces* of the same size. For each
-/// piece the directory knows whether all, none or some of its keys are in a range.
+/// The span of all ranges is divided into *pieces* of the same size, of which all, none or some
+/// keys are in a range.
 ///
 /// - Complexity: O(1) for a key if the *n* ranges are spread evenly; at worst O(log *n*).
 struct KeyRangeDirectory {
-  /// The binary logarithm of the most pieces: 65,536 pieces of a byte each. All pieces together fit
-  /// into a processor's cache. With so many small pieces, few of them contain the end of a range.
+  /// 65,536 pieces of a byte each fit into a processor's cache. With so many, few contain the end
+  /// of a range.
   private static let pieceBits = 16
 
-  /// The range from the least key to the greatest key of all ranges; nil if there are no ranges.
+  /// The span from the least key to the greatest of all ranges.
   let envelope: ClosedRange<UInt64>?
   /// The ranges, ordered and disjoint.
   private let ranges: [ClosedRange<UInt64>]
-  /// The binary logarithm of the number of keys in a piece.
+  /// The binary logarithm of the keys in a piece.
   private let shift: UInt64
-  /// The pieces of the envelope, in order; empty if there is at most one range.
+  /// The pieces; none for at most one range.
   private var pieces: [Piece] = []
 
   /// The relation of a piece's keys to the ranges.
   private enum Piece: UInt8 {
-    /// No key of the piece is in a range; all keys are; or a range begins or ends in the piece.
+    /// The keys are outside all ranges, or inside one; or a range begins or ends here.
     case outside, inside, mixed
   }
 
-  /// Creates a directory.
-  ///
-  /// - Parameter ranges: ordered and disjoint ranges, any number.
+  /// The ranges are ordered and disjoint.
   init(_ ranges: [ClosedRange<UInt64>]) {
     self.ranges = ranges
     guard let first = ranges.first, let last = ranges.last else {
@@ -48,7 +46,6 @@ struct KeyRangeDirectory {
     }
   }
 
-  /// Returns whether a key is in one of the ranges.
   func contains(_ key: UInt64) -> Bool {
     guard let envelope, envelope.contains(key) else { return false }
     guard !pieces.isEmpty else { return true }
@@ -59,7 +56,7 @@ struct KeyRangeDirectory {
     }
   }
 
-  /// Returns whether a key is in one of the ranges, by a binary search.
+  /// Searches by bisection.
   private func isInRange(_ key: UInt64) -> Bool {
     var low = 0
     var high = ranges.count

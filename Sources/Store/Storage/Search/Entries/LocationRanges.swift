@@ -1,37 +1,34 @@
 import CloudKitModel
 
-/// The ranges of the value index for the places of a circle or a ring on the earth. A ring is the
-/// area between two circles with the same centre.
+/// The ranges of the value index for a circle or a ring on the earth: the area between two circles
+/// with the same centre.
 ///
-/// The key of a place begins with the place's band of latitude, a tenth of a degree wide. After the
-/// band, the key has the longitude (``ValueKey``). In each band that the outer circle touches, the
-/// ring has one or more ranges of longitude, and each gives a range of keys. These ranges contain
-/// all places of the ring, and a few others.
+/// A key begins with the band of latitude, a tenth of a degree wide, and then has the longitude
+/// (``ValueKey``). In each band that the outer circle touches, the ring has one or more ranges of
+/// longitude, and so of keys. They contain all places of the ring, and a few others.
 struct LocationRanges {
-  /// The centre of both circles.
   let center: Location
-  /// The radius of the outer circle, in metres.
+  /// The outer radius in metres.
   let outer: Double
-  /// The radius of the inner circle, in metres; 0 for a circle.
+  /// The inner radius in metres; 0 for a circle.
   var inner = 0.0
 
-  /// The angle of the outer radius at the earth's centre, in degrees. The angle is slightly greater
-  /// than exact, to allow for rounding.
+  /// The outer radius in degrees at the earth's centre, slightly more than exact, to allow for
+  /// rounding.
   private var reach: Double { degrees(outer * 1.000_001 + 1) }
 
-  /// The bands of latitude that the outer circle touches.
   var bands: ClosedRange<UInt16> {
     ValueKey.band(center.latitude - reach)...ValueKey.band(center.latitude + reach)
   }
 
-  /// The range of all keys in these bands, at any longitude.
+  /// The keys of the bands at all longitudes.
   var wholeBands: KeyRange {
     KeyRange(
       lower: ValueKey.key(ofBand: bands.lowerBound, longitude: -180),
       upper: ValueKey.key(ofBand: bands.upperBound, longitude: 180) + [0xFF, 0xFF])
   }
 
-  /// The ranges of keys, ordered and disjoint, with all places of the ring and a few others.
+  /// The ranges of keys, ordered and disjoint.
   var ranges: [KeyRange] {
     let reach = reach
     var ranges: [KeyRange] = []
@@ -54,13 +51,11 @@ struct LocationRanges {
     return KeyRange.union(ranges)
   }
 
-  /// Returns the angle at the earth's centre, in degrees, for a distance along the earth in metres.
+  /// Degrees at the earth's centre for metres along the earth.
   private func degrees(_ distance: Double) -> Double { distance / Location.earthRadius * 180 / .pi }
 
-  /// Returns the longitudes of the ring in a band, in degrees: up to two ranges, or three if one of
-  /// them crosses the date line.
-  ///
-  /// - Parameter reach: the angle of the outer radius, in degrees.
+  /// In degrees: up to two ranges, or three if one crosses the date line. `reach` is the outer
+  /// radius in degrees.
   private func longitudes(inBand band: UInt16, reach: Double) -> [ClosedRange<Double>] {
     let south = max(-90, Double(band) / 10 - 90)
     let north = min(90, south + 0.1)
@@ -72,8 +67,8 @@ struct LocationRanges {
     return span(narrow - 1e-6, wide + 1e-6)
   }
 
-  /// Returns the half widths of a circle, in degrees of longitude, at several latitudes of a band:
-  /// at both edges, and where the circle is widest. That is where a meridian touches the circle.
+  /// Half widths of a circle in degrees of longitude: at both edges of a band, and where a
+  /// meridian touches the circle, which is widest there.
   private func widths(from south: Double, to north: Double, radius: Double) -> [Double] {
     var latitudes = [south, north]
     let touching = sine(center.latitude) / cosine(radius)
@@ -81,9 +76,8 @@ struct LocationRanges {
     return latitudes.map { halfWidth(at: $0, radius: radius) }
   }
 
-  /// Returns the half width of a circle at a latitude: the degrees of longitude from the centre to
-  /// the edge of the circle. The result is 0 if the circle does not reach the latitude, and 180 if
-  /// the circle contains all longitudes there.
+  /// The degrees of longitude from the centre to the edge of a circle: 0 if it does not reach the
+  /// latitude, 180 if it contains all longitudes there.
   private func halfWidth(at latitude: Double, radius: Double) -> Double {
     guard radius < 180 else { return 180 }
     let across = cosine(center.latitude) * cosine(latitude)
@@ -93,8 +87,7 @@ struct LocationRanges {
     return arcCosine(min(1, max(-1, along / across)))
   }
 
-  /// Returns the longitudes between `near` and `far` degrees away from the centre, to the east and
-  /// to the west.
+  /// Returns longitudes to the east and to the west.
   private func span(_ near: Double, _ far: Double) -> [ClosedRange<Double>] {
     guard near <= far else { return [] }
     if far >= 180, near <= 0 { return [-180...180] }
@@ -104,8 +97,7 @@ struct LocationRanges {
     return east + wrapped(center.longitude - far, center.longitude - near)
   }
 
-  /// Returns the longitudes from `west` to `east` as ranges within -180 to 180: two ranges if the
-  /// date line is between them.
+  /// Returns longitudes within -180 to 180: two ranges if the date line is between.
   private func wrapped(_ west: Double, _ east: Double) -> [ClosedRange<Double>] {
     if west < -180 {
       return east < -180

@@ -1,33 +1,29 @@
-/// A test by the value index whether records have a certain key. One read answers for several
-/// neighbouring record numbers.
-///
-/// The entries of a key are in the order of the record numbers. If the tested numbers rise in small
-/// steps, the test reads many entries at once; if they are scattered, few.
+/// A test by the value index whether records have a certain key.
+/// A read answers for several neighbouring numbers, because the entries of a key are in the order
+/// of record numbers. Numbers that rise in small steps make reads large; scattered ones make them
+/// small.
 struct NumberWindow {
-  /// The cost of a seek in the index, in index entries: the time to read one entry in order.
+  /// The cost of a seek in index entries: the time to read one entry in order.
   static let seekCost = 18
 
-  /// The least and the most entries of a read.
+  /// The entries of a read.
   private static let sizes = 2...1_024
-  /// The range of the index with the key.
   private let stretch: IndexStretch
-  /// The record numbers in ``covered`` that have the key, in ascending order.
+  /// The numbers in ``covered`` with the key, in ascending order.
   private var numbers: [Int64] = []
-  /// The range of record numbers for which the last read has the answer; nil before the first read.
+  /// The record numbers for which the last read has the answer.
   private var covered: ClosedRange<Int64>?
-  /// The most entries of the last read.
   private var size = sizes.lowerBound
-  /// The cost of all reads so far, in index entries.
+  /// All reads so far, in index entries.
   private(set) var cost = 0
 
-  /// Creates a test for the key of a range; nil if the range has more than one key.
+  /// Returns nil for a range with more than one key.
   init?(_ stretch: IndexStretch) {
     guard stretch.range.lower == stretch.range.upper else { return nil }
     self.stretch = stretch
   }
 
-  /// Returns whether a record has the key. If the last read does not answer for this number, the
-  /// method reads again.
+  /// Reads again if the last read does not answer for this number.
   mutating func contains(_ number: Int64, in search: RecordSearch) throws -> Bool {
     guard let covered else {
       // If no record has the key, a read from the first number on shows that for all numbers.
@@ -47,14 +43,7 @@ struct NumberWindow {
     return low < numbers.count && numbers[low] == number
   }
 
-  /// Returns the number of entries to read next: twice as many as before if `number` follows soon
-  /// after `covered`, otherwise a quarter.
-  ///
-  /// - Parameters:
-  ///   - size: the most entries of the last read.
-  ///   - covered: the record numbers of the last read.
-  ///   - count: the number of entries that the last read has found.
-  ///   - number: a record number outside of `covered`.
+  /// Twice as many as before if `number` follows soon after `covered`, otherwise a quarter.
   private static func size(
     after size: Int, from covered: ClosedRange<Int64>, count: Int, to number: Int64
   ) -> Int {
@@ -64,7 +53,7 @@ struct NumberWindow {
     return isNear ? min(sizes.upperBound, size * 2) : max(sizes.lowerBound, size / 4)
   }
 
-  /// Reads up to ``size`` entries from a record number on.
+  /// Up to ``size`` entries from a record number on.
   private mutating func read(from number: Int64, in search: RecordSearch) throws {
     numbers.removeAll(keepingCapacity: true)
     try search.transaction.connection.query(

@@ -1,36 +1,30 @@
 import CloudKitModel
 import Foundation
 
-/// A computation of distances from one place, the centre, to places that are given as keys of the
-/// value index. The computation takes half the time of `Location.distance(to:)`.
+/// Distances from a centre to places given as keys of the value index, in half the time of
+/// `Location.distance(to:)`.
 struct PlaceDistance {
-  /// The greatest error of a distance, in metres. The error has two parts: the difference between
-  /// the place of a key and the true place, and the rounding of cosines. Rounding matters most for
-  /// short distances, and for distances to the other side of the earth.
+  /// The greatest error in metres: that of a key's place, and the rounding of cosines. Rounding
+  /// matters most for short distances, and for those to the other side of the earth.
   static let error = ValueKey.locationError + 0.5
 
-  /// The sine of the centre's latitude.
   private let sineOfLatitude: Double
-  /// The cosine of the centre's latitude.
   private let cosineOfLatitude: Double
-  /// The longitude of the centre in degrees.
+  /// The centre's longitude in degrees.
   private let longitude: Double
 
-  /// Prepares the computation of distances from a place.
   init(from center: Location) {
     sineOfLatitude = sine(center.latitude)
     cosineOfLatitude = cosine(center.latitude)
     longitude = center.longitude
   }
 
-  /// Returns the distance in metres from the centre to the place of a key. The greatest error is
-  /// ``error``.
-  ///
-  /// - Parameter key: the key of a location as a number (``ValueKey``).
+  /// The distance with an error of at most ``error``. `key` is that of a location as a number
+  /// (``ValueKey``).
   func metres(to key: UInt64) -> Double { acos(nearness(of: key)) * Location.earthRadius }
 
-  /// Returns the cosine of the angle between the centre and the place of a key, seen from the
-  /// earth's centre: from -1 to 1. A greater cosine means a nearer place.
+  /// The cosine, -1 to 1, of the angle to the centre, seen from the earth's centre. A greater one
+  /// means a nearer place.
   func nearness(of key: UInt64) -> Double {
     let place = ValueKey.coordinates(of: key)
     let sine = sin(place.latitude * .pi / 180)

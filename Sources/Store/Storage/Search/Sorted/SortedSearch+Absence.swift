@@ -1,14 +1,9 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// Visits the records without a value for a sort key, in the order of the next sort keys. In the
-  /// results, these records come after those with a value.
-  ///
-  /// - Parameters:
-  ///   - level: the index of the sort key.
-  ///   - start: the place of the last record of the previous page, if it has the shared values of
-  ///     the walk; otherwise nil.
-  /// - Returns: whether the page is full.
+  /// Visits the records without a value for a sort key, after those with a value, in the order of
+  /// the next sort keys. `start` is the last record of the previous page, if it has the shared
+  /// values of the walk. Returns whether the page is full.
   mutating func walkAbsent(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let key = keys[level].key
     // Every record has these times. If a filter requires a value of the field, every match has one.
@@ -48,11 +43,9 @@ extension SortedSearch {
     return try collectByNumber(ascending: keys[level].ascending, from: start)
   }
 
-  /// Reads the next records of the database in the order of their numbers, at most
-  /// `SearchEffort.absenceLimit`, and collects the matching ones without a value. If they do not
-  /// fill the page and more records follow, the method removes them from the collector.
-  ///
-  /// - Returns: true if the page is full or no records are left.
+  /// Collects matching records without a value among the next `SearchEffort.absenceLimit` records
+  /// of the database. If they do not fill the page and more records follow, they are removed
+  /// again, and the result is false.
   private mutating func collectNext(level: Int, from start: RecordOrder.Place?) throws -> Bool {
     let ascending = keys[level].ascending
     let before = collector
@@ -77,10 +70,8 @@ extension SortedSearch {
     return false
   }
 
-  /// Collects the matching records that the sieve does not exclude, in the order of their numbers,
-  /// until the page is full.
-  ///
-  /// - Returns: whether the page is full.
+  /// Collects records that the sieve does not exclude, by number, until the page is full. Returns
+  /// whether it is.
   private mutating func collectByNumber(
     ascending: Bool, from start: RecordOrder.Place?
   ) throws -> Bool {

@@ -1,8 +1,7 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// The number of a candidate, with its rank: the candidate's position in the order, as far as
-  /// cached columns show it (``CandidateRanking``).
+  /// A candidate with its rank by cached columns (``CandidateRanking``).
   private struct RankedNumber: Comparable {
     var rank: CandidateRanking.Rank
     var number: Int64
@@ -12,16 +11,11 @@ extension SortedSearch {
     }
   }
 
-  /// Collects candidates in the order of their ranks until the page is full.
+  /// Collects candidates by their ranks until the page is full, and returns whether it is.
   ///
-  /// The method selects the candidates with the lowest ranks, about twice as many as are missing on
-  /// the page, and reads them. If the page is not full then, it selects and reads the next ones,
-  /// four times as many.
-  ///
-  /// - Parameters:
-  ///   - candidates: the record numbers of a set that contains all matches.
-  ///   - ranking: the order by cached columns.
-  /// - Returns: whether the page is full.
+  /// The method selects about twice as many as are missing on the page, and reads them. If the
+  /// page is not full then, it selects four times as many next. `candidates` is a set with all
+  /// matches.
   mutating func collectRanked(
     _ candidates: RecordNumberSet, by ranking: CandidateRanking
   ) throws -> Bool {
@@ -54,11 +48,9 @@ extension SortedSearch {
     return try collectUnranked(unranked)
   }
 
-  /// Collects the records without a value for the first sort key. If it is the only sort key, these
-  /// records are in the order of their numbers, so the method ends when the page is full.
-  ///
-  /// - Parameter numbers: the numbers of these records, in ascending order.
-  /// - Returns: whether the page is full.
+  /// For records without a value for the first sort key, in ascending order. With a single sort
+  /// key, they are in the order of their numbers, so the method ends when the page is full.
+  /// Returns whether it is.
   private mutating func collectUnranked(_ numbers: [Int64]) throws -> Bool {
     guard keys.count == 1 else {
       for number in numbers { try consider(number) }
@@ -75,11 +67,9 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Returns the candidates with the lowest ranks after `last` that may be on the page: from
-  /// `capacity` to twice as many, or fewer if no more are left.
-  ///
-  /// - Parameter visitUnranked: gets the number of each candidate without a value for the first
-  ///   sort key.
+  /// The candidates with the lowest ranks after `last` that may be on the page: `capacity` to
+  /// twice as many, or fewer at the end. Candidates without a value for the first sort key are
+  /// visited.
   private func firstRanked(
     _ capacity: Int, of candidates: RecordNumberSet, by ranking: CandidateRanking,
     after last: RankedNumber?, visitUnranked: (Int64) -> Void
@@ -108,8 +98,8 @@ extension SortedSearch {
     return first
   }
 
-  /// Returns the cost of collecting `count` candidates, in index entries. If candidates can be
-  /// ranked, the search reads only about as many records as are missing on the page.
+  /// In index entries. Of ranked candidates, only about as many are read as are missing on the
+  /// page.
   func collectingCost(_ count: Int) -> Double {
     let count = Double(count)
     guard let rankCost = sieve.rankCost else { return count * search.effort.recordCost }

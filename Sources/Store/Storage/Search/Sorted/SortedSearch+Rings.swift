@@ -1,32 +1,25 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// The outer radius of the first ring in metres: small enough for a city centre.
+  /// The first outer radius in metres: small enough for a city centre.
   private static let firstRadius = 250.0
-  /// The greatest distance of two places, in metres.
+  /// The greatest distance in metres.
   private static let halfEarth = Location.earthRadius * .pi
-  /// An upper bound of the error of a distance computed from a key, in metres.
+  /// An upper bound for a distance computed from a key, in metres.
   private static let margin = 2.0
 
-  /// Returns the cost, in index entries, of seeking the ranges of a ring: two ranges in each band
-  /// of latitude, a tenth of a degree wide.
-  ///
-  /// - Parameter distance: the inner radius of the ring in metres.
+  /// In index entries: two ranges in each band of latitude, a tenth of a degree wide. `distance`
+  /// is the inner radius in metres.
   static func effort(ofRingFrom distance: Double) -> Double {
     let bands = min(1_800, 2 * distance / Location.earthRadius * 1_800 / .pi)
     return 2 * bands * Double(NumberWindow.seekCost)
   }
 
-  /// Visits the places of a field by their distance from the centre of the sort, in rings, until
-  /// the page is full. In descending order, the centre of the rings is the place on the other side
-  /// of the earth: the farthest place comes first.
+  /// Visits places in rings around the centre of the sort, until the page is full, and returns
+  /// whether it is. In descending order, the rings have their centre on the other side of the
+  /// earth: the farthest place comes first.
   ///
-  /// - Parameters:
-  ///   - path: the path through the field's places.
-  ///   - level: the index of the sort key.
-  ///   - start: the place of the last record of the previous page, if it has the shared values of
-  ///     the walk; otherwise nil.
-  /// - Returns: whether the page is full.
+  /// `start` is the last record of the previous page, if it has the shared values of the walk.
   mutating func walkRings(
     of path: AccessPath, level: Int, from start: RecordOrder.Place?
   ) throws -> Bool {
@@ -76,9 +69,8 @@ extension SortedSearch {
     }
   }
 
-  /// Returns the ranges of keys for a ring on a path. If the bands of latitude have few places, the
-  /// result is one range with all places in the bands: checking these places costs less than
-  /// seeking many ranges.
+  /// If the bands of latitude have few places, one range has them all: checking them costs less
+  /// than seeking many ranges.
   private func ranges(
     of ring: LocationRanges, on path: AccessPath, field: Int64
   ) throws -> [KeyRange] {
@@ -92,16 +84,12 @@ extension SortedSearch {
     return ring.ranges
   }
 
-  /// Collects the matching records of a ring, in the order of the distances computed from their
-  /// keys.
+  /// In the order of the keys' distances, in metres. Returns whether the page is full, and no
+  /// place outside of the ring can be on it.
   ///
   /// - Parameters:
-  ///   - path: the path with the ranges of the ring.
-  ///   - origin: the centre of the ring.
-  ///   - inner: the distance up to which places were visited before, in metres.
-  ///   - outer: the distance up to which places are visited, in metres.
-  ///   - level: the index of the sort key.
-  /// - Returns: whether the page is full, and no place outside of the ring can be on it.
+  ///   - inner: the distance up to which places were visited before.
+  ///   - outer: the distance up to which places are visited.
   private mutating func collectRing(
     _ path: AccessPath, around origin: Location, beyond inner: Double, within outer: Double,
     level: Int
@@ -126,14 +114,13 @@ extension SortedSearch {
     return isFull(to: outer, level: level)
   }
 
-  /// Returns whether the page is full, and the first record after the page is nearer than
-  /// `distance` by more than ``margin``.
+  /// The first record after the page is nearer than `distance` by more than ``margin``.
   private mutating func isFull(to distance: Double, level: Int) -> Bool {
     farthest(level: level).map { $0 + Self.margin < distance } ?? false
   }
 
-  /// Returns the distance in metres from the centre of the rings to the first record after the
-  /// page; nil if the page is not full, or if this record has no distance.
+  /// Metres from the centre of the rings to the first record after the page; nil if the page is
+  /// not full, or if this record has no distance.
   private mutating func farthest(level: Int) -> Double? {
     guard collector.isFull, case .double(let last)? = collector.bound()?.values[level] else {
       return nil
@@ -141,15 +128,13 @@ extension SortedSearch {
     return fromOrigin(last, level)
   }
 
-  /// Converts a distance from the centre of the sort, in metres, to a distance from the centre of
-  /// the rings.
+  /// Metres from the centre of the sort, as metres from the centre of the rings.
   private func fromOrigin(_ distance: Double, _ level: Int) -> Double {
     keys[level].ascending ? distance : Self.halfEarth - distance
   }
 }
 
 extension Location {
-  /// The place on the other side of the earth.
   fileprivate var antipode: Location {
     Location(latitude: -latitude, longitude: longitude > 0 ? longitude - 180 : longitude + 180)
   }

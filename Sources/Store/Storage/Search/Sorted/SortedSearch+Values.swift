@@ -1,15 +1,9 @@
 import CloudKitModel
 
 extension SortedSearch {
-  /// Visits the records of a walk in the order of a field's values, ascending or descending as the
-  /// sort key says.
-  ///
-  /// - Parameters:
-  ///   - path: the path through the field's values.
-  ///   - level: the index of the sort key.
-  ///   - start: the place of the last record of the previous page, if it has the shared values of
-  ///     the walk; otherwise nil.
-  /// - Returns: whether the page is full.
+  /// Visits the records of a walk in the order of a field's values, as the sort key says. `start`
+  /// is the last record of the previous page, if it has the shared values of the walk. Returns
+  /// whether the page is full.
   mutating func walkValues(
     of path: AccessPath, level: Int, from start: RecordOrder.Place?
   ) throws -> Bool {
@@ -34,8 +28,7 @@ extension SortedSearch {
       : try walkGroups(&reader, level: level)
   }
 
-  /// Returns the index of the range that contains a key, or of the first range after the key; nil
-  /// if there is none. Ranges are counted in the order of reading.
+  /// The range with a key, or the first after it, counted in the order of reading.
   private static func stretch(
     of key: [UInt8], on path: AccessPath, isDescending: Bool
   ) -> Int? {
@@ -47,8 +40,7 @@ extension SortedSearch {
     return path.stretches.firstIndex { !$0.range.upper.lexicographicallyPrecedes(key) }
   }
 
-  /// Visits the records of a walk by the last sort key. Records with one value come in the order of
-  /// their numbers, as in the index.
+  /// Walks by the last sort key. Records with one value come by number, as in the index.
   private mutating func walkInOrder(_ reader: inout EntryReader, level: Int) throws -> Bool {
     var lastKey = IndexKey([])
     var size = search.query.limit + 24
@@ -66,8 +58,7 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Reads the next `limit` entries of a walk, and returns those of records that the complete
-  /// conditions do not exclude.
+  /// Leaves out records that the complete conditions exclude.
   mutating func entries(of reader: inout EntryReader, _ limit: Int) throws -> [IndexEntryPlace] {
     let filter = sieve
     let (entries, count) = try reader.entries(limit, in: search) { filter.mayMatch($0) }
@@ -75,12 +66,9 @@ extension SortedSearch {
     return entries
   }
 
-  /// Visits the records of a walk by a sort key that is not the last one. A *group* is the records
-  /// with one value.
-  ///
-  /// The records of a small group are read and sorted. If a group has more than
-  /// `SearchEffort.groupLimit` entries, the search walks the index of the next sort key for this
-  /// group.
+  /// For a sort key that is not the last. The records with one value, a *group*, are read and
+  /// sorted. For a group of more than `SearchEffort.groupLimit` entries, the search walks the
+  /// index of the next sort key.
   private mutating func walkGroups(_ reader: inout EntryReader, level: Int) throws -> Bool {
     var key = IndexKey([])
     var group: [Int64] = []
@@ -104,10 +92,8 @@ extension SortedSearch {
     return try collect(&group, level: level)
   }
 
-  /// Reads the records of a group, adds the matching ones to the collector, and empties the group.
-  /// The collector sorts them.
-  ///
-  /// - Returns: whether the page is full.
+  /// Reads a group, whose matches the collector sorts, and empties it. Returns whether the page is
+  /// full.
   private mutating func collect(_ group: inout [Int64], level: Int) throws -> Bool {
     for number in group {
       try consider(number)
@@ -116,15 +102,10 @@ extension SortedSearch {
     return collector.isFull
   }
 
-  /// Visits the records of a large group by a walk in the order of the next sort key.
+  /// Visits a large group in the order of the next sort key. `level` is that of the walk that has
+  /// found the group. Returns whether the page is full.
   ///
-  /// - Parameters:
-  ///   - key: the key of the group's value.
-  ///   - level: the level of the walk that has found the group.
-  /// - Returns: whether the page is full.
-  ///
-  /// - Throws: ``WalkIsLonger`` for this level, if collecting all candidates costs less than the
-  ///   walk through this group.
+  /// - Throws: ``WalkIsLonger`` for this level, if collecting all candidates costs less.
   private mutating func walkGroup(of key: [UInt8], level: Int) throws -> Bool {
     guard let field = search.type.field(for: keys[level].key) else { return false }
     let stretch = IndexStretch(field: field.number, range: KeyRange(key))

@@ -1,47 +1,40 @@
 import CloudKitModel
 
-/// The search for one page of a query's results, in the order of the sort keys. Without sort keys,
-/// the order is that of the record numbers.
+/// The search for one page in the order of the sort keys, or of the record numbers.
 ///
-/// A *candidate* is a record that may match. If there are few candidates, the search reads and
-/// sorts them all. Otherwise it *walks* the index of the first sort key: it visits the record
-/// numbers in the order of the index. The sieve (``CandidateSieve``) excludes most records that
-/// cannot match before they are read.
+/// If there are few candidates, the search reads and sorts them all. Otherwise it *walks* the
+/// index of the first sort key: it visits record numbers in the order of the index. The sieve
+/// (``CandidateSieve``) excludes most records that cannot match before they are read.
 ///
-/// - Records with the same value come in the order of the next sort key. If there are many of them,
-///   the search walks the index of the next sort key. The *shared* value is then a further
-///   condition.
+/// - Records with the same value come in the order of the next sort key. If there are many, the
+///   search walks its index; the *shared* value is then a further condition.
 /// - Records without a value come last, in the order of the next sort key.
 /// - A sort by distance visits the places in growing rings around a centre.
 ///
 /// A *level* is the index of a sort key in ``keys``. A walk has the level of the sort key whose
 /// index it follows.
 struct SortedSearch {
-  /// The value that all records of a walk have for a sort key before the walk's own.
+  /// The common value of a walk's records for a sort key before the walk's own.
   enum Shared {
-    /// The records have the value with this key (``ValueKey``).
+    /// The key of the value (``ValueKey``).
     case key([UInt8])
-    /// The records have no value.
     case absence
   }
 
-  /// The search, with the query and its paths.
   let search: RecordSearch
-  /// The order of the query's results.
   let order: RecordOrder
-  /// The matching records found so far, as far as they can be on the page.
+  /// The matches so far that can be on the page.
   var collector: RecordCollector
-  /// The filter that excludes records before they are read, by the conditions of the search.
+  /// Excludes records before they are read.
   var sieve: CandidateSieve
-  /// The shared values of the present walk, one for each sort key before the walk's own.
+  /// One for each sort key before the walk's own.
   var shared: [Shared] = []
-  /// The order of candidates by cached columns, for which no record is read; nil if there is none.
+  /// The ranking by cached columns, without reading records.
   private(set) var ranking: CandidateRanking?
 
-  /// The sort keys; empty for the order of record numbers.
+  /// The sort keys; none for the order of record numbers.
   var keys: [SortKey] { order.sortKeys }
 
-  /// Creates a sorted search, with the conditions of the filters.
   init(_ search: RecordSearch) throws {
     self.search = search
     order = RecordOrder(sortKeys: search.query.query.sortKeys)
@@ -49,10 +42,8 @@ struct SortedSearch {
     sieve = CandidateSieve(try search.conditions(), effort: search.effort)
   }
 
-  /// Executes the search. The caller sets `collector.start` before, for a page after the first one.
-  ///
-  /// - Returns: the records of the page, and the place of its last record; the place is nil if no
-  ///   more records follow.
+  /// The caller sets `collector.start` for a later page. Returns the place of the last record if
+  /// more follow.
   mutating func run() throws -> ([StoredRecord.Row], RecordOrder.Place?) {
     if let few = try fewCandidates() {
       for number in few {
@@ -77,9 +68,8 @@ struct SortedSearch {
     return collector.page()
   }
 
-  /// Returns the numbers of all candidates in ascending order, for two kinds of queries: those with
-  /// a filter on record names, and those without sort keys in one zone. For another query, the
-  /// result is nil.
+  /// All candidates in ascending order, for a filter on record names, or for one zone without sort
+  /// keys; otherwise nil.
   private mutating func fewCandidates() throws -> [Int64]? {
     for path in search.paths {
       if case .names(let names) = path.source { return try search.numbers(ofRecordsNamed: names) }
@@ -87,8 +77,8 @@ struct SortedSearch {
     return keys.isEmpty ? try search.recordsOfZone()?.sorted : nil
   }
 
-  /// Reads a record, unless the sieve excludes it. If the record matches and has the shared values,
-  /// the method adds it to the collector.
+  /// Reads a record unless the sieve excludes it, and collects it if it matches and has the shared
+  /// values.
   mutating func consider(_ number: Int64) throws {
     guard try sieve.admits(number, in: search) else { return }
     sieve.noteRead()
@@ -98,8 +88,7 @@ struct SortedSearch {
     collector.add(candidate.row, at: place)
   }
 
-  /// Returns whether a value equals the shared one. Two values with the same truncated key count as
-  /// equal.
+  /// Values with the same truncated key count as equal.
   private static func has(_ value: RecordValue?, _ shared: Shared) -> Bool {
     switch shared {
     case .absence: value == nil
@@ -107,9 +96,8 @@ struct SortedSearch {
     }
   }
 
-  /// Reports to the search cache what this search has spent because cached columns or lists are
-  /// missing. A cost up to twice that of reading the records of the page is not reported. The
-  /// method does nothing without conditions.
+  /// The cost of missing columns and lists. Up to twice the cost of reading the page's records is
+  /// not reported.
   private func reportMissingEntries() throws {
     guard sieve.hasConditions else { return }
     let fair = 2 * Double(search.query.limit) * search.effort.recordCost
@@ -118,21 +106,17 @@ struct SortedSearch {
 
   // MARK: Walking
 
-  /// The error that ends a walk because collecting all candidates costs less.
+  /// Ends a walk because collecting all candidates costs less.
   struct WalkIsLonger: Error {
-    /// The level of the walk that ends.
     var level: Int
   }
 
-  /// Visits the records with the shared values, in the order of the sort keys from `level` on,
-  /// until the page is full or no records are left.
+  /// Visits the records with the shared values, by the sort keys from `level` on, until the page
+  /// is full, and returns whether it is.
   ///
-  /// If collecting all candidates turns out to cost less, the method removes the records of this
-  /// walk from the collector, and calls ``collectAll()``.
-  ///
-  /// - Parameter level: the level of the walk. Beyond the last sort key, and for a sort key without
-  ///   a complete index, the method calls ``collectAll()``.
-  /// - Returns: whether the page is full.
+  /// If collecting all candidates turns out to cost less, the records of this walk are removed
+  /// from the collector, and ``collectAll()`` follows. It also serves beyond the last sort key,
+  /// and for a sort key without a complete index.
   mutating func walk(level: Int) throws -> Bool {
     guard level < keys.count, let path = search.path(along: keys[level].key) else {
       return try collectAll()
@@ -163,30 +147,26 @@ struct SortedSearch {
     }
   }
 
-  /// Returns the fixed cost of a walk in index entries. For a sort by distance that begins after a
-  /// previous page, it is the cost of seeking the first ring; otherwise it is 0.
+  /// In index entries: for a sort by distance after a previous page, the cost of seeking the first
+  /// ring.
   private func overhead(level: Int, from start: RecordOrder.Place?) -> Double {
     guard keys[level].relativeLocation != nil, case .double(let distance)? = start?.values[level]
     else { return 0 }
     return Self.effort(ofRingFrom: distance)
   }
 
-  /// Returns whether a record at this place in the order has the shared values.
   private func isShared(by place: RecordOrder.Place) -> Bool {
     zip(place.values, shared).allSatisfy { Self.has($0, $1) }
   }
 
-  /// Returns the cost of one entry of a walk, in index entries: 1, or 3 for a sort by distance,
-  /// because a distance must be computed.
+  /// The cost in index entries. A sort by distance computes a distance for each.
   func entryCost(level: Int) -> Double { keys[level].relativeLocation == nil ? 1 : 3 }
 
-  /// Adds all matching records with the shared values to the collector, without a walk. The
-  /// collector sorts them.
+  /// Collects all matches with the shared values without a walk, and returns whether the page is
+  /// full.
   ///
-  /// If the sieve has no complete set of candidates, it may gather one. If it then has none, the
-  /// method reads all records of the type that the sieve does not exclude.
-  ///
-  /// - Returns: whether the page is full.
+  /// Without a complete set of candidates, the sieve may gather one. Otherwise all records of the
+  /// type that the sieve does not exclude are read.
   mutating func collectAll() throws -> Bool {
     if case .key? = shared.last, sieve.candidates == nil { try sieve.completeLast(in: search) }
     if sieve.candidates == nil {
