@@ -9,7 +9,7 @@ public final class MemoryAssetStore: AssetStore {
   /// Creates an empty storage.
   public init() {}
 
-  /// Always nil.
+  /// Nil, since arrivals are in memory too.
   public var arrivals: String? { nil }
 
   /// The number of assets.

@@ -80,7 +80,7 @@ struct CourierCursorTable: Table {
       == 1
   }
 
-  /// The cursor stays.
+  /// Deletes the answer alone, so the reader goes on after it.
   func forget(_ answer: CourierAnswer) throws {
     try connection.run(
       Self.sql.forgetAnswer,

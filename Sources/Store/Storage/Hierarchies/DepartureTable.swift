@@ -94,29 +94,22 @@ struct DepartureTable: Table {
     try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
+  private static func addition(of records: String) -> Statement {
+    """
+    INSERT INTO departures (database_id, zone_number, top_number, version, record_number,
+      record_name, type_number, arrived, departed)
+    SELECT hierarchy.database_id, hierarchy.zone_number, hierarchy.top_number, $2,
+      hierarchy.record_number, records.record_name, records.type_number, hierarchy.arrived, $3
+    FROM hierarchy
+    JOIN records ON records.database_id = hierarchy.database_id
+      AND records.record_number = hierarchy.record_number
+    WHERE hierarchy.database_id = $1 AND \(records)
+    """
+  }
+
   struct Statements {
-    let add: Statement = """
-      INSERT INTO departures (database_id, zone_number, top_number, version, record_number,
-        record_name, type_number, arrived, departed)
-      SELECT hierarchy.database_id, hierarchy.zone_number, hierarchy.top_number, $2,
-        hierarchy.record_number, records.record_name, records.type_number, hierarchy.arrived, $3
-      FROM hierarchy
-      JOIN records ON records.database_id = hierarchy.database_id
-        AND records.record_number = hierarchy.record_number
-      WHERE hierarchy.database_id = $1
-        AND hierarchy.record_number = $4
-      """
-    let addAll: Statement = """
-      INSERT INTO departures (database_id, zone_number, top_number, version, record_number,
-        record_name, type_number, arrived, departed)
-      SELECT hierarchy.database_id, hierarchy.zone_number, hierarchy.top_number, $2,
-        hierarchy.record_number, records.record_name, records.type_number, hierarchy.arrived, $3
-      FROM hierarchy
-      JOIN records ON records.database_id = hierarchy.database_id
-        AND records.record_number = hierarchy.record_number
-      WHERE hierarchy.database_id = $1
-        AND hierarchy.zone_number = $4 AND hierarchy.top_number = $5
-      """
+    let add = addition(of: "hierarchy.record_number = $4")
+    let addAll = addition(of: "hierarchy.zone_number = $4 AND hierarchy.top_number = $5")
     let latest: Statement = """
       SELECT version FROM departures
       WHERE database_id = $1 AND zone_number = $2 AND top_number = $3

@@ -25,7 +25,7 @@ struct WriteSchedule {
   /// The jobs that a thread may take although the other threads then have none. The common cost of
   /// a transaction, such as the commit, is more than few jobs gain by several threads.
   private let leastShare: Int
-  /// Oldest first.
+  /// The jobs of a kind in the order in which they came, since those of one database must keep it.
   private var waiting: [JobKind: [any StoreJob]] = [:]
   private var order: [JobKind] = [.short, .dispatch, .bulk]
   /// Whether the last transaction of a database had other jobs than short ones. A missing database

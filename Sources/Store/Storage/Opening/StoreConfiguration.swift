@@ -71,8 +71,8 @@ public struct StoreConfiguration: Sendable {
   public var role: Role
   /// The most waiting writes; further ones fail with ``StoreError/Code/overloaded``.
   public var waitingWrites = 10_000
-  /// The writing connections of a server on PostgreSQL, each with its own thread, at least 1.
-  /// Others have one.
+  /// The writing connections of a server on PostgreSQL, each with its own thread, at least 1. A
+  /// store in a file has one, and so has a tool.
   public var writers = 4
 
   /// The most writes of one commit, at least 1.

@@ -68,7 +68,7 @@ struct RecordTypeTable: Table {
     return entry
   }
 
-  /// Dropped or not.
+  /// Also for a dropped type, because tombstones keep its number.
   ///
   /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func name(ofType number: Int64) throws -> String {

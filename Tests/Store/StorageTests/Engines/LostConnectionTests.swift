@@ -58,7 +58,7 @@ struct LostConnectionTests {
     try await withPlace { place in
       let connection = try Self.connect(to: place.overProxy)
       defer { connection.close() }
-      // Several probes long.
+      // PostgreSQL itself is slow here, for longer than several probes: that is the case tested.
       let found = try connection.first("SELECT 7::int8 FROM pg_sleep(3)", []) { $0.integer(0) }
       #expect(found == 7)
     }
@@ -126,6 +126,7 @@ struct LostConnectionTests {
         try await AbandonableReads.within {
           try await store.transactions.read { transaction in
             hasBegun.raise()
+            // It ends only by its cancellation.
             try transaction.connection.query("SELECT pg_sleep(600)", []) { _ in }
           }
         }

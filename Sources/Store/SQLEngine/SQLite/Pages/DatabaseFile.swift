@@ -208,7 +208,7 @@ package struct DatabaseFile {
       + "contents of its log again"
   }
 
-  /// Remembers a failure.
+  /// A failed sync may have lost pages that later syncs no longer report.
   private func sync(_ flags: Int32) -> Int32 {
     let result = state.pointee.system.pointee.xSync(file, flags)
     if result != SQLITE_OK { state.pointee.hasFailedSync = true }
