@@ -22,14 +22,13 @@ package final class WebAuthTokens: Sendable {
     var rotation = SessionRotation()
   }
 
-  /// Seconds for which a server that uses its store alone uses a cached token. A server that shares
-  /// its store reads the token for each request.
-  static let trust = 30.0
+  /// Seconds for which a server uses a cached token: one that uses its store alone, and one that
+  /// shares its store with servers that may end a session.
+  static let (trust, sharedTrust) = (30.0, 1.0)
   /// The most tokens in the cache. At the limit the cache is emptied.
   private static let capacity = 50_000
 
   private let store: AccountService
-  /// Seconds for which this server uses a cached token: ``trust``, or 0 if the store is shared.
   private let trust: Double
   private let clock: @Sendable () -> Timestamp
   /// The cached tokens by their hashes. With the hash as the key, the time of a lookup does not
@@ -46,7 +45,7 @@ package final class WebAuthTokens: Sendable {
     store: AccountService, isShared: Bool, clock: @escaping @Sendable () -> Timestamp
   ) {
     self.store = store
-    trust = isShared ? 0 : Self.trust
+    trust = isShared ? Self.sharedTrust : Self.trust
     self.clock = clock
   }
 
