@@ -2,22 +2,26 @@
 /// steps can happen.
 ///
 /// One database, some servers. A server that is paused is one whose steps do not come; one whose time is
-/// over may be struck off at any moment, whether it works or not. Each transaction on the database's row
-/// is one step, for the row's lock makes it one; a save is two, so that it can be tried what happens
-/// without the lock.
+/// over may be struck off at any moment, whether it works or not. A save and a dispatch are two steps each:
+/// they read without a lock, and their commit finds whether a number of the database was drawn since. If
+/// so, the commit reads again, under the lock of the database's row. Other transactions are one step.
 package struct LeaseModel: ProtocolModel {
   /// A rule that is removed from the protocol.
   package enum Flaw: CaseIterable {
-    /// A server that takes over does not wait for the commits that are under way.
-    case takesWithoutLock
+    /// A server that takes over draws no number.
+    case takesWithoutNumber
+    /// A dispatch draws no number.
+    case dispatchesWithoutNumber
     /// Transactions of the dispatcher do not look how far the changes are dispatched.
     case completesBlindly
     /// Word that was left is forgotten after the outbox was looked into, and not before.
     case forgetsWordLate
-    /// Word that was left before is taken for heard while a commit counts on it.
-    case hearsDuringCommit
+    /// A wake-up that was there when the leases were read is not set again.
+    case trustsWakeUpThatWasRead
     /// A lease is ended though changes wait.
     case endsLeaseEarly
+    /// The end of a lease draws no number.
+    case endsLeaseWithoutNumber
     /// There is no wake-up for changes that another server dispatches.
     case leavesNoWord
   }
@@ -56,6 +60,20 @@ package struct LeaseModel: ProtocolModel {
     var lane = Lane.idle
     /// It has asked for word, and is about to look.
     var wordHeard = false
+    /// Its transaction under way. It has one at a time.
+    var transaction: Transaction?
+  }
+
+  /// A save, or a dispatch, between its reading and its commit.
+  struct Transaction: Hashable {
+    var isSave: Bool
+    /// What it has read; nil if a number was drawn since.
+    var read: Read?
+  }
+
+  struct Read: Hashable {
+    var lease: Lease?
+    var through: Int
   }
 
   struct Lease: Hashable {
@@ -66,9 +84,6 @@ package struct LeaseModel: ProtocolModel {
   var servers: [Server]
   var registered: Set<Int> = []
   var lease: Lease?
-  /// The server that has locked the database's row, with the lease that it has seen.
-  var saving: Int?
-  var seenByWriter: Lease?
   var changes = 0
   /// Up to here the changes are dispatched.
   var through = 0
@@ -114,20 +129,19 @@ package struct LeaseModel: ProtocolModel {
         // It notices when it renews its registration.
         add { $0.servers[place].id = nil }
       }
-      if saving == place { add { $0.commit(by: place, flaw) } }
+      if let transaction = server.transaction {
+        add { $0.commit(transaction, by: place, flaw) }
+      }
       if !server.committed.isEmpty { add { $0.handOver(by: place) } }
       if let id = server.id {
-        if let lease, !registered.contains(lease.holder),
-          saving == nil || flaw == .takesWithoutLock
-        {
-          add {
-            $0.lease = Lease(holder: id)
-            $0.fallBehind(place)
+        if let lease, !registered.contains(lease.holder) {
+          add { state in
+            state.lease = Lease(holder: id)
+            state.fallBehind(place)
+            if flaw != .takesWithoutNumber { state.drawNumber() }
           }
         }
-        let isKept =
-          saving != nil && seenByWriter?.hasPendingWakeUp == true && flaw != .hearsDuringCommit
-        if lease?.holder == id, lease?.hasPendingWakeUp == true || server.wordHeard, !isKept {
+        if lease?.holder == id, lease?.hasPendingWakeUp == true || server.wordHeard {
           add { $0.hearWord(place, flaw) }
         }
       }
@@ -150,20 +164,21 @@ package struct LeaseModel: ProtocolModel {
       if state != self { next.append(state) }
     }
     for place in servers.indices {
-      if saving == nil, changes < limits.saves {
-        add { state in
-          state.saving = place
-          state.seenByWriter = state.lease
-        }
+      let saving = servers.count { $0.transaction?.isSave == true }
+      if servers[place].transaction == nil, changes + saving < limits.saves {
+        add { $0.servers[place].transaction = Transaction(isSave: true, read: $0.present) }
       }
       if crashes < limits.crashes { add { $0.crash(place) } }
       let server = servers[place]
       // Leases with nothing to do are ended some time. That this looks for changes once more is left out:
       // they must not have to wait for it.
-      if let id = server.id, lease?.holder == id, server.isQuiet, saving == nil,
+      if let id = server.id, lease?.holder == id, server.isQuiet,
         !hasWaitingChanges || flaw == .endsLeaseEarly
       {
-        add { $0.lease = nil }
+        add { state in
+          state.lease = nil
+          if flaw != .endsLeaseWithoutNumber { state.drawNumber() }
+        }
       }
     }
     if strikes < limits.strikes {
@@ -194,35 +209,50 @@ package struct LeaseModel: ProtocolModel {
     for place in servers.indices { servers[place].id = servers[place].id.map { numbers[$0] ?? 0 } }
     registered = Set(registered.map { numbers[$0] ?? 0 })
     if let holder = lease?.holder { lease?.holder = numbers[holder] ?? 0 }
-    if let holder = seenByWriter?.holder { seenByWriter?.holder = numbers[holder] ?? 0 }
+    for place in servers.indices {
+      if let holder = servers[place].transaction?.read?.lease?.holder {
+        servers[place].transaction?.read?.lease?.holder = numbers[holder] ?? 0
+      }
+    }
   }
 
   private mutating func crash(_ place: Int) {
     crashes += 1
     servers[place] = Server()
-    if saving == place {
-      saving = nil
-      seenByWriter = nil
-    }
   }
 
-  private mutating func commit(by place: Int, _ flaw: Flaw?) {
+  /// The committed state that transactions read.
+  private var present: Read { Read(lease: lease, through: through) }
+
+  /// Transactions that have read before will find that the number has changed.
+  private mutating func drawNumber() {
+    for place in servers.indices { servers[place].transaction?.read = nil }
+  }
+
+  private mutating func commit(_ transaction: Transaction, by place: Int, _ flaw: Flaw?) {
+    servers[place].transaction = nil
+    let read = transaction.read ?? present
+    guard transaction.isSave else {
+      if case .completing(let batch) = servers[place].lane {
+        complete(batch, by: place, having: read, flaw)
+      }
+      return
+    }
     changes += 1
     let id = servers[place].id
-    if let seen = seenByWriter {
+    if let seen = read.lease {
       if seen.holder == id || id == nil {
         servers[place].committed.append(changes)
       }
-      // Where there is word already, there is nothing to be written.
-      if seen.holder != id, !seen.hasPendingWakeUp, flaw != .leavesNoWord {
+      let isTrusted = seen.hasPendingWakeUp && flaw == .trustsWakeUpThatWasRead
+      if seen.holder != id, !isTrusted, flaw != .leavesNoWord {
         lease?.hasPendingWakeUp = true
       }
     } else {
       lease = Lease(holder: id ?? 0)
       servers[place].committed.append(changes)
     }
-    saving = nil
-    seenByWriter = nil
+    drawNumber()
   }
 
   private mutating func handOver(by place: Int) {
@@ -269,8 +299,10 @@ package struct LeaseModel: ProtocolModel {
         state.servers[place].waiting = []
       }
     case .idle: break
-    case .completing(let batch):
-      if saving == nil { add { $0.complete(batch, by: place, flaw) } }
+    case .completing:
+      if server.transaction == nil {
+        add { $0.servers[place].transaction = Transaction(isSave: false, read: $0.present) }
+      }
     case .doubting:
       add { state in
         let isOurs = server.id != nil && state.lease?.holder == server.id
@@ -280,24 +312,24 @@ package struct LeaseModel: ProtocolModel {
     }
   }
 
-  private mutating func complete(_ batch: [Int], by place: Int, _ flaw: Flaw?) {
-    if let id = servers[place].id, lease?.holder != id {
+  private mutating func complete(
+    _ batch: [Int], by place: Int, having read: Read, _ flaw: Flaw?
+  ) {
+    if let id = servers[place].id, read.lease?.holder != id {
       servers[place].lane = .doubting
       servers[place].waiting = []
       servers[place].isBehind = false
       return
     }
     servers[place].lane = .idle
-    if flaw == .completesBlindly {
-      log += batch
-      through = max(through, batch.last ?? 0)
-      return
-    }
-    let new = batch.filter { $0 > through }
+    let new = flaw == .completesBlindly ? batch : batch.filter { $0 > read.through }
     guard let first = new.first, let last = new.last else { return }
-    guard first == through + 1, new == Array(first...last) else { return fallBehind(place) }
+    if flaw != .completesBlindly {
+      guard first == read.through + 1, new == Array(first...last) else { return fallBehind(place) }
+    }
     log += new
-    through = last
+    through = max(through, last)
+    if flaw != .dispatchesWithoutNumber { drawNumber() }
   }
 }
 

@@ -17,9 +17,10 @@ extension DispatchLeaseTable {
   /// After the call, the outbox has only the changes that this process dispatches. A change of a
   /// divided database has one element for each part of this server.
   ///
-  /// The transaction has locked the databases' rows. Every transaction that grants a lease locks
-  /// them too, so no lease changes its holder meanwhile. The writer calls the method before each
-  /// commit. The method does nothing on a store for one server.
+  /// The transaction has locked the databases' rows, or will find before the commit that their
+  /// numbers have changed (``StoreTransaction/lockUnchanged()``). Every transaction that grants or
+  /// ends a lease draws a number, so no lease changes its holder meanwhile. The writer calls the
+  /// method before each commit. The method does nothing on a store for one server.
   func pointToChanges() throws {
     guard let identity = transaction.context.identity, !transaction.outbox.isEmpty else { return }
     var parts: [DatabaseID: [DatabasePart]] = [:]
@@ -84,28 +85,20 @@ extension DispatchLeaseTable {
     return others
   }
 
-  /// Sets `wake_up` in the rows of other servers where it is not set, and adds their holders to
-  /// ``StoreTransaction/serversToWake``.
+  /// Sets `wake_up` in the rows of other servers, also where it was set when the leases were read:
+  /// the holder may have cleared it since. The row lock of the update keeps the wake-up until this
+  /// transaction's changes are visible, because a server that clears wake-ups skips locked rows.
   private func wakeUp(
     othersOf leases: [DispatchLease], from server: ServerID?, adding wakeUps: inout RowInsertion
   ) throws {
     let others = leases.filter { $0.holder != server?.rawValue }
     guard let database = others.first?.part.database else { return }
-    let key = [SQLValue.id(database), .integer(server?.rawValue ?? 0)]
-    var kept: Set<Int> = []
-    if others.contains(where: \.hasPendingWakeUp) {
-      // The row lock keeps the pending wake-up until this transaction's changes are visible,
-      // because a server that clears wake-ups skips locked rows.
-      try connection.query(Self.sql.changes.others, key) { kept.insert(Int($0.integer(0))) }
-    }
-    let unaware = others.filter { !kept.contains($0.part.number) }
-    if unaware.isEmpty { return }
     try wakeUps.add(in: connection) {
       $0.append(database.rawValue)
       $0.append(server?.rawValue ?? 0)
     }
     transaction.serversToWake.formUnion(
-      unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
+      others.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
   /// Leases a database to a server, unless the present holder is still registered. The dispatch of
@@ -151,19 +144,12 @@ extension DispatchLeaseTable {
   struct ChangesStatements {
     let add: Statement =
       "INSERT INTO dispatch_leases (database_id, holder, wake_up) VALUES ($1, $2, 0)"
-    let others = """
-      SELECT part FROM dispatch_leases WHERE database_id = $1 AND holder <> $2 AND wake_up = 1
-      ORDER BY part FOR SHARE
-      """.except(.onPostgreSQL)
     let wakeUp = RowStatement(
-      """
-      UPDATE dispatch_leases SET wake_up = 1
-      WHERE database_id = $1 AND holder <> $2 AND wake_up = 0
-      """, [.integer, .integer]
+      "UPDATE dispatch_leases SET wake_up = 1 WHERE database_id = $1 AND holder <> $2",
+      [.integer, .integer]
     ) {
       """
-      UPDATE dispatch_leases SET wake_up = 1 FROM \($0)
-      WHERE database_id = c1 AND holder <> c2 AND wake_up = 0
+      UPDATE dispatch_leases SET wake_up = 1 FROM \($0) WHERE database_id = c1 AND holder <> c2
       """
     }
     let takeOver: Statement = """

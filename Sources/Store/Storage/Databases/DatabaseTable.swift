@@ -102,6 +102,11 @@ struct DatabaseTable: Table {
     try connection.query(Self.sql.lock, [.id(database)]) { _ in }
   }
 
+  /// Locks a database's row, and draws a number that nobody uses. Only for a shared store.
+  func lockAndDraw(_ database: DatabaseID) throws {
+    try connection.run(Self.sql.draw, [.id(database)])
+  }
+
   /// Creates a database with its default zone. The new row needs no lock, because no other
   /// transaction can see it before the commit.
   ///
@@ -211,6 +216,8 @@ struct DatabaseTable: Table {
     /// rows.
     let lockAll = "LOCK TABLE databases IN EXCLUSIVE MODE".except([.onPostgreSQL, .wholeTable])
     let lock = "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE".except(.onPostgreSQL)
+    let draw = "UPDATE databases SET last_number = last_number + 1 WHERE database_id = $1"
+      .except(.onPostgreSQL)
     let numbers = RowQuery([.integer]) { _ in selectionOfNumbers }
     let lockedNumbers = RowQuery([.integer]) { _ in
       selectionOfNumbers + " ORDER BY database_id FOR NO KEY UPDATE"

@@ -71,6 +71,8 @@ struct DispatchCompletion {
     for (place, change) in changes.enumerated() { try complete(change, at: place) }
     for part in progress.keys.sorted(by: { $0.database < $1.database }) {
       try progress[part]?.write(at: timestamp, in: transaction)
+      // Another server that has read the position without a lock finds the number changed.
+      if transaction.connection.isShared { _ = try nextNumber(of: part.database) }
     }
     for (user, progress) in deferredProgress {
       try progress.write(in: transaction)

@@ -166,7 +166,7 @@ public struct OutboxService: OutboxStore {
     return outcome.result(of: changes, timestamp: timestamp)
   }
 
-  private static func needs(
+  static func needs(
     of changes: [PreparedChange], at timestamp: Timestamp
   ) -> [ReadNeeds] {
     var needs: [DatabaseID: ReadNeeds] = [:]

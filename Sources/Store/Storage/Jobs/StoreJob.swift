@@ -42,7 +42,7 @@ extension StoreJob {
   var isDispatch: Bool { false }
   var needs: [ReadNeeds] { [] }
   /// Whether the job decides by what it needs alone, as long as it runs no statement.
-  var decides: Bool { !needs.isEmpty && !isDispatch }
+  var decides: Bool { !needs.isEmpty }
   var kind: JobKind { rows <= 32 ? .short : isDispatch ? .dispatch : .bulk }
   var locks: WriteLocks { .rows }
   var isOutsideTransactions: Bool { false }

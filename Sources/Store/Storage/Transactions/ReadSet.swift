@@ -54,8 +54,6 @@ struct BeginningQueries {
   private let transaction: StoreTransaction
   private var all: [Query] = []
 
-  private let locksLater: Bool
-
   /// The queries that take locks come first, so that the others read what earlier holders
   /// committed.
   ///
@@ -63,7 +61,6 @@ struct BeginningQueries {
   ///   (``StoreTransaction/lockUnchanged()``).
   init(of transaction: StoreTransaction, locking locks: WriteLocks, locksLater: Bool) {
     self.transaction = transaction
-    self.locksLater = locksLater
     if locks.reach >= .reference { add(RowQuery(CounterTable.sql.referenceLock)) { _ in } }
     if locks.reach == .everything {
       add(RowQuery(DatabaseTable.sql.lockAll)) { _ in }
@@ -167,8 +164,7 @@ struct BeginningQueries {
 
   /// Adds the leases of databases whose changes somebody may learn of, or are dispatched.
   private mutating func addLeases(of needs: [(ReadNeeds, DatabaseAddress)]) {
-    // Leases must be read under the lock.
-    guard transaction.context.identity != nil, !locksLater else { return }
+    guard transaction.context.identity != nil else { return }
     let databases = Set(
       needs.lazy.filter { [transaction] need, _ in
         need.dispatchedThrough != nil

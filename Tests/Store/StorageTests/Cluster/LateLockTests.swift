@@ -83,6 +83,124 @@ struct LateLockTests {
     }
   }
 
+  /// The work of another server between the reading and the writing of a dispatch.
+  enum OtherDuringDispatch: CaseIterable {
+    case saves, takesTheLease, hearsOfIt, nothing
+  }
+
+  @Test(
+    "a dispatch that stands still keeps nobody from saving, and decides again if another server has drawn a number since it read",
+    arguments: OtherDuringDispatch.allCases)
+  func dispatch(_ other: OtherDuringDispatch) async throws {
+    try await ServerGroup.with(servers: 2) {
+      $0.writers = 1
+    } _: { group in
+      let (first, second) = (group.servers[0], group.servers[1])
+      let store = group.store(0)
+      let part = DatabasePart.whole(first.publicID)
+      let one = try await store.sharedCluster.registerServer("one", for: 60)
+      let two = try await group.store(1).sharedCluster.registerServer("two", for: 60)
+      _ = try await first.subscribe(
+        Subscription(
+          subscriptionID: "s",
+          kind: .query(Query(recordType: "Note"), zoneID: nil, options: .events)))
+      try await first.save("known")
+      try await first.dispatch(at: 1)
+      try await first.save("a")
+      let firings = try await first.storedSubscriptions()
+      let changes = try await first.outbox().map {
+        PreparedChange(MatchedChange(entry: $0, firings: firings))
+      }
+      let runs = Mutex(0)
+      let stands = Flag()
+      let gate = DispatchSemaphore(value: 0)
+      async let outcome = store.transactions.write(
+        locking: .dispatch(of: changes), isDispatch: true,
+        needs: OutboxService.needs(of: changes, at: TestStore.time(2))
+      ) { transaction in
+        let run = runs.withLock { runs in
+          runs += 1
+          return runs
+        }
+        var dispatch = DispatchCompletion(
+          timestamp: TestStore.time(2), capacity: nil, transaction: transaction)
+        try dispatch.complete(changes)
+        if run == 1 {
+          stands.raise()
+          gate.wait()
+        }
+        return dispatch.outcome.logged.count
+      }
+      try await eventually("the dispatch stands still") { stands.isUp }
+      switch other {
+      case .saves: try await second.save("b")
+      case .takesTheLease:
+        try await group.store(1).sharedCluster.unregisterServer(one)
+        let free = try await group.store(1).sharedCluster.freeDatabases(
+          after: DatabaseID(rawValue: 0), limit: 9)
+        #expect(free.map(\.part) == [part])
+        for part in free {
+          #expect(try await group.store(1).sharedCluster.lease(part, to: two))
+        }
+      case .hearsOfIt: _ = try await store.sharedCluster.wakeUps(of: one)
+      case .nothing: break
+      }
+      gate.signal()
+      do {
+        let logged = try await outcome
+        #expect(logged == 1 && other != .takesTheLease)
+      } catch let error as StoreError {
+        #expect(error.code == .leaseLost && other == .takesTheLease)
+      }
+      #expect(runs.withLock { $0 } == (other == .saves || other == .takesTheLease ? 2 : 1))
+      let waiting = try await second.outbox().compactMap(\.change.record?.recordID.recordName)
+      switch other {
+      case .saves: #expect(waiting == ["b"])
+      case .takesTheLease: #expect(waiting == ["a"])
+      case .hearsOfIt, .nothing: #expect(waiting == [])
+      }
+    }
+  }
+
+  @Test("a wake-up that the holder clears while a commit is under way is set again by the commit")
+  func wakeUpDuringCommit() async throws {
+    try await ServerGroup.with(servers: 2) {
+      $0.writers = 1
+    } _: { group in
+      let (first, second) = (group.servers[0], group.servers[1])
+      try await first.watch()
+      let one = try await group.store(0).sharedCluster.registerServer("one", for: 60)
+      _ = try await group.store(1).sharedCluster.registerServer("two", for: 60)
+      try await first.save("lease")
+      // The second server gets to know who listens, and leaves a wake-up.
+      try await second.save("known")
+      let stands = Flag()
+      let gate = DispatchSemaphore(value: 0)
+      let operation = RecordOperation(
+        kind: .create, recordID: RecordID(recordName: "new"), recordType: "Note", fields: [:])
+      async let saved: Void = group.store(1).transactions.write(
+        locking: .database(first.publicID),
+        needs: [ReadNeeds(database: first.publicID, records: [operation.recordID])]
+      ) { transaction in
+        var modifier = try RecordModifier(
+          PreparedModification(
+            RecordModification(
+              database: first.publicID, operations: [operation], isAtomic: false,
+              origin: ChangeOrigin(userRecordName: TestStore.alice), isByAdministrator: true,
+              timestamp: TestStore.time(1))), transaction: transaction)
+        _ = try modifier.run()
+        stands.raise()
+        gate.wait()
+      }
+      try await eventually("the save is decided") { stands.isUp }
+      let whole = WakeUps([.whole(first.publicID)])
+      #expect(try await group.store(0).sharedCluster.wakeUps(of: one) == whole)
+      gate.signal()
+      try await saved
+      #expect(try await group.store(0).sharedCluster.wakeUps(of: one) == whole)
+    }
+  }
+
   @Test("a server that stands still between reading and writing keeps nobody from saving")
   func standstill() async throws {
     try await ServerGroup.with(servers: 2) {
