@@ -14,11 +14,14 @@ final class JobQueue: @unchecked Sendable {
   private let role: String
   private var schedule: WriteSchedule
   private var idleThreads = 0
+  /// The time since which jobs wait that no thread has taken; nil if none waits.
+  private var waitingSince: ContinuousClock.Instant?
+  /// Whether a thread waits for the end of ``patienceWithOthers``.
+  private var hasWatch = false
   private var isClosed = false
 
-  /// Seconds for which a thread leaves a few jobs to a thread at work, which then does them
-  /// together.
-  private static let patienceWithOthers = 0.005
+  /// The time for which a few jobs wait for a thread at work, which then does them together.
+  private static let patienceWithOthers = Duration.milliseconds(5)
 
   /// - Parameters:
   ///   - limit: the most waiting jobs; the queue refuses further ones.
@@ -58,7 +61,9 @@ final class JobQueue: @unchecked Sendable {
       failure = nil
       // If other jobs' locks exclude this job, no thread is woken. The thread that does those jobs
       // takes further jobs afterwards.
-      if schedule.add(job) { condition.signal() }
+      let canBegin = schedule.add(job)
+      if waitingSince == nil { waitingSince = .now }
+      if canBegin, !(hasWatch && schedule.hasFew(besides: nil)) { condition.signal() }
     }
     condition.unlock()
     if let failure { job.finish(failure) }
@@ -76,20 +81,21 @@ final class JobQueue: @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     schedule.finish(by: thread)
-    var patienceWithOthers: Date?
     while true {
-      if schedule.isEmpty {
-        patienceWithOthers = nil
-      } else if !isClosed, schedule.hasFew(besides: thread) {
-        let end = patienceWithOthers ?? Date(timeIntervalSinceNow: Self.patienceWithOthers)
-        patienceWithOthers = end
-        idleThreads += 1
-        let isWoken = condition.wait(until: end)
-        idleThreads -= 1
-        if isWoken { continue }
+      if !isClosed, !hasWatch, let waitingSince, schedule.hasFew(besides: thread) {
+        let left = waitingSince + Self.patienceWithOthers - .now
+        if left > .zero {
+          hasWatch = true
+          idleThreads += 1
+          _ = condition.wait(until: Date(timeIntervalSinceNow: left / .seconds(1)))
+          idleThreads -= 1
+          hasWatch = false
+          continue
+        }
       }
       let taken = schedule.take(most: most, by: thread)
       if !taken.isEmpty {
+        waitingSince = schedule.isEmpty ? nil : .now
         // Another waiting thread may be able to begin some of the remaining jobs.
         if idleThreads > 0, !schedule.isEmpty { condition.signal() }
         return taken

@@ -56,7 +56,9 @@ struct WriteSchedule {
   var isEmpty: Bool { waiting.values.allSatisfy(\.isEmpty) }
 
   /// Whether so few jobs wait that another thread, which is at work, can soon do all of them.
-  func hasFew(besides thread: Int) -> Bool {
+  ///
+  /// - Parameter thread: the thread that asks; nil for none.
+  func hasFew(besides thread: Int?) -> Bool {
     threads > 1 && count < leastShare
       && inHand.indices.contains { $0 != thread && inHand[$0] != nil }
   }

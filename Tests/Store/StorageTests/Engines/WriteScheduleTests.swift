@@ -283,6 +283,16 @@ struct WriteScheduleTests {
     #expect(!schedule.hasFew(besides: 1))
   }
 
+  @Test("a few jobs that wait for a thread at work begin without it if it takes long")
+  func watch() async throws {
+    let queue = JobQueue(limit: 10, role: "writes", writers: 2)
+    queue.add(Job(0, Self.database(0)))
+    #expect(queue.take(most: 10, by: 0)?.count == 1)
+    for number in 1..<4 { queue.add(Job(number, Self.database(Int64(number)))) }
+    let taken = try await Store.onThread { queue.take(most: 10, by: 1)?.count }
+    #expect(taken == 3)
+  }
+
   private static func randomLocks(using generator: inout SeededGenerator) -> WriteLocks {
     switch Int.random(in: 0..<20, using: &generator) {
     case 0: .everything
