@@ -36,6 +36,7 @@ final class StoreWriter: @unchecked Sendable {
   /// Wakes up other servers; nil if the store is not shared.
   private let channel: ServerChannel?
   private let groupLimit: Int
+  private let onUnknownTable: @Sendable (_ table: String, any Error) -> Void
   /// Guards the two handlers. All other state belongs to one thread or is immutable.
   private let lock = NSLock()
   // Guarded by the lock.
@@ -57,6 +58,7 @@ final class StoreWriter: @unchecked Sendable {
       limit: configuration.waitingWrites, role: "writes", writers: threads,
       separatesDatabases: isDistributed)
     groupLimit = max(1, configuration.writesPerCommit)
+    onUnknownTable = configuration.onUnknownTable
   }
 
   /// Any thread may call it. Changes that are committed without a handler stay in the outbox
@@ -81,6 +83,7 @@ final class StoreWriter: @unchecked Sendable {
     /// The connection was lost during a transaction that may have been committed or may still be
     /// running.
     var isInDoubt = false
+    var groups = 0
 
     var engine: any SQLConnection { connection.engine }
 
@@ -106,6 +109,7 @@ final class StoreWriter: @unchecked Sendable {
     while let group = queue.take(
       most: groupLimit, by: number, patience: thread.isInDoubt ? Self.lossTimeout : nil)
     {
+      analyzeGrownTables(on: thread)
       if group.isEmpty {
         decide(on: thread)
       } else if let checkpointer {
@@ -117,6 +121,19 @@ final class StoreWriter: @unchecked Sendable {
         perform(group, on: thread)
       }
     }
+  }
+
+  /// The groups of the first thread after which it collects the statistics of tables that have none.
+  private static let analyses: Set<Int> = [16, 128, 1_024]
+
+  /// In a new store, PostgreSQL plans without statistics until it analyzes tables by itself, a minute
+  /// later. Some plans then read all records of a zone for one.
+  private func analyzeGrownTables(on thread: WritingThread) {
+    thread.groups += 1
+    guard thread.number == 0, Self.analyses.contains(thread.groups), !thread.engine.isLost else {
+      return
+    }
+    thread.engine.analyzeUnknownTables(besides: [], onUnknownTable)
   }
 
   /// Runs the jobs outside of transactions first, then the others in one commit, and answers each

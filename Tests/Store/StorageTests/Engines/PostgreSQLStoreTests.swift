@@ -214,6 +214,25 @@ struct PostgreSQLStoreTests {
     }
   }
 
+  @Test("a new store has statistics of the tables that it fills")
+  func growth() async throws {
+    try await ServerGroup.with(servers: 1) {
+      $0.writers = 1
+    } _: { group in
+      for number in 0..<20 { try await group.servers[0].save("n\(number)") }
+      let store = group.store(0)
+      let rows = try await store.transactions.read {
+        try $0.connection.first(
+          """
+          SELECT reltuples::bigint FROM pg_class
+          WHERE relnamespace = current_schema()::regnamespace AND relname = 'records'
+          """, []
+        ) { $0.integer(0) }
+      }
+      #expect(try #require(rows) > 0)
+    }
+  }
+
   /// How many rows of the notification log's index this connection has read without looking them up.
   private static func rowsReadInOrder(_ transaction: StoreTransaction) throws -> Int64 {
     let rows = try transaction.connection.first(
