@@ -13,8 +13,8 @@ extension PostgreSQLConnection {
   /// Returns the error of a result by its SQLSTATE (appendix A of PostgreSQL's manual).
   ///
   /// - 57014, a cancelled statement: `overloaded`, or `unreachable` for a late cancellation.
-  /// - 25P03, 25006, classes 08 and 57, no SQLSTATE: `unreachable`.
-  /// - Class 40, and 22012, by which a statement says that what was read has changed:
+  /// - 25006, classes 08 and 57, no SQLSTATE: `unreachable`.
+  /// - 25P03, with the connection lost: PostgreSQL has rolled back an idle transaction. Class 40, and 22012, by which a statement says that what was read has changed:
   ///   `serializationFailure`.
   /// - A panic with 53100 or 58030: `unreachable`.
   /// - 53100: `full`. 58030: `diskFailed`. Other codes of classes 53 and 55: `overloaded`.
@@ -36,7 +36,7 @@ extension PostgreSQLConnection {
     case ("25P03", _):
       isUnfit = true
       return StoreError(
-        .unreachable, "\(address) ended an idle transaction: \(reason)",
+        .serializationFailure, "\(address) ended an idle transaction: \(reason)",
         statement: statement)
     case ("25006", _):
       // The server may have become a standby; the next connection may find the primary.

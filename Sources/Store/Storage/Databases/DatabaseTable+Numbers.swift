@@ -31,7 +31,7 @@ extension DatabaseTable {
     return numbers
   }
 
-  /// Reads the first columns of ``numbers(of:locking:)``.
+  /// Reads the first columns of ``numbers(of:lockedFor:)``.
   static func numbers(_ row: any SQLRow) -> WriteSet.DatabaseNumbers {
     WriteSet.DatabaseNumbers(
       last: row.integer(0), subscriptionVersion: row.integer(1), bytes: row.integer(2))

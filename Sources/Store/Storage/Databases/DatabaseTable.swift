@@ -42,13 +42,17 @@ struct DatabaseTable: Table {
 
   // MARK: Locks
 
-  /// The query for the numbers of databases (``numbers(_:)``); the database is the last column.
+  /// The query for the numbers of databases (``numbers(_:)``); the database is the column 3.
   ///
-  /// - Parameter locking: whether the query locks the rows, in the order of their numbers, which
-  ///   prevents deadlocks.
-  static func numbers(of databases: [DatabaseID], locking: Bool) -> RowQuery {
-    var query = locking ? sql.lockedNumbers : sql.numbers
-    for database in databases { query.rows.append(database.rawValue) }
+  /// - Parameter idleTimeout: with a timeout the query locks the rows, in the order of their
+  ///   numbers, which prevents deadlocks. PostgreSQL then ends the transaction if it waits for its
+  ///   next statement for so many milliseconds.
+  static func numbers(of databases: [DatabaseID], lockedFor idleTimeout: Int64?) -> RowQuery {
+    var query = idleTimeout == nil ? sql.numbers : sql.lockedNumbers
+    for database in databases {
+      query.rows.append(database.rawValue)
+      if let idleTimeout { query.rows.append(idleTimeout) }
+    }
     return query
   }
 
@@ -96,7 +100,7 @@ struct DatabaseTable: Table {
   }
 
   /// Locks a database's row until the transaction ends. Until then, no other transaction can take
-  /// the lock of ``numbers(of:locking:)``, which every commit to the database takes. Only for a
+  /// the lock of ``numbers(of:lockedFor:)``, which every commit to the database takes. Only for a
   /// shared store.
   func lock(_ database: DatabaseID) throws {
     try connection.query(Self.sql.lock, [.id(database)]) { _ in }
@@ -218,9 +222,16 @@ struct DatabaseTable: Table {
     let lock = "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE".except(.onPostgreSQL)
     let draw = "UPDATE databases SET last_number = last_number + 1 WHERE database_id = $1"
       .except(.onPostgreSQL)
-    let numbers = RowQuery([.integer]) { _ in selectionOfNumbers }
-    let lockedNumbers = RowQuery([.integer]) { _ in
-      selectionOfNumbers + " ORDER BY database_id FOR NO KEY UPDATE"
+    let numbers = RowQuery([.integer]) { _ in
+      "SELECT \(columnsOfNumbers) FROM databases WHERE database_id = ANY($1::bigint[])"
+    }
+    let lockedNumbers = RowQuery([.integer, .integer]) { _ in
+      """
+      SELECT \(columnsOfNumbers),
+        set_config('idle_in_transaction_session_timeout', ($2::bigint[])[1]::text, true)
+      FROM databases WHERE database_id = ANY($1::bigint[])
+      ORDER BY database_id FOR NO KEY UPDATE
+      """
     }
     /// Locks the rows in the order of their numbers. It fails with
     /// ``StoreError/Code/serializationFailure`` if a number or a subscription version has changed:
@@ -278,8 +289,6 @@ struct DatabaseTable: Table {
   }
   static let sql = Statements()
 
-  private static let selectionOfNumbers = """
-    SELECT last_number, subscription_version, stored_bytes, database_id FROM databases
-    WHERE database_id = ANY($1::bigint[])
-    """
+  private static let columnsOfNumbers =
+    "last_number, subscription_version, stored_bytes, database_id"
 }

@@ -54,6 +54,9 @@ public struct StoreConfiguration: Sendable {
     /// The milliseconds between two statements after which PostgreSQL ends a writing transaction,
     /// so that a server that hangs blocks others no longer.
     public var idleTimeoutMilliseconds = 5_000
+    /// The same for a transaction that locks databases before it reads them. The writer repeats a
+    /// transaction that ended so, with the longer timeout.
+    public var lockedIdleTimeoutMilliseconds = 250
     /// The milliseconds without a byte from PostgreSQL after which a waiting connection asks over
     /// a second one whether PostgreSQL can be reached. Far more than most statements take, so that
     /// the question is rare.

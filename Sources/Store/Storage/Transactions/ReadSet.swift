@@ -57,15 +57,20 @@ struct BeginningQueries {
   /// The queries that take locks come first, so that the others read what earlier holders
   /// committed.
   ///
-  /// - Parameter locksLater: whether databases are read without a lock
-  ///   (``StoreTransaction/lockUnchanged()``).
-  init(of transaction: StoreTransaction, locking locks: WriteLocks, locksLater: Bool) {
+  init(of transaction: StoreTransaction, locking locks: WriteLocks, _ time: LockTime) {
     self.transaction = transaction
     if locks.reach >= .reference { add(RowQuery(CounterTable.sql.referenceLock)) { _ in } }
     if locks.reach == .everything {
       add(RowQuery(DatabaseTable.sql.lockAll)) { _ in }
     } else if !locks.databases.isEmpty, !transaction.context.isDistributed {
-      add(DatabaseTable.numbers(of: locks.databases, locking: !locksLater)) { row in
+      let timeouts = transaction.context.idleTimeouts
+      let timeout: Int64? =
+        switch time {
+        case .last: nil
+        case .first: timeouts.locked
+        case .firstAgain: timeouts.repeated
+        }
+      add(DatabaseTable.numbers(of: locks.databases, lockedFor: timeout)) { row in
         transaction.writes.databases.note(
           DatabaseTable.numbers(row), for: DatabaseID(rawValue: row.integer(3)))
       }

@@ -17,6 +17,9 @@ final class StoreContext: Sendable {
   let fixedEnvironments: Set<ContainerEnvironment>
   let quotas: StoreQuotas
   let historyLimits: ChangeHistoryLimits
+  /// In milliseconds, for a transaction that locks databases before it reads them, and for its
+  /// repetition after PostgreSQL has ended it (``StoreConfiguration/Tuning``).
+  let idleTimeouts: (locked: Int64, repeated: Int64)
   /// Replaces the database's clock in tests: nanoseconds since 1970.
   let steeredTime: (@Sendable () -> Int64)?
 
@@ -33,6 +36,10 @@ final class StoreContext: Sendable {
     fixedEnvironments = configuration.fixedEnvironments
     self.quotas = quotas
     historyLimits = configuration.changeHistory
+    let tuning = configuration.tuning
+    idleTimeouts = (
+      Int64(tuning.lockedIdleTimeoutMilliseconds), Int64(tuning.idleTimeoutMilliseconds)
+    )
     steeredTime = configuration.steeredTime
   }
 

@@ -181,7 +181,7 @@ final class StoreWriter: @unchecked Sendable {
   private func decide(on thread: WritingThread) {
     do {
       _ = try begin(
-        on: thread, locking: .rows, reading: [], locksLater: false, withSavepoints: false)
+        on: thread, locking: .rows, .first, reading: [], withSavepoints: false)
       try thread.engine.rollback()
     } catch {
       // The next call tries again.
@@ -197,25 +197,27 @@ final class StoreWriter: @unchecked Sendable {
     var pauses = Self.pauses[...]
     var locks = group[0].locks
     for job in group.dropFirst() { locks.formUnion(job.locks) }
-    var locksLater =
+    let canLockLast =
       thread.groupsToLockFirst == 0 && locks.reach == .rows && locks.badgeOwners.isEmpty
       && !thread.connection.context.isDistributed && group.allSatisfy(\.decides)
+    var time = canLockLast ? LockTime.last : .first
     thread.groupsToLockFirst = max(0, thread.groupsToLockFirst - 1)
     while true {
       do {
-        return try tryCommitting(group, locking: locks, later: locksLater, on: thread)
+        return try tryCommitting(group, locking: locks, time, on: thread)
       } catch let needed as LocksNeeded {
         // Locks are only added, with one exception: a transaction of a distributed store locks one
         // database, so the needed database replaces the present one.
         if thread.connection.context.isDistributed { locks.leaveDatabases(for: needed.locks) }
         locks.formUnion(needed.locks)
-        locksLater = false
+        time = .first
       } catch let error as StoreError where error.code == .serializationFailure {
-        if locksLater {
-          locksLater = false
+        if time == .last {
+          time = .first
           thread.groupsToLockFirst = Self.caution
           continue
         }
+        if thread.engine.isLost { time = .firstAgain }
         guard let pause = pauses.popFirst() else { throw error }
         // A random pause, so that two conflicting transactions do not collide again.
         usleep(UInt32.random(in: pause / 2...pause))
@@ -230,26 +232,25 @@ final class StoreWriter: @unchecked Sendable {
 
   /// If what a job did cannot be dropped alone, tries once more with savepoints.
   private func tryCommitting(
-    _ group: [any StoreJob], locking locks: WriteLocks, later: Bool, on thread: WritingThread
+    _ group: [any StoreJob], locking locks: WriteLocks, _ time: LockTime, on thread: WritingThread
   ) throws -> Commit {
     do {
-      return try tryCommitting(
-        group, locking: locks, later: later, on: thread, withSavepoints: false)
+      return try tryCommitting(group, locking: locks, time, on: thread, withSavepoints: false)
     } catch is SavepointNeeded {
       return try tryCommitting(
-        group, locking: locks, later: false, on: thread, withSavepoints: true)
+        group, locking: locks, time == .last ? .first : time, on: thread, withSavepoints: true)
     }
   }
 
   private func tryCommitting(
-    _ group: [any StoreJob], locking locks: WriteLocks, later: Bool, on thread: WritingThread,
+    _ group: [any StoreJob], locking locks: WriteLocks, _ time: LockTime, on thread: WritingThread,
     withSavepoints: Bool
   ) throws -> Commit {
     var failures = [(any Error)?](repeating: nil, count: group.count)
     var hasRun = false
     do {
       let transaction = try self.transaction(
-        on: thread, locking: locks, reading: group.flatMap(\.needs), locksLater: later,
+        on: thread, locking: locks, time, reading: group.flatMap(\.needs),
         withSavepoints: withSavepoints
       ) { transaction in
         for (index, job) in group.enumerated() {
@@ -304,14 +305,13 @@ final class StoreWriter: @unchecked Sendable {
   /// Rolls back if something throws. Before the commit, the method writes what `body` has left in
   /// the transaction: decided rows, due entries of the notification index, and dispatch leases.
   private func transaction(
-    on thread: WritingThread, locking locks: WriteLocks, reading needs: [ReadNeeds],
-    locksLater: Bool, withSavepoints: Bool, _ body: (StoreTransaction) throws -> Void
+    on thread: WritingThread, locking locks: WriteLocks, _ time: LockTime,
+    reading needs: [ReadNeeds], withSavepoints: Bool, _ body: (StoreTransaction) throws -> Void
   ) throws -> StoreTransaction {
     let writeCount = thread.connection.gate.undecidedWriteCount
     do {
       let transaction = try begin(
-        on: thread, locking: locks, reading: needs, locksLater: locksLater,
-        withSavepoints: withSavepoints)
+        on: thread, locking: locks, time, reading: needs, withSavepoints: withSavepoints)
       try body(transaction)
       try NotificationIndexTable(transaction: transaction).fileWaiting()
       try DispatchLeaseTable(transaction: transaction).pointToChanges()
@@ -335,8 +335,8 @@ final class StoreWriter: @unchecked Sendable {
   /// - Throws: ``StoreError/Code/statementFailed`` if the locks name several databases of a
   ///   distributed store.
   private func begin(
-    on thread: WritingThread, locking locks: WriteLocks, reading needs: [ReadNeeds],
-    locksLater: Bool, withSavepoints: Bool
+    on thread: WritingThread, locking locks: WriteLocks, _ time: LockTime,
+    reading needs: [ReadNeeds], withSavepoints: Bool
   ) throws -> StoreTransaction {
     let connection = thread.connection
     guard !connection.context.isDistributed || locks.databases.count <= 1 else {
@@ -346,7 +346,7 @@ final class StoreWriter: @unchecked Sendable {
     }
     let transaction = StoreTransaction(
       writingOver: connection, locks: locks, withSavepoints: withSavepoints)
-    try transaction.begin(reading: needs, locksLater: locksLater)
+    try transaction.begin(reading: needs, locking: time)
     if thread.isInDoubt {
       // The session of the lost connection has ended before the new connection began a transaction.
       // So the outcome of the lost transaction is settled now.

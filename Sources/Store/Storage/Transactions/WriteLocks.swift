@@ -124,6 +124,17 @@ extension WriteLocks {
   }
 }
 
+/// The time at which a transaction locks its databases.
+enum LockTime {
+  /// Before the first statement after the reading (``StoreTransaction/lockUnchanged()``), mostly in
+  /// the round trip of the commit. All that the jobs know until then was read at the beginning.
+  case last
+  /// Before it reads. PostgreSQL soon ends the transaction if the server stands still.
+  case first
+  /// As ``first``, after PostgreSQL has ended the transaction. It gets more time.
+  case firstAgain
+}
+
 extension StoreTransaction {
   /// Begins the engine's transaction, and reads what its jobs need.
   /// On PostgreSQL one round trip begins the transaction, takes the reference lock and those of
@@ -131,15 +142,13 @@ extension StoreTransaction {
   /// everything that earlier holders of the locks committed. The locks of badges need another
   /// round trip.
   ///
-  /// - Parameter locksLater: whether databases are locked only before the first further statement
-  ///   (``lockUnchanged()``). All that the jobs know until then was read here.
-  func begin(reading needs: [ReadNeeds], locksLater: Bool) throws {
+  func begin(reading needs: [ReadNeeds], locking time: LockTime) throws {
     guard let locks else {
       try connection.beginWriting()
       return try CounterTable(transaction: self).followSchema()
     }
     var version: Int64?
-    var queries = BeginningQueries(of: self, locking: locks, locksLater: locksLater)
+    var queries = BeginningQueries(of: self, locking: locks, time)
     if !context.isDistributed {
       queries.addCatalogVersion { version = $0 }
       queries.add(needs)
@@ -153,7 +162,7 @@ extension StoreTransaction {
       try DeviceTable.lockBadges(of: locks.badgeOwners, over: connection)
     }
     try CounterTable(transaction: self).followSchema(foundAs: version)
-    if locksLater { gate.beforeStatement = { [unowned self] in try lockUnchanged() } }
+    if time == .last { gate.beforeStatement = { [unowned self] in try lockUnchanged() } }
   }
 
   /// A commit raises a database's number or subscription version if it changes what the

@@ -21,6 +21,8 @@ struct ServerGroup {
     let address = try PostgreSQLAddress(schema.address)
     var configuration = StoreConfiguration()
     configuration.writers = 3
+    // A test may hold a transaction.
+    configuration.tuning.lockedIdleTimeoutMilliseconds = 60_000
     configure(&configuration)
     let stores = try await withThrowingTaskGroup(of: Store.self) { [configuration] group in
       for _ in 0..<count {

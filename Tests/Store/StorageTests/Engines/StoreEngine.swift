@@ -38,6 +38,7 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
     configuration.tuning.cacheKilobytes = 4096
     // Tests hold up a writer while others do something, which may take long beside other tests.
     configuration.tuning.idleTimeoutMilliseconds = 60_000
+    configuration.tuning.lockedIdleTimeoutMilliseconds = 60_000
     // Some tests compare stores.
     configuration.tokens = TokenCipher(secret: Array(repeating: 0x5E, count: 32))
     configure(&configuration)
