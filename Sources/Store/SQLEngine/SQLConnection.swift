@@ -212,6 +212,43 @@ extension SQLConnection {
     return value
   }
 
+  /// Commits the open transaction after `body`. If one of them fails, rolls the transaction back.
+  package func committing<Value>(_ body: () throws -> Value) throws -> Value {
+    do {
+      let value = try body()
+      try commit()
+      return value
+    } catch {
+      giveUpTransaction()
+      throw error
+    }
+  }
+
+  /// Whether the statement finds a row.
+  package func exists(_ statement: Statement, _ arguments: [SQLValue]) throws -> Bool {
+    try first(statement, arguments) { _ in true } ?? false
+  }
+
+  /// Returns the first column of the first row.
+  package func integer(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int64? {
+    try first(statement, arguments) { $0.integer(0) }
+  }
+
+  /// Returns the first column of each row.
+  package func integers(_ statement: Statement, _ arguments: [SQLValue]) throws -> [Int64] {
+    try rows(statement, arguments) { $0.integer(0) }
+  }
+
+  /// Returns the first column of the first row.
+  package func text(_ statement: Statement, _ arguments: [SQLValue]) throws -> String? {
+    try first(statement, arguments) { $0.text(0) }
+  }
+
+  /// Returns the first column of each row.
+  package func texts(_ statement: Statement, _ arguments: [SQLValue]) throws -> [String] {
+    try rows(statement, arguments) { $0.text(0) }
+  }
+
   /// A connection to a file is not lost.
   package var isLost: Bool { false }
   package func getReady() throws {}

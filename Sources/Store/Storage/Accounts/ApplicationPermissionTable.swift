@@ -23,7 +23,7 @@ struct ApplicationPermissionTable: Table {
   ) throws -> [ApplicationPermission: ApplicationPermission.Status] {
     var statuses: [ApplicationPermission: ApplicationPermission.Status] = [:]
     try connection.query(
-      Self.sql.statuses, [.text(container), .text(environment.rawValue), .text(userRecordName)]
+      sql.statuses, [.text(container), .text(environment.rawValue), .text(userRecordName)]
     ) { row in
       guard let permission = ApplicationPermission(rawValue: row.text(0)),
         let status = ApplicationPermission.Status(rawValue: row.text(1))
@@ -39,7 +39,7 @@ struct ApplicationPermissionTable: Table {
   /// Returns a user's decisions in all containers, in the order of containers, environments and
   /// permissions.
   func permissions(of userRecordName: String) throws -> [UserHoldings.Permission] {
-    try connection.rows(Self.sql.permissions, [.text(userRecordName)]) { row in
+    try connection.rows(sql.permissions, [.text(userRecordName)]) { row in
       guard let permission = ApplicationPermission(rawValue: row.text(2)),
         let status = ApplicationPermission.Status(rawValue: row.text(3))
       else { throw StoreError(.corrupt, "the store has an unknown permission of a user") }
@@ -53,7 +53,7 @@ struct ApplicationPermissionTable: Table {
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) throws {
     try connection.run(
-      Self.sql.set,
+      sql.set,
       [
         .text(container), .text(environment.rawValue), .text(permission.rawValue),
         .text(userRecordName), .text(status.rawValue),

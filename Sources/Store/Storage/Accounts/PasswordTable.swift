@@ -16,21 +16,18 @@ struct PasswordTable: Table {
   ]
 
   func hash(ofUserNamed name: String) throws -> String? {
-    try connection.first(Self.sql.hash, [.text(name)]) { $0.text(0) }
+    try connection.text(sql.hash, [.text(name)])
   }
 
   func changed(of userRecordName: String) throws -> Timestamp? {
-    try connection.first(
-      Self.sql.changed, [.text(userRecordName)]
-    ) { Timestamp(milliseconds: $0.integer(0)) }
+    try connection.first(sql.changed, [.text(userRecordName)]) { $0.time(0) }
   }
 
   /// Returns false if no user has this name. Nothing is stored then.
   func setHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) throws -> Bool {
-    try connection.run(
-      Self.sql.set, [.text(name), .text(hash), .integer(timestamp.milliseconds)]) == 1
+    try connection.run(sql.set, [.text(name), .text(hash), .time(timestamp)]) == 1
   }
 
   struct Statements {

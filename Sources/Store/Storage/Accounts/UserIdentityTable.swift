@@ -22,18 +22,17 @@ struct UserIdentityTable: Table {
   /// Otherwise the statement fails.
   func bind(_ identity: IssuedIdentity, to user: User, at timestamp: Timestamp) throws {
     try connection.run(
-      Self.sql.add,
+      sql.add,
       [
         .text(identity.issuer), .text(identity.subject), .text(user.userRecordName),
-        .integer(timestamp.milliseconds),
+        .time(timestamp),
       ])
   }
 
   func identities(of userRecordName: String) throws -> [UserHoldings.Identity] {
-    try connection.rows(Self.sql.identities, [.text(userRecordName)]) {
+    try connection.rows(sql.identities, [.text(userRecordName)]) {
       UserHoldings.Identity(
-        identity: IssuedIdentity(issuer: $0.text(0), subject: $0.text(1)),
-        created: Timestamp(milliseconds: $0.integer(2)))
+        identity: IssuedIdentity(issuer: $0.text(0), subject: $0.text(1)), created: $0.time(2))
     }
   }
 

@@ -43,8 +43,8 @@ extension UserTable {
     container: String, environment: ContainerEnvironment, limit: Int
   ) throws -> [User] {
     try connection.rows(
-      Self.sql.discovery.users,
-      Self.discoverability(container, environment) + [.integer(Int64(limit))], User.init(row:))
+      sql.discovery.users, Self.discoverability(container, environment) + [.count(limit)],
+      User.init(row:))
   }
 
   private static func searches(for lookup: UserLookup) -> [(Statement, String)] {

@@ -29,41 +29,38 @@ struct UserTable: Table {
   // MARK: Reading
 
   func user(named name: String) throws -> User? {
-    try connection.first(Self.sql.named, [.text(name)], User.init(row:))
+    try connection.first(sql.named, [.text(name)], User.init(row:))
   }
 
   func user(withRecordName userRecordName: String) throws -> User? {
-    try connection.first(Self.sql.withRecordName, [.text(userRecordName)], User.init(row:))
+    try connection.first(sql.withRecordName, [.text(userRecordName)], User.init(row:))
   }
 
   func user(boundTo identity: IssuedIdentity) throws -> User? {
     try connection.first(
-      Self.sql.withIdentity, [.text(identity.issuer), .text(identity.subject)], User.init(row:))
+      sql.withIdentity, [.text(identity.issuer), .text(identity.subject)], User.init(row:))
   }
 
   func users() throws -> [User] {
-    try connection.rows(Self.sql.all, [], User.init(row:))
+    try connection.rows(sql.all, [], User.init(row:))
   }
 
   /// - Parameter prefix: compared by its bytes; empty for all users.
   func users(beginningWith prefix: String, after last: String?, limit: Int) throws -> [User] {
     try connection.rows(
-      Self.sql.page,
-      [
-        .text(prefix), .text(prefix + "\u{10FFFF}"), .text(last ?? ""), .integer(Int64(limit)),
-      ], User.init(row:))
+      sql.page, [.text(prefix), .text(prefix + "\u{10FFFF}"), .text(last ?? ""), .count(limit)],
+      User.init(row:))
   }
 
   /// The lookup's e-mail address and phone number are in canonical form.
   func contains(_ lookup: UserLookup) throws -> Bool {
     // Without an address, the text is that of no user.
-    try connection.first(
-      Self.sql.exists, [.text(lookup.emailAddress ?? ""), .text(lookup.phoneNumber ?? "")]
-    ) { _ in true } ?? false
+    try connection.exists(
+      sql.exists, [.text(lookup.emailAddress ?? ""), .text(lookup.phoneNumber ?? "")])
   }
 
   func name(of userRecordName: String) throws -> String? {
-    try connection.first(Self.sql.name, [.text(userRecordName)]) { $0.text(0) }
+    try connection.text(sql.name, [.text(userRecordName)])
   }
 
   // MARK: Writing
@@ -81,13 +78,12 @@ struct UserTable: Table {
       profile: profile)
     let names = profile.nameComponents ?? PersonNameComponents()
     let added = try connection.run(
-      Self.sql.add,
+      sql.add,
       [
-        .text(user.name), .text(user.userRecordName), .integer(timestamp.milliseconds),
-        SQLValue(profile.emailAddress), SQLValue(profile.phoneNumber),
-        SQLValue(names.namePrefix), SQLValue(names.givenName), SQLValue(names.middleName),
-        SQLValue(names.familyName), SQLValue(names.nameSuffix), SQLValue(names.nickname),
-        .text(Self.folded(user.name)),
+        .text(user.name), .text(user.userRecordName), .time(timestamp),
+        SQLValue(profile.emailAddress), SQLValue(profile.phoneNumber), SQLValue(names.namePrefix),
+        SQLValue(names.givenName), SQLValue(names.middleName), SQLValue(names.familyName),
+        SQLValue(names.nameSuffix), SQLValue(names.nickname), .text(Self.folded(user.name)),
       ])
     guard added == 1 else { throw try conflict(of: user) }
     return user
@@ -96,8 +92,8 @@ struct UserTable: Table {
   /// Creates an account for a person who signed in at an OpenID Connect issuer, with the rules of
   /// ``AccountService/user(boundTo:proposing:profile:at:)``.
   func add(proposing name: String, profile: UserProfile, at timestamp: Timestamp) throws -> User {
-    let isEmailTaken = try isTaken(Self.sql.withEmail, profile.emailAddress)
-    let isPhoneTaken = try isTaken(Self.sql.withPhone, profile.phoneNumber)
+    let isEmailTaken = try isTaken(sql.withEmail, profile.emailAddress)
+    let isPhoneTaken = try isTaken(sql.withPhone, profile.phoneNumber)
     let profile = UserProfile(
       stored: isEmailTaken ? nil : profile.emailAddress,
       isPhoneTaken ? nil : profile.phoneNumber,
@@ -106,7 +102,7 @@ struct UserTable: Table {
   }
 
   private func holder(of name: String) throws -> String? {
-    try connection.first(Self.sql.withFoldedName, [.text(Self.folded(name))]) { $0.text(0) }
+    try connection.text(sql.withFoldedName, [.text(Self.folded(name))])
   }
 
   /// The capital letters of `ß` are `SS`, so names that differ in them are one name too.
@@ -117,7 +113,7 @@ struct UserTable: Table {
 
   private func isTaken(_ statement: Statement, _ value: String?) throws -> Bool {
     guard let value else { return false }
-    return try connection.first(statement, [.text(value)]) { _ in true } ?? false
+    return try connection.exists(statement, [.text(value)])
   }
 
   /// Returns the error for a new user whose insertion added no row.
@@ -184,8 +180,7 @@ extension User {
     names.nameSuffix = row.optionalText(9)
     names.nickname = row.optionalText(10)
     self.init(
-      name: row.text(0), userRecordName: row.text(1),
-      created: Timestamp(milliseconds: row.integer(2)),
+      name: row.text(0), userRecordName: row.text(1), created: row.time(2),
       profile: UserProfile(stored: row.optionalText(3), row.optionalText(4), names))
     isBeingDeleted = row.integer(11) > 0
   }

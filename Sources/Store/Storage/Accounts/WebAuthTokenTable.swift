@@ -26,22 +26,17 @@ struct WebAuthTokenTable: Table {
   ]
 
   func token(withHash hash: [UInt8]) throws -> WebAuthToken? {
-    try connection.first(Self.sql.token, [.bytes(hash)], WebAuthToken.init(row:))
+    try connection.first(sql.token, [.bytes(hash)], WebAuthToken.init(row:))
   }
 
   /// Returns at most ``UserHoldings/tokenLimit`` unexpired tokens. Those that expire last come
   /// first.
   func tokens(of userRecordName: String, at timestamp: Timestamp) throws -> [UserHoldings.Token] {
     try connection.rows(
-      Self.sql.tokens,
-      [
-        .text(userRecordName), .integer(timestamp.milliseconds),
-        .integer(Int64(UserHoldings.tokenLimit)),
-      ]
+      sql.tokens, [.text(userRecordName), .time(timestamp), .count(UserHoldings.tokenLimit)]
     ) { row in
       UserHoldings.Token(
-        created: Timestamp(milliseconds: row.integer(2)),
-        expires: Timestamp(milliseconds: row.integer(3)),
+        created: row.time(2), expires: row.time(3),
         session: row.isNull(0) ? nil : try ContainerPlace(row: row))
     }
   }
@@ -53,11 +48,11 @@ struct WebAuthTokenTable: Table {
   func add(_ token: WebAuthToken) throws {
     try UserDeletionTable(transaction: transaction).refuseDeleted(token.userRecordName)
     _ = try connection.run(
-      Self.sql.add,
+      sql.add,
       [
-        .bytes(token.hash), .text(token.userRecordName), .integer(token.created.milliseconds),
-        .integer(token.expires.milliseconds), token.session.map { .bytes($0.id) } ?? .null,
-        SQLValue(token.session?.container), SQLValue(token.session?.environment.rawValue),
+        .bytes(token.hash), .text(token.userRecordName), .time(token.created), .time(token.expires),
+        token.session.map { .bytes($0.id) } ?? .null, SQLValue(token.session?.container),
+        SQLValue(token.session?.environment.rawValue),
         SQLValue(token.session.map { Int64($0.lifetime * 1000) }),
         SQLValue(token.session.map { $0.isUsed ? 1 : 0 }),
       ])
@@ -66,7 +61,7 @@ struct WebAuthTokenTable: Table {
   func endSession(
     withID id: [UInt8], at timestamp: Timestamp, ordering orders: inout [DeliveryOrder]
   ) throws {
-    try delete(Self.sql.deleteOfSession, [.bytes(id)], at: timestamp, ordering: &orders)
+    try delete(sql.deleteOfSession, [.bytes(id)], at: timestamp, ordering: &orders)
   }
 
   /// Deletes tokens, and the registrations of devices whose sign-in has no token any more.
@@ -74,7 +69,7 @@ struct WebAuthTokenTable: Table {
     _ deletion: Statement, _ arguments: [SQLValue], at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
   ) throws {
-    let users = try connection.rows(deletion, arguments) { $0.text(0) }
+    let users = try connection.texts(deletion, arguments)
     for user in Set(users).sorted() {
       try DeviceTable(transaction: transaction)
         .removeSignedOut(of: user, at: timestamp, ordering: &orders)
@@ -86,15 +81,11 @@ struct WebAuthTokenTable: Table {
   func rotate(
     tokenWithHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) throws -> Bool {
-    let token = try connection.first(
-      Self.sql.session, [.bytes(hash)]
-    ) { ($0.bytes(0), $0.integer(1)) }
+    let token = try connection.first(sql.session, [.bytes(hash)]) { ($0.bytes(0), $0.integer(1)) }
     guard let (sessionID, created) = token else { return false }
     if let olderExpire {
-      try connection.run(Self.sql.use, [.bytes(hash)])
-      try connection.run(
-        Self.sql.endOlder,
-        [.bytes(sessionID), .integer(created), .integer(olderExpire.milliseconds)])
+      try connection.run(sql.use, [.bytes(hash)])
+      try connection.run(sql.endOlder, [.bytes(sessionID), .integer(created), .time(olderExpire)])
     }
     if let successor { try add(successor) }
     return true
@@ -106,13 +97,11 @@ struct WebAuthTokenTable: Table {
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp,
     ordering orders: inout [DeliveryOrder]
   ) throws -> Int {
-    let count = try connection.first(
-      everywhere ? Self.sql.countAll : Self.sql.countSessions,
-      [.text(userRecordName), .integer(timestamp.milliseconds)]
-    ) { $0.integer(0) }
+    let count = try connection.integer(
+      everywhere ? sql.countAll : sql.countSessions, [.text(userRecordName), .time(timestamp)])
     try delete(
-      everywhere ? Self.sql.deleteAll : Self.sql.deleteSessions, [.text(userRecordName)],
-      at: timestamp, ordering: &orders)
+      everywhere ? sql.deleteAll : sql.deleteSessions, [.text(userRecordName)], at: timestamp,
+      ordering: &orders)
     if everywhere {
       try DeviceTable(transaction: transaction).removeAll(
         of: userRecordName, kinds: [.apns, .courier, .webPush], at: timestamp,
@@ -126,7 +115,7 @@ struct WebAuthTokenTable: Table {
   /// - Parameter now: the present time in milliseconds since 1970.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     try delete(
-      Self.sql.deleteExpired, [.integer(now)], at: Timestamp(milliseconds: now), ordering: &orders)
+      sql.deleteExpired, [.integer(now)], at: Timestamp(milliseconds: now), ordering: &orders)
   }
 
   struct Statements {
@@ -189,8 +178,7 @@ extension WebAuthToken {
         lifetime: Double(row.integer(7)) / 1000, isUsed: row.integer(8) != 0)
     }
     self.init(
-      hash: row.bytes(0), userRecordName: row.text(1),
-      created: Timestamp(milliseconds: row.integer(2)),
-      expires: Timestamp(milliseconds: row.integer(3)), session: session)
+      hash: row.bytes(0), userRecordName: row.text(1), created: row.time(2), expires: row.time(3),
+      session: session)
   }
 }

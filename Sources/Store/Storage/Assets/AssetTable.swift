@@ -51,11 +51,11 @@ struct AssetTable: Table {
   // MARK: Files
 
   func contains(_ checksum: String, in database: DatabaseID) throws -> Bool {
-    try connection.first(Self.sql.exists, [.id(database), .text(checksum)]) { _ in true } ?? false
+    try connection.exists(Self.sql.exists, [.id(database), .text(checksum)])
   }
 
   func size(ofChecksum checksum: String, in database: DatabaseID) throws -> Int64? {
-    try connection.first(Self.sql.size, [.id(database), .text(checksum)]) { $0.integer(0) }
+    try connection.integer(Self.sql.size, [.id(database), .text(checksum)])
   }
 
   func name(forChecksum checksum: String, in database: DatabaseID) throws -> AssetName? {
@@ -73,12 +73,12 @@ struct AssetTable: Table {
   }
 
   func containsAny() throws -> Bool {
-    try connection.first(Self.sql.any, []) { _ in true } ?? false
+    try connection.exists(Self.sql.any, [])
   }
 
   /// Returns the sum of the sizes, in bytes, of a database's files that no record holds.
   func unheldBytes(in database: DatabaseID) throws -> Int64 {
-    try connection.first(Self.sql.unheldBytes, [.id(database)]) { $0.integer(0) } ?? 0
+    try connection.integer(Self.sql.unheldBytes, [.id(database)]) ?? 0
   }
 
   /// Registers a file whose bytes are stored. If a file with the same bytes is registered already,
@@ -128,9 +128,7 @@ struct AssetTable: Table {
     try connection.run(
       Self.sql.addReference,
       [.id(database), .text(holding.checksum), .integer(stored.number), .text(holding.fieldName)])
-    let taken = try connection.first(
-      Self.sql.hold, [.id(database), .text(holding.checksum)]
-    ) { $0.integer(0) }
+    let taken = try connection.integer(Self.sql.hold, [.id(database), .text(holding.checksum)])
     if let taken {
       try DatabaseTable(transaction: transaction).countBytes(Int(taken), in: database)
     }
@@ -142,9 +140,7 @@ struct AssetTable: Table {
     try connection.run(
       Self.sql.removeReference,
       [.id(database), .text(holding.checksum), .integer(stored.number), .text(holding.fieldName)])
-    let left = try connection.first(
-      Self.sql.release, [.id(database), .text(holding.checksum)]
-    ) { $0.integer(0) }
+    let left = try connection.integer(Self.sql.release, [.id(database), .text(holding.checksum)])
     if let left { try DatabaseTable(transaction: transaction).countBytes(-Int(left), in: database) }
   }
 
@@ -164,7 +160,7 @@ struct AssetTable: Table {
   /// - Parameter now: milliseconds since 1970.
   func trim(_ orphan: OrphanAsset, at now: Int64) throws {
     let key: [SQLValue] = [.id(orphan.database), .text(orphan.checksum)]
-    let released = try connection.first(Self.sql.released, key) { $0.integer(0) }
+    let released = try connection.integer(Self.sql.released, key)
     guard let released else { return }
     if released == 0 {
       try connection.run(Self.sql.setReleased, key + [.integer(now)])
@@ -177,18 +173,14 @@ struct AssetTable: Table {
   /// Marks a file at once if no record and no receipt names it any more. The deletion of a user
   /// calls this method: the file then need not stay for the hour that a download URL is valid.
   func drop(unheld checksum: String, of database: DatabaseID) throws {
-    let files = try connection.rows(
-      Self.sql.dropUnheld, [.id(database), .text(checksum)]
-    ) { $0.text(0) }
+    let files = try connection.texts(Self.sql.dropUnheld, [.id(database), .text(checksum)])
     try dispose(of: files, in: database)
   }
 
   /// Marks a batch of files of a database, held by records or not. Returns their number, at most
   /// ``Retention/batch``.
   func dropSome(of database: DatabaseID) throws -> Int {
-    let files = try connection.rows(
-      Self.sql.dropSome, [.id(database), .integer(Retention.batch)]
-    ) { $0.text(0) }
+    let files = try connection.texts(Self.sql.dropSome, [.id(database), .integer(Retention.batch)])
     try dispose(of: files, in: database)
     return files.count
   }
@@ -212,9 +204,9 @@ struct AssetTable: Table {
   }
 
   func disposable() throws -> [AssetName] {
-    try connection.rows(
-      Self.sql.disposableAnywhere, [.integer(Retention.batch)]
-    ) { AssetName(database: DatabaseID(rawValue: $0.integer(0)), file: $0.text(1)) }
+    try connection.rows(Self.sql.disposableAnywhere, [.integer(Retention.batch)]) {
+      AssetName(database: $0.database(0), file: $0.text(1))
+    }
   }
 
   /// Call the method after the bytes of the files are removed from the ``AssetStore``.

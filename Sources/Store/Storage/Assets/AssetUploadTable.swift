@@ -43,7 +43,7 @@ struct AssetUploadTable: Table {
       AssetUpload(
         receipt: row.text(0), tokenHash: hash, userRecordName: row.text(1),
         recordName: row.optionalText(2), recordType: row.text(3), fieldName: row.text(4),
-        expires: Timestamp(milliseconds: row.integer(5)),
+        expires: row.time(5),
         file: row.optionalText(6).map { AssetFile(checksum: $0, size: row.integer(7)) })
     }
   }
@@ -67,7 +67,7 @@ struct AssetUploadTable: Table {
   }
 
   func contains(_ receipt: String, in database: DatabaseID) throws -> Bool {
-    try connection.first(Self.sql.exists, [.id(database), .text(receipt)]) { _ in true } ?? false
+    try connection.exists(Self.sql.exists, [.id(database), .text(receipt)])
   }
 
   /// Stores the checksum and the size of the uploaded file with its receipt. From the commit on,

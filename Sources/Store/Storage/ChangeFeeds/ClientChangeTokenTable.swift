@@ -35,10 +35,10 @@ struct ClientChangeTokenTable: Table {
     at timestamp: Timestamp
   ) throws {
     try connection.run(
-      Self.sql.keep,
+      sql.keep,
       [
-        .id(database), .integer(zone), .text(user), .text(token.deviceID ?? ""),
-        .integer(timestamp.milliseconds), .bytes(token.data),
+        .id(database), .integer(zone), .text(user), .text(token.deviceID ?? ""), .time(timestamp),
+        .bytes(token.data),
       ])
   }
 
@@ -47,17 +47,17 @@ struct ClientChangeTokenTable: Table {
     of user: String, deviceID: String?, zone: Int64, in database: DatabaseID
   ) throws -> [UInt8]? {
     try connection.first(
-      Self.sql.token, [.id(database), .integer(zone), .text(user), .text(deviceID ?? "")]
+      sql.token, [.id(database), .integer(zone), .text(user), .text(deviceID ?? "")]
     ) { $0.bytes(0) }
   }
 
   /// Returns the keys of a batch of tokens that were saved before `horizon`, in milliseconds since
   /// 1970.
   func old(before horizon: Int64) throws -> [Key] {
-    try connection.rows(Self.sql.old, [.integer(horizon), .integer(Retention.batch)]) {
+    try connection.rows(sql.old, [.integer(horizon), .integer(Retention.batch)]) {
       Key(
-        database: DatabaseID(rawValue: $0.integer(0)), zone: $0.integer(1),
-        userRecordName: $0.text(2), deviceID: $0.text(3), horizon: horizon)
+        database: $0.database(0), zone: $0.integer(1), userRecordName: $0.text(2),
+        deviceID: $0.text(3), horizon: horizon)
     }
   }
 
@@ -66,17 +66,17 @@ struct ClientChangeTokenTable: Table {
   func drop(_ keys: [Key]) throws -> Int {
     for key in keys {
       try connection.run(
-        Self.sql.drop,
+        sql.drop,
         [
-          .id(key.database), .integer(key.zone), .text(key.userRecordName),
-          .text(key.deviceID), .integer(key.horizon),
+          .id(key.database), .integer(key.zone), .text(key.userRecordName), .text(key.deviceID),
+          .integer(key.horizon),
         ])
     }
     return keys.count
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try connection.run(sql.removeAll, [.id(database), .integer(zone)])
   }
 
   struct Statements {

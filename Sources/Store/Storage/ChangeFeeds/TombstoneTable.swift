@@ -39,12 +39,10 @@ struct TombstoneTable: Table {
       if transaction.writes.zonesWithoutTombstones.contains(zone) { return }
       let place: [SQLValue] = [.id(database), .integer(zoneNumber)]
       let (hasAny, tombstone) = try transaction.besidesWriteSet {
-        let hasAny = try connection.first(Self.sql.any, place) { _ in true }
+        let hasAny = try connection.first(sql.any, place) { _ in true }
         guard hasAny != nil else { return (false, nil as WriteSet.Tombstone?) }
-        let tombstone = try connection.first(Self.sql.ofName, place + [.text(recordName)]) {
-          WriteSet.Tombstone(
-            typeNumber: $0.integer(0), version: $0.integer(1),
-            deleted: Timestamp(milliseconds: $0.integer(2)))
+        let tombstone = try connection.first(sql.ofName, place + [.text(recordName)]) {
+          WriteSet.Tombstone(typeNumber: $0.integer(0), version: $0.integer(1), deleted: $0.time(2))
         }
         return (true, tombstone)
       }
@@ -70,8 +68,8 @@ struct TombstoneTable: Table {
 
   func writeDecided() throws {
     let changes = transaction.writes.tombstones.takeChanges()
-    var deletions = RowInsertion(Self.sql.deletion)
-    var insertions = RowInsertion(Self.sql.insertion)
+    var deletions = RowInsertion(sql.deletion)
+    var insertions = RowInsertion(sql.insertion)
     for (key, stored, _) in changes where stored != nil {
       try deletions.add(in: connection) {
         $0.append(key.database.rawValue)
@@ -100,8 +98,8 @@ struct TombstoneTable: Table {
     ascending: Bool, limit: Int
   ) throws -> [RecordFeed.Candidate] {
     try connection.rows(
-      ascending ? Self.sql.oldest : Self.sql.newest,
-      [.id(database), .integer(zone), .integer(low), .integer(high), .integer(Int64(limit))]
+      ascending ? sql.oldest : sql.newest,
+      [.id(database), .integer(zone), .integer(low), .integer(high), .count(limit)]
     ) {
       RecordFeed.Candidate(
         version: $0.integer(0), typeNumber: $0.integer(1),
@@ -113,9 +111,9 @@ struct TombstoneTable: Table {
   ///
   /// - Complexity: O(*n*) for *n* tombstones of the store.
   func old(before horizon: Int64) throws -> [Cut] {
-    try connection.rows(
-      Self.sql.old, [.integer(horizon)]
-    ) { Cut(database: $0.integer(0), zone: $0.integer(1), version: $0.integer(2)) }
+    try connection.rows(sql.old, [.integer(horizon)]) {
+      Cut(database: $0.integer(0), zone: $0.integer(1), version: $0.integer(2))
+    }
   }
 
   /// Deletes a batch of a zone's tombstones up to a version, and raises the zone's
@@ -127,16 +125,14 @@ struct TombstoneTable: Table {
     let place: [SQLValue] = [.integer(cut.database), .integer(cut.zone), .integer(cut.version)]
     try ZoneTable(transaction: transaction).note(
       trimmedVersion: cut.version, ofZone: cut.zone, in: DatabaseID(rawValue: cut.database))
-    let versions = try connection.rows(
-      Self.sql.oldVersions, place + [.integer(Retention.batch)]
-    ) { $0.integer(0) }
+    let versions = try connection.integers(sql.oldVersions, place + [.integer(Retention.batch)])
     guard let last = versions.last else { return false }
-    try connection.run(Self.sql.trim, [.integer(cut.database), .integer(cut.zone), .integer(last)])
+    try connection.run(sql.trim, [.integer(cut.database), .integer(cut.zone), .integer(last)])
     return versions.count == Int(Retention.batch)
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try connection.run(sql.removeAll, [.id(database), .integer(zone)])
   }
 
   struct Statements {

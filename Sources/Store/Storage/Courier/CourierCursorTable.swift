@@ -25,26 +25,26 @@ struct CourierCursorTable: Table {
   ]
 
   func cursor(of token: String, in database: DatabaseID) throws -> Int64 {
-    try connection.first(Self.sql.cursor, [.id(database), .text(token)]) { $0.integer(0) } ?? 0
+    try connection.integer(sql.cursor, [.id(database), .text(token)]) ?? 0
   }
 
   /// Moves a reader's cursor to the end of a database's log. The method does nothing if the
   /// database is not of the reader's container and environment.
   func startReading(_ reader: Recipient, by token: String, in database: DatabaseID) throws {
     try connection.run(
-      Self.sql.startReading,
+      sql.startReading,
       [.id(database), .text(token), .text(reader.container), .text(reader.environment.rawValue)])
   }
 
   /// Moves a reader's cursor forward. Returns false if it is already at the entry or at a later
   /// one.
   func advance(_ token: String, to sequence: Int64, in database: DatabaseID) throws -> Bool {
-    try connection.run(Self.sql.advance, [.id(database), .text(token), .integer(sequence)]) == 1
+    try connection.run(sql.advance, [.id(database), .text(token), .integer(sequence)]) == 1
   }
 
   func forget(_ reader: DeviceName, in database: DatabaseID) throws {
     try connection.run(
-      Self.sql.forgetReader,
+      sql.forgetReader,
       [
         .id(database), .text(reader.token), .text(reader.container),
         .text(reader.environment.rawValue),
@@ -54,7 +54,7 @@ struct CourierCursorTable: Table {
   // MARK: Last answers
 
   func answer(to reader: DeviceName, in database: DatabaseID) throws -> CourierAnswer? {
-    try connection.first(Self.sql.answer, [.id(database), .text(reader.token)]) {
+    try connection.first(sql.answer, [.id(database), .text(reader.token)]) {
       CourierAnswer(
         database: database, reader: reader, sequence: $0.integer(0),
         asksForBadge: $0.integer(1) != 0)
@@ -63,7 +63,7 @@ struct CourierCursorTable: Table {
 
   func keep(_ answer: CourierAnswer) throws {
     try connection.run(
-      Self.sql.keepAnswer,
+      sql.keepAnswer,
       [
         .id(answer.database), .text(answer.reader.token), .integer(answer.sequence),
         answer.asksForBadge ? 1 : 0,
@@ -75,7 +75,7 @@ struct CourierCursorTable: Table {
   /// has this answer.
   func acknowledge(_ answer: CourierAnswer) throws -> Bool {
     try connection.run(
-      Self.sql.acknowledge,
+      sql.acknowledge,
       [.id(answer.database), .text(answer.reader.token), .integer(answer.sequence)])
       == 1
   }
@@ -83,7 +83,7 @@ struct CourierCursorTable: Table {
   /// Deletes the answer alone, so the reader goes on after it.
   func forget(_ answer: CourierAnswer) throws {
     try connection.run(
-      Self.sql.forgetAnswer,
+      sql.forgetAnswer,
       [.id(answer.database), .text(answer.reader.token), .integer(answer.sequence)])
   }
 

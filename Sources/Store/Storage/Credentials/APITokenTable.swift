@@ -23,28 +23,28 @@ struct APITokenTable: Table {
 
   func tokens(container: String, environment: ContainerEnvironment) throws -> [APIToken] {
     try connection.rows(
-      Self.sql.ofContainer, [.text(container), .text(environment.rawValue)], APIToken.init(row:))
+      sql.ofContainer, [.text(container), .text(environment.rawValue)], APIToken.init(row:))
   }
 
   func tokens() throws -> [APIToken] {
-    try connection.rows(Self.sql.all, [], APIToken.init(row:))
+    try connection.rows(sql.all, [], APIToken.init(row:))
   }
 
   func add(_ token: APIToken) throws {
     var redirectURL: String?
     if case .redirect(let url) = token.signInCallback { redirectURL = url }
     try connection.run(
-      Self.sql.add,
+      sql.add,
       [
         .bytes(token.hash), .text(token.container), .text(token.environment.rawValue),
         .text(token.name), SQLValue(redirectURL),
-        .text(token.allowedOrigins.sorted().joined(separator: " ")),
-        .integer(token.created.milliseconds), SQLValue(token.revoked?.milliseconds),
+        .text(token.allowedOrigins.sorted().joined(separator: " ")), .time(token.created),
+        SQLValue(token.revoked?.milliseconds),
       ])
   }
 
   func revoke(tokenWithHash hash: [UInt8], at timestamp: Timestamp) throws -> Bool {
-    try connection.run(Self.sql.revoke, [.bytes(hash), .integer(timestamp.milliseconds)]) == 1
+    try connection.run(sql.revoke, [.bytes(hash), .time(timestamp)]) == 1
   }
 
   struct Statements {
@@ -73,8 +73,7 @@ extension APIToken {
       hash: row.bytes(0), name: row.text(3), container: row.text(1),
       environment: try row.environment(2),
       signInCallback: row.optionalText(4).map { .redirect(url: $0) } ?? .postMessage,
-      allowedOrigins: Set(row.text(5).split(separator: " ").map(String.init)),
-      created: Timestamp(milliseconds: row.integer(6)),
-      revoked: row.optionalInteger(7).map { Timestamp(milliseconds: $0) })
+      allowedOrigins: Set(row.text(5).split(separator: " ").map(String.init)), created: row.time(6),
+      revoked: row.optionalTime(7))
   }
 }

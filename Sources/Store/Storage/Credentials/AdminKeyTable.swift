@@ -17,20 +17,17 @@ struct AdminKeyTable: Table {
   ]
 
   func keys() throws -> [AdminKey] {
-    try connection.rows(Self.sql.keys, [], AdminKey.init(row:))
+    try connection.rows(sql.keys, [], AdminKey.init(row:))
   }
 
   func add(_ key: AdminKey) throws {
     try connection.run(
-      Self.sql.add,
-      [
-        .bytes(key.hash), .text(key.label), .integer(key.created.milliseconds),
-        SQLValue(key.revoked?.milliseconds),
-      ])
+      sql.add,
+      [.bytes(key.hash), .text(key.label), .time(key.created), SQLValue(key.revoked?.milliseconds)])
   }
 
   func revoke(keyWithHash hash: [UInt8], at timestamp: Timestamp) throws -> Bool {
-    try connection.run(Self.sql.revoke, [.bytes(hash), .integer(timestamp.milliseconds)]) == 1
+    try connection.run(sql.revoke, [.bytes(hash), .time(timestamp)]) == 1
   }
 
   struct Statements {
@@ -47,7 +44,6 @@ extension AdminKey {
   /// Reads the first four columns of a row: hash, label, creation time, and revocation time.
   init(row: any SQLRow) {
     self.init(
-      hash: row.bytes(0), label: row.text(1), created: Timestamp(milliseconds: row.integer(2)),
-      revoked: row.optionalInteger(3).map { Timestamp(milliseconds: $0) })
+      hash: row.bytes(0), label: row.text(1), created: row.time(2), revoked: row.optionalTime(3))
   }
 }

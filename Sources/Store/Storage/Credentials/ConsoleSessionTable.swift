@@ -21,40 +21,36 @@ struct ConsoleSessionTable: Table {
   func consoleSession(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) throws -> (session: ConsoleSession, key: AdminKey)? {
-    try connection.first(
-      Self.sql.session, [.bytes(hash), .integer(timestamp.milliseconds)]
-    ) { row in
+    try connection.first(sql.session, [.bytes(hash), .time(timestamp)]) { row in
       let key = AdminKey(row: row)
       return (
-        ConsoleSession(
-          hash: hash, keyHash: key.hash, created: Timestamp(milliseconds: row.integer(4)),
-          expires: Timestamp(milliseconds: row.integer(5))), key
+        ConsoleSession(hash: hash, keyHash: key.hash, created: row.time(4), expires: row.time(5)),
+        key
       )
     }
   }
 
   func add(_ console: ConsoleSession) throws -> Bool {
     let added = try connection.run(
-      Self.sql.add,
+      sql.add,
       [
-        .bytes(console.hash), .bytes(console.keyHash), .integer(console.created.milliseconds),
-        .integer(console.expires.milliseconds),
+        .bytes(console.hash), .bytes(console.keyHash), .time(console.created),
+        .time(console.expires),
       ])
-    try connection.run(
-      Self.sql.trim, [.bytes(console.keyHash), .integer(Int64(ConsoleSession.limit))])
+    try connection.run(sql.trim, [.bytes(console.keyHash), .count(ConsoleSession.limit)])
     return added == 1
   }
 
   func end(sessionWithHash hash: [UInt8]) throws {
-    try connection.run(Self.sql.end, [.bytes(hash)])
+    try connection.run(sql.end, [.bytes(hash)])
   }
 
   func endAll(ofKeyWithHash hash: [UInt8]) throws {
-    try connection.run(Self.sql.endAll, [.bytes(hash)])
+    try connection.run(sql.endAll, [.bytes(hash)])
   }
 
   func dropExpired(at now: Int64) throws {
-    try connection.run(Self.sql.dropExpired, [.integer(now)])
+    try connection.run(sql.dropExpired, [.integer(now)])
   }
 
   struct Statements {

@@ -23,19 +23,19 @@ struct ServerKeyTable: Table {
 
   func keys(container: String, environment: ContainerEnvironment) throws -> [ServerKey] {
     try connection.rows(
-      Self.sql.ofContainer, [.text(container), .text(environment.rawValue)], ServerKey.init(row:))
+      sql.ofContainer, [.text(container), .text(environment.rawValue)], ServerKey.init(row:))
   }
 
   func keys() throws -> [ServerKey] {
-    try connection.rows(Self.sql.all, [], ServerKey.init(row:))
+    try connection.rows(sql.all, [], ServerKey.init(row:))
   }
 
   func add(_ key: ServerKey) throws {
     let added = try connection.run(
-      Self.sql.add,
+      sql.add,
       [
         .text(key.keyID), .text(key.container), .text(key.environment.rawValue), .text(key.name),
-        .text(key.publicKey), .text(key.userRecordName), .integer(key.created.milliseconds),
+        .text(key.publicKey), .text(key.userRecordName), .time(key.created),
         SQLValue(key.revoked?.milliseconds),
       ])
     guard added == 1 else {
@@ -48,9 +48,7 @@ struct ServerKeyTable: Table {
 
   /// Revokes a key and returns its user, unless there is no such key or it is already revoked.
   func revoke(_ keyID: String, at timestamp: Timestamp) throws -> String? {
-    try connection.first(
-      Self.sql.revoke, [.text(keyID), .integer(timestamp.milliseconds)]
-    ) { $0.text(0) }
+    try connection.text(sql.revoke, [.text(keyID), .time(timestamp)])
   }
 
   struct Statements {
@@ -81,7 +79,6 @@ extension ServerKey {
     self.init(
       keyID: row.text(0), name: row.text(3), container: row.text(1),
       environment: try row.environment(2), publicKey: row.text(4), userRecordName: row.text(5),
-      created: Timestamp(milliseconds: row.integer(6)),
-      revoked: row.optionalInteger(7).map { Timestamp(milliseconds: $0) })
+      created: row.time(6), revoked: row.optionalTime(7))
   }
 }

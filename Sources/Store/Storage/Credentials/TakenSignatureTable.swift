@@ -19,15 +19,13 @@ struct TakenSignatureTable: Table {
   ]
 
   func take(_ signature: [UInt8], ofKey keyID: String, until expires: Timestamp) throws -> Bool {
-    try connection.run(
-      Self.sql.take, [.text(keyID), .bytes(signature), .integer(expires.milliseconds)]) == 1
+    try connection.run(sql.take, [.text(keyID), .bytes(signature), .time(expires)]) == 1
   }
 
   /// Deletes at most ``Retention/batch`` signatures that expired before `now`, in milliseconds
   /// since 1970. Returns whether there may be more.
   func trim(at now: Int64) throws -> Bool {
-    try connection.run(
-      Self.sql.trim, [.integer(now), .integer(Retention.batch)]) == Int(Retention.batch)
+    try connection.run(sql.trim, [.integer(now), .integer(Retention.batch)]) == Int(Retention.batch)
   }
 
   struct Statements {

@@ -30,12 +30,12 @@ struct ContainerTable: Table {
   /// - Throws: ``LocksNeeded`` if the container is new and the transaction does not have the
   ///   reference lock; ``ItemFailure/Code/quotaExceeded`` at a limit.
   func enter(_ container: String, for maker: ContainerMaker?) throws {
-    let isKnown = try connection.first(Self.sql.exists, [.text(container)]) { _ in true }
+    let isKnown = try connection.first(sql.exists, [.text(container)]) { _ in true }
     guard isKnown == nil else { return }
     try transaction.require(.reference)
     if let maker { try checkLimits(for: container, by: maker) }
     try connection.run(
-      Self.sql.enter,
+      sql.enter,
       [
         .text(container), .text(maker?.userRecordName ?? ""),
         .integer(maker?.timestamp.milliseconds ?? 0),
@@ -43,13 +43,13 @@ struct ContainerTable: Table {
   }
 
   func forgetMaker(_ userRecordName: String) throws {
-    try connection.run(Self.sql.forgetMaker, [.text(userRecordName)])
+    try connection.run(sql.forgetMaker, [.text(userRecordName)])
   }
 
   private func checkLimits(for container: String, by maker: ContainerMaker) throws {
     let quotas = transaction.context.quotas
     let limit = quotas[.containers]
-    if limit < .max, try count(Self.sql.count, []) >= limit {
+    if limit < .max, try count(sql.count, []) >= limit {
       throw quotas.refusal(
         of: .containers, field: "container",
         "container '\(container)' would be new: the server has \(limit) containers, the limit; use "
@@ -58,7 +58,7 @@ struct ContainerTable: Table {
     let userLimit = quotas[.newContainersPerUser]
     guard userLimit < .max else { return }
     let made = try count(
-      Self.sql.countOfMaker,
+      sql.countOfMaker,
       [.text(maker.userRecordName), .integer(maker.timestamp.milliseconds - Self.newMilliseconds)])
     guard made >= userLimit else { return }
     throw quotas.refusal(
@@ -68,7 +68,7 @@ struct ContainerTable: Table {
   }
 
   private func count(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int {
-    try connection.first(statement, arguments) { Int($0.integer(0)) } ?? 0
+    try connection.first(statement, arguments) { $0.count(0) } ?? 0
   }
 
   struct Statements {

@@ -38,7 +38,7 @@ struct CounterTable: Table {
   ///   commit. ``StoreError/Code/corrupt`` if there is no such counter.
   func next(_ name: String) throws -> Int64 {
     try transaction.require(.reference)
-    let value = try connection.first(Self.sql.next, [.text(name)]) { $0.integer(0) }
+    let value = try connection.integer(sql.next, [.text(name)])
     guard let value else { throw StoreError(.corrupt, "the store has no counter '\(name)'") }
     return value
   }
@@ -51,7 +51,7 @@ struct CounterTable: Table {
   // MARK: Before the store has transactions
 
   static func value(of name: String, over connection: any SQLConnection) throws -> Int64? {
-    try connection.first(sql.value, [.text(name)]) { $0.integer(0) }
+    try connection.integer(sql.value, [.text(name)])
   }
 
   static func set(_ name: String, to value: Int64, over connection: any SQLConnection) throws {

@@ -1,8 +1,11 @@
+import CloudKitModel
 import SQLEngine
 import StoreModel
 
 extension SQLValue {
   static func id(_ database: DatabaseID) -> SQLValue { .integer(database.rawValue) }
+  static func count(_ count: Int) -> SQLValue { .integer(Int64(count)) }
+  static func time(_ time: Timestamp) -> SQLValue { .integer(time.milliseconds) }
 }
 
 /// A statement on subscribers that can be limited to those of a part.
@@ -35,14 +38,12 @@ extension DatabasePart {
 
   /// Reads a row that begins with ``columns``.
   init(row: any SQLRow) {
-    self.init(
-      database: DatabaseID(rawValue: row.integer(0)), number: Int(row.integer(1)),
-      count: Int(row.integer(2)))
+    self.init(database: row.database(0), number: row.count(1), count: row.count(2))
   }
 
   /// The values of ``columns``.
   var key: [SQLValue] {
-    [.id(database), .integer(Int64(number)), .integer(Int64(count))]
+    [.id(database), .count(number), .count(count)]
   }
 
   var division: [SQLValue] { Array(key.dropFirst().reversed()) }

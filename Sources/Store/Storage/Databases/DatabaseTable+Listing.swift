@@ -6,7 +6,7 @@ import StoreModel
 
 extension DatabaseTable {
   func place(after last: ContainerPlace?) throws -> ContainerPlace? {
-    try transaction.place(after: last, by: Self.sql.listing.places)
+    try transaction.place(after: last, by: sql.listing.places)
   }
 
   /// Returns a page of databases in the order of scopes and owners; nil begins the first page.
@@ -14,29 +14,27 @@ extension DatabaseTable {
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) throws -> [DatabaseSummary] {
     try connection.rows(
-      Self.sql.listing.databases,
+      sql.listing.databases,
       [
         .text(place.container), .text(place.environment.rawValue),
-        .integer(Int64(last?.scope.rawValue ?? 0)), .text(last?.owner ?? ""),
-        .integer(Int64(limit)),
+        .integer(Int64(last?.scope.rawValue ?? 0)), .text(last?.owner ?? ""), .count(limit),
       ]
     ) { row in
-      guard let scope = DatabaseScope(rawValue: Int(row.integer(1))) else {
+      guard let scope = DatabaseScope(rawValue: row.count(1)) else {
         throw StoreError(.corrupt, "database \(row.integer(0)) has an unknown scope")
       }
       return DatabaseSummary(
-        id: DatabaseID(rawValue: row.integer(0)),
-        name: DatabaseSummary.Name(scope: scope, owner: row.text(2)),
+        id: row.database(0), name: DatabaseSummary.Name(scope: scope, owner: row.text(2)),
         userName: row.optionalText(3))
     }
   }
 
   func nextPublic(after database: DatabaseID) throws -> DatabaseID? {
-    try next(after: database, by: Self.sql.listing.nextPublic)
+    try next(after: database, by: sql.listing.nextPublic)
   }
 
   func next(after database: DatabaseID, of owner: String) throws -> DatabaseID? {
-    try next(after: database, by: Self.sql.listing.nextOfOwner, [.text(owner)])
+    try next(after: database, by: sql.listing.nextOfOwner, [.text(owner)])
   }
 
   private func next(
@@ -44,14 +42,14 @@ extension DatabaseTable {
   ) throws -> DatabaseID? {
     try connection.first(
       statement, [.id(database), .integer(Int64(DatabaseScope.public.rawValue))] + arguments
-    ) { DatabaseID(rawValue: $0.integer(0)) }
+    ) { $0.database(0) }
   }
 
   /// The caller must have deleted the database's contents. The number is never used again.
   func remove(_ database: DatabaseID) throws {
     let arguments = [SQLValue.id(database)]
-    try connection.run(Self.sql.listing.remove, arguments)
-    try connection.run(Self.sql.listing.removeAddress, arguments)
+    try connection.run(sql.listing.remove, arguments)
+    try connection.run(sql.listing.removeAddress, arguments)
   }
 
   struct ListingStatements {

@@ -23,7 +23,7 @@ extension DatabaseTable {
   private func numbers(of database: DatabaseID) throws -> WriteSet.DatabaseNumbers {
     if let known = transaction.writes.databases[database]?.row { return known }
     try transaction.checkLock(of: database)
-    let numbers = try connection.first(Self.sql.numbersOfOne, [.id(database)], Self.numbers)
+    let numbers = try connection.first(sql.numbersOfOne, [.id(database)], Self.numbers)
     guard let numbers else {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
     }
@@ -50,7 +50,7 @@ extension DatabaseTable {
   }
 
   func bytesInRow(of database: DatabaseID) throws -> Int64 {
-    try connection.first(Self.sql.storedBytes, [.id(database)]) { $0.integer(0) } ?? 0
+    try connection.integer(sql.storedBytes, [.id(database)]) ?? 0
   }
 
   func writeDecided() throws {
@@ -66,7 +66,7 @@ extension DatabaseTable {
       transaction.writes.addedBytes.forget()
       transaction.writes.databases.forget()
     }
-    var rows = RowInsertion(Self.sql.raise)
+    var rows = RowInsertion(sql.raise)
     for (database, change) in changes.sorted(by: { $0.key < $1.key }) {
       try rows.add(in: connection) {
         $0.append(database.rawValue)

@@ -66,9 +66,9 @@ struct DatabaseTable: Table {
   func address(of database: DatabaseID) throws -> DatabaseAddress {
     if let known = transaction.catalog.addresses[database] { return known }
     if database == .vacant, let vacancy = transaction.vacancy { return vacancy }
-    let address = try connection.first(Self.sql.address, [.id(database)]) { row in
+    let address = try connection.first(sql.address, [.id(database)]) { row in
       guard let environment = ContainerEnvironment(rawValue: row.text(1)),
-        let scope = DatabaseScope(rawValue: Int(row.integer(2)))
+        let scope = DatabaseScope(rawValue: row.count(2))
       else {
         throw StoreError(.corrupt, "database \(database.rawValue) has an unknown address")
       }
@@ -86,24 +86,21 @@ struct DatabaseTable: Table {
   }
 
   func database(at address: DatabaseAddress) throws -> DatabaseID? {
-    try connection.first(
-      Self.sql.number, arguments(for: address)
-    ) { DatabaseID(rawValue: $0.integer(0)) }
+    try connection.first(sql.number, arguments(for: address)) { $0.database(0) }
   }
 
   func next(
     after database: Int64, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
-    try connection.first(
-      Self.sql.next, [.text(container), .text(environment.rawValue), .integer(database)]
-    ) { $0.integer(0) }
+    try connection.integer(
+      sql.next, [.text(container), .text(environment.rawValue), .integer(database)])
   }
 
   /// Locks a database's row until the transaction ends. Until then, no other transaction can take
   /// the lock of ``numbers(of:lockedFor:)``, which every commit to the database takes. Only for a
   /// shared store.
   func lock(_ database: DatabaseID) throws {
-    try connection.query(Self.sql.lock, [.id(database)]) { _ in }
+    try connection.query(sql.lock, [.id(database)]) { _ in }
   }
 
   /// Locks a database's row, and draws a number that nobody uses. Only for a shared store.
@@ -125,8 +122,8 @@ struct DatabaseTable: Table {
     try ContainerTable(transaction: transaction).enter(address.container, for: maker)
     let database = DatabaseID(rawValue: try CounterTable(transaction: transaction).next("database"))
     let place = arguments(for: address) + [.id(database)]
-    try connection.run(Self.sql.addAddress, place)
-    try connection.run(Self.sql.add, place)
+    try connection.run(sql.addAddress, place)
+    try connection.run(sql.add, place)
     transaction.hold(made: database)
     try ZoneTable(transaction: transaction).add(.default, in: database)
     return database
@@ -142,16 +139,15 @@ struct DatabaseTable: Table {
   // MARK: Numbers and versions
 
   func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
-    try connection.first(Self.sql.lastNumber, [.id(database)]) { $0.integer(0) }
+    try connection.integer(sql.lastNumber, [.id(database)])
   }
 
   /// Returns nil if there is no such database in this container and environment.
   func lastNumber(
     drawnIn database: DatabaseID, of container: String, in environment: ContainerEnvironment
   ) throws -> Int64? {
-    try connection.first(
-      Self.sql.lastNumberAt, [.id(database), .text(container), .text(environment.rawValue)]
-    ) { $0.integer(0) }
+    try connection.integer(
+      sql.lastNumberAt, [.id(database), .text(container), .text(environment.rawValue)])
   }
 
   /// Returns a database's present subscription version, and the version of the newest forgotten
@@ -160,9 +156,9 @@ struct DatabaseTable: Table {
   func subscriptionVersion(
     of database: DatabaseID
   ) throws -> (current: Int64, forgotten: Int64) {
-    let versions = try connection.first(
-      Self.sql.subscriptionVersion, [.id(database)]
-    ) { (current: $0.integer(0), forgotten: $0.integer(1)) }
+    let versions = try connection.first(sql.subscriptionVersion, [.id(database)]) {
+      (current: $0.integer(0), forgotten: $0.integer(1))
+    }
     guard let versions else {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
     }
@@ -172,9 +168,7 @@ struct DatabaseTable: Table {
   /// Throws ``StoreError/Code/statementFailed`` if the transaction has no lock of the database.
   func raiseSubscriptionVersion(of database: DatabaseID) throws -> Int64 {
     try transaction.checkLock(of: database)
-    let version = try connection.first(
-      Self.sql.raiseSubscriptionVersion, [.id(database)]
-    ) { $0.integer(0) }
+    let version = try connection.integer(sql.raiseSubscriptionVersion, [.id(database)])
     guard let version else {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
     }
@@ -185,9 +179,9 @@ struct DatabaseTable: Table {
   /// version of the newest forgotten deletion of a zone; 0 if there is none.
   func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
     if database == .vacant { return (Self.firstNumber, 0) }
-    let state = try connection.first(
-      Self.sql.feedState, [.id(database)]
-    ) { (version: $0.integer(0), trimmedVersion: $0.integer(1)) }
+    let state = try connection.first(sql.feedState, [.id(database)]) {
+      (version: $0.integer(0), trimmedVersion: $0.integer(1))
+    }
     guard let state else {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
     }
@@ -196,12 +190,12 @@ struct DatabaseTable: Table {
 
   /// Raises `trimmed_version`. A lower version changes nothing.
   func note(trimmedZones version: ForgottenVersion) throws {
-    try connection.run(Self.sql.noteTrimmed, version.arguments)
+    try connection.run(sql.noteTrimmed, version.arguments)
   }
 
   /// Raises `forgotten_version`. A lower version changes nothing.
   func note(forgottenSubscriptions version: ForgottenVersion) throws {
-    try connection.run(Self.sql.noteForgotten, version.arguments)
+    try connection.run(sql.noteForgotten, version.arguments)
   }
 
   struct Statements {

@@ -21,21 +21,17 @@ struct SubscriberDatabaseTable: Table {
   /// Reads before it writes, because most calls find the row.
   func enter(_ database: DatabaseID, of subscriber: String) throws {
     let key: [SQLValue] = [.text(subscriber), .id(database)]
-    let known = try connection.first(Self.sql.exists, key) { _ in true }
+    let known = try connection.first(sql.exists, key) { _ in true }
     guard known == nil else { return }
-    try connection.run(Self.sql.add, key)
+    try connection.run(sql.add, key)
   }
 
   func databases(of subscriber: String) throws -> [DatabaseID] {
-    try connection.rows(
-      Self.sql.databases, [.text(subscriber)]
-    ) { DatabaseID(rawValue: $0.integer(0)) }
+    try connection.rows(sql.databases, [.text(subscriber)]) { $0.database(0) }
   }
 
   func next(after database: DatabaseID, of subscriber: String) throws -> DatabaseID? {
-    try connection.first(
-      Self.sql.next, [.text(subscriber), .id(database)]
-    ) { DatabaseID(rawValue: $0.integer(0)) }
+    try connection.first(sql.next, [.text(subscriber), .id(database)]) { $0.database(0) }
   }
 
   /// Returns the databases in the recipient's container and environment whose logs may have entries

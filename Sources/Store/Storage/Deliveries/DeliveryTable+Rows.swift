@@ -36,14 +36,13 @@ struct DeliveryRow {
   init(_ row: any SQLRow) throws {
     let first = DeviceToken.columnCount
     device = try DeviceToken(row: row)
-    id = Delivery.ID(
-      database: DatabaseID(rawValue: row.integer(first)), number: row.integer(first + 1))
+    id = Delivery.ID(database: row.database(first), number: row.integer(first + 1))
     route = DeliveryRoute.ID(rawValue: row.integer(first + 2))
     badge = row.optionalInteger(first + 3).map { Int($0) }
-    attempts = Int(row.integer(first + 4))
-    due = Timestamp(milliseconds: row.integer(first + 5))
+    attempts = row.count(first + 4)
+    due = row.time(first + 5)
     subscriber = row.text(first + 6)
-    logged = Timestamp(milliseconds: row.integer(first + 7))
+    logged = row.time(first + 7)
     content = row.bytes(first + 8)
   }
 
@@ -62,6 +61,6 @@ struct DeliveryRow {
 
 extension Delivery.ID {
   init(row: any SQLRow) {
-    self.init(database: DatabaseID(rawValue: row.integer(0)), number: row.integer(1))
+    self.init(database: row.database(0), number: row.integer(1))
   }
 }

@@ -28,14 +28,14 @@ struct PushRouteTable: Table {
       .text(route.kind.rawValue), .text(route.container), .text(route.apnsEnvironment.rawValue),
       .text(route.bundleID ?? ""),
     ]
-    let found = try connection.first(
-      Self.sql.number, names
-    ) { DeliveryRoute.ID(rawValue: $0.integer(0)) }
+    let found = try connection.first(sql.number, names) {
+      DeliveryRoute.ID(rawValue: $0.integer(0))
+    }
     let number =
       try found
       ?? DeliveryRoute.ID(rawValue: CounterTable(transaction: transaction).next("push_route"))
     if found == nil {
-      try connection.run(Self.sql.add, names + [.integer(number.rawValue)])
+      try connection.run(sql.add, names + [.integer(number.rawValue)])
     }
     transaction.catalog.routes[route] = number
     return number
@@ -43,7 +43,7 @@ struct PushRouteTable: Table {
 
   func routes() throws -> [DeliveryRoute.ID: DeliveryRoute] {
     var routes: [DeliveryRoute.ID: DeliveryRoute] = [:]
-    try connection.query(Self.sql.routes, []) { row in
+    try connection.query(sql.routes, []) { row in
       guard let kind = DeviceToken.Kind(rawValue: row.text(1)),
         let environment = APNsEnvironment(rawValue: row.text(3))
       else { throw StoreError(.corrupt, "route \(row.integer(0)) has unknown attributes") }

@@ -19,34 +19,32 @@ struct RefusedPushTable: Table {
   ]
 
   func newest(limit: Int) throws -> [RefusedPush] {
-    try connection.rows(Self.sql.newest, [.integer(Int64(max(0, limit)))]) { row in
+    try connection.rows(sql.newest, [.count(max(0, limit))]) { row in
       RefusedPush(
-        id: Delivery.ID(row: row), refused: Timestamp(milliseconds: row.integer(2)),
-        reason: row.text(3), payload: row.bytes(4))
+        id: Delivery.ID(row: row), refused: row.time(2), reason: row.text(3), payload: row.bytes(4))
     }
   }
 
   func add(_ id: Delivery.ID, payload: [UInt8], at timestamp: Timestamp) throws {
     try connection.run(
-      Self.sql.add,
-      [.id(id.database), .integer(id.number), .integer(timestamp.milliseconds), .bytes(payload)])
+      sql.add, [.id(id.database), .integer(id.number), .time(timestamp), .bytes(payload)])
   }
 
   /// Returns a batch of pushes refused before `horizon`, in milliseconds since 1970.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
-      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
+      sql.old, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
   }
 
   func drop(_ ids: [Delivery.ID]) throws -> Int {
     var rows = SQLArguments()
     for id in ids { rows.append(id.database.rawValue, id.number) }
-    try connection.runLater(Self.sql.drop, rows: rows)
+    try connection.runLater(sql.drop, rows: rows)
     return ids.count
   }
 
   func remove(after first: Int64, before end: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.remove, [.id(database), .integer(first), .integer(end)])
+    try connection.run(sql.remove, [.id(database), .integer(first), .integer(end)])
   }
 
   struct Statements {

@@ -15,23 +15,21 @@ extension DeviceTable {
     _ devices: EndingDevices, _ arguments: [SQLValue], at timestamp: Timestamp,
     because reason: String
   ) throws {
-    try connection.run(
-      devices.remember, arguments + [.integer(timestamp.milliseconds), .text(reason)])
+    try connection.run(devices.remember, arguments + [.time(timestamp), .text(reason)])
   }
 
   /// Deletes a batch of former devices that were gone before `horizon`, in milliseconds since 1970,
   /// and the numbers of their tokens (``dropNumber(of:)``). Returns whether there may be more.
   func trimGone(before horizon: Int64) throws -> Bool {
     let gone = try connection.rows(
-      Self.sql.gone.trim, [.integer(horizon), .integer(Retention.batch)], NumberedToken.init(row:))
+      sql.gone.trim, [.integer(horizon), .integer(Retention.batch)], NumberedToken.init(row:))
     for token in Set(gone).sorted() { try dropNumber(of: token) }
     return gone.count == Int(Retention.batch)
   }
 
   /// The caller passes the result to ``dropNumber(of:)``.
   func forgetGone(of userRecordName: String) throws -> Set<NumberedToken> {
-    Set(
-      try connection.rows(Self.sql.gone.forget, [.text(userRecordName)], NumberedToken.init(row:)))
+    Set(try connection.rows(sql.gone.forget, [.text(userRecordName)], NumberedToken.init(row:)))
   }
 
   /// Returns the periods during which a recipient had devices, in the order of kinds, tokens and
@@ -39,7 +37,7 @@ extension DeviceTable {
   /// sign-in expires; nil if neither does.
   func periods(of recipient: Recipient) throws -> [DevicePeriod] {
     try connection.rows(
-      Self.sql.gone.periods,
+      sql.gone.periods,
       [
         .text(recipient.userRecordName), .text(recipient.container),
         .text(recipient.environment.rawValue),
@@ -71,7 +69,7 @@ extension DeviceTable {
   func giveNumber(to token: NumberedToken) throws {
     if try keepNumber(of: token) { return }
     try connection.run(
-      Self.sql.gone.giveNumber,
+      sql.gone.giveNumber,
       token.arguments + [.integer(try CounterTable(transaction: transaction).next("device"))])
   }
 
@@ -85,13 +83,13 @@ extension DeviceTable {
     // The lock waits for a transaction that registers the token. So the next statement sees the
     // registered device.
     guard try keepNumber(of: token) else { return }
-    try connection.run(Self.sql.gone.dropNumber, token.arguments)
+    try connection.run(sql.gone.dropNumber, token.arguments)
   }
 
   /// Locks the row of a token's number until this transaction ends, by setting the token to its
   /// present value.
   private func keepNumber(of token: NumberedToken) throws -> Bool {
-    try connection.run(Self.sql.gone.keepNumber, token.arguments) > 0
+    try connection.run(sql.gone.keepNumber, token.arguments) > 0
   }
 
   struct GoneStatements {
@@ -166,9 +164,7 @@ extension DevicePeriod {
     else { throw StoreError(.corrupt, "the device '\(row.text(1))' has unknown attributes") }
     self.init(
       kind: kind, token: row.text(1), apnsEnvironment: apnsEnvironment,
-      bundleID: row.optionalText(7), deviceID: row.optionalText(3),
-      began: Timestamp(milliseconds: row.integer(4)),
-      ended: row.optionalInteger(5).map { Timestamp(milliseconds: $0) },
-      reason: row.optionalText(6))
+      bundleID: row.optionalText(7), deviceID: row.optionalText(3), began: row.time(4),
+      ended: row.optionalTime(5), reason: row.optionalText(6))
   }
 }

@@ -11,7 +11,7 @@ extension DeviceTable {
   /// so that two transactions do not deadlock.
   static func lockBadges(of users: Set<String>, over connection: any SQLConnection) throws {
     _ = try connection.first(
-      Self.sql.locking.lockBadges, [.text(users.joined(separator: separator)), .text(separator)]
+      sql.locking.lockBadges, [.text(users.joined(separator: separator)), .text(separator)]
     ) { _ in true }
   }
 

@@ -82,7 +82,7 @@ struct DeviceTable: Table {
   // MARK: Reading
 
   func device(named name: DeviceName) throws -> DeviceToken? {
-    try connection.first(Self.sql.device, name.arguments, DeviceToken.init(row:))
+    try connection.first(sql.device, name.arguments, DeviceToken.init(row:))
   }
 
   /// Returns the registrations of a token with their badges, in the order of containers.
@@ -92,13 +92,12 @@ struct DeviceTable: Table {
     ofToken token: String, kind: DeviceToken.Kind, keepingThem: Bool = false
   ) throws -> [(device: DeviceToken, badge: Int)] {
     try connection.rows(
-      Self.sql.registrations(locking: keepingThem && keepsRows),
-      [.text(kind.rawValue), .text(token)]
-    ) { (device: try DeviceToken(row: $0), badge: Int($0.integer(DeviceToken.columnCount))) }
+      sql.registrations(locking: keepingThem && keepsRows), [.text(kind.rawValue), .text(token)]
+    ) { (device: try DeviceToken(row: $0), badge: $0.count(DeviceToken.columnCount)) }
   }
 
   func devices(of userRecordName: String) throws -> [DeviceToken] {
-    try connection.rows(Self.sql.ofUser, [.text(userRecordName)], DeviceToken.init(row:))
+    try connection.rows(sql.ofUser, [.text(userRecordName)], DeviceToken.init(row:))
   }
 
   /// Returns a page of devices in the order of their kinds, tokens and containers. Without a user,
@@ -107,24 +106,22 @@ struct DeviceTable: Table {
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) throws -> [DeviceToken] {
     var arguments: [SQLValue] =
-      (last?.arguments ?? [.text(""), .text(""), .text(""), .text("")]) + [.integer(Int64(limit))]
+      (last?.arguments ?? [.text(""), .text(""), .text(""), .text("")]) + [.count(limit)]
     if let userRecordName { arguments.append(.text(userRecordName)) }
     return try connection.rows(
-      userRecordName == nil ? Self.sql.page : Self.sql.pageOfUser, arguments,
-      DeviceToken.init(row:))
+      userRecordName == nil ? sql.page : sql.pageOfUser, arguments, DeviceToken.init(row:))
   }
 
   /// Counts the other devices of the same kind, user, container and environment. Registrations that
   /// had ended when `device` was registered do not count.
   func othersCount(besides device: DeviceToken) throws -> Int {
     try connection.first(
-      Self.sql.othersCount,
+      sql.othersCount,
       [
         .text(device.userRecordName), .text(device.kind.rawValue), .text(device.token),
-        .text(device.container), .text(device.environment.rawValue),
-        .integer(device.registered.milliseconds),
+        .text(device.container), .text(device.environment.rawValue), .time(device.registered),
       ]
-    ) { Int($0.integer(0)) } ?? 0
+    ) { $0.count(0) } ?? 0
   }
 
   /// Calls `visit` for each device to which a user's notifications are pushed, in the order of the
@@ -144,10 +141,10 @@ struct DeviceTable: Table {
       return
     }
     try connection.query(
-      Self.sql.targets(locking: keepsRows),
+      sql.targets(locking: keepsRows),
       [
-        .text(user.userRecordName), .text(address.container),
-        .text(address.environment.rawValue), .integer(now.milliseconds),
+        .text(user.userRecordName), .text(address.container), .text(address.environment.rawValue),
+        .time(now),
       ]
     ) { try visit(try DeviceToken(row: $0), $0.optionalInteger(DeviceToken.columnCount)) }
   }
@@ -166,12 +163,10 @@ struct DeviceTable: Table {
   func counts(
     of kind: DeviceToken.Kind, now: Timestamp, limit: Int
   ) throws -> [DeviceCensus.Group] {
-    try connection.rows(
-      Self.sql.counts, [.text(kind.rawValue), .integer(now.milliseconds), .integer(Int64(limit))]
-    ) {
+    try connection.rows(sql.counts, [.text(kind.rawValue), .time(now), .count(limit)]) {
       DeviceCensus.Group(
         kind: kind, container: $0.text(0), bundleID: $0.optionalText(1),
-        refusedTopic: $0.optionalText(2), count: Int($0.integer(3)))
+        refusedTopic: $0.optionalText(2), count: $0.count(3))
     }
   }
 
@@ -181,10 +176,10 @@ struct DeviceTable: Table {
     of userRecordName: String, at address: DatabaseAddress, now: Timestamp
   ) throws -> [DeviceToken] {
     try connection.rows(
-      Self.sql.readers,
+      sql.readers,
       [
         .text(userRecordName), .text(address.container), .text(address.environment.rawValue),
-        .integer(now.milliseconds),
+        .time(now),
       ], DeviceToken.init(row:))
   }
 
@@ -226,28 +221,26 @@ struct DeviceTable: Table {
   /// deliveries of the former user.
   func lock(_ name: DeviceName) throws {
     guard keepsRows else { return }
-    _ = try connection.first(Self.sql.lock, name.arguments) { _ in true }
+    _ = try connection.first(sql.lock, name.arguments) { _ in true }
   }
 
   // MARK: Badges
 
   func raiseBadge(of name: DeviceName, by count: Int = 1) throws -> Int? {
-    try connection.first(
-      Self.sql.raiseBadge, name.arguments + [.integer(Int64(count))]
-    ) { Int($0.integer(0)) }
+    try connection.first(sql.raiseBadge, name.arguments + [.count(count)]) { $0.count(0) }
   }
 
   func setBadge(_ badge: Int, of recipient: Recipient) throws {
     try connection.run(
-      Self.sql.setBadge,
+      sql.setBadge,
       [
         .text(recipient.userRecordName), .text(recipient.container),
-        .text(recipient.environment.rawValue), .integer(Int64(badge)),
+        .text(recipient.environment.rawValue), .count(badge),
       ])
   }
 
   func resetBadge(of name: DeviceName) throws {
-    try connection.run(Self.sql.resetBadge, name.arguments)
+    try connection.run(sql.resetBadge, name.arguments)
   }
 
   struct Statements {

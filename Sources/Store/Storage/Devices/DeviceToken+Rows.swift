@@ -23,8 +23,8 @@ extension DeviceToken {
       apnsEnvironment: apnsEnvironment, bundleID: row.optionalText(12),
       userRecordName: row.text(5),
       deviceID: row.optionalText(6), signIn: row.isNull(11) ? nil : row.bytes(11),
-      registered: Timestamp(milliseconds: row.integer(7)),
-      expires: row.optionalInteger(8).map { Timestamp(milliseconds: $0) },
+      registered: row.time(7),
+      expires: row.optionalTime(8),
       endpoint: row.optionalText(9).map { WebEndpoint(url: $0, secrets: row.bytes(10)) },
       refusal: row.optionalInteger(13).map {
         Refusal(since: Timestamp(milliseconds: $0), topic: row.optionalText(14))

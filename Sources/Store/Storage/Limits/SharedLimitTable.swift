@@ -48,7 +48,7 @@ struct SharedLimitTable: Table {
   /// The same clock, in nanoseconds since 1970.
   private func time() throws -> Int64 {
     if let steered = transaction.context.steeredTime?() { return steered }
-    return try connection.first(Self.sql.time, []) { $0.integer(0) } ?? 0
+    return try connection.integer(sql.time, []) ?? 0
   }
 
   /// The time that a test has set, or null for the database's clock.
@@ -76,7 +76,7 @@ struct SharedLimitTable: Table {
   /// Draws requests from a bucket by one statement, which is a transaction by itself.
   func draw(_ draw: AllowanceDraw) throws -> Allowance {
     let allowance = try connection.first(
-      Self.sql.draw,
+      sql.draw,
       [
         .bytes(draw.subject.hash), .integer(draw.interval), .integer(draw.filling),
         .integer(draw.needed), .integer(draw.extra), .integer(draw.granted(of: draw.capacity)),
@@ -104,25 +104,21 @@ struct SharedLimitTable: Table {
   ) throws -> Verdict {
     // All attempts lock the rows in the order of the hashes, so that two attempts do not deadlock.
     for subject in subjects.sorted(by: { $0.hash.lexicographicallyPrecedes($1.hash) }) {
-      try connection.run(Self.sql.hold, [.bytes(subject.hash)])
+      try connection.run(sql.hold, [.bytes(subject.hash)])
     }
     let now = Timestamp(milliseconds: try time() / 1_000_000)
     var histories = try subjects.map { subject in
-      try connection.first(
-        Self.sql.attempts, [.bytes(subject.hash)]
-      ) { AttemptHistory(wrong: Int($0.integer(0)), last: Timestamp(milliseconds: $0.integer(1))) }
+      try connection.first(sql.attempts, [.bytes(subject.hash)]) {
+        AttemptHistory(wrong: $0.count(0), last: $0.time(1))
+      }
     }
     let verdict = decide(&histories, now)
     for (subject, history) in zip(subjects, histories) {
       if let history, history.wrong > 0 {
         try connection.run(
-          Self.sql.setAttempts,
-          [
-            .bytes(subject.hash), .integer(Int64(history.wrong)),
-            .integer(history.last.milliseconds),
-          ])
+          sql.setAttempts, [.bytes(subject.hash), .count(history.wrong), .time(history.last)])
       } else {
-        try connection.run(Self.sql.removeAttempts, [.bytes(subject.hash)])
+        try connection.run(sql.removeAttempts, [.bytes(subject.hash)])
       }
     }
     return verdict
@@ -144,12 +140,11 @@ struct SharedLimitTable: Table {
     let now = try time()
     // A concurrent draw may change a bucket that the inner selection has found. PostgreSQL then
     // evaluates the outer condition again, so the bucket stays.
-    try connection.run(Self.sql.sweepAllowances, [.integer(now), .integer(Self.sweptRows)])
+    try connection.run(sql.sweepAllowances, [.integer(now), .integer(Self.sweptRows)])
     try connection.run(
-      Self.sql.sweepAttempts,
+      sql.sweepAttempts,
       [.integer(now / 1_000_000 - Self.attemptsKept * 1000), .integer(Self.sweptRows)])
-    try connection.run(
-      Self.sql.limitAttempts, [.integer(Self.attemptLimit), .integer(Self.sweptRows)])
+    try connection.run(sql.limitAttempts, [.integer(Self.attemptLimit), .integer(Self.sweptRows)])
   }
 
   struct Statements {

@@ -132,7 +132,7 @@ struct ForgottenVersion: InDatabase {
   var version: Int64
 
   init(row: any SQLRow) {
-    database = DatabaseID(rawValue: row.integer(0))
+    database = row.database(0)
     version = row.integer(1)
   }
 

@@ -16,4 +16,5 @@ protocol Table: SendableMetatype {
 
 extension Table {
   var connection: any SQLConnection { transaction.connection }
+  var sql: Statements { Self.sql }
 }

@@ -48,7 +48,7 @@ struct TrimmedChange: InDatabase {
   static let markColumns = "database_id, position, subscriber, notification_id"
 
   init(entry row: any SQLRow) {
-    database = DatabaseID(rawValue: row.integer(0))
+    database = row.database(0)
     position = row.integer(1)
     subscriber = row.text(2)
     isCurrent = row.integer(3) == 0
@@ -56,7 +56,7 @@ struct TrimmedChange: InDatabase {
   }
 
   init(mark row: any SQLRow) {
-    database = DatabaseID(rawValue: row.integer(0))
+    database = row.database(0)
     position = row.integer(1)
     subscriber = row.text(2)
     isCurrent = true

@@ -38,12 +38,12 @@ struct NotificationIndexRow: Sendable, Equatable {
   /// - Throws: ``StoreError/Code/corrupt`` if the notification ID does not have 16 bytes.
   init(row: any SQLRow) throws {
     subscriber = row.text(0)
-    database = DatabaseID(rawValue: row.integer(1))
+    database = row.database(1)
     sequence = row.integer(2)
-    logged = Timestamp(milliseconds: row.integer(3))
+    logged = row.time(3)
     originDevice = row.optionalText(4)
     notificationID = try UUID(stored: row.bytes(5))
-    bytes = Int(row.integer(6))
+    bytes = row.count(6)
   }
 
   /// The eight arguments of `NotificationIndexTable.sql.insertion`. `run` is the number of the run

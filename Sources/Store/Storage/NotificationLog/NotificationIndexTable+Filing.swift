@@ -8,7 +8,7 @@ extension NotificationIndexTable {
   /// Files all entries that a former server had in memory, in one transaction. No other process
   /// may have the store open.
   package static func fileAll(over connection: any SQLConnection) throws {
-    let unfiled = try connection.first(Self.sql.filing.anyUnfiled, []) { _ in 1 }
+    let unfiled = try connection.first(sql.filing.anyUnfiled, []) { _ in 1 }
     guard unfiled != nil else { return }
     try connection.beginWriting()
     let transaction = StoreTransaction(over: StoreConnection(over: connection, try StoreContext()))
@@ -55,8 +55,7 @@ extension NotificationIndexTable {
       let isMarked = transaction.tailChange.begun == nil && tail.isMarked(row.database)
       guard !isMarked, !transaction.tailChange.marked.contains(row.database) else { continue }
       try connection.run(
-        Self.sql.filing.markUnfiled,
-        [.integer(generation), .id(row.database), .integer(row.sequence)])
+        sql.filing.markUnfiled, [.integer(generation), .id(row.database), .integer(row.sequence)])
       transaction.tailChange.marked.append(row.database)
     }
   }
@@ -65,12 +64,12 @@ extension NotificationIndexTable {
 
   private func beginRun(of generation: Int64) throws -> Int64 {
     let run = try nextRun()
-    try connection.run(Self.sql.filing.beginRun, [.integer(run), .integer(generation)])
+    try connection.run(sql.filing.beginRun, [.integer(run), .integer(generation)])
     return run
   }
 
   private func nextRun() throws -> Int64 {
-    try connection.first(Self.sql.filing.nextRun, []) { $0.integer(0) } ?? 1
+    try connection.integer(sql.filing.nextRun, []) ?? 1
   }
 
   /// Files the next subscribers. After the last, the run is complete and its generation has no
@@ -79,7 +78,7 @@ extension NotificationIndexTable {
     _ next: (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool),
     of filing: NotificationTail.Filing
   ) throws {
-    var insertion = RowInsertion(Self.sql.insertion)
+    var insertion = RowInsertion(sql.insertion)
     for row in next.rows {
       try insertion.add(in: connection) { row.appendArguments(run: filing.run, to: &$0) }
     }
@@ -87,8 +86,8 @@ extension NotificationIndexTable {
     transaction.tailChange.filedSubscribers = next.subscribers
     guard next.isLast else { return }
     transaction.tailChange.isWhole = true
-    try connection.run(Self.sql.filing.completeRuns, [.integer(filing.generation)])
-    try connection.run(Self.sql.filing.forgetUnfiled, [.integer(filing.generation)])
+    try connection.run(sql.filing.completeRuns, [.integer(filing.generation)])
+    try connection.run(sql.filing.forgetUnfiled, [.integer(filing.generation)])
   }
 
   // MARK: Merging
@@ -96,13 +95,11 @@ extension NotificationIndexTable {
   /// Merges the complete runs of the lowest tier with at least eight, into a new run of the next
   /// tier.
   private func beginMerging() throws {
-    let tier = try connection.first(
-      Self.sql.filing.fullTier, [.integer(Int64(Self.runsMerged))]
-    ) { $0.integer(0) }
+    let tier = try connection.integer(sql.filing.fullTier, [.count(Self.runsMerged)])
     guard let tier else { return }
     let run = try nextRun()
-    try connection.run(Self.sql.filing.mergeTier, [.integer(run), .integer(tier)])
-    try connection.run(Self.sql.filing.addRun, [.integer(run), .integer(tier + 1)])
+    try connection.run(sql.filing.mergeTier, [.integer(run), .integer(tier)])
+    try connection.run(sql.filing.addRun, [.integer(run), .integer(tier + 1)])
     transaction.tailChange.merging = run
   }
 
@@ -110,26 +107,24 @@ extension NotificationIndexTable {
   /// runs, so they find each row in one run at any time. Empty merged runs are deleted; then
   /// another merge may begin.
   private func merge(into target: Int64, rows: Int) throws {
-    let sources = try connection.rows(Self.sql.filing.merging, [.integer(target)]) { $0.integer(0) }
+    let sources = try connection.integers(sql.filing.merging, [.integer(target)])
     let share = Int64(max(1, rows / max(1, sources.count)))
     guard let last = try sources.compactMap({ try subscriber(after: share, in: $0) }).min() else {
-      try connection.run(Self.sql.filing.dropMerged, [.integer(target)])
+      try connection.run(sql.filing.dropMerged, [.integer(target)])
       transaction.tailChange.endsMerging = true
       return try beginMerging()
     }
     let arguments: [SQLValue] = [.integer(target), .text(last)]
-    try connection.run(Self.sql.filing.mergeRows, arguments)
-    try connection.run(Self.sql.filing.dropRows, arguments)
+    try connection.run(sql.filing.mergeRows, arguments)
+    try connection.run(sql.filing.dropRows, arguments)
   }
 
   /// The subscriber after the first `count` rows of a run, or of the last row of a shorter run;
   /// nil for an empty run.
   private func subscriber(after count: Int64, in run: Int64) throws -> String? {
-    let later = try connection.first(
-      Self.sql.filing.subscriberAfter, [.integer(run), .integer(count)]
-    ) { $0.text(0) }
+    let later = try connection.text(sql.filing.subscriberAfter, [.integer(run), .integer(count)])
     return try later
-      ?? connection.first(Self.sql.filing.lastSubscriber, [.integer(run)]) { $0.text(0) }
+      ?? connection.text(sql.filing.lastSubscriber, [.integer(run)])
   }
 
   struct FilingStatements {

@@ -55,9 +55,8 @@ package struct NotificationIndexTable: Table {
     unfiled: [NotificationIndexRow]
   ) throws -> [(sequence: Int64, logged: Timestamp)] {
     let filed = try connection.rows(
-      Self.sql.unread,
-      [.id(database), .text(subscriber), .integer(position), .integer(Int64(limit))]
-    ) { (sequence: $0.integer(0), logged: Timestamp(milliseconds: $0.integer(1))) }
+      sql.unread, [.id(database), .text(subscriber), .integer(position), .count(limit)]
+    ) { (sequence: $0.integer(0), logged: $0.time(1)) }
     // The index may have some of these rows, too; the dictionary below removes duplicates.
     let rows = unfiled.filter { $0.database == database && $0.sequence > position }
     let marks = NotificationMarkTable(transaction: transaction)
@@ -77,12 +76,12 @@ package struct NotificationIndexTable: Table {
     for device: DeviceToken, in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [(sequence: Int64, logged: Timestamp)] {
     let filed = try connection.rows(
-      Self.sql.entries,
+      sql.entries,
       [
-        .id(database), .text(device.userRecordName), .integer(position),
-        SQLValue(device.deviceID), .integer(Int64(limit)),
+        .id(database), .text(device.userRecordName), .integer(position), SQLValue(device.deviceID),
+        .count(limit),
       ]
-    ) { (sequence: $0.integer(0), logged: Timestamp(milliseconds: $0.integer(1))) }
+    ) { (sequence: $0.integer(0), logged: $0.time(1)) }
     let unfiled = try unfiledRows(
       of: device.userRecordName, in: database, after: position
     ).lazy.filter { $0.originDevice == nil || $0.originDevice != device.deviceID }
@@ -101,7 +100,7 @@ package struct NotificationIndexTable: Table {
     of subscriber: String, in database: DatabaseID, withIDs notificationIDs: Set<[UInt8]>
   ) throws -> [(sequence: Int64, notificationID: [UInt8])] {
     var entries: [Int64: [UInt8]] = [:]
-    try connection.query(Self.sql.withIDs, [.id(database), .text(subscriber)]) { row in
+    try connection.query(sql.withIDs, [.id(database), .text(subscriber)]) { row in
       let notificationID = row.bytes(1)
       if notificationIDs.contains(notificationID) { entries[row.integer(0)] = notificationID }
     }
@@ -114,7 +113,7 @@ package struct NotificationIndexTable: Table {
 
   /// A log with a million entries has about ten runs.
   private func runs() throws -> [Int64] {
-    try connection.rows(Self.sql.runs, []) { $0.integer(0) }
+    try connection.integers(sql.runs, [])
   }
 
   /// The numbers of a change's entries in one subscriber's log, in order. They follow the change's
@@ -128,13 +127,12 @@ package struct NotificationIndexTable: Table {
       }.map(\.sequence))
     for run in try runs() {
       found.formUnion(
-        try connection.rows(
-          Self.sql.withID,
+        try connection.integers(
+          sql.withID,
           [
-            .integer(run), .text(subscriber), .id(change.database),
-            .integer(change.sequence), .bytes(notificationID.storedBytes), .integer(Int64(limit)),
-          ]
-        ) { $0.integer(0) })
+            .integer(run), .text(subscriber), .id(change.database), .integer(change.sequence),
+            .bytes(notificationID.storedBytes), .count(limit),
+          ]))
     }
     return Array(found.sorted().prefix(limit))
   }
@@ -149,10 +147,8 @@ package struct NotificationIndexTable: Table {
       try unfiledRows(of: subscriber).filter { $0.database == database }.map(\.sequence))
     for run in try runs() {
       sequences.formUnion(
-        try connection.rows(
-          Self.sql.latest,
-          [.integer(run), .text(subscriber), .id(database), .integer(Int64(budget))]
-        ) { $0.integer(0) })
+        try connection.integers(
+          sql.latest, [.integer(run), .text(subscriber), .id(database), .count(budget)]))
     }
     return sequences.sorted(by: >).prefix(budget)
   }
@@ -166,9 +162,7 @@ package struct NotificationIndexTable: Table {
   func overfull(keeping count: Int, bytes: Int) throws -> [String] {
     // A subscriber above a limit has, in at least one run, more than the limit divided by the
     // number of runs.
-    try connection.rows(
-      Self.sql.overfull, [.integer(Int64(count)), .integer(Int64(bytes))]
-    ) { $0.text(0) }
+    try connection.texts(sql.overfull, [.count(count), .count(bytes)])
   }
 
   /// The newest entry to delete from a subscriber's log, in one or in all databases; nil if the
@@ -182,10 +176,10 @@ package struct NotificationIndexTable: Table {
     // The newest entries come first. At most `count` entries are kept, so reading one more is
     // enough to find the newest entry to delete.
     return try connection.rows(
-      database == nil ? Self.sql.newest : Self.sql.newestInDatabase,
+      database == nil ? sql.newest : sql.newestInDatabase,
       [.text(subscriber), .integer(Int64(count) + 1)]
         + (database.map { [.integer($0.rawValue)] } ?? [])
-    ) { (cut: LogCut(subscriber, $0), bytes: Int($0.integer(3))) }.first { row in
+    ) { (cut: LogCut(subscriber, $0), bytes: $0.count(3)) }.first { row in
       kept += 1
       keptBytes += row.bytes
       return kept > count || keptBytes > bytes
@@ -197,9 +191,8 @@ package struct NotificationIndexTable: Table {
     through cut: LogCut, in database: DatabaseID? = nil
   ) throws -> [TrimmedChange] {
     try connection.rows(
-      database == nil ? Self.sql.through : Self.sql.throughInDatabase,
-      cut.arguments + (database.map { [.integer($0.rawValue)] } ?? []),
-      TrimmedChange.init(entry:))
+      database == nil ? sql.through : sql.throughInDatabase,
+      cut.arguments + (database.map { [.integer($0.rawValue)] } ?? []), TrimmedChange.init(entry:))
   }
 
   func drop(_ sequences: [Int64], of subscriber: String, in database: DatabaseID) throws {
@@ -208,12 +201,12 @@ package struct NotificationIndexTable: Table {
       rows.append(subscriber)
       rows.append(database.rawValue, sequence)
     }
-    try connection.runLater(Self.sql.drop, rows: rows)
+    try connection.runLater(sql.drop, rows: rows)
   }
 
   /// Serves the deletion of the user. Returns the number of deleted rows, at most `limit`.
   func remove(of subscriber: String, in database: DatabaseID, limit: Int64) throws -> Int {
-    try connection.run(Self.sql.removeSome, [.id(database), .text(subscriber), .integer(limit)])
+    try connection.run(sql.removeSome, [.id(database), .text(subscriber), .integer(limit)])
   }
 
   struct Statements {

@@ -53,11 +53,11 @@ struct NotificationLogTable: Table {
     _ sequence: Int64, of subscriber: String, in database: DatabaseID
   ) throws -> (entry: LogEntry, size: Int) {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
-    let entry = try connection.first(Self.sql.logged, [.id(database), .integer(sequence)]) { row in
+    let entry = try connection.first(sql.logged, [.id(database), .integer(sequence)]) { row in
       let content = row.bytes(1)
       let notification = try SubscriptionNotification(
         stored: content, database: address, subscriber: subscriber)
-      let logged = Timestamp(milliseconds: row.integer(0))
+      let logged = row.time(0)
       return (
         LogEntry(
           database: database, sequence: sequence, notification: notification, logged: logged),
@@ -74,29 +74,29 @@ struct NotificationLogTable: Table {
 
   func entry(_ sequence: Int64, in database: DatabaseID) throws -> LogEntry? {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
-    return try connection.first(
-      Self.sql.entry, [.id(database), .integer(sequence)]
-    ) { try LogEntry(row: $0, database: database, address: address) }
+    return try connection.first(sql.entry, [.id(database), .integer(sequence)]) {
+      try LogEntry(row: $0, database: database, address: address)
+    }
   }
 
   func entry(ofDelivery id: Delivery.ID) throws -> LogEntry? {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
-    return try connection.first(
-      Self.sql.ofDelivery, [.id(id.database), .integer(id.number)]
-    ) { try LogEntry(row: $0, database: id.database, address: address) }
+    return try connection.first(sql.ofDelivery, [.id(id.database), .integer(id.number)]) {
+      try LogEntry(row: $0, database: id.database, address: address)
+    }
   }
 
   func entries(
     of database: DatabaseID, before sequence: Int64, limit: Int
   ) throws -> [LogEntry] {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
-    return try connection.rows(
-      Self.sql.entries, [.id(database), .integer(sequence), .integer(Int64(limit))]
-    ) { try LogEntry(row: $0, database: database, address: address) }
+    return try connection.rows(sql.entries, [.id(database), .integer(sequence), .count(limit)]) {
+      try LogEntry(row: $0, database: database, address: address)
+    }
   }
 
   func sequence(after sequence: Int64, in database: DatabaseID) throws -> Int64? {
-    try connection.first(Self.sql.next, [.id(database), .integer(sequence)]) { $0.integer(0) }
+    try connection.integer(sql.next, [.id(database), .integer(sequence)])
   }
 
   /// The numbers of a change's entries of all users, in order. The scan of the log begins at the
@@ -113,7 +113,7 @@ struct NotificationLogTable: Table {
     var last = change.sequence
     while true {
       let rows = try connection.rows(
-        Self.sql.sequences, [.id(change.database), .integer(last), .integer(page)]
+        sql.sequences, [.id(change.database), .integer(last), .integer(page)]
       ) { row in
         (
           sequence: row.integer(0), logged: row.integer(1),
@@ -135,9 +135,9 @@ struct NotificationLogTable: Table {
   func unsentDeliveries(
     ofEntry sequence: Int64, in database: DatabaseID
   ) throws -> UnsentDeliveries {
-    try connection.first(
-      Self.sql.unsent, [.id(database), .integer(sequence)]
-    ) { UnsentDeliveries(rawValue: $0.optionalInteger(0) ?? 0) } ?? []
+    try connection.first(sql.unsent, [.id(database), .integer(sequence)]) {
+      UnsentDeliveries(rawValue: $0.optionalInteger(0) ?? 0)
+    } ?? []
   }
 
   /// Finds entries that belong to a user or contain the user's record name, among the next
@@ -147,32 +147,32 @@ struct NotificationLogTable: Table {
     _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
   ) throws -> (found: [Int64], end: Int64)? {
     try transaction.rows(
-      by: Self.sql.naming, naming: user, after: sequence, examining: count, in: database)
+      by: sql.naming, naming: user, after: sequence, examining: count, in: database)
   }
 
   // MARK: Changing
 
   /// Stores content from which the name of a deleted user was removed.
   func setContent(_ content: [UInt8], ofEntry sequence: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.setContent, [.id(database), .integer(sequence), .bytes(content)])
+    try connection.run(sql.setContent, [.id(database), .integer(sequence), .bytes(content)])
   }
 
   /// Deletes neither the deliveries nor the row in the index.
   func remove(_ sequence: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.remove, [.id(database), .integer(sequence)])
+    try connection.run(sql.remove, [.id(database), .integer(sequence)])
   }
 
   func drop(_ sequences: [Int64], in database: DatabaseID) throws {
     var rows = SQLArguments()
     for sequence in sequences { rows.append(database.rawValue, sequence) }
-    try connection.runLater(Self.sql.drop, rows: rows)
+    try connection.runLater(sql.drop, rows: rows)
   }
 
   /// At most ``Retention/batch`` entries of all databases. The horizon is in milliseconds since
   /// 1970.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
-      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:))
+      sql.old, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:))
   }
 
   // MARK: Entries trimmed before they were read
@@ -180,17 +180,14 @@ struct NotificationLogTable: Table {
   /// The newest change trimmed from a user's log; 0 for none. Trimmed entries with a mark do not
   /// count.
   func trimmedThrough(of subscriber: String, in database: DatabaseID) throws -> Int64 {
-    try connection.first(
-      Self.sql.trimmedThrough, [.id(database), .text(subscriber)]
-    ) { $0.integer(0) } ?? 0
+    try connection.integer(sql.trimmedThrough, [.id(database), .text(subscriber)]) ?? 0
   }
 
   /// A lower position than the stored one changes nothing.
   func noteTrimmed(
     through position: Int64, of subscriber: String, in database: DatabaseID
   ) throws {
-    try connection.run(
-      Self.sql.noteTrimmed, [.id(database), .text(subscriber), .integer(position)])
+    try connection.run(sql.noteTrimmed, [.id(database), .text(subscriber), .integer(position)])
   }
 
   struct Statements {
@@ -254,7 +251,6 @@ extension LogEntry {
     self.init(
       database: database, sequence: row.integer(0),
       notification: try SubscriptionNotification(
-        stored: row.bytes(3), database: address, subscriber: row.text(1)),
-      logged: Timestamp(milliseconds: row.integer(2)))
+        stored: row.bytes(3), database: address, subscriber: row.text(1)), logged: row.time(2))
   }
 }

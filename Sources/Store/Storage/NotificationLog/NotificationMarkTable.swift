@@ -37,20 +37,18 @@ struct NotificationMarkTable: Table {
   func isMarked(
     _ notificationID: UUID, of subscriber: String, in database: DatabaseID
   ) throws -> Bool {
-    try connection.first(
-      Self.sql.exists, [.id(database), .text(subscriber), .bytes(notificationID.storedBytes)]
-    ) { _ in true } ?? false
+    try connection.exists(
+      sql.exists, [.id(database), .text(subscriber), .bytes(notificationID.storedBytes)])
   }
 
   func marks(
     of subscriber: String, in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [(position: Int64, marked: Timestamp, notificationID: UUID)] {
     try connection.rows(
-      Self.sql.marks,
-      [.id(database), .text(subscriber), .integer(position), .integer(Int64(limit))]
+      sql.marks, [.id(database), .text(subscriber), .integer(position), .count(limit)]
     ) { row in
       (
-        position: row.integer(0), marked: Timestamp(milliseconds: row.integer(1)),
+        position: row.integer(0), marked: row.time(1),
         notificationID: try UUID(stored: row.bytes(2))
       )
     }
@@ -66,10 +64,10 @@ struct NotificationMarkTable: Table {
     for notificationID in notificationIDs {
       // Another device may have marked the notification meanwhile.
       try connection.run(
-        Self.sql.mark,
+        sql.mark,
         [
           .id(database), .text(subscriber), .bytes(notificationID.storedBytes),
-          .integer(try databases.nextNumber(of: database)), .integer(time.milliseconds),
+          .integer(try databases.nextNumber(of: database)), .time(time),
         ])
     }
   }
@@ -80,29 +78,29 @@ struct NotificationMarkTable: Table {
   /// 1970.
   func old(before horizon: Int64) throws -> [TrimmedChange] {
     try connection.rows(
-      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
+      sql.old, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
   }
 
   /// The subscribers with more than `count` marks in all databases, each with the newest mark to
   /// delete.
   func overfull(keeping count: Int) throws -> [LogCut] {
-    let overfull = try connection.rows(Self.sql.overfull, [.integer(Int64(count))]) { $0.text(0) }
+    let overfull = try connection.texts(sql.overfull, [.count(count)])
     return try overfull.compactMap { subscriber in
-      try connection.first(
-        Self.sql.cut, [.text(subscriber), .integer(Int64(count))]
-      ) { LogCut(subscriber, $0) }
+      try connection.first(sql.cut, [.text(subscriber), .count(count)]) {
+        LogCut(subscriber, $0)
+      }
     }
   }
 
   /// Marks up to the cut, at most ``Retention/batch``, in no order.
   func marks(through cut: LogCut) throws -> [TrimmedChange] {
-    try connection.rows(Self.sql.through, cut.arguments, TrimmedChange.init(mark:))
+    try connection.rows(sql.through, cut.arguments, TrimmedChange.init(mark:))
   }
 
   /// The entries become unread, unless the caller deletes them, too.
   func drop(_ mark: TrimmedChange) throws {
     try connection.run(
-      Self.sql.drop, [.id(mark.database), .text(mark.subscriber), .bytes(mark.notificationID)])
+      sql.drop, [.id(mark.database), .text(mark.subscriber), .bytes(mark.notificationID)])
   }
 
   struct Statements {

@@ -26,9 +26,8 @@ package struct ServedLocation: Hashable, Sendable {
     ) { $0.integer(0) != 0 }
     var place = ServedLocation(cluster: nil, database: 0, table: 0)
     if canReadCluster == true {
-      place.cluster = try connection.first(
-        "SELECT system_identifier FROM pg_control_system()", []
-      ) { $0.integer(0) }
+      place.cluster = try connection.integer(
+        "SELECT system_identifier FROM pg_control_system()", [])
     }
     let numbers = try connection.first(
       """

@@ -17,7 +17,7 @@ final class StoreClock: Sendable {
   /// its duration.
   func follow(_ connection: any SQLConnection) throws {
     let before = Timestamp.now.milliseconds
-    let time = try connection.first("SELECT \(Self.expression)", []) { $0.integer(0) }
+    let time = try connection.integer("SELECT \(Self.expression)", [])
     let after = Timestamp.now.milliseconds
     guard let time else { return }
     milliseconds.withLock { $0 = time - (before + after) / 2 }

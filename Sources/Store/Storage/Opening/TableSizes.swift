@@ -47,12 +47,12 @@ package final class TableSizes: Sendable {
     // would return too little.
     let size =
       isDistributed ? "citus_total_relation_size(oid, false)" : "pg_total_relation_size(oid)"
-    let bytes = try connection.first(
+    let bytes = try connection.integer(
       """
       SELECT COALESCE(SUM(\(size)), 0)::BIGINT FROM pg_class
       WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
       """, []
-    ) { $0.integer(0) }
+    )
     var sizes = StoreFileSizes()
     sizes.database = Int(bytes ?? 0)
     return sizes

@@ -33,8 +33,8 @@ struct AnsweredRequestTable: Table {
   func done(in request: AnsweredRequest) throws -> [UInt8]? {
     if let known = transaction.writes.answeredRequests[request] { return known.row?.done }
     let row = try transaction.besidesWriteSet {
-      try connection.first(Self.sql.attempt, request.key) {
-        Row(done: $0.bytes(0), answered: Timestamp(milliseconds: $0.integer(1)))
+      try connection.first(sql.attempt, request.key) {
+        Row(done: $0.bytes(0), answered: $0.time(1))
       }
     }
     transaction.writes.answeredRequests.note(row, for: request)
@@ -50,7 +50,7 @@ struct AnsweredRequestTable: Table {
   }
 
   func writeDecided() throws {
-    var rows = RowInsertion(Self.sql.keep)
+    var rows = RowInsertion(sql.keep)
     for (request, _, row) in transaction.writes.answeredRequests.takeChanges() {
       guard let row else { continue }
       try rows.add(in: connection) {
@@ -70,12 +70,12 @@ struct AnsweredRequestTable: Table {
   /// - Parameter horizon: the time in milliseconds since 1970.
   func old(before horizon: Int64) throws -> [AnsweredRequest] {
     try connection.rows(
-      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], AnsweredRequest.init(row:))
+      sql.old, [.integer(horizon), .integer(Retention.batch)], AnsweredRequest.init(row:))
   }
 
   func forget(_ requests: [AnsweredRequest]) throws -> Int {
     for request in requests {
-      try connection.run(Self.sql.forget, request.key)
+      try connection.run(sql.forget, request.key)
     }
     return requests.count
   }
@@ -136,8 +136,6 @@ extension AnsweredRequest {
 
   /// Reads the columns of the key: database, requester and request ID.
   fileprivate init(row: any SQLRow) {
-    self.init(
-      database: DatabaseID(rawValue: row.integer(0)), requester: row.text(1),
-      requestID: row.text(2))
+    self.init(database: row.database(0), requester: row.text(1), requestID: row.text(2))
   }
 }

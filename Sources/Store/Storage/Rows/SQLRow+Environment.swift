@@ -3,6 +3,12 @@ import SQLEngine
 import StoreModel
 
 extension SQLRow {
+  func database(_ column: Int32) -> DatabaseID { DatabaseID(rawValue: integer(column)) }
+  func count(_ column: Int32) -> Int { Int(integer(column)) }
+  /// The column has milliseconds since 1970.
+  func time(_ column: Int32) -> Timestamp { Timestamp(milliseconds: integer(column)) }
+  func optionalTime(_ column: Int32) -> Timestamp? { isNull(column) ? nil : time(column) }
+
   /// - Throws: ``StoreError/Code/corrupt`` for an unknown name.
   func environment(_ column: Int32) throws -> ContainerEnvironment {
     guard let environment = ContainerEnvironment(rawValue: text(column)) else {

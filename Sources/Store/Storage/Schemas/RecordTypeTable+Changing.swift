@@ -11,13 +11,12 @@ extension RecordTypeTable {
     named name: String, _ definition: ContainerSchema.RecordType, container: String,
     environment: ContainerEnvironment
   ) throws -> RecordTypeEntry {
-    let number = try connection.first(
-      Self.sql.changing.add,
+    let number = try connection.integer(
+      sql.changing.add,
       [
         .integer(try CounterTable(transaction: transaction).next("record_type")), .text(container),
         .text(environment.rawValue), .text(name),
-      ]
-    ) { $0.integer(0) }
+      ])
     guard let number else { throw StoreError(.corrupt, "record type '\(name)' was not kept") }
     let entry = RecordTypeEntry(number: number, name: name)
     for field in RecordTypeEntry.indexedSystemFields {
@@ -52,7 +51,7 @@ extension RecordTypeTable {
     let indexes = indexes ?? .implicit(for: fieldType, isEncrypted: isEncrypted)
     let number = try CounterTable(transaction: transaction).next("record_field")
     try connection.run(
-      Self.sql.changing.addField,
+      sql.changing.addField,
       [
         .integer(number), .integer(type.number), .text(name),
         .text((isEncrypted ? Self.encryptionPrefix : "") + fieldType.name),
@@ -66,10 +65,8 @@ extension RecordTypeTable {
   /// feeds may have it.
   func drop(_ number: Int64) throws {
     for statement in [
-      Self.sql.changing.dropFields,
-      Self.sql.changing.dropSystemIndexes,
-      Self.sql.changing.dropGrants,
-      Self.sql.changing.drop,
+      sql.changing.dropFields, sql.changing.dropSystemIndexes, sql.changing.dropGrants,
+      sql.changing.drop,
     ] {
       try connection.run(statement, [.integer(number)])
     }
@@ -77,32 +74,32 @@ extension RecordTypeTable {
 
   /// The caller must have checked that no record has a value in the field.
   func removeField(_ number: Int64) throws {
-    try connection.run(Self.sql.changing.removeField, [.integer(number)])
+    try connection.run(sql.changing.removeField, [.integer(number)])
   }
 
   /// The caller registers the work on the index.
   func setIndexes(_ indexes: FieldIndexes, ofField number: Int64) throws {
     try connection.run(
-      Self.sql.changing.setIndexes, [.integer(number), .integer(Int64(indexes.rawValue))])
+      sql.changing.setIndexes, [.integer(number), .integer(Int64(indexes.rawValue))])
   }
 
   func replace(
     _ field: SystemField, with indexes: FieldIndexes, ofType number: Int64
   ) throws {
     try connection.run(
-      Self.sql.changing.removeSystemIndexes, [.integer(number), .text(field.schemaName)])
+      sql.changing.removeSystemIndexes, [.integer(number), .text(field.schemaName)])
     try insert([field: indexes], ofType: number)
   }
 
   func replace(_ grants: RecordGrants, ofType number: Int64) throws {
-    try connection.run(Self.sql.changing.dropGrants, [.integer(number)])
+    try connection.run(sql.changing.dropGrants, [.integer(number)])
     try insert(grants, ofType: number)
   }
 
   private func insert(_ indexes: [SystemField: FieldIndexes], ofType number: Int64) throws {
     for (field, options) in indexes where !options.isEmpty {
       try connection.run(
-        Self.sql.changing.addSystemIndexes,
+        sql.changing.addSystemIndexes,
         [.integer(number), .text(field.schemaName), .integer(Int64(options.rawValue))])
     }
   }
@@ -110,7 +107,7 @@ extension RecordTypeTable {
   private func insert(_ grants: RecordGrants, ofType number: Int64) throws {
     for (role, permissions) in grants.permissions {
       try connection.run(
-        Self.sql.changing.addGrant,
+        sql.changing.addGrant,
         [.integer(number), .text(role), .integer(Int64(permissions.rawValue))])
     }
   }

@@ -47,7 +47,7 @@ struct RecordTypeTable: Table {
   // MARK: Reading
 
   func place(after last: ContainerPlace?) throws -> ContainerPlace? {
-    try transaction.place(after: last, by: Self.sql.places)
+    try transaction.place(after: last, by: sql.places)
   }
 
   /// nil also for a dropped type.
@@ -57,9 +57,8 @@ struct RecordTypeTable: Table {
     let key = Catalog.RecordTypeKey(
       container: address.container, environment: address.environment, name: name)
     if let known = transaction.catalog.types[key] { return known }
-    let number = try connection.first(
-      Self.sql.number, [.text(address.container), .text(address.environment.rawValue), .text(name)]
-    ) { $0.integer(0) }
+    let number = try connection.integer(
+      sql.number, [.text(address.container), .text(address.environment.rawValue), .text(name)])
     guard let number else { return nil }
     let entry = RecordTypeEntry(number: number, name: name)
     try load(entry)
@@ -73,7 +72,7 @@ struct RecordTypeTable: Table {
   /// - Throws: ``StoreError/Code/corrupt`` if there is none.
   func name(ofType number: Int64) throws -> String {
     if let known = transaction.catalog.typesByNumber[number] { return known.name }
-    let name = try connection.first(Self.sql.name, [.integer(number)]) { $0.text(0) }
+    let name = try connection.text(sql.name, [.integer(number)])
     guard let name else {
       throw StoreError(.corrupt, "the store has no record type \(number), but a record of it")
     }
@@ -110,22 +109,20 @@ struct RecordTypeTable: Table {
   func names(
     of container: String, in environment: ContainerEnvironment
   ) throws -> [String] {
-    try connection.rows(
-      Self.sql.names, [.text(container), .text(environment.rawValue)]
-    ) { $0.text(0) }
+    try connection.texts(sql.names, [.text(container), .text(environment.rawValue)])
   }
 
   private func load(_ entry: RecordTypeEntry) throws {
     try loadFields(of: entry)
     let number = SQLValue.integer(entry.number)
-    try connection.query(Self.sql.systemIndexes, [number]) { row in
+    try connection.query(sql.systemIndexes, [number]) { row in
       guard let field = SystemField(schemaName: row.text(0)) else { return }
       entry.systemIndexes[field] = FieldIndexes(rawValue: UInt8(row.integer(1)))
     }
     var grants = RecordGrants()
-    try connection.query(
-      Self.sql.grants, [number]
-    ) { grants.grant(RecordPermissions(rawValue: UInt8($0.integer(1))), to: $0.text(0)) }
+    try connection.query(sql.grants, [number]) {
+      grants.grant(RecordPermissions(rawValue: UInt8($0.integer(1))), to: $0.text(0))
+    }
     entry.grants = grants
   }
 
@@ -133,7 +130,7 @@ struct RecordTypeTable: Table {
   ///
   /// - Throws: ``StoreError/Code/corrupt`` for a field of an unknown type.
   func loadFields(of entry: RecordTypeEntry) throws {
-    try connection.query(Self.sql.fields, [.integer(entry.number)]) { row in
+    try connection.query(sql.fields, [.integer(entry.number)]) { row in
       let isEncrypted = row.text(2).hasPrefix(Self.encryptionPrefix)
       let typeName = row.text(2).dropFirst(isEncrypted ? Self.encryptionPrefix.count : 0)
       guard let type = FieldType(name: String(typeName)) else {
@@ -190,9 +187,9 @@ struct RecordTypeTable: Table {
   /// Counts without dropped types. The result is never nil, because the statement always returns
   /// one row.
   private func count(of container: String, in environment: ContainerEnvironment) throws -> Int? {
-    try connection.first(
-      Self.sql.count, [.text(container), .text(environment.rawValue)]
-    ) { Int($0.integer(0)) }
+    try connection.first(sql.count, [.text(container), .text(environment.rawValue)]) {
+      $0.count(0)
+    }
   }
 
   /// The writer adds noted types to the ``SchemaCache`` after the commit. A type that was noted

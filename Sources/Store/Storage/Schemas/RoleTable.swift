@@ -26,22 +26,16 @@ struct RoleTable: Table {
   func custom(
     of container: String, in environment: ContainerEnvironment
   ) throws -> Set<String> {
-    Set(
-      try connection.rows(
-        Self.sql.custom, [.text(container), .text(environment.rawValue)]
-      ) { $0.text(0) })
+    Set(try connection.texts(sql.custom, [.text(container), .text(environment.rawValue)]))
   }
 
   /// The schema must not have the role yet.
   func add(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
-    try connection.run(Self.sql.add, [.text(container), .text(environment.rawValue), .text(role)])
+    try connection.run(sql.add, [.text(container), .text(environment.rawValue), .text(role)])
   }
 
   func remove(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
-    for statement in [
-      Self.sql.removeMembers,
-      Self.sql.remove,
-    ] {
+    for statement in [sql.removeMembers, sql.remove] {
       try connection.run(statement, [.text(container), .text(environment.rawValue), .text(role)])
     }
   }
@@ -62,8 +56,7 @@ struct RoleTable: Table {
     if let known = transaction.catalog.roles[key] { return known }
     var roles: Set = [RecordGrants.SystemRole.world, RecordGrants.SystemRole.icloud]
     try connection.query(
-      Self.sql.roles,
-      [.text(key.container), .text(key.environment.rawValue), .text(userRecordName)]
+      sql.roles, [.text(key.container), .text(key.environment.rawValue), .text(userRecordName)]
     ) { roles.insert($0.text(0)) }
     if transaction.catalog.roles.count >= 50_000 { transaction.catalog.roles = [:] }
     transaction.catalog.roles[key] = roles
@@ -71,17 +64,15 @@ struct RoleTable: Table {
   }
 
   func roles(of userRecordName: String) throws -> [UserHoldings.Role] {
-    try connection.rows(
-      Self.sql.ofUser, [.text(userRecordName)]
-    ) { UserHoldings.Role(place: try ContainerPlace(row: $0), role: $0.text(2)) }
+    try connection.rows(sql.ofUser, [.text(userRecordName)]) {
+      UserHoldings.Role(place: try ContainerPlace(row: $0), role: $0.text(2))
+    }
   }
 
   func members(
     of role: String, in container: String, _ environment: ContainerEnvironment
   ) throws -> [String] {
-    try connection.rows(
-      Self.sql.members, [.text(container), .text(environment.rawValue), .text(role)]
-    ) { $0.text(0) }
+    try connection.texts(sql.members, [.text(container), .text(environment.rawValue), .text(role)])
   }
 
   /// Does nothing if the user has the role already, or does not have the role to be revoked.
@@ -90,7 +81,7 @@ struct RoleTable: Table {
     _ environment: ContainerEnvironment
   ) throws {
     try connection.run(
-      isMember ? Self.sql.addMember : Self.sql.removeMember,
+      isMember ? sql.addMember : sql.removeMember,
       [.text(container), .text(environment.rawValue), .text(userRecordName), .text(role)])
   }
 

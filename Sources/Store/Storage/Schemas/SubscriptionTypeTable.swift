@@ -25,25 +25,24 @@ struct SubscriptionTypeTable: Table {
   ]
 
   func insert(_ type: SubscriptionType, at place: ContainerPlace) throws {
-    try connection.run(Self.sql.insert, type.columns(at: place))
+    try connection.run(sql.insert, type.columns(at: place))
   }
 
   func contains(_ type: SubscriptionType, at place: ContainerPlace) throws -> Bool {
-    try connection.first(Self.sql.exists, type.columns(at: place)) { _ in true } ?? false
+    try connection.exists(sql.exists, type.columns(at: place))
   }
 
   func types(
     of container: String, in environment: ContainerEnvironment
   ) throws -> [SubscriptionType] {
-    try connection.rows(
-      Self.sql.types, [.text(container), .text(environment.rawValue)]
-    ) { SubscriptionType($0) }.sorted { $0.description < $1.description }
+    try connection.rows(sql.types, [.text(container), .text(environment.rawValue)]) {
+      SubscriptionType($0)
+    }.sorted { $0.description < $1.description }
   }
 
   func remove(withType recordType: String, at place: ContainerPlace) throws {
     try connection.run(
-      Self.sql.remove,
-      [.text(place.container), .text(place.environment.rawValue), .text(recordType)])
+      sql.remove, [.text(place.container), .text(place.environment.rawValue), .text(recordType)])
   }
 
   struct Statements {

@@ -68,9 +68,8 @@ extension RecordSearch {
   /// Looks in the searched zones. The result is in ascending order.
   func numbers(ofRecordsNamed names: [String]) throws -> [Int64] {
     try Set(names).flatMap { name in
-      try transaction.connection.rows(
-        RecordTable.sql.numbersOfName, [.id(database), .text(name), .integer(zoneNumber ?? 0)]
-      ) { $0.integer(0) }
+      try transaction.connection.integers(
+        RecordTable.sql.numbersOfName, [.id(database), .text(name), .integer(zoneNumber ?? 0)])
     }.sorted()
   }
 
@@ -86,8 +85,6 @@ extension RecordSearch {
 
   /// An upper bound of the number of records; 0 without records.
   func highestNumber() throws -> Int64 {
-    try transaction.connection.first(RecordTable.sql.highest, [.id(database)]) {
-      $0.integer(0)
-    } ?? 0
+    try transaction.connection.integer(RecordTable.sql.highest, [.id(database)]) ?? 0
   }
 }

@@ -125,9 +125,9 @@ extension RecordSearch {
         ValueIndexTable.sql.probe,
         [
           .id(database), .integer(stretch.field), .bytes(stretch.range.lower),
-          .bytes(stretch.range.upper), .integer(Int64(limit - count)),
+          .bytes(stretch.range.upper), .count(limit - count),
         ]
-      ) { Int($0.integer(0)) }
+      ) { $0.count(0) }
       count += found ?? 0
     }
     return count

@@ -19,18 +19,18 @@ struct SecretTable: Table {
 
   /// If two servers propose values at the same time, both get the value that was stored first.
   func secret(named name: String, proposing proposed: [UInt8]) throws -> [UInt8] {
-    try connection.run(Self.sql.propose, [.text(name), .bytes(proposed)])
+    try connection.run(sql.propose, [.text(name), .bytes(proposed)])
     return try secret(named: name) ?? proposed
   }
 
   func secret(named name: String) throws -> [UInt8]? {
-    try connection.first(Self.sql.secret, [.text(name)]) {
+    try connection.first(sql.secret, [.text(name)]) {
       $0.bytes(0)
     }
   }
 
   func replaceSecret(named name: String, by value: [UInt8]) throws {
-    try connection.run(Self.sql.replace, [.text(name), .bytes(value)])
+    try connection.run(sql.replace, [.text(name), .bytes(value)])
   }
 
   struct Statements {
@@ -53,12 +53,12 @@ extension SecretTable {
   /// 32 random bytes, stored by the migration that creates the store.
   @Sendable
   static func makeClientSecret(_ connection: any SQLConnection) throws {
-    try connection.run(Self.sql.add, [.text(clientTokens), .bytes(SecureRandom.bytes(count: 32))])
+    try connection.run(sql.add, [.text(clientTokens), .bytes(SecureRandom.bytes(count: 32))])
   }
 
   /// - Throws: ``StoreError/Code/corrupt`` if the store has no such key.
   static func tokenCipher(_ connection: any SQLConnection) throws -> TokenCipher {
-    let secret = try connection.first(Self.sql.secret, [.text(clientTokens)]) { $0.bytes(0) }
+    let secret = try connection.first(sql.secret, [.text(clientTokens)]) { $0.bytes(0) }
     guard let secret else {
       throw StoreError(.corrupt, "the store has lost the key that seals its clients' tokens")
     }

@@ -39,8 +39,7 @@ struct MountTable: Table {
     try connection.rows(Self.sql.mounts, [.id(database)]) {
       Mount(
         number: $0.integer(0), zoneID: ZoneID(zoneName: $0.text(1), ownerName: $0.text(2)),
-        database: DatabaseID(rawValue: $0.integer(3)), ownerZone: $0.integer(4),
-        seenVersion: $0.integer(5))
+        database: $0.database(3), ownerZone: $0.integer(4), seenVersion: $0.integer(5))
     }
   }
 

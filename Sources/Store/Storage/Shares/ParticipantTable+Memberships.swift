@@ -10,9 +10,7 @@ struct StoredPart {
 
 extension ParticipantTable {
   func everyone(of share: Int64, in database: DatabaseID) throws -> [String] {
-    try connection.rows(
-      Self.sql.memberships.everyone, [.id(database), .integer(share)]
-    ) { $0.text(0) }
+    try connection.texts(Self.sql.memberships.everyone, [.id(database), .integer(share)])
   }
 
   /// Present and former parts, and invitations.
@@ -67,21 +65,19 @@ extension ParticipantTable {
   }
 
   func someZone(of database: DatabaseID) throws -> Int64? {
-    try connection.first(Self.sql.memberships.someZone, [.id(database)]) { $0.integer(0) }
+    try connection.integer(Self.sql.memberships.someZone, [.id(database)])
   }
 
   /// Whether a user of a share takes part in another share of the zone. The user's change feed of
   /// the zone then goes on when the share ends.
   func hasReadersOfOthers(_ share: Int64, in database: DatabaseID) throws -> Bool {
-    try connection.first(
-      Self.sql.memberships.readersOfOthers, [.id(database), .integer(share)]
-    ) { _ in true } ?? false
+    try connection.exists(Self.sql.memberships.readersOfOthers, [.id(database), .integer(share)])
   }
 
   func zones(with user: String) throws -> [(database: DatabaseID, zone: Int64)] {
-    try connection.rows(
-      Self.sql.memberships.zones, [.text(user)]
-    ) { (DatabaseID(rawValue: $0.integer(0)), $0.integer(1)) }
+    try connection.rows(Self.sql.memberships.zones, [.text(user)]) {
+      ($0.database(0), $0.integer(1))
+    }
   }
 
   /// Finds the zones of a name in which a user has accepted a share, in all databases. The work
@@ -89,9 +85,9 @@ extension ParticipantTable {
   func zones(
     with user: String, named zoneName: String
   ) throws -> [(database: DatabaseID, zone: Int64)] {
-    try connection.rows(
-      Self.sql.memberships.zonesNamed, [.text(user), .text(zoneName)]
-    ) { (DatabaseID(rawValue: $0.integer(0)), $0.integer(1)) }
+    try connection.rows(Self.sql.memberships.zonesNamed, [.text(user), .text(zoneName)]) {
+      ($0.database(0), $0.integer(1))
+    }
   }
 
   // MARK: Lists of shares
@@ -103,12 +99,12 @@ extension ParticipantTable {
     guard let database else {
       return try connection.rows(
         Self.sql.memberships.sharesAnywhere,
-        [.text(user), .id(place.database), .integer(place.number), .integer(Int64(limit))]
-      ) { ShareSummary.Place(database: DatabaseID(rawValue: $0.integer(0)), number: $0.integer(1)) }
+        [.text(user), .id(place.database), .integer(place.number), .count(limit)]
+      ) { ShareSummary.Place(database: $0.database(0), number: $0.integer(1)) }
     }
     return try connection.rows(
       Self.sql.memberships.shares,
-      [.text(user), .id(database), .integer(place.number), .integer(Int64(limit))]
+      [.text(user), .id(database), .integer(place.number), .count(limit)]
     ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
   }
 
@@ -116,16 +112,15 @@ extension ParticipantTable {
   func counts(
     of share: Int64, in database: DatabaseID
   ) throws -> (invited: Int, accepted: Int) {
-    try connection.first(
-      Self.sql.memberships.counts, [.id(database), .integer(share)]
-    ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
+    try connection.first(Self.sql.memberships.counts, [.id(database), .integer(share)]) {
+      ($0.count(0), $0.count(1))
+    } ?? (0, 0)
   }
 
   /// Counts the present participants of all shares, without the owners.
   func counts() throws -> (invited: Int, accepted: Int) {
-    try connection.first(
-      Self.sql.memberships.countsAnywhere, []
-    ) { (Int($0.integer(0)), Int($0.integer(1))) } ?? (0, 0)
+    try connection.first(Self.sql.memberships.countsAnywhere, []) { ($0.count(0), $0.count(1)) }
+      ?? (0, 0)
   }
 
   struct MembershipsStatements {

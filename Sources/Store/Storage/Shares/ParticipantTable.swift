@@ -129,13 +129,12 @@ struct ParticipantTable: Table {
   private func forgetOldParts(
     of user: String, in share: StoredShare, of database: DatabaseID
   ) throws {
-    let oldest = try connection.first(
+    let oldest = try connection.integer(
       Self.sql.oldest,
       [
-        .text(user), .id(database), .integer(share.zoneNumber),
-        .integer(share.number), .integer(Self.endedPartsPerUser),
-      ]
-    ) { $0.integer(0) }
+        .text(user), .id(database), .integer(share.zoneNumber), .integer(share.number),
+        .integer(Self.endedPartsPerUser),
+      ])
     guard let oldest else { return }
     try connection.run(
       Self.sql.forgetOld,
@@ -148,13 +147,11 @@ struct ParticipantTable: Table {
   // MARK: The deletion of a user
 
   func nextDatabase(after database: DatabaseID, of user: String) throws -> Int64? {
-    try connection.first(Self.sql.nextDatabase, [.text(user), .id(database)]) { $0.integer(0) }
+    try connection.integer(Self.sql.nextDatabase, [.text(user), .id(database)])
   }
 
   func shares(with user: String, in database: DatabaseID, limit: Int) throws -> [Int64] {
-    try connection.rows(
-      Self.sql.shares, [.text(user), .id(database), .integer(Int64(limit))]
-    ) { $0.integer(0) }
+    try connection.integers(Self.sql.shares, [.text(user), .id(database), .count(limit)])
   }
 
   func remove(_ user: String, of share: Int64, in database: DatabaseID) throws {

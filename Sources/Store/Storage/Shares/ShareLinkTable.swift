@@ -31,10 +31,9 @@ struct ShareLinkTable: Table {
   func number(
     ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64, of database: DatabaseID
   ) throws -> Int64? {
-    try connection.first(
+    try connection.integer(
       Self.sql.number,
-      [.id(database), .integer(zone), .integer(root ?? 0), .text(participant ?? "")]
-    ) { $0.integer(0) }
+      [.id(database), .integer(zone), .integer(root ?? 0), .text(participant ?? "")])
   }
 
   /// A row of the table.

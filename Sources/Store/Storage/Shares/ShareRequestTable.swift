@@ -50,13 +50,11 @@ struct ShareRequestTable: Table {
   // MARK: The deletion of a user
 
   func nextDatabase(after database: DatabaseID, of user: String) throws -> Int64? {
-    try connection.first(Self.sql.nextDatabase, [.text(user), .id(database)]) { $0.integer(0) }
+    try connection.integer(Self.sql.nextDatabase, [.text(user), .id(database)])
   }
 
   func shares(with user: String, in database: DatabaseID, limit: Int) throws -> [Int64] {
-    try connection.rows(
-      Self.sql.shares, [.text(user), .id(database), .integer(Int64(limit))]
-    ) { $0.integer(0) }
+    try connection.integers(Self.sql.shares, [.text(user), .id(database), .count(limit)])
   }
 
   func remove(_ user: String, of share: Int64, in database: DatabaseID) throws {

@@ -61,19 +61,15 @@ struct ShareTable: Table {
 
   /// A root of nil is the zone as a whole.
   func number(ofRoot root: Int64?, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      Self.sql.number, [.id(database), .integer(zone), .integer(root ?? 0)]
-    ) { $0.integer(0) }
+    try connection.integer(Self.sql.number, [.id(database), .integer(zone), .integer(root ?? 0)])
   }
 
   func hasAny(in database: DatabaseID) throws -> Bool {
-    try connection.first(Self.sql.any, [.id(database)]) { _ in true } ?? false
+    try connection.exists(Self.sql.any, [.id(database)])
   }
 
   func isRoot(_ record: Int64, inZone zone: Int64, of database: DatabaseID) throws -> Bool {
-    try connection.first(
-      Self.sql.isRoot, [.id(database), .integer(zone), .integer(record)]
-    ) { _ in true } ?? false
+    try connection.exists(Self.sql.isRoot, [.id(database), .integer(zone), .integer(record)])
   }
 
   private func withRequests(_ share: StoredShare, in database: DatabaseID) throws -> StoredShare {
@@ -95,17 +91,16 @@ struct ShareTable: Table {
   ) throws -> [ShareSummary.Place] {
     guard let database else {
       return try connection.rows(
-        Self.sql.placesAnywhere,
-        [.id(place.database), .integer(place.number), .integer(Int64(limit))]
-      ) { ShareSummary.Place(database: DatabaseID(rawValue: $0.integer(0)), number: $0.integer(1)) }
+        Self.sql.placesAnywhere, [.id(place.database), .integer(place.number), .count(limit)]
+      ) { ShareSummary.Place(database: $0.database(0), number: $0.integer(1)) }
     }
     return try connection.rows(
-      Self.sql.places, [.id(database), .integer(place.number), .integer(Int64(limit))]
+      Self.sql.places, [.id(database), .integer(place.number), .count(limit)]
     ) { ShareSummary.Place(database: database, number: $0.integer(0)) }
   }
 
   func count() throws -> Int {
-    try connection.first(Self.sql.count, []) { Int($0.integer(0)) } ?? 0
+    try connection.first(Self.sql.count, []) { $0.count(0) } ?? 0
   }
 
   private func share(_ row: any SQLRow) throws -> StoredShare {
@@ -146,9 +141,7 @@ struct ShareTable: Table {
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    let shares = try connection.rows(
-      Self.sql.inZone, [.id(database), .integer(zone)]
-    ) { $0.integer(0) }
+    let shares = try connection.integers(Self.sql.inZone, [.id(database), .integer(zone)])
     for share in shares {
       try ShareRequestTable(transaction: transaction).removeAll(of: share, in: database)
     }

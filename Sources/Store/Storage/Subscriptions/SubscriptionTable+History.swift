@@ -29,9 +29,8 @@ extension SubscriptionTable {
     let sql = Self.sql.history
     let versions = changes.startsAnew ? [sql.savedVersion] : [sql.savedVersion, sql.deletedVersion]
     let last = try versions.reduce(current) { last, statement in
-      let version = try connection.first(
-        statement, [.id(database), .integer(first), .integer(Int64(limit - 1))]
-      ) { $0.integer(0) }
+      let version = try connection.integer(
+        statement, [.id(database), .integer(first), .count(limit - 1)])
       return min(last, version ?? current)
     }
     changes.position.version = last
@@ -67,8 +66,7 @@ extension SubscriptionTable {
       Self.sql.history.deletion,
       [.id(database), .text(name.subscriber), .text(name.subscriptionID)]
     ) { row in
-      SubscriptionDeletion(
-        version: row.integer(0), deleted: Timestamp(milliseconds: row.integer(1)))
+      SubscriptionDeletion(version: row.integer(0), deleted: row.time(1))
     }
   }
 
@@ -108,8 +106,8 @@ extension SubscriptionTable {
     try connection.first(
       Self.sql.history.name,
       [
-        .id(database), .text(name?.subscriber ?? ""),
-        .text(name?.subscriptionID ?? ""), .integer(Int64(count - 1)),
+        .id(database), .text(name?.subscriber ?? ""), .text(name?.subscriptionID ?? ""),
+        .count(count - 1),
       ]
     ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
   }

@@ -58,19 +58,16 @@ struct SubscriptionTable: Table {
   }
 
   func count(of subscriber: String, in database: DatabaseID) throws -> Int {
-    try connection.first(
-      Self.sql.count, [.id(database), .text(subscriber)]
-    ) { Int($0.integer(0)) } ?? 0
+    try connection.first(Self.sql.count, [.id(database), .text(subscriber)]) { $0.count(0) } ?? 0
   }
 
   func contains(_ name: SubscriptionName, in database: DatabaseID) throws -> Bool {
-    try connection.first(
-      Self.sql.exists, [.id(database), .text(name.subscriber), .text(name.subscriptionID)]
-    ) { _ in true } ?? false
+    try connection.exists(
+      Self.sql.exists, [.id(database), .text(name.subscriber), .text(name.subscriptionID)])
   }
 
   func hasAny(in database: DatabaseID) throws -> Bool {
-    try connection.first(Self.sql.any, [.id(database)]) { _ in true } ?? false
+    try connection.exists(Self.sql.any, [.id(database)])
   }
 
   // MARK: Writing

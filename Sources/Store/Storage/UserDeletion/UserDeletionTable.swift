@@ -38,8 +38,7 @@ struct UserDeletionTable: Table {
     if let known = transaction.catalog.deletedUsers {
       deleted = known
     } else {
-      deleted = Set(
-        try connection.rows(Self.sql.hashes, []) { $0.bytes(0) })
+      deleted = Set(try connection.rows(sql.hashes, []) { $0.bytes(0) })
       transaction.catalog.deletedUsers = deleted
     }
     return !deleted.isEmpty && deleted.contains(Self.hash(of: userRecordName))
@@ -57,41 +56,41 @@ struct UserDeletionTable: Table {
   // MARK: Deletions under way
 
   func deletions() throws -> [UserDeletionRow] {
-    try connection.rows(Self.sql.deletions, [], UserDeletionRow.init(row:))
+    try connection.rows(sql.deletions, [], UserDeletionRow.init(row:))
   }
 
   /// The caller raises the catalog version.
   func add(_ deletion: UserDeletion, of userRecordName: String) throws {
     try connection.run(
-      Self.sql.add,
+      sql.add,
       [
         .bytes(Self.hash(of: userRecordName)), .text(userRecordName),
         .text(deletion.publicRecords.rawValue), .integer(deletion.stage.rawValue),
-        .integer(deletion.began.milliseconds),
+        .time(deletion.began),
       ])
   }
 
   func keep(_ row: UserDeletionRow) throws {
     try connection.run(
-      Self.sql.keep,
+      sql.keep,
       [
         .bytes(row.hash), SQLValue(row.user), .integer(row.deletion.stage.rawValue),
-        .integer(row.database), .integer(row.position), .integer(Int64(row.deletion.done)),
+        .integer(row.database), .integer(row.position), .count(row.deletion.done),
       ])
   }
 
   func end(deletionOf hash: [UInt8], at timestamp: Timestamp) throws {
-    try connection.run(Self.sql.end, [.bytes(hash), .integer(timestamp.milliseconds)])
+    try connection.run(sql.end, [.bytes(hash), .time(timestamp)])
   }
 
   // MARK: Retention
 
   func hasEnded(before horizon: Int64) throws -> Bool {
-    try connection.first(Self.sql.ended, [.integer(horizon)]) { _ in true } ?? false
+    try connection.exists(sql.ended, [.integer(horizon)])
   }
 
   func forget(endedBefore horizon: Int64) throws {
-    try connection.run(Self.sql.forget, [.integer(horizon)])
+    try connection.run(sql.forget, [.integer(horizon)])
   }
 
   struct Statements {
@@ -145,7 +144,7 @@ struct UserDeletionRow: Sendable, Equatable {
     deletion = UserDeletion(
       identifier: Self.identifier(for: row.bytes(0)), name: row.optionalText(8),
       userRecordName: row.optionalText(1), publicRecords: publicRecords, stage: stage,
-      done: Int(row.integer(6)), began: Timestamp(milliseconds: row.integer(7)))
+      done: row.count(6), began: row.time(7))
     database = row.integer(4)
     position = row.integer(5)
   }

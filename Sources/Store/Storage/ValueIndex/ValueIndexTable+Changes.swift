@@ -4,8 +4,8 @@ extension ValueIndexTable {
   /// Writes in the order of the index.
   func writeDecided() throws {
     let index = transaction.writes.index
-    var insertions = RowInsertion(Self.sql.changes.insertion)
-    var deletions = RowInsertion(Self.sql.changes.deletion)
+    var insertions = RowInsertion(sql.changes.insertion)
+    var deletions = RowInsertion(sql.changes.deletion)
     try index.forEachInOrder { change in
       func append(to arguments: inout SQLArguments) {
         arguments.append(change.database)

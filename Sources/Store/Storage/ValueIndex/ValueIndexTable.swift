@@ -34,20 +34,18 @@ struct ValueIndexTable: Table {
   }
 
   func hasEntries(inField field: Int64, of database: Int64) throws -> Bool {
-    try connection.first(Self.sql.any, [.integer(database), .integer(field)]) { _ in true } ?? false
+    try connection.exists(sql.any, [.integer(database), .integer(field)])
   }
 
   func count(inField field: Int64, of database: Int64) throws -> Int {
-    try connection.first(
-      Self.sql.count, [.integer(database), .integer(field)]
-    ) { Int($0.integer(0)) } ?? 0
+    try connection.first(sql.count, [.integer(database), .integer(field)]) { $0.count(0) } ?? 0
   }
 
   /// Visits entries in no order.
   func visitKeys(
     inField field: Int64, of database: DatabaseID, _ visit: (Int64, IndexKey) throws -> Void
   ) throws {
-    try connection.query(Self.sql.keys, [.id(database), .integer(field)]) {
+    try connection.query(sql.keys, [.id(database), .integer(field)]) {
       try visit($0.integer(0), $0.key(1))
     }
   }
@@ -56,9 +54,9 @@ struct ValueIndexTable: Table {
     with key: [UInt8], inField field: Int64, of database: DatabaseID,
     _ visit: (Int64) throws -> Void
   ) throws {
-    try connection.query(
-      Self.sql.numbers, [.id(database), .integer(field), .bytes(key)]
-    ) { try visit($0.integer(0)) }
+    try connection.query(sql.numbers, [.id(database), .integer(field), .bytes(key)]) {
+      try visit($0.integer(0))
+    }
   }
 
   // MARK: Work on indexes
@@ -66,10 +64,10 @@ struct ValueIndexTable: Table {
   /// Writes at once, not with the decided changes. An existing entry stays.
   func add(_ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID) throws {
     try connection.run(
-      Self.sql.add,
+      sql.add,
       [
-        .id(database), .integer(entry.fieldNumber), .bytes(entry.key),
-        .integer(stored.number), .integer(stored.zoneNumber),
+        .id(database), .integer(entry.fieldNumber), .bytes(entry.key), .integer(stored.number),
+        .integer(stored.zoneNumber),
       ])
   }
 
@@ -79,15 +77,14 @@ struct ValueIndexTable: Table {
     ofField field: Int64, in database: Int64, limit: Int
   ) throws -> (removed: Int, isAll: Bool) {
     let place: [SQLValue] = [.integer(database), .integer(field)]
-    let last = try connection.first(
-      Self.sql.last, place + [.integer(Int64(limit - 1))]
-    ) { ($0.bytes(0), $0.integer(1)) }
+    let last = try connection.first(sql.last, place + [.count(limit - 1)]) {
+      ($0.bytes(0), $0.integer(1))
+    }
     guard let (key, number) = last else {
-      let removed = try connection.run(Self.sql.removeAll, place)
+      let removed = try connection.run(sql.removeAll, place)
       return (removed, true)
     }
-    let removed = try connection.run(
-      Self.sql.removeThrough, place + [.bytes(key), .integer(number)])
+    let removed = try connection.run(sql.removeThrough, place + [.bytes(key), .integer(number)])
     return (removed, false)
   }
 

@@ -38,9 +38,8 @@ struct ZoneTable: Table {
     let place = WriteSet.ZonePlace(zoneID: zoneID, database: database)
     if let known = transaction.writes.zoneNumbers[place] { return known }
     let number = try transaction.besidesWriteSet {
-      try connection.first(
-        Self.sql.number, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)]
-      ) { $0.integer(0) }
+      try connection.integer(
+        Self.sql.number, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)])
     }
     if transaction.isWriting { transaction.writes.zoneNumbers[place] = .some(number) }
     return number
@@ -118,7 +117,7 @@ struct ZoneTable: Table {
   }
 
   func count(in database: DatabaseID) throws -> Int? {
-    try connection.first(Self.sql.count, [.id(database)]) { Int($0.integer(0)) }
+    try connection.first(Self.sql.count, [.id(database)]) { $0.count(0) }
   }
 
   /// Returns zones in the order of their last changes, without the default zone.
@@ -126,15 +125,13 @@ struct ZoneTable: Table {
     in database: DatabaseID, after version: Int64, limit: Int
   ) throws -> [(zoneID: ZoneID, version: Int64)] {
     // A database has few zones, so there is no index by version.
-    try connection.rows(
-      Self.sql.changed, [.id(database), .integer(version), .integer(Int64(limit))]
-    ) { (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2)) }
+    try connection.rows(Self.sql.changed, [.id(database), .integer(version), .count(limit)]) {
+      (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2))
+    }
   }
 
   func numbers(changedAfter version: Int64, in database: DatabaseID) throws -> [Int64] {
-    try connection.rows(
-      Self.sql.changedNumbers, [.id(database), .integer(version)]
-    ) { $0.integer(0) }
+    try connection.integers(Self.sql.changedNumbers, [.id(database), .integer(version)])
   }
 
   /// The state at the creation of the database: a private and a public one then have a default

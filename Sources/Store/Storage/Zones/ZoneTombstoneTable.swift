@@ -55,9 +55,7 @@ struct ZoneTombstoneTable: Table {
   func zones(
     deletedIn database: DatabaseID, after version: Int64, limit: Int
   ) throws -> [(change: ZoneChange, version: Int64)] {
-    try connection.rows(
-      Self.sql.zones, [.id(database), .integer(version), .integer(Int64(limit))]
-    ) {
+    try connection.rows(Self.sql.zones, [.id(database), .integer(version), .count(limit)]) {
       let zoneID = ZoneID(zoneName: $0.text(0), ownerName: $0.text(1))
       return ($0.integer(3) == 1 ? .purged(zoneID) : .deleted(zoneID), $0.integer(2))
     }

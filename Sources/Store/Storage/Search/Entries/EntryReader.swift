@@ -125,8 +125,8 @@ struct EntryReader {
         ValueIndexTable.sql.entries(
           part.span, isDescending: isDescending, inZone: search.zoneNumber != nil),
         [
-          .id(search.database), .integer(stretches[stretch].field),
-          .bytes(part.first), part.second, .integer(Int64(left)), .integer(search.zoneNumber ?? 0),
+          .id(search.database), .integer(stretches[stretch].field), .bytes(part.first), part.second,
+          .count(left), .integer(search.zoneNumber ?? 0),
         ]
       ) { row in
         count += 1
@@ -194,7 +194,7 @@ struct EntryReader {
     if case .after(_, _, let version) = place { last = version }
     try search.transaction.connection.query(
       RecordTable.sql.inZone,
-      [.id(search.database), .integer(zoneNumber), .integer(last), .integer(Int64(limit))]
+      [.id(search.database), .integer(zoneNumber), .integer(last), .count(limit)]
     ) { row in
       count += 1
       last = row.integer(0)

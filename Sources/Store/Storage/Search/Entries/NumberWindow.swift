@@ -60,7 +60,7 @@ struct NumberWindow {
       ValueIndexTable.sql.entries(.oneKey, isDescending: false, inZone: false),
       [
         .id(search.database), .integer(stretch.field), .bytes(stretch.range.lower),
-        .integer(number - 1), .integer(Int64(size)),
+        .integer(number - 1), .count(size),
       ]
     ) { numbers.append($0.integer(0)) }
     cost += Self.seekCost + numbers.count

@@ -56,7 +56,7 @@ extension SortedSearch {
       ascending ? RecordTable.sql.after : RecordTable.sql.before,
       [
         .id(search.database), .integer(number ?? (ascending ? 0 : .max)),
-        .integer(Int64(search.effort.absenceLimit)),
+        .count(search.effort.absenceLimit),
       ], StoredRecord.Row.init)
     for row in rows where search.zoneNumber == nil || row.zoneNumber == search.zoneNumber {
       guard let candidate = try search.match(row) else { continue }
