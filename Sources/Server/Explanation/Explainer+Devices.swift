@@ -1,11 +1,12 @@
 import CloudKitModel
 import PushChannels
+import Storage
 import StoreModel
 
 // The delivery of a notification to each device.
 extension Explainer {
   /// Explains a notification: its deliveries, and the devices that got none.
-  func explain(_ past: PastNotification) async throws -> NotificationExplanation {
+  func explain(_ past: LoggedPush) async throws -> NotificationExplanation {
     let notification = past.entry.notification
     var deliveries: [DeliveryExplanation] = []
     for delivery in past.deliveries {
@@ -25,7 +26,7 @@ extension Explainer {
   /// Returns the reasons why devices of the subscriber got no delivery. The first reason is
   /// ``SilenceReason/Code/noDevice`` if the notification has no delivery, and every known
   /// registration of the subscriber's devices had ended before.
-  private func silentDevices(of past: PastNotification) async throws -> [SilenceReason] {
+  private func silentDevices(of past: LoggedPush) async throws -> [SilenceReason] {
     let notification = past.entry.notification
     let recipient = Recipient(
       userRecordName: notification.subscriber, container: notification.database.container,
@@ -87,7 +88,7 @@ extension Explainer {
   ///
   /// - Parameter periods: the periods in which the device was registered, the oldest first.
   private static func reason(
-    against periods: [DevicePeriod], for past: PastNotification
+    against periods: [DevicePeriod], for past: LoggedPush
   ) -> SilenceReason? {
     let logged = past.entry.logged
     if let period = periods.last(where: { $0.contains(logged) }) {
@@ -110,7 +111,7 @@ extension Explainer {
   /// Returns the reason why a device that was registered when the notification was logged got no
   /// delivery.
   private static func reason(
-    against device: DevicePeriod, for past: PastNotification
+    against device: DevicePeriod, for past: LoggedPush
   ) -> SilenceReason? {
     let notification = past.entry.notification
     let isOrigin =

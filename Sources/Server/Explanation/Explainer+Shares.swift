@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 import StoreModel
 
 // Changes of private databases, as participants of shares learn of them.

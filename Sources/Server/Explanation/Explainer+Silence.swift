@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 import StoreModel
 
 // Subscriptions that did not fire on a change.

@@ -1,5 +1,6 @@
 import CloudKitModel
 import PushChannels
+import Storage
 import StoreModel
 
 /// The explanation of a record's recent changes: for each change, the notifications and their

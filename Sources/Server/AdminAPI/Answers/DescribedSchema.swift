@@ -1,6 +1,7 @@
 import CloudKitModel
 import JSONCoding
 import SchemaLanguage
+import Storage
 import StoreModel
 import WebServices
 

@@ -2,6 +2,7 @@ import CloudKitModel
 import Explanation
 import JSONCoding
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 
@@ -46,7 +47,7 @@ extension DeliveryExplanation {
       explained.delivery.kind.flatMap { PushChannelRegistry.channel(of: $0)?.name }
     }
     explained.member("device") { $0.delivery.token }
-    explained.member("state") { $0.delivery.state.rawValue }
+    explained.member("state") { "\($0.delivery.state)" }
     explained.member("attempts", as: .count) { $0.delivery.attempts }
     explained.nullable("reason") { $0.delivery.reason }
     explained.nullable("code") { $0.code?.rawValue }

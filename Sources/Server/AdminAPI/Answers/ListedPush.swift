@@ -1,5 +1,6 @@
 import CloudKitModel
 import JSONCoding
+import Storage
 import StoreModel
 
 /// An entry of the notification log with the state of its deliveries, as `pushes` lists it.
@@ -13,7 +14,7 @@ struct ListedPush: Sendable {
   static let shape = AnswerShape<ListedPush>("Push") { listed in
     listed.members(of: LogEntry.shape) { $0.push.entry }
     listed.optional("subscriberName") { $0.subscriberName }
-    listed.list("deliveries", of: LoggedPush.Delivery.shape) { $0.push.deliveries }
+    listed.list("deliveries", of: PastDelivery.shape) { $0.push.deliveries }
     listed.optional("unsent") { $0.push.unsent.isEmpty ? nil : $0.push.unsent.names }
   }
 }
@@ -46,13 +47,13 @@ extension LogEntry {
   private var change: Change { notification.change }
 }
 
-extension LoggedPush.Delivery {
+extension PastDelivery {
   /// The shape of a delivery. `due` exists only while the delivery waits.
-  fileprivate static let shape = AnswerShape<LoggedPush.Delivery>("Delivery") { delivery in
-    delivery.member("number", as: .count) { $0.number }
+  fileprivate static let shape = AnswerShape<PastDelivery>("Delivery") { delivery in
+    delivery.member("number", as: .count) { $0.id.number }
     delivery.optional("kind") { $0.kind }
     delivery.member("token") { $0.token }
-    delivery.member("state", as: .word(State.allCases.map { "\($0)" })) { "\($0.state)" }
+    delivery.member("state", as: .word(DeliveryState.allCases.map { "\($0)" })) { "\($0.state)" }
     delivery.member("attempts", as: .count) { $0.attempts }
     delivery.optional("reason") { $0.reason }
     delivery.member("updated") { $0.updated }

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import PushChannels
+import Storage
 import StoreModel
 import WebServices
 

@@ -1,5 +1,6 @@
 import DatabaseAPI
 import Measuring
+import Storage
 import StoreModel
 
 extension MetricsPage {

@@ -1,5 +1,6 @@
 import ChangeDispatch
 import Measuring
+import Storage
 import StoreModel
 
 extension MetricsPage {

@@ -11,9 +11,9 @@ public struct ChangeHistoryService: Sendable {
   /// Returns the notifications of a change, in the order of the log.
   ///
   /// - Parameter subscriber: nil returns the notifications of all users.
-  public func notifications(
-    ofChange change: PastChange, subscriber: String?, limit: Int
-  ) async throws -> [PastNotification] {
+  public func notifications(ofChange change: PastChange, subscriber: String?, limit: Int)
+    async throws -> [LoggedPush]
+  {
     let notificationID = change.change.notificationID
     return try await transactions.read { transaction in
       let log = NotificationLogTable(transaction: transaction)
@@ -25,7 +25,7 @@ public struct ChangeHistoryService: Sendable {
           try log.sequences(of: notificationID, behind: change, limit: limit)
         }
       return try sequences.compactMap { try log.entry($0, in: change.database) }
-        .map { try PastNotification($0, in: transaction) }
+        .map { try LoggedPush($0, in: transaction) }
     }
   }
 
@@ -33,9 +33,9 @@ public struct ChangeHistoryService: Sendable {
   /// latest 2,000 notifications in the database.
   public func notifications(
     ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
-  ) async throws -> [PastNotification] {
+  ) async throws -> [LoggedPush] {
     try await transactions.read { transaction in
-      var found: [PastNotification] = []
+      var found: [LoggedPush] = []
       let log = NotificationLogTable(transaction: transaction)
       let entries = try NotificationIndexTable(transaction: transaction)
         .latestSequences(of: name.subscriber, in: database)
@@ -44,7 +44,7 @@ public struct ChangeHistoryService: Sendable {
         guard entry.notification.subscription.subscriptionID == name.subscriptionID else {
           continue
         }
-        found.append(try PastNotification(entry, in: transaction))
+        found.append(try LoggedPush(entry, in: transaction))
       }
       return found
     }
@@ -98,18 +98,5 @@ public struct ChangeHistoryService: Sendable {
   /// is longer. For a reader of the web courier, it has only the present registration.
   public func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod] {
     try await transactions.read { try DeviceTable(transaction: $0).periods(of: recipient) }
-  }
-}
-
-extension PastNotification {
-  /// The numbers of the deliveries are between those of this entry and of the next entry.
-  fileprivate init(_ entry: LogEntry, in transaction: StoreTransaction) throws {
-    let log = NotificationLogTable(transaction: transaction)
-    let next = try log.sequence(after: entry.sequence, in: entry.database)
-    self.init(
-      entry: entry,
-      deliveries: try DeliveryTable(transaction: transaction)
-        .pastDeliveries(ofEntry: entry.sequence, before: next ?? .max, in: entry.database),
-      unsent: try log.unsentDeliveries(ofEntry: entry.sequence, in: entry.database))
   }
 }

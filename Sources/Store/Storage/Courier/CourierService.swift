@@ -134,3 +134,11 @@ extension LogEntry {
     notification.subscription.notificationInfo?.shouldBadge == true
   }
 }
+
+/// The next notification for a reader of the web courier.
+public struct CourierEntry: Sendable, Hashable {
+  /// The notification, which waits until the reader has acknowledged it.
+  public var entry: LogEntry
+  /// The reader's badge with this notification; nil if the subscription asks for none.
+  public var badge: Int?
+}

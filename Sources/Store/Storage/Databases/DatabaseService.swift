@@ -81,3 +81,12 @@ extension DatabaseUsage {
     self.init(bytes: try databases.bytesInRow(of: database), unheldAssetBytes: unheld)
   }
 }
+
+/// The storage that a database uses.
+public struct DatabaseUsage: Sendable, Hashable {
+  /// The bytes of encoded records, and of the assets in them. A file that several records hold
+  /// counts once.
+  public var bytes: Int64
+  /// The bytes of uploaded files that no field of a record has.
+  public var unheldAssetBytes: Int64
+}

@@ -23,11 +23,9 @@ extension DeliveryTable {
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64, limit: Int
   ) throws -> [DueDelivery] {
     try connection.rows(
-      Self.sql.claiming.claimable(locking: connection.isShared),
-      [
-        .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
-        .integer(holder),
-      ], DueDelivery.init(row:))
+      sql.claiming.claimable(locking: connection.isShared),
+      [.integer(route.rawValue), .time(timestamp), .count(limit), .integer(holder)],
+      DueDelivery.init(row:))
   }
 
   /// Returns and locks a delivery, if it is still due on the route and `holder` may lease it.
@@ -35,10 +33,10 @@ extension DeliveryTable {
     _ id: Delivery.ID, on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64
   ) throws -> DueDelivery? {
     try connection.first(
-      Self.sql.claiming.claimableOne(locking: connection.isShared),
+      sql.claiming.claimableOne(locking: connection.isShared),
       [
-        .id(id.database), .integer(id.number), .integer(route.rawValue),
-        .integer(timestamp.milliseconds), .integer(holder),
+        .id(id.database), .integer(id.number), .integer(route.rawValue), .time(timestamp),
+        .integer(holder),
       ], DueDelivery.init(row:))
   }
 
@@ -46,28 +44,25 @@ extension DeliveryTable {
     on route: DeliveryRoute.ID, at timestamp: Timestamp, for holder: Int64, limit: Int
   ) throws -> [Delivery.ID] {
     try connection.rows(
-      Self.sql.claiming.due,
-      [
-        .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
-        .integer(holder),
-      ], Delivery.ID.init(row:))
+      sql.claiming.due,
+      [.integer(route.rawValue), .time(timestamp), .count(limit), .integer(holder)],
+      Delivery.ID.init(row:))
   }
 
   /// Returns the newest waiting delivery with the same database and device, this merge key and a
   /// greater number.
   func newest(withKey mergeKey: String, behind delivery: DueDelivery) throws -> Int64? {
-    try connection.first(
-      Self.sql.claiming.newest,
+    try connection.integer(
+      sql.claiming.newest,
       [
         .integer(delivery.device), .text(mergeKey), .id(delivery.id.database),
         .integer(delivery.id.number),
-      ]
-    ) { $0.integer(0) }
+      ])
   }
 
   func newestSilent(for device: Int64, in database: DatabaseID) throws -> Int64? {
     try connection.first(
-      Self.sql.claiming.newestSilent,
+      sql.claiming.newestSilent,
       [
         // The keys of silent deliveries begin with "s", so they are at least "s" and below "t".
         .integer(device), .text(DeliveryMergeKey.silentPrefix), .text("t"),
@@ -79,20 +74,17 @@ extension DeliveryTable {
   /// Gives the older delivery a final state, so that it is never sent.
   func merge(_ id: Delivery.ID, into newer: Int64, at timestamp: Timestamp) throws {
     try connection.run(
-      Self.sql.claiming.merge,
+      sql.claiming.merge,
       [
-        .id(id.database), .integer(id.number), .integer(FinalDeliveryState.merged),
-        .integer(timestamp.milliseconds), .integer(newer),
+        .id(id.database), .integer(id.number), .integer(DeliveryState.merged.rawValue),
+        .time(timestamp), .integer(newer),
       ])
   }
 
   func lease(_ id: Delivery.ID, _ lease: DeliveryLease) throws {
     try connection.run(
-      Self.sql.claiming.lease,
-      [
-        .id(id.database), .integer(id.number), .integer(lease.until.milliseconds),
-        .integer(lease.holder),
-      ])
+      sql.claiming.lease,
+      [.id(id.database), .integer(id.number), .time(lease.until), .integer(lease.holder)])
   }
 
   // MARK: Leases of processes that are no longer registered
@@ -106,9 +98,8 @@ extension DeliveryTable {
     // A lease that has not ended has a `due` in the future, so the index skips all due deliveries.
     // The index begins with the route; the join with `push_routes` supplies each route.
     try connection.rows(
-      Self.sql.claiming.takenByGoneServers,
-      [.integer(timestamp.milliseconds), .integer(holder), .integer(Int64(Self.reclaimBatch))],
-      Delivery.ID.init(row:))
+      sql.claiming.takenByGoneServers,
+      [.time(timestamp), .integer(holder), .count(Self.reclaimBatch)], Delivery.ID.init(row:))
   }
 
   /// Makes deliveries due at `timestamp`, except those that have got a final state or a lease of
@@ -116,8 +107,8 @@ extension DeliveryTable {
   func reclaim(_ ids: [Delivery.ID], at timestamp: Timestamp, exceptOf holder: Int64) throws {
     for id in ids {
       try connection.run(
-        Self.sql.claiming.reclaim,
-        [.id(id.database), .integer(id.number), .integer(timestamp.milliseconds), .integer(holder)])
+        sql.claiming.reclaim,
+        [.id(id.database), .integer(id.number), .time(timestamp), .integer(holder)])
     }
   }
 

@@ -2,18 +2,6 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The final states in the column `state`: never change the numbers. A delivery that waits has the
-/// state 0.
-enum FinalDeliveryState {
-  static let delivered: Int64 = 1
-  /// The column `reason` has the reason.
-  static let abandoned: Int64 = 2
-  /// The column `merged_into` has the number of the newer delivery.
-  static let merged: Int64 = 3
-  /// Refused for good, usually because of a fault in Petrel; ``RefusedPushTable`` has the payload.
-  static let refused: Int64 = 4
-}
-
 // MARK: Outcomes
 
 extension DeliveryTable {
@@ -24,18 +12,17 @@ extension DeliveryTable {
     let key: [SQLValue] = [
       .id(update.id.database), .integer(update.id.number),
     ]
-    let now = SQLValue.integer(update.timestamp.milliseconds)
+    let now = SQLValue.time(update.timestamp)
     switch update.state {
     case .delivered(let mergeKey):
-      try finish(key, in: FinalDeliveryState.delivered, reason: nil, at: now)
+      try finish(key, in: .delivered, reason: nil, at: now)
       if let mergeKey { mergedCount = try merge(key, with: mergeKey, at: now) }
     case .abandoned(let reason):
-      try finish(key, in: FinalDeliveryState.abandoned, reason: reason, at: now)
+      try finish(key, in: .abandoned, reason: reason, at: now)
     case .merged(let newer):
-      try finish(
-        key, in: FinalDeliveryState.merged, reason: nil, at: now, attempts: 0, mergedInto: newer)
+      try finish(key, in: .merged, reason: nil, at: now, attempts: 0, mergedInto: newer)
     case .refused(let reason, let payload):
-      let isOwed = try finish(key, in: FinalDeliveryState.refused, reason: reason, at: now)
+      let isOwed = try finish(key, in: .refused, reason: reason, at: now)
       guard isOwed else { break }
       try RefusedPushTable(transaction: transaction)
         .add(update.id, payload: payload, at: update.timestamp)
@@ -50,12 +37,13 @@ extension DeliveryTable {
   /// Sets the final state of a waiting delivery, and adds `attempts` to its count.
   @discardableResult
   private func finish(
-    _ key: [SQLValue], in state: Int64, reason: String?, at now: SQLValue, attempts: Int64 = 1,
-    mergedInto newer: Int64? = nil
+    _ key: [SQLValue], in state: DeliveryState, reason: String?, at now: SQLValue,
+    attempts: Int64 = 1, mergedInto newer: Int64? = nil
   ) throws -> Bool {
     try connection.run(
-      Self.sql.outcomes.finish,
-      key + [.integer(state), SQLValue(reason), now, .integer(attempts), SQLValue(newer)]) == 1
+      sql.outcomes.finish,
+      key + [.integer(state.rawValue), SQLValue(reason), now, .integer(attempts), SQLValue(newer)])
+      == 1
   }
 
   /// Sets the time of the next attempt, and ends the lease.
@@ -63,8 +51,7 @@ extension DeliveryTable {
     _ key: [SQLValue], until due: Timestamp, reason: String, at now: SQLValue, attempts: Int64
   ) throws {
     try connection.run(
-      Self.sql.outcomes.putOff,
-      key + [.integer(due.milliseconds), .text(reason), now, .integer(attempts)])
+      sql.outcomes.putOff, key + [.time(due), .text(reason), now, .integer(attempts)])
   }
 
   /// Merges older waiting deliveries with the same database, device and merge key. A leased one may
@@ -73,8 +60,8 @@ extension DeliveryTable {
     _ key: [SQLValue], with mergeKey: DeliveryMergeKey, at now: SQLValue
   ) throws -> Int {
     try connection.run(
-      Self.sql.outcomes.merge,
-      key + [.integer(FinalDeliveryState.merged), now, .text(mergeKey.text)])
+      sql.outcomes.merge,
+      key + [.integer(DeliveryState.merged.rawValue), now, .text(mergeKey.text)])
   }
 
   /// - Complexity: O(*n*), where *n* is the number of the database's stored deliveries.
@@ -82,15 +69,15 @@ extension DeliveryTable {
     ofZone zoneID: ZoneID, in database: DatabaseID, reason: String, at timestamp: Timestamp
   ) throws {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
-    let waiting = try connection.rows(Self.sql.outcomes.waiting, [.id(database)]) { row in
+    let waiting = try connection.rows(sql.outcomes.waiting, [.id(database)]) { row in
       let notification = try SubscriptionNotification(
         stored: row.bytes(2), database: address, subscriber: row.text(1))
       return (number: row.integer(0), zoneID: notification.change.zoneID)
     }
     for delivery in waiting where delivery.zoneID == zoneID {
       try finish(
-        [.id(database), .integer(delivery.number)], in: FinalDeliveryState.abandoned,
-        reason: reason, at: .integer(timestamp.milliseconds), attempts: 0)
+        [.id(database), .integer(delivery.number)], in: .abandoned, reason: reason,
+        at: .time(timestamp), attempts: 0)
     }
   }
 
@@ -110,11 +97,11 @@ extension DeliveryTable {
     at timestamp: Timestamp
   ) throws {
     try connection.run(
-      Self.sql.outcomes.abandon,
+      sql.outcomes.abandon,
       [
         .id(database), .text(device.token), .text(device.container),
         .text(device.environment.rawValue), .text(userRecordName),
-        .integer(FinalDeliveryState.abandoned), .text(reason), .integer(timestamp.milliseconds),
+        .integer(DeliveryState.abandoned.rawValue), .text(reason), .time(timestamp),
       ])
   }
 
@@ -123,7 +110,7 @@ extension DeliveryTable {
     toDevice device: DeviceName, in database: DatabaseID, to route: DeliveryRoute.ID
   ) throws {
     try connection.run(
-      Self.sql.outcomes.move,
+      sql.outcomes.move,
       [
         .id(database), .text(device.token), .text(device.container),
         .text(device.environment.rawValue), .integer(route.rawValue),

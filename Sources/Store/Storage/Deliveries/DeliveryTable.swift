@@ -16,7 +16,7 @@ struct DeliveryTable: Table {
   /// entry's deliveries are above `log_sequence`, and below the number of the next entry.
   ///
   /// `device` is the number of the device's token. `state` is 0 for a delivery that waits, and then
-  /// one of ``FinalDeliveryState``. `due` and `updated` are in milliseconds since 1970. `badge` is
+  /// one of ``DeliveryState``. `due` and `updated` are in milliseconds since 1970. `badge` is
   /// null if the subscription asks for none. The two partial indexes have only waiting deliveries:
   /// the first one for claims, the second one for merging and the limits of users.
   static let definition = [
@@ -50,9 +50,7 @@ struct DeliveryTable: Table {
     var lost: [Delivery.ID] = []
     for id in ids {
       let row = try connection.first(
-        Self.sql.delivery,
-        [.id(id.database), .integer(id.number), .integer(timestamp.milliseconds)],
-        DeliveryRow.init)
+        sql.delivery, [.id(id.database), .integer(id.number), .time(timestamp)], DeliveryRow.init)
       if let delivery = try row?.delivery(in: transaction) {
         found.append(delivery)
       } else {
@@ -65,10 +63,8 @@ struct DeliveryTable: Table {
   /// Returns due deliveries of all databases, those that are due longest first. The result has
   /// fewer than `limit` if some of these devices have another user or container by now.
   func due(at timestamp: Timestamp, limit: Int) throws -> [Delivery] {
-    try connection.rows(
-      Self.sql.due,
-      [.integer(timestamp.milliseconds), .integer(Int64(max(0, limit)))], DeliveryRow.init
-    ).compactMap { try $0.delivery(in: transaction) }
+    try connection.rows(sql.due, [.time(timestamp), .count(max(0, limit))], DeliveryRow.init)
+      .compactMap { try $0.delivery(in: transaction) }
   }
 
   /// Returns the least `due` after `timestamp` on a route. Deliveries that another registered
@@ -77,15 +73,12 @@ struct DeliveryTable: Table {
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) throws -> Timestamp? {
     try connection.first(
-      Self.sql.nextTime,
-      [.integer(route.rawValue), .integer(timestamp.milliseconds), .integer(holder)]
-    ) { Timestamp(milliseconds: $0.integer(0)) }
+      sql.nextTime, [.integer(route.rawValue), .time(timestamp), .integer(holder)]
+    ) { $0.time(0) }
   }
 
   func owedCount() throws -> Int {
-    try connection.first(Self.sql.owed, []) {
-      Int($0.integer(0))
-    } ?? 0
+    try connection.first(sql.owed, []) { $0.count(0) } ?? 0
   }
 
   /// Counts the waiting deliveries of a database to these devices (numbers of tokens), up to
@@ -99,15 +92,15 @@ struct DeliveryTable: Table {
     var left = limit
     for device in devices where left > 0 {
       left -=
-        try connection.first(
-          Self.sql.owedToDevice, [.integer(device), .id(database), .integer(Int64(left))]
-        ) { Int($0.integer(0)) } ?? 0
+        try connection.first(sql.owedToDevice, [.integer(device), .id(database), .count(left)]) {
+          $0.count(0)
+        } ?? 0
     }
     return limit - left
   }
 
   func device(of id: Delivery.ID) throws -> DeviceName? {
-    try connection.first(Self.sql.device, [.id(id.database), .integer(id.number)]) { row in
+    try connection.first(sql.device, [.id(id.database), .integer(id.number)]) { row in
       guard let kind = DeviceToken.Kind(rawValue: row.text(0)) else {
         throw StoreError(.corrupt, "a delivery route has the unknown kind '\(row.text(0))'")
       }
@@ -122,19 +115,19 @@ struct DeliveryTable: Table {
   /// milliseconds since 1970, and those whose log entry was deleted.
   func old(before horizon: Int64) throws -> [Delivery.ID] {
     try connection.rows(
-      Self.sql.old, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
+      sql.old, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
   }
 
   func drop(_ ids: [Delivery.ID]) throws -> Int {
     var rows = SQLArguments()
     for id in ids { rows.append(id.database.rawValue, id.number) }
-    try connection.runLater(Self.sql.drop, rows: rows)
+    try connection.runLater(sql.drop, rows: rows)
     return ids.count
   }
 
   /// Deletes the deliveries of a log entry. `next` is the number of the next entry.
   func remove(ofEntry sequence: Int64, before next: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.remove, [.id(database), .integer(sequence), .integer(next)])
+    try connection.run(sql.remove, [.id(database), .integer(sequence), .integer(next)])
   }
 
   struct Statements {

@@ -96,3 +96,35 @@ public struct DeviceService: Sendable {
     }
   }
 }
+
+/// A period during which a device was registered for one user without a break. The container, the
+/// environments, the bundle ID and the client's name for the device stay the same in it.
+public struct DevicePeriod: Sendable, Hashable {
+  /// The kind of the device.
+  public var kind: DeviceToken.Kind
+  /// The device's ``DeviceToken/token``.
+  public var token: String
+  /// The APNs environment. It has a meaning only for an APNs token.
+  public var apnsEnvironment: APNsEnvironment
+  /// The registration's ``DeviceToken/bundleID``.
+  public var bundleID: String?
+  /// The client's name for its device; nil if the client sent none.
+  public var deviceID: String?
+  /// The time of the first registration in the period.
+  public var began: Timestamp
+  /// The end of the period. For a present registration the time of the expiry; nil if it never
+  /// expires.
+  public var ended: Timestamp?
+  /// The reason why the period ended; nil for a present registration.
+  public var reason: String?
+
+  /// Whether pushes could be queued for the device at this time.
+  public func contains(_ time: Timestamp) -> Bool {
+    began <= time && !hasEnded(by: time)
+  }
+
+  /// Whether the period has ended at this time or before.
+  public func hasEnded(by time: Timestamp) -> Bool {
+    ended.map { $0 <= time } ?? false
+  }
+}

@@ -28,20 +28,20 @@ extension DeviceTable {
     let beginsPeriod = known.map { !$0.isInSamePeriod(as: token) } ?? true
     if known != nil, beginsPeriod {
       try rememberGone(
-        Self.sql.registration.named, token.name.arguments, at: token.registered,
+        sql.registration.named, token.name.arguments, at: token.registered,
         because: "it was registered for another user, client ID or bundle ID")
     }
     if token.kind.isPushed { try giveNumber(to: NumberedToken(token.name)) }
     try connection.run(
-      Self.sql.registration.save,
+      sql.registration.save,
       [
         .text(token.kind.rawValue), .text(token.token), .text(token.container),
         .text(token.environment.rawValue), .text(token.apnsEnvironment.rawValue),
-        .text(token.userRecordName), SQLValue(token.deviceID),
-        .integer(token.registered.milliseconds), SQLValue(token.expires?.milliseconds),
-        SQLValue(token.endpoint?.url), token.endpoint.map { .bytes($0.secrets) } ?? .null,
-        beginsPeriod ? .integer(token.registered.milliseconds) : .null,
-        token.signIn.map { .bytes($0) } ?? .null, SQLValue(token.bundleID),
+        .text(token.userRecordName), SQLValue(token.deviceID), .time(token.registered),
+        SQLValue(token.expires?.milliseconds), SQLValue(token.endpoint?.url),
+        token.endpoint.map { .bytes($0.secrets) } ?? .null,
+        beginsPeriod ? .time(token.registered) : .null, token.signIn.map { .bytes($0) } ?? .null,
+        SQLValue(token.bundleID),
       ])
     guard startsAnew else {
       if token.kind.isPushed {
@@ -106,9 +106,8 @@ extension DeviceTable {
     let name = DeviceName(
       kind: kind, token: token, container: recipient.container, environment: recipient.environment)
     return try remove(
-      Self.sql.registration.ofRecipient,
-      name.arguments + [.text(recipient.userRecordName)], at: timestamp, because: .unregistered,
-      ordering: &orders) > 0
+      sql.registration.ofRecipient, name.arguments + [.text(recipient.userRecordName)],
+      at: timestamp, because: .unregistered, ordering: &orders) > 0
   }
 
   /// Implements ``DeviceService/removeDeviceTokens(ofDevice:signIn:of:at:)``.
@@ -117,7 +116,7 @@ extension DeviceTable {
     ordering orders: inout [DeliveryOrder]
   ) throws {
     try remove(
-      Self.sql.registration.ofDevice,
+      sql.registration.ofDevice,
       [
         .text(recipient.userRecordName), .text(recipient.container),
         .text(recipient.environment.rawValue), .text(deviceID), signIn.map { .bytes($0) } ?? .null,
@@ -132,17 +131,16 @@ extension DeviceTable {
     // The list of kinds is filled up with its last kind.
     let list = kinds + repeatElement(last, count: DeviceToken.Kind.allCases.count - kinds.count)
     try remove(
-      Self.sql.registration.ofKinds,
-      [.text(userRecordName)] + list.map { .text($0.rawValue) }, at: timestamp, because: end,
-      ordering: &orders)
+      sql.registration.ofKinds, [.text(userRecordName)] + list.map { .text($0.rawValue) },
+      at: timestamp, because: end, ordering: &orders)
   }
 
   func removeSignedOut(
     of userRecordName: String, at timestamp: Timestamp, ordering orders: inout [DeliveryOrder]
   ) throws {
     try remove(
-      Self.sql.registration.signedOut, [.text(userRecordName)], at: timestamp,
-      because: .signedOut, ordering: &orders)
+      sql.registration.signedOut, [.text(userRecordName)], at: timestamp, because: .signedOut,
+      ordering: &orders)
   }
 
   /// Deletes a device whose token its push service does not know, unless its last registration is
@@ -152,9 +150,8 @@ extension DeviceTable {
     ordering orders: inout [DeliveryOrder]
   ) throws {
     try remove(
-      Self.sql.registration.registeredBefore,
-      name.arguments + [.integer(moment.milliseconds)], at: now, because: .unknown,
-      ordering: &orders)
+      sql.registration.registeredBefore, name.arguments + [.time(moment)], at: now,
+      because: .unknown, ordering: &orders)
   }
 
   /// Notes that the push service refused a device. The time of an earlier refusal stays: since then
@@ -163,12 +160,11 @@ extension DeviceTable {
   /// - Parameter topic: the topic for which APNs refused the token; nil for the other kinds.
   func noteRefusal(of name: DeviceName, topic: String?, at timestamp: Timestamp) throws {
     try connection.run(
-      Self.sql.registration.noteRefusal,
-      name.arguments + [.integer(timestamp.milliseconds), SQLValue(topic)])
+      sql.registration.noteRefusal, name.arguments + [.time(timestamp), SQLValue(topic)])
   }
 
   func forgetRefusal(of name: DeviceName) throws {
-    try connection.run(Self.sql.registration.forgetRefusal, name.arguments)
+    try connection.run(sql.registration.forgetRefusal, name.arguments)
   }
 
   /// The first part keeps the statement from computing the end of each registration. `$1` is the
@@ -184,12 +180,12 @@ extension DeviceTable {
   /// the device is gone and abandons them.
   func dropExpired(at now: Int64, ordering orders: inout [DeliveryOrder]) throws {
     let readers = try connection.rows(
-      Self.sql.registration.dropReaders, [.integer(now)], DeviceToken.init(row:))
+      sql.registration.dropReaders, [.integer(now)], DeviceToken.init(row:))
     orders += readers.map { $0.order(.forgetReading) }
     try rememberGone(
-      Self.sql.registration.ended, [.integer(now)], at: Timestamp(milliseconds: now),
+      sql.registration.ended, [.integer(now)], at: Timestamp(milliseconds: now),
       because: "it expired")
-    try connection.run(Self.sql.registration.drop, [.integer(now)])
+    try connection.run(sql.registration.drop, [.integer(now)])
   }
 
   struct RegistrationStatements {

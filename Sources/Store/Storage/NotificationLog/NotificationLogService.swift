@@ -151,3 +151,13 @@ extension LogState {
     }
   }
 }
+
+/// A page of a user's notification log.
+public struct NotificationLogPage: Sendable, Hashable {
+  /// Oldest first. A marked notification has the place of its mark.
+  public var notifications: [LoggedNotification]
+  /// The token for the next page, which only a server of this store can read.
+  public var token: String
+  /// Whether the log already has entries after this page.
+  public var moreComing: Bool
+}

@@ -22,8 +22,8 @@ struct SchemaComparison {
     let refusals = changes.compactMap { change -> SchemaOutcome.Refusal? in
       guard case .changeField(let name, let type, _, _) = change else { return nil }
       return .init(
-        change,
-        "field '\(name)' of record type '\(type)' has another type in production, which "
+        change: change,
+        reason: "field '\(name)' of record type '\(type)' has another type in production, which "
           + "cannot change; use another field")
     }
     return SchemaOutcome(changes: changes, refusals: refusals)

@@ -28,7 +28,7 @@ extension SchemaService {
     var refusals: [SchemaOutcome.Refusal] = []
     for change in changes {
       if let reason = try await loss(of: change, container: container, production: production) {
-        refusals.append(.init(change, reason))
+        refusals.append(.init(change: change, reason: reason))
       }
     }
     let outcome = SchemaOutcome(changes: changes, refusals: refusals)
@@ -136,4 +136,20 @@ extension SchemaService {
         && (field == nil || $0.field == field)
     }
   }
+}
+
+/// The outcome of an import or a deployment of a schema.
+public struct SchemaOutcome: Sendable, Hashable {
+  /// A change that was refused, because it would lose data.
+  public struct Refusal: Sendable, Hashable {
+    /// The refused change.
+    public var change: SchemaChange
+    /// The data that would be lost, for a person to read.
+    public var reason: String
+  }
+
+  /// The requested changes in the order in which they are made, the refused ones too.
+  public var changes: [SchemaChange]
+  /// The refused changes. If there are any, nothing was changed.
+  public var refusals: [Refusal]
 }

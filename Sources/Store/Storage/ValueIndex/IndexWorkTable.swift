@@ -23,7 +23,7 @@ struct IndexWorkTable: Table {
   /// Returns work in the order of the fields' numbers, without fields that the schema no longer
   /// has.
   func pending() throws -> [PendingIndex] {
-    try connection.rows(Self.sql.pending, []) { row in
+    try connection.rows(sql.pending, []) { row in
       let number = row.integer(0)
       let indexes = FieldIndexes(rawValue: UInt8(row.integer(7)))
       return PendingIndex(
@@ -35,7 +35,7 @@ struct IndexWorkTable: Table {
           container: row.text(9),
           environment: ContainerEnvironment(rawValue: row.text(10)) ?? .development,
           recordType: row.text(8), field: row.text(6), content: number < 0 ? .words : .values,
-          phase: IndexWork.Phase(rawValue: row.integer(1)), done: Int(row.integer(5))))
+          phase: IndexWork.Phase(rawValue: row.integer(1)), done: row.count(5)))
     }
   }
 
@@ -45,19 +45,18 @@ struct IndexWorkTable: Table {
   ///   - indexNumber: negative for the index of the field's words.
   ///   - isWanted: true to build the index, false to remove it.
   func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
-    let isUnderWay = try connection.first(Self.sql.exists, [.integer(indexNumber)]) { _ in true }
+    let isUnderWay = try connection.first(sql.exists, [.integer(indexNumber)]) { _ in true }
     let phase: IndexWork.Phase = isWanted && isUnderWay == nil ? .building : .clearing
-    try connection.run(
-      Self.sql.begin, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
+    try connection.run(sql.begin, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
   }
 
   func keep(_ pending: PendingIndex) throws {
     try connection.run(
-      Self.sql.keep,
+      sql.keep,
       [
         .integer(pending.indexNumber), SQLValue(pending.work.phase?.rawValue),
         .integer(pending.position.database), .bytes(pending.position.key),
-        .integer(pending.position.number), .integer(Int64(pending.work.done)),
+        .integer(pending.position.number), .count(pending.work.done),
       ])
   }
 
@@ -65,7 +64,7 @@ struct IndexWorkTable: Table {
   /// the index.
   func remove(_ pending: inout PendingIndex) throws {
     pending.work.phase = nil
-    try connection.run(Self.sql.remove, [.integer(pending.indexNumber)])
+    try connection.run(sql.remove, [.integer(pending.indexNumber)])
   }
 
   struct Statements {
@@ -105,4 +104,64 @@ struct PendingIndex {
   var isWanted: Bool
   /// The progress as callers see it.
   var work: IndexWork
+}
+
+/// The work that makes the index of a field match the field's options.
+///
+/// The work begins when a schema change adds or removes an index of a field.
+/// `MaintenanceService.continueIndexWork()` does the work in small steps, while the store is in use.
+/// Until the work is done, queries that need the index fail with ``ItemFailure/Code/notReady``.
+public struct IndexWork: Sendable, Hashable {
+  /// The phase of the work.
+  public enum Phase: Int64, Sendable {
+    /// The store removes old entries of the index.
+    case clearing = 0
+    /// The store adds the entries of existing records.
+    case building = 1
+  }
+
+  /// The contents of an index.
+  public enum Content: Sendable, Hashable {
+    /// Whole values, for `QUERYABLE` and `SORTABLE`.
+    case values
+    /// Words, for `SEARCHABLE`.
+    case words
+  }
+
+  /// The container whose schema has the field.
+  public var container: String
+  /// The environment of the container.
+  public var environment: ContainerEnvironment
+  /// The record type.
+  public var recordType: String
+  /// The name of the field.
+  public var field: String
+  /// The contents of the index.
+  public var content: Content
+  /// The present phase; nil when all work is done.
+  public var phase: Phase?
+  /// The records indexed so far, or the entries removed so far in the phase ``Phase/clearing``.
+  public var done: Int
+  /// The records of the type when the value was read. nil in the phase ``Phase/clearing``, and in
+  /// the result of `MaintenanceService.continueIndexWork()`.
+  public var total: Int?
+}
+
+extension IndexWork {
+  /// The index for people, such as `index of values of Note.title in iCloud.com.example.app
+  /// (production)`.
+  public var name: String {
+    let kind = content == .values ? "values" : "words"
+    return "index of \(kind) of \(recordType).\(field) in \(container) (\(environment.rawValue))"
+  }
+
+  /// The progress for people, such as `200 of 1000 records`.
+  public var progress: String {
+    switch phase {
+    case .clearing?: "\(done) old \(done == 1 ? "entry" : "entries") removed"
+    case .building?:
+      "\(total.map { "\(done) of \($0)" } ?? "\(done)") \((total ?? done) == 1 ? "record" : "records")"
+    case nil: "done"
+    }
+  }
 }

@@ -20,21 +20,6 @@ public struct DatabaseID: Sendable, Hashable, Comparable {
   }
 }
 
-/// The storage that a database uses.
-public struct DatabaseUsage: Sendable, Hashable {
-  /// The bytes of encoded records, and of the assets in them. A file that several records hold
-  /// counts once.
-  public var bytes: Int64
-  /// The bytes of uploaded files that no field of a record has.
-  public var unheldAssetBytes: Int64
-
-  /// Creates a measurement from two numbers of bytes.
-  public init(bytes: Int64, unheldAssetBytes: Int64) {
-    self.bytes = bytes
-    self.unheldAssetBytes = unheldAssetBytes
-  }
-}
-
 /// A user for whom the store creates a container, which the store limits. A container exists as
 /// soon as the store has data in it: a database, a device or a permission.
 public struct ContainerMaker: Sendable, Hashable {
@@ -47,5 +32,19 @@ public struct ContainerMaker: Sendable, Hashable {
   public init(userRecordName: String, timestamp: Timestamp) {
     self.userRecordName = userRecordName
     self.timestamp = timestamp
+  }
+}
+
+/// One environment of a container. Each schema, credential and database belongs to one such pair.
+public struct ContainerPlace: Sendable, Hashable {
+  /// The container's identifier, such as `iCloud.com.example.app`.
+  public var container: String
+  /// The environment: development or production.
+  public var environment: ContainerEnvironment
+
+  /// Names an environment. The container's identifier is not checked.
+  public init(container: String, environment: ContainerEnvironment) {
+    self.container = container
+    self.environment = environment
   }
 }

@@ -35,23 +35,6 @@ public enum LoggedNotification: Sendable, Hashable {
   case read(notificationID: UUID, marked: Timestamp)
 }
 
-/// A page of a user's notification log.
-public struct NotificationLogPage: Sendable, Hashable {
-  /// Oldest first. A marked notification has the place of its mark.
-  public var notifications: [LoggedNotification]
-  /// The token for the next page, which only a server of this store can read.
-  public var token: String
-  /// Whether the log already has entries after this page.
-  public var moreComing: Bool
-
-  /// Creates a page. `token` continues after this page.
-  public init(notifications: [LoggedNotification], token: String, moreComing: Bool) {
-    self.notifications = notifications
-    self.token = token
-    self.moreComing = moreComing
-  }
-}
-
 /// The limits of the notification log. The store deletes an entry some time after it exceeds one
 /// of them.
 public struct NotificationLogLimits: Sendable, Hashable {

@@ -89,7 +89,7 @@ struct WebDeliveryCrashTests {
     #expect(identifiers.values.allSatisfy { $0.count == 1 })
     #expect(Set(identifiers.values.flatMap(\.self)).count == expected.count)
 
-    #expect(states == [FinalDeliveryState.delivered: 2 * expected.count])
+    #expect(states == [DeliveryState.delivered.rawValue: 2 * expected.count])
   }
 
   private func register(

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
+import Storage
 import StoreModel
 import Testing
 import Waiting

@@ -2,6 +2,7 @@ import CloudKitModel
 import Explanation
 import Foundation
 import PropertyTesting
+import Storage
 import StoreModel
 import Testing
 import Waiting

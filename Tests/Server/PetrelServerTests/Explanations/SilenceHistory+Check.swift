@@ -1,6 +1,7 @@
 import CloudKitModel
 import Explanation
 import PropertyTesting
+import Storage
 import StoreModel
 import Testing
 

@@ -1,5 +1,6 @@
 import CloudKitModel
 import PropertyTesting
+import Storage
 import StoreModel
 import Testing
 

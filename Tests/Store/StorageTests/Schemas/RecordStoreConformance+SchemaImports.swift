@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import PropertyTesting
+import Storage
 import StoreModel
 import Testing
 

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 import StoreModel
 import Testing
 

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import Storage
 import StoreModel
 
 /// The pages that the link of a share shows.

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import HTTPService
+import Storage
 import StoreModel
 
 /// The request of a signed-in user for the page of a share.

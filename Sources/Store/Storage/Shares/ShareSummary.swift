@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// The shares that a list has.
 public struct ShareFilter: Sendable, Hashable {
@@ -27,11 +28,6 @@ public struct ShareList: Sendable, Hashable {
   /// The place to pass to the next call; nil at the end. It can be set although ``found`` has
   /// fewer shares than the limit (``budget``).
   public var next: ShareSummary.Place?
-
-  package init(found: [ShareSummary], next: ShareSummary.Place? = nil) {
-    self.found = found
-    self.next = next
-  }
 }
 
 /// A share in a list for administrators.
@@ -64,19 +60,6 @@ public struct ShareSummary: Sendable, Hashable {
   public var invited: Int
   /// The number of participants who have accepted, without the owner.
   public var accepted: Int
-
-  package init(
-    place: Place, owner: String, shareID: RecordID, rootRecordName: String?,
-    publicPermission: SharePermission, invited: Int, accepted: Int
-  ) {
-    self.place = place
-    self.owner = owner
-    self.shareID = shareID
-    self.rootRecordName = rootRecordName
-    self.publicPermission = publicPermission
-    self.invited = invited
-    self.accepted = accepted
-  }
 }
 
 /// A share with its participants and the number of its records, for administrators.
@@ -92,13 +75,6 @@ public struct AdministeredShare: Sendable, Hashable {
   public var coveredRecords: Int
   /// Whether the share covers more than ``countLimit`` records.
   public var coversMore: Bool
-
-  package init(summary: ShareSummary, record: Record, coveredRecords: Int, coversMore: Bool) {
-    self.summary = summary
-    self.record = record
-    self.coveredRecords = coveredRecords
-    self.coversMore = coversMore
-  }
 }
 
 /// The users who see a record of a private database.
@@ -109,12 +85,6 @@ public struct RecordReaders: Sendable, Hashable {
   public var share: ShareSummary?
   /// The participants of the share who have accepted, without the owner.
   public var participants: [ShareParticipant]
-
-  package init(owner: String, share: ShareSummary?, participants: [ShareParticipant]) {
-    self.owner = owner
-    self.share = share
-    self.participants = participants
-  }
 }
 
 /// The numbers of shares and participants in a store.
@@ -125,10 +95,36 @@ public struct ShareCounts: Sendable, Hashable {
   public var invited: Int
   /// The number of participants who have accepted, without the owners.
   public var accepted: Int
+}
 
-  package init(shares: Int, invited: Int, accepted: Int) {
-    self.shares = shares
-    self.invited = invited
-    self.accepted = accepted
+/// A request for a share by its link.
+public struct ShareRequest: Sendable, Hashable {
+  /// The identifier of the share, the last part of its URL.
+  public var shortGUID: String
+  /// Whether the answer has the root record.
+  public var fetchesRootRecord: Bool
+
+  /// Creates a request.
+  public init(shortGUID: String, fetchesRootRecord: Bool = false) {
+    self.shortGUID = shortGUID
+    self.fetchesRootRecord = fetchesRootRecord
   }
+}
+
+/// A share as one user sees it.
+public struct VisibleShare: Sendable, Hashable {
+  /// The database of the share: the owner's private one.
+  public var database: DatabaseID
+  /// The zone of the share, with the owner's user record name.
+  public var zoneID: ZoneID
+  /// The share's record, with the content that the user may see.
+  public var share: Record
+  /// The name of the root record; nil for the share of a zone.
+  public var rootRecordName: String?
+  /// The root record, if the request asked for it.
+  public var rootRecord: Record?
+  /// The owner of the share.
+  public var owner: UserIdentity
+  /// The user as a participant. A user who has not joined a public share has not accepted.
+  public var participant: ShareParticipant
 }

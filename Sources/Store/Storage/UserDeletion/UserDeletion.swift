@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// The deletion of a user with all the user's data: the account, private databases, assets,
 /// subscriptions, devices and notifications.
@@ -74,19 +75,4 @@ public struct UserDeletion: Sendable, Hashable {
   public var began: Timestamp
   /// The result of the last step.
   public var state = State.working
-
-  package init(
-    identifier: String, name: String? = nil, userRecordName: String? = nil,
-    publicRecords: PublicRecords, stage: Stage, done: Int, began: Timestamp,
-    state: State = .working
-  ) {
-    self.identifier = identifier
-    self.name = name
-    self.userRecordName = userRecordName
-    self.publicRecords = publicRecords
-    self.stage = stage
-    self.done = done
-    self.began = began
-    self.state = state
-  }
 }

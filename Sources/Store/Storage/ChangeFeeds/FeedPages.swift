@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// A request for a page of a zone's change feed.
 public struct RecordChangesQuery: Sendable {
@@ -48,22 +49,10 @@ public struct RecordChangesPage: Sendable {
   /// Whether the feed already has changes after this page.
   public var hasMore: Bool
   /// The approximate size of the changes in bytes.
-  public var size: Int
+  public var size = 0
   /// The token that the reading device sent with its last changes of the zone
   /// (``ClientChangeToken``).
   public var clientChangeToken: [UInt8]?
-
-  /// Creates a page. The last page has a token too, from which the client's next fetch continues.
-  public init(
-    changes: [RecordChange], token: String, hasMore: Bool, size: Int = 0,
-    clientChangeToken: [UInt8]? = nil
-  ) {
-    self.changes = changes
-    self.token = token
-    self.hasMore = hasMore
-    self.size = size
-    self.clientChangeToken = clientChangeToken
-  }
 }
 
 /// A page of a database's change feed.
@@ -74,11 +63,4 @@ public struct ZoneChangesPage: Sendable {
   public var token: String
   /// Whether the feed already has changes after this page.
   public var hasMore: Bool
-
-  /// Creates a page with the token of its end.
-  public init(changes: [ZoneChange], token: String, hasMore: Bool) {
-    self.changes = changes
-    self.token = token
-    self.hasMore = hasMore
-  }
 }

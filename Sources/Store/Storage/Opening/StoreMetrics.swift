@@ -1,4 +1,5 @@
 import Measuring
+import StoreModel
 
 /// The measurements of a store at one moment. Counts begin when the store is opened.
 public struct StoreMetrics: Sendable {
@@ -40,9 +41,6 @@ public struct StoreMetrics: Sendable {
   public var unfiledNotifications = 0
   /// The state of the search cache.
   public var searchCache = SearchCacheCounts()
-
-  /// Creates the metrics of a store that has done nothing.
-  public init() {}
 }
 
 /// The storage that a store uses, in bytes.
@@ -53,9 +51,6 @@ public struct StoreFileSizes: Sendable, Hashable {
   public var writeAheadLog: Int?
   /// The free bytes of the file system, if they are known. PostgreSQL's are not.
   public var free: Int?
-
-  /// Creates sizes without a value.
-  public init() {}
 }
 
 /// The counts of the search cache: parts of the value index in memory, which all reading threads
@@ -73,12 +68,4 @@ public struct SearchCacheCounts: Sendable, Hashable {
   /// The entries removed since the store was opened: the memory was full, or too many records had
   /// changed.
   public var givenUp = 0
-
-  package init(columns: Int = 0, lists: Int = 0, size: Int = 0, made: Int = 0, givenUp: Int = 0) {
-    self.columns = columns
-    self.lists = lists
-    self.size = size
-    self.made = made
-    self.givenUp = givenUp
-  }
 }

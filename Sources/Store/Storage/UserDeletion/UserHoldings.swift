@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// The store's data on a user's account, except the profile and secrets, for the export that a
 /// user can request.
@@ -11,12 +12,6 @@ public struct UserHoldings: Sendable, Hashable {
     public var expires: Timestamp
     /// The place for which a session's token in a web app is valid; nil for a native client's.
     public var session: ContainerPlace?
-
-    package init(created: Timestamp, expires: Timestamp, session: ContainerPlace? = nil) {
-      self.created = created
-      self.expires = expires
-      self.session = session
-    }
   }
 
   /// An identity at an OpenID Connect issuer with which the user signs in.
@@ -25,11 +20,6 @@ public struct UserHoldings: Sendable, Hashable {
     public var identity: IssuedIdentity
     /// The time of the first sign-in with the identity.
     public var created: Timestamp
-
-    package init(identity: IssuedIdentity, created: Timestamp) {
-      self.identity = identity
-      self.created = created
-    }
   }
 
   /// A security role that the user was granted.
@@ -38,11 +28,6 @@ public struct UserHoldings: Sendable, Hashable {
     public var place: ContainerPlace
     /// The role's name.
     public var role: String
-
-    package init(place: ContainerPlace, role: String) {
-      self.place = place
-      self.role = role
-    }
   }
 
   /// A decision of the user about a permission for the app of a container.
@@ -53,15 +38,6 @@ public struct UserHoldings: Sendable, Hashable {
     public var permission: ApplicationPermission
     /// The decision.
     public var status: ApplicationPermission.Status
-
-    package init(
-      place: ContainerPlace, permission: ApplicationPermission,
-      status: ApplicationPermission.Status
-    ) {
-      self.place = place
-      self.permission = permission
-      self.status = status
-    }
   }
 
   /// The most tokens in ``tokens``.
@@ -77,17 +53,6 @@ public struct UserHoldings: Sendable, Hashable {
   public var roles: [Role]
   /// The user's decisions for apps.
   public var permissions: [Permission]
-
-  package init(
-    passwordChanged: Timestamp? = nil, identities: [Identity], tokens: [Token], roles: [Role],
-    permissions: [Permission]
-  ) {
-    self.passwordChanged = passwordChanged
-    self.identities = identities
-    self.tokens = tokens
-    self.roles = roles
-    self.permissions = permissions
-  }
 }
 
 /// A page of the records of a public database that a user created or last modified.
@@ -99,9 +64,4 @@ public struct StampedRecordPage: Sendable, Hashable {
   public var records: [Record]
   /// The number to pass to the next call, which continues the search; nil at the end.
   public var next: Int64?
-
-  package init(records: [Record], next: Int64? = nil) {
-    self.records = records
-    self.next = next
-  }
 }

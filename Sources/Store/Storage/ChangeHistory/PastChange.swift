@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// A change in the history of dispatched changes.
 public struct PastChange: Sendable, Hashable {
@@ -14,26 +15,15 @@ public struct PastChange: Sendable, Hashable {
   public var change: Change
   /// Whether the store has kept the record's fields. A larger change than
   /// ``ChangeHistoryLimits/changeBytes`` is kept without them.
-  public var hasFields: Bool
+  public var hasFields = true
   /// The participants of shares who learn of the change.
-  public var audience: ShareAudience
+  public var audience = ShareAudience()
 
   /// The name of the changed record; nil for the change of a zone.
   public var recordName: String? { change.record?.recordID.recordName }
+}
 
-  package init(
-    database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, dispatched: Timestamp,
-    change: Change, hasFields: Bool = true, audience: ShareAudience = ShareAudience()
-  ) {
-    self.database = database
-    self.sequence = sequence
-    self.subscriptionVersion = subscriptionVersion
-    self.dispatched = dispatched
-    self.change = change
-    self.hasFields = hasFields
-    self.audience = audience
-  }
-
+extension PastChange {
   /// Creates a past change from one that waits for the dispatcher.
   public init(_ entry: OutboxEntry) {
     self.init(
@@ -51,13 +41,6 @@ public struct ForwardedChange: Sendable, Hashable {
   public var change: PastChange
   /// The reason why the user does not learn of the change; nil if the user does.
   public var obstacle: ForwardingObstacle?
-
-  /// Creates a change that the user learns of, unless there is an obstacle.
-  public init(user: String, change: PastChange, obstacle: ForwardingObstacle? = nil) {
-    self.user = user
-    self.change = change
-    self.obstacle = obstacle
-  }
 }
 
 /// The reason why a user does not learn of a change in another user's private database.
