@@ -28,39 +28,20 @@ extension StoreBackup {
       let settings = PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone)
       let connection = try PostgreSQLConnection(to: address, settings: settings)
       defer { connection.close() }
-      try checkSchemaVersion(of: connection, at: address)
-      let databases = try connection.rows("SELECT database_id FROM databases", []) {
-        $0.integer(0)
-      }
+      try checkSchemaVersion(
+        of: connection, at: "\(address)", otherwise: "there is no Petrel store at \(address)")
+      let databases = try connection.integers("SELECT database_id FROM databases", [])
       for database in databases where !nothingLost {
         try connection.beginWriting()
-        do {
-          try expireTokens(of: database, over: connection)
-          try connection.commit()
-        } catch {
-          connection.giveUpTransaction()
-          throw error
-        }
+        try connection.committing { try expireTokens(of: database, over: connection) }
       }
       try ServedLocation.note(connection)
       return databases.count
     }
   }
 
-  private static func checkSchemaVersion(
-    of connection: PostgreSQLConnection, at address: PostgreSQLAddress
-  ) throws {
-    // An error means that the table of the schema version is missing, so there is no store.
-    let version = try? Migration.version(over: connection)
-    guard let version, version != Migration.unfinishedVersion else {
-      throw StoreError(.cannotOpen, "there is no Petrel store at \(address)")
-    }
-    try Schema.checkIsKnown(version, at: "\(address)")
-  }
-
-  private static func expireTokens(
-    of database: Int64, over connection: PostgreSQLConnection
-  ) throws {
+  /// Gives a database a gap in its numbers, after which its change tokens have expired.
+  static func expireTokens(of database: Int64, over connection: any SQLConnection) throws {
     try connection.run(
       """
       UPDATE databases SET last_number = last_number + $2, trimmed_version = last_number + $2

@@ -47,10 +47,8 @@ public enum StoreBackup {
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) async throws {
     let (path, directory) = (absolute(path), absolute(directory))
-    try await onThread {
-      guard FileManager.default.fileExists(atPath: path) else {
-        throw StoreError(.cannotOpen, "there is no store at '\(path)'")
-      }
+    try await Store.onThread {
+      try checkIsThere(path)
       try checkIsFree(directory)
       if !Store.isServed(at: path) {
         // The connection below would truncate the log of a damaged store at the damage.
@@ -99,7 +97,7 @@ public enum StoreBackup {
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) async throws {
     let (path, directory) = (absolute(path), absolute(directory))
-    try await onThread {
+    try await Store.onThread {
       let copyPath = directory + "/" + fileName
       guard FileManager.default.fileExists(atPath: copyPath) else {
         throw StoreError(.cannotOpen, "'\(directory)' is not a backup: it has no \(fileName)")
@@ -156,9 +154,7 @@ public enum StoreBackup {
   ) async throws -> Int {
     let path = absolute(path)
     return try await Store.onThread {
-      guard FileManager.default.fileExists(atPath: path) else {
-        throw StoreError(.cannotOpen, "there is no store at '\(path)'")
-      }
+      try checkIsThere(path)
       let lock = try ServerLock(forStoreAt: path)
       defer { withExtendedLifetime(lock) {} }
       try StoreInspection(ofStoreAt: path, within: .zero).check()
@@ -167,12 +163,13 @@ public enum StoreBackup {
       try checkSchemaVersion(store, path)
       if !nothingLost { try expireTokens(store) }
       try store.settleLog()
-      return try store.first("SELECT COUNT(*) FROM databases", []) { Int($0.integer(0)) } ?? 0
+      return Int(try store.integer("SELECT COUNT(*) FROM databases", []) ?? 0)
     }
   }
 
   /// Returns nil if the file is not a store, or its creation or move is not complete.
-  static func schemaVersion(of connection: SQLiteConnection) -> Int64? {
+  static func schemaVersion(of connection: any SQLConnection) -> Int64? {
+    // An error means that the table of the schema version is missing, so there is no store.
     let version = try? Migration.version(over: connection)
     return version == Migration.unfinishedVersion ? nil : version
   }
@@ -218,10 +215,7 @@ public enum StoreBackup {
     of source: SQLiteConnection
   ) throws -> [(database: Int64, name: String, checksum: String, size: Int64)] {
     // Older schema versions have no assets.
-    let has = try source.first(
-      "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'assets'", []
-    ) { _ in true }
-    guard has != nil else { return [] }
+    guard try SQLTable.names(source).contains("assets") else { return [] }
     return try source.rows("SELECT database_id, file, checksum, size FROM assets", []) {
       (
         database: $0.integer(0), name: "\($0.integer(0))/\($0.text(1).prefix(2))/\($0.text(1))",
@@ -231,11 +225,16 @@ public enum StoreBackup {
     }
   }
 
+  static func checkSchemaVersion(
+    of connection: any SQLConnection, at place: String, otherwise reason: String
+  ) throws {
+    guard let version = schemaVersion(of: connection) else { throw StoreError(.cannotOpen, reason) }
+    try Schema.checkIsKnown(version, at: place)
+  }
+
   private static func checkSchemaVersion(_ connection: SQLiteConnection, _ path: String) throws {
-    guard let version = schemaVersion(of: connection) else {
-      throw StoreError(.cannotOpen, "'\(path)' is not a Petrel store")
-    }
-    try Schema.checkIsKnown(version, at: "'\(path)'")
+    try checkSchemaVersion(
+      of: connection, at: "'\(path)'", otherwise: "'\(path)' is not a Petrel store")
   }
 
   /// Checks the checksums of all pages, then the whole copy by SQLite's `quick_check`.
@@ -243,7 +242,7 @@ public enum StoreBackup {
     try StoreInspection(ofStoreAt: path, within: .seconds(365 * 86_400)).check()
     let copy = try connection(to: path)
     defer { copy.close() }
-    let verdict = try copy.first("PRAGMA quick_check(1)", []) { $0.text(0) } ?? "nothing"
+    let verdict = try copy.text("PRAGMA quick_check(1)", []) ?? "nothing"
     guard verdict == "ok" else {
       throw StoreError(.corrupt, "the copy '\(path)' is damaged: \(verdict)")
     }
@@ -251,21 +250,9 @@ public enum StoreBackup {
 
   private static func expireTokens(_ connection: SQLiteConnection) throws {
     try connection.beginWriting()
-    try connection.run(
-      "UPDATE databases SET last_number = last_number + $1", [.integer(numberGap)])
-    try connection.run("UPDATE databases SET trimmed_version = last_number", [])
-    // A page of a database's feed can end after any zone, and the next page begins after that
-    // zone's version. So each zone needs a version of its own.
-    try connection.run(
-      """
-      WITH ranked AS (
-        SELECT zones.database_id, zone_number, last_number + 1 - ROW_NUMBER() OVER (
-          PARTITION BY zones.database_id ORDER BY zones.version DESC, zone_number) AS version
-        FROM zones JOIN databases ON databases.database_id = zones.database_id)
-      UPDATE zones SET version = ranked.version, trimmed_version = ranked.version
-      FROM ranked
-      WHERE zones.database_id = ranked.database_id AND zones.zone_number = ranked.zone_number
-      """, [])
+    for database in try connection.integers("SELECT database_id FROM databases", []) {
+      try expireTokens(of: database, over: connection)
+    }
     try connection.commit()
   }
 
@@ -277,12 +264,21 @@ public enum StoreBackup {
       path: path, settings: SQLiteConnection.Settings(cacheKilobytes: 16_384))
   }
 
-  /// Whether a file exists, or an asset folder with other files than the folder for arriving
-  /// uploads.
+  static func checkIsThere(_ path: String) throws {
+    guard FileManager.default.fileExists(atPath: path) else {
+      throw StoreError(.cannotOpen, "there is no store at '\(path)'")
+    }
+  }
+
   private static func isThere(_ path: String) -> Bool {
-    guard path.hasSuffix("-assets") else { return FileManager.default.fileExists(atPath: path) }
+    path.hasSuffix("-assets")
+      ? hasAssets(in: path) : FileManager.default.fileExists(atPath: path)
+  }
+
+  /// The folder for arriving uploads does not count.
+  static func hasAssets(in folder: String) -> Bool {
     // A folder that is missing or cannot be read counts as empty.
-    let contents = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return contents.contains { $0 != "arrivals" }
   }
 
@@ -299,13 +295,5 @@ public enum StoreBackup {
 
   private static func absolute(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
-  }
-
-  /// The thread may block for a long time.
-  private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
-    try await withCheckedThrowingContinuation { continuation in
-      let thread = Thread { continuation.resume(with: Result { try body() }) }
-      thread.start()
-    }
   }
 }

@@ -20,15 +20,8 @@ struct StoreComparison {
     var ends: [[UInt8]] = []
   }
 
-  private let table: SQLTable
-  private let source: any SQLConnection
-  private let target: any SQLConnection
-
-  init(_ table: SQLTable, _ source: any SQLConnection, _ target: any SQLConnection) {
-    self.table = table
-    self.source = source
-    self.target = target
-  }
+  let table: SQLTable
+  let source, target: any SQLConnection
 
   /// Returns the number of rows and the common digest.
   ///

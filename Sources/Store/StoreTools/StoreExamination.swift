@@ -48,20 +48,12 @@ public struct StoreExamination: Sendable, Hashable {
   public static func look(
     atStoreAt path: String, depth: Depth, within limit: Duration
   ) async throws -> StoreExamination {
-    try await withCheckedThrowingContinuation { continuation in
-      let thread = Thread {
-        continuation.resume(
-          with: Result {
-            var found = try examine(path, depth, limit, isAlone: Store.isUnused(at: path))
-            // A server may have opened the store and written to it during the inspection. The found
-            // damage may then be a page that was being written, so the store is inspected again.
-            if !found.faults.isEmpty, !Store.isUnused(at: path) {
-              found = try examine(path, depth, limit, isAlone: false)
-            }
-            return found
-          })
-      }
-      thread.start()
+    try await Store.onThread {
+      let found = try examine(path, depth, limit, isAlone: Store.isUnused(at: path))
+      guard !found.faults.isEmpty, !Store.isUnused(at: path) else { return found }
+      // A server may have opened the store and written to it during the inspection. The found
+      // damage may then be a page that was being written, so the store is inspected again.
+      return try examine(path, depth, limit, isAlone: false)
     }
   }
 
@@ -70,11 +62,11 @@ public struct StoreExamination: Sendable, Hashable {
     _ path: String, _ depth: Depth, _ limit: Duration, isAlone: Bool
   ) throws -> StoreExamination {
     var found = StoreExamination()
-    guard let bytes = size(path) else {
+    guard let bytes = AssetFiles.size(of: path) else {
       throw StoreError(.notFound, "there is no store at '\(path)'")
     }
     found.bytes = bytes
-    found.logBytes = size(path + "-wal") ?? 0
+    found.logBytes = AssetFiles.size(of: path + "-wal") ?? 0
     found.isServed = Store.isServed(at: path)
     guard bytes > 0 else { return found }
     if !found.isServed {
@@ -102,7 +94,7 @@ public struct StoreExamination: Sendable, Hashable {
       let check: Statement =
         depth == .full ? "PRAGMA integrity_check(10)" : "PRAGMA quick_check(10)"
       do {
-        let rows = try connection.rows(check, []) { $0.text(0) }
+        let rows = try connection.texts(check, [])
         found.faults = rows.flatMap { $0.split(separator: "\n") }.map(String.init)
           .filter { $0 != "ok" && !$0.hasPrefix("***") }
       } catch let error as StoreError where error.code == .corrupt {
@@ -138,7 +130,7 @@ public struct StoreExamination: Sendable, Hashable {
     _ connection: SQLiteConnection
   ) throws -> String? {
     let found: String
-    switch size(path) {
+    switch AssetFiles.size(of: path) {
     case nil: found = "is missing"
     case let size? where Int64(size) != asset.size:
       found = "has \(size) bytes instead of \(asset.size)"
@@ -149,11 +141,10 @@ public struct StoreExamination: Sendable, Hashable {
       }
       found = "does not have the SHA-256 \(asset.checksum)"
     }
-    let isThere = try connection.first(
+    let isThere = try connection.exists(
       "SELECT 1 FROM assets WHERE database_id = $1 AND checksum = $2",
-      [.integer(asset.database), .text(asset.checksum)]
-    ) { _ in true }
-    return isThere == nil ? nil : "the file of an asset, '\(path)', \(found)"
+      [.integer(asset.database), .text(asset.checksum)])
+    return isThere ? "the file of an asset, '\(path)', \(found)" : nil
   }
 
   /// See https://sqlite.org/fileformat.html, section 1.3.
@@ -171,11 +162,6 @@ public struct StoreExamination: Sendable, Hashable {
       return "its pages have \(size) bytes instead of \(PageCache.pageSize)"
     }
     return nil
-  }
-
-  private static func size(_ path: String) -> Int? {
-    var information = stat()
-    return stat(path, &information) == 0 ? Int(information.st_size) : nil
   }
 }
 
@@ -208,6 +194,31 @@ private final class Interruption: Sendable {
       guard let connection = state.connection else { return }
       state.hasStruck = true
       connection.interruption()()
+    }
+  }
+}
+
+/// The identity of a folder for assets.
+///
+/// All servers on a store must use the same folder. The first server writes the same identity into
+/// the folder and into the store; `petrel doctor` compares the two.
+public enum AssetFolderIdentity: Sendable, Hashable {
+  /// The file was read; the value is the identity.
+  case known(String)
+  /// The file or the folder is missing.
+  case missing
+  /// The file cannot be read, for this reason.
+  case unreadable(String)
+
+  /// The file in the folder with the store's identity.
+  public static let file = FileAssetStore.identityFile
+
+  /// Inspects a folder. A file system that does not answer blocks the thread.
+  public static func look(into directory: String) -> AssetFolderIdentity {
+    do {
+      return try FileAssetStore.identity(in: directory + "/" + file).map { .known($0) } ?? .missing
+    } catch {
+      return .unreadable((error as? StoreError)?.reason ?? "\(error)")
     }
   }
 }

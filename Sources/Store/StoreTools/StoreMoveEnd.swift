@@ -23,11 +23,7 @@ final class StoreMoveEnd {
   ///   first release.
   init(source location: StoreLocation) throws {
     self.location = location
-    if let path = location.file {
-      guard FileManager.default.fileExists(atPath: path) else {
-        throw StoreError(.cannotOpen, "there is no store at '\(path)'")
-      }
-    }
+    if let path = location.file { try StoreBackup.checkIsThere(path) }
     (connection, lock) = try Self.open(location, cacheKilobytes: 16_384)
     name = try Self.name(of: location, connection)
     do {
@@ -52,7 +48,7 @@ final class StoreMoveEnd {
       if !folder.isEmpty { try AssetFiles.makeFolder(folder) }
     }
     if isNew, let assets = location.assets, assets != source.location.assets,
-      Self.hasAssets(in: assets)
+      StoreBackup.hasAssets(in: assets)
     {
       throw StoreError(
         .exists, "'\(assets)' has files of another store; move it away first, or name another place"
@@ -126,12 +122,5 @@ final class StoreMoveEnd {
           + "\(Schema.newestVersion). Start this program's server once with the store to migrate it, "
           + "and stop the server again")
     }
-  }
-
-  /// The folder for arriving uploads does not count.
-  private static func hasAssets(in folder: String) -> Bool {
-    // A folder that is missing or cannot be read counts as empty.
-    let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return contents.contains { $0 != "arrivals" }
   }
 }

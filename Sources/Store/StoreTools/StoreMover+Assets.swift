@@ -22,7 +22,7 @@ extension StoreMover {
         throw StoreError(
           .assetFailed, "the store has assets, but there is no folder for their files")
       }
-      try copyAsset(name, from: from + "/" + name, to: to + "/" + name, size: row.integer(2))
+      try copyAsset(name, from: from + "/" + name, to: to + "/" + name, size: Int(row.integer(2)))
       step()
     }
     try copyIdentity()
@@ -48,9 +48,9 @@ extension StoreMover {
   /// Does nothing if the target has a file of the right size. The copy has a temporary name until
   /// it is synced.
   private func copyAsset(
-    _ name: String, from source: String, to target: String, size: Int64
+    _ name: String, from source: String, to target: String, size: Int
   ) throws {
-    guard let found = Self.size(of: source) else {
+    guard let found = AssetFiles.size(of: source) else {
       // The file was missing before the move, so the move continues without it.
       if result.missingAssets.count < Self.listedMissingAssets { result.missingAssets.append(name) }
       return
@@ -61,24 +61,19 @@ extension StoreMover {
         "the asset file \(source) is damaged: it has \(found) bytes instead of \(size)")
     }
     result.assets += 1
-    result.assetBytes += size
-    if Self.size(of: target) == size { return }
+    result.assetBytes += Int64(size)
+    if AssetFiles.size(of: target) == size { return }
     let folder = AssetFiles.folder(of: target)
     try AssetFiles.makeFolder(folder)
     let partial = target + "~"
     unlink(partial)
     try AssetFiles.copy(source, to: partial)
     try AssetFiles.sync(partial)
-    guard Self.size(of: partial) == size else {
+    guard AssetFiles.size(of: partial) == size else {
       throw StoreError(
         .assetFailed, "the asset file \(source) was not copied completely to \(target)")
     }
     guard rename(partial, target) == 0 else { throw AssetFiles.failure("be made", target) }
     try AssetFiles.sync(folder)
-  }
-
-  private static func size(of path: String) -> Int64? {
-    var information = stat()
-    return stat(path, &information) == 0 ? Int64(information.st_size) : nil
   }
 }

@@ -87,7 +87,9 @@ final class StoreMover {
       progress.table = table.name
       do {
         result.tables.append(
-          try StoreComparison(table, source.connection, target.connection).run { [self] rows in
+          try StoreComparison(
+            table: table, source: source.connection, target: target.connection
+          ).run { [self] rows in
             progress.rows += rows
             report(progress)
           })

@@ -46,11 +46,11 @@ struct DoctorJudgementTests {
   @Test("the folder of a shared store's assets is that of its other servers, or one is told")
   func assetFolder() {
     var store = PostgreSQLExamination()
-    func finding(_ identity: AssetFolderExamination.Identity) -> Finding {
+    func finding(_ identity: AssetFolderIdentity) -> Finding {
       AssetFolderCheck.judge(
-        AssetFolderExamination(directory: "/assets", identity: identity), for: store)
+        identity, of: "/assets", for: store)
     }
-    for identity in [AssetFolderExamination.Identity.missing, .known("theirs")] {
+    for identity in [AssetFolderIdentity.missing, .known("theirs")] {
       #expect(finding(identity).mark == .ok)
     }
     store.assetFolder = "ours"

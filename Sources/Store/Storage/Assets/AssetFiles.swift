@@ -37,6 +37,11 @@ package enum AssetFiles {
     return false
   }
 
+  package static func size(of path: String) -> Int? {
+    var information = stat()
+    return stat(path, &information) == 0 ? Int(information.st_size) : nil
+  }
+
   /// Returns the error of a system call that just failed. Call this function before another system
   /// call changes `errno`.
   ///

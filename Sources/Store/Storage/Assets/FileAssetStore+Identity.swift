@@ -50,18 +50,14 @@ extension FileAssetStore {
   func bind(to transaction: StoreTransaction) throws {
     let (identity, isNew) = try self.identity()
     try transaction.connection.beginWriting()
-    let known: String
-    let hasAssets: Bool
-    do {
-      known = String(
-        decoding: try SecretTable(transaction: transaction).secret(
-          named: "asset-folder", proposing: Array(identity.utf8)),
-        as: UTF8.self)
-      hasAssets = try AssetTable(transaction: transaction).containsAny()
-      try transaction.connection.commit()
-    } catch {
-      transaction.connection.giveUpTransaction()
-      throw error
+    let (known, hasAssets) = try transaction.connection.committing {
+      (
+        String(
+          decoding: try SecretTable(transaction: transaction).secret(
+            named: "asset-folder", proposing: Array(identity.utf8)),
+          as: UTF8.self),
+        try AssetTable(transaction: transaction).containsAny()
+      )
     }
     guard known != identity else { return }
     if isNew { removeIdentity() }

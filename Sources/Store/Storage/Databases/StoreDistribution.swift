@@ -67,9 +67,8 @@ public enum StoreDistribution {
       throw StoreError(.cannotOpen, "the store at \(connection.name) is distributed already")
     }
     try inOneTransaction(over: connection) {
-      try connection.run(
-        "INSERT INTO store_shards (shard_count) VALUES ($1)", [.integer(Int64(shardCount))])
-      try distributeTables(of: connection, shardCount: shardCount)
+      try connection.run("INSERT INTO store_shards (shard_count) VALUES ($1)", [.count(shardCount)])
+      try distributeTables(of: connection)
     }
   }
 
@@ -85,7 +84,7 @@ public enum StoreDistribution {
     try checkExtension(of: connection)
     if try !undistributedTables(of: connection).isEmpty {
       try inOneTransaction(over: connection) {
-        try distributeTables(of: connection, shardCount: standardShardCount)
+        try distributeTables(of: connection)
       }
     }
     return true
@@ -99,7 +98,7 @@ public enum StoreDistribution {
     }
     let nodeCount = try connection.first(
       "SELECT COUNT(*) FROM pg_dist_node WHERE isactive AND shouldhaveshards", []
-    ) { Int($0.integer(0)) }
+    ) { $0.count(0) }
     return Spread(shardCount: shardCount, nodeCount: nodeCount ?? 0)
   }
 
@@ -114,14 +113,11 @@ public enum StoreDistribution {
         $0.integer(0) != 0
       } ?? false
     guard isThere else { return nil }
-    return try connection.first("SELECT shard_count FROM store_shards", []) {
-      Int($0.integer(0))
-    }
+    return try connection.first("SELECT shard_count FROM store_shards", []) { $0.count(0) }
   }
 
   private static func hasExtension(_ connection: any SQLConnection) throws -> Bool {
-    try connection.first("SELECT 1 FROM pg_extension WHERE extname = 'citus'", []) { _ in true }
-      ?? false
+    try connection.exists("SELECT 1 FROM pg_extension WHERE extname = 'citus'", [])
   }
 
   private static func checkExtension(of connection: any SQLConnection) throws {
@@ -137,21 +133,16 @@ public enum StoreDistribution {
     over connection: any SQLConnection, _ body: () throws -> Void
   ) throws {
     try Migration.begin(on: connection)
-    do {
+    try connection.committing {
       // Citus must use one connection to each node, because other connections do not see new tables
       // before the commit.
       try connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
       try body()
-      try connection.commit()
-    } catch {
-      connection.giveUpTransaction()
-      throw error
     }
   }
 
-  private static func distributeTables(
-    of connection: any SQLConnection, shardCount: Int
-  ) throws {
+  private static func distributeTables(of connection: any SQLConnection) throws {
+    let shardCount = try shardCount(of: connection) ?? standardShardCount
     let names = try undistributedTables(of: connection)
     // The other tables are divided like the first one, so the first one must exist as a distributed
     // table.
@@ -178,12 +169,12 @@ public enum StoreDistribution {
 
   /// Returns the tables that are neither distributed tables nor reference tables.
   private static func undistributedTables(of connection: any SQLConnection) throws -> [String] {
-    try connection.rows(
+    try connection.texts(
       """
       SELECT relname::text FROM pg_class
       WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'
         AND NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = pg_class.oid)
       """, []
-    ) { $0.text(0) }
+    )
   }
 }

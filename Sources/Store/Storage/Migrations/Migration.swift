@@ -49,7 +49,7 @@ package struct Migration: Sendable {
     let newest = migrations.last?.version ?? 0
     // An error here is ignored: the version is read again below, with locks.
     if let version = try? currentVersion(of: connection), version == newest { return }
-    do {
+    try connection.committing {
       try begin(on: connection)
       let version = try currentVersion(of: connection)
       guard version != unfinishedVersion else {
@@ -66,10 +66,6 @@ package struct Migration: Sendable {
         if !isNew { try Schema.checkIsNotTooOld(version) }
         try run(migrations.filter { $0.version > version }, from: version, on: connection)
       }
-      try connection.commit()
-    } catch {
-      connection.giveUpTransaction()
-      throw error
     }
   }
 
@@ -149,7 +145,7 @@ package struct Migration: Sendable {
   /// Returns nil if the table has no row. Throws ``StoreError/Code/statementFailed`` if there is no
   /// such table, and so no store.
   package static func version(over connection: any SQLConnection) throws -> Int64? {
-    try connection.first("SELECT version FROM schema_version", []) { $0.integer(0) }
+    try connection.integer("SELECT version FROM schema_version", [])
   }
 
   package static func set(_ version: Int64, over connection: any SQLConnection) throws {

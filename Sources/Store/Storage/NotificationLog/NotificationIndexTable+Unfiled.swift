@@ -27,9 +27,9 @@ extension NotificationIndexTable {
 
   /// Files all entries in run 0. No process may have a ``NotificationTail`` of the store.
   func fileAll() throws {
-    try connection.run(Self.sql.unfiled.fileAll, [])
-    try connection.run(Self.sql.unfiled.completeAll, [])
-    try connection.run(Self.sql.unfiled.forgetAll, [])
+    try connection.run(sql.unfiled.fileAll, [])
+    try connection.run(sql.unfiled.completeAll, [])
+    try connection.run(sql.unfiled.forgetAll, [])
   }
 
   /// A user's entries that may be missing in the index, also those that this transaction has
@@ -48,7 +48,7 @@ extension NotificationIndexTable {
     // Servers on PostgreSQL file every entry at once.
     if connection.isShared { return [] }
     return try connection.rows(
-      Self.sql.unfiled.ofSubscriber, [.text(subscriber)], NotificationIndexRow.init(row:))
+      sql.unfiled.ofSubscriber, [.text(subscriber)], NotificationIndexRow.init(row:))
   }
 
   /// As ``unfiledRows(of:)``, in one database after a number.
@@ -88,19 +88,15 @@ extension NotificationIndexTable {
     over connection: any SQLConnection, capacity: Int
   ) throws -> NotificationTail {
     try connection.beginReading()
-    do {
+    return try connection.committing {
       let rows = try connection.rows(sql.unfiled.inNoRun, [], NotificationIndexRow.init(row:))
-      let marks = try connection.rows(
-        Self.sql.unfiled.marks, []
-      ) { (generation: $0.integer(0), database: DatabaseID(rawValue: $0.integer(1))) }
-      let merging = try connection.first(Self.sql.unfiled.merging, []) { $0.integer(0) }
-      try connection.commit()
+      let marks = try connection.rows(sql.unfiled.marks, []) {
+        (generation: $0.integer(0), database: $0.database(1))
+      }
+      let merging = try connection.integer(sql.unfiled.merging, [])
       return NotificationTail(
         capacity: capacity, rows: rows, marked: Set(marks.map(\.database)),
         generation: marks.map(\.generation).max() ?? 1, merging: merging)
-    } catch {
-      connection.giveUpTransaction()
-      throw error
     }
   }
 

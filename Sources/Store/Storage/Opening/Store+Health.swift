@@ -43,8 +43,8 @@ extension Store {
       // A queue of its own, because a disk that hangs blocks the queue.
       DispatchQueue(label: "petrel.store.sizes").async {
         var sizes = StoreFileSizes()
-        sizes.database = Self.size(of: path)
-        sizes.writeAheadLog = Self.size(of: path + "-wal")
+        sizes.database = AssetFiles.size(of: path) ?? 0
+        sizes.writeAheadLog = AssetFiles.size(of: path + "-wal") ?? 0
         var system = statvfs()
         if statvfs(path, &system) == 0 {
           sizes.free = Int(clamping: UInt64(system.f_bavail) &* UInt64(system.f_frsize))
@@ -73,11 +73,5 @@ extension Store {
     guard let address else { return }
     try await Self.onThread { try ReachabilityProbe.ask(address, within: patience) }
     outage.end()
-  }
-
-  /// Returns 0 for a missing file.
-  private static func size(of path: String) -> Int {
-    var information = stat()
-    return stat(path, &information) == 0 ? Int(information.st_size) : 0
   }
 }

@@ -35,13 +35,7 @@ extension SQLiteConnection {
 
   private func setLogMark(_ mark: Int) throws {
     try beginWriting()
-    do {
-      try execute("PRAGMA user_version = \(mark)")
-      try commit()
-    } catch {
-      giveUpTransaction()
-      throw error
-    }
+    try committing { try execute("PRAGMA user_version = \(mark)") }
   }
 
   /// Reads `user_version`, the big-endian number at offset 60 (SQLite, Database File Format, 1.3),
