@@ -36,7 +36,7 @@ package final class SQLiteConnection: SQLConnection {
   let handle: OpaquePointer
   let busyTimeout: Int32
   /// Keyed by their texts; kept until the connection is closed.
-  private var statements: [String: SQLiteStatement] = [:]
+  private(set) var statements: [String: SQLiteStatement] = [:]
   /// Some of ``statements``, indexed by the address of their text.
   private var recent = [(text: String, statement: SQLiteStatement)?](repeating: nil, count: 256)
 
@@ -51,19 +51,10 @@ package final class SQLiteConnection: SQLConnection {
   package init(
     path: String?, settings: Settings = Settings(), checkpointPages: Int? = nil
   ) throws {
-    _ = Self.isConfigured
     if let path { Self.makePrivateFile(path) }
-    var opened: OpaquePointer?
-    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-    let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, GatheringFileSystem.name)
-    guard code == SQLITE_OK, let opened else {
-      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
-      sqlite3_close_v2(opened)
-      throw StoreError(
-        .cannotOpen, "the store at '\(path ?? "memory")' cannot be opened: \(message)")
-    }
-    handle = opened
-    sqlite3_extended_result_codes(handle, 1)
+    handle = try Self.open(
+      path ?? ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+      failure: "the store at '\(path ?? "memory")' cannot be opened")
     busyTimeout = Int32(clamping: settings.busyTimeout)
     sqlite3_busy_timeout(handle, busyTimeout)
     do {
@@ -92,10 +83,26 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
+  private static func open(
+    _ name: String, _ flags: Int32, failure: String
+  ) throws -> OpaquePointer {
+    _ = isConfigured
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(
+      name, &opened, flags | SQLITE_OPEN_NOMUTEX, GatheringFileSystem.name)
+    guard code == SQLITE_OK, let opened else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw StoreError(.cannotOpen, "\(failure): \(message)")
+    }
+    sqlite3_extended_result_codes(opened, 1)
+    return opened
+  }
+
   /// Lets only the file's user read it, where SQLite would let all users. The log gets the same
   /// permissions. An existing file is unchanged. SQLite reports any error when it opens the file.
   static func makePrivateFile(_ path: String) {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Glibc.close(descriptor) }
   }
 
@@ -106,18 +113,10 @@ package final class SQLiteConnection: SQLConnection {
   ///   the log is read too, which needs the log's index beside the file.
   /// - Throws: ``StoreError/Code/cannotOpen`` if the file cannot be read.
   package init(readingFileAt path: String, isAlone: Bool) throws {
-    _ = Self.isConfigured
-    var opened: OpaquePointer?
-    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
     let name = URL(fileURLWithPath: path).absoluteString + (isAlone ? "?immutable=1" : "?mode=ro")
-    let code = sqlite3_open_v2(name, &opened, flags, GatheringFileSystem.name)
-    guard code == SQLITE_OK, let opened else {
-      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
-      sqlite3_close_v2(opened)
-      throw StoreError(.cannotOpen, "the store at '\(path)' cannot be read: \(message)")
-    }
-    handle = opened
-    sqlite3_extended_result_codes(handle, 1)
+    handle = try Self.open(
+      name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+      failure: "the store at '\(path)' cannot be read")
     busyTimeout = 1_000
     sqlite3_busy_timeout(handle, busyTimeout)
     sqlite3_keep_log_on_close(handle)
@@ -202,8 +201,6 @@ package final class SQLiteConnection: SQLConnection {
   package var isInTransaction: Bool { !isClosed && sqlite3_get_autocommit(handle) == 0 }
 
   private var isClosed = false
-
-  var statementTexts: [String] { Array(statements.keys) }
 
   /// Takes SQLite's write lock, so that a later statement cannot fail to get it.
   package func beginWriting() throws {

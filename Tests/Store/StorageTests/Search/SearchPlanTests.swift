@@ -24,7 +24,7 @@ struct SearchPlanTests {
       guard let connection = transaction.connection as? SQLiteConnection else { return [] }
       let arguments = [SQLValue](repeating: .integer(0), count: 12)
       var steps: [Step] = []
-      for text in connection.statementTexts where text.hasPrefix("SELECT") {
+      for text in connection.statements.keys where text.hasPrefix("SELECT") {
         steps += try connection.rows("EXPLAIN QUERY PLAN \(text)", arguments) {
           Step(statement: text, step: $0.text(3))
         }

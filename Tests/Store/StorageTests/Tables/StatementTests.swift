@@ -74,7 +74,7 @@ struct StatementTests {
     try await test.continueDeletions()
     try await store.maintenance.trim(at: TestStore.time(61))
     let run = try await store.transactions.write { transaction in
-      (transaction.connection as? SQLiteConnection)?.statementTexts ?? []
+      Array(((transaction.connection as? SQLiteConnection)?.statements ?? [:]).keys)
     }
     await store.close()
     let tables = Set(

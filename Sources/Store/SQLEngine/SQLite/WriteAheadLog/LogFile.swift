@@ -92,27 +92,22 @@ struct LogFile {
       LogFile(at: file!).buffer.flushed { $0.xFileSize($1, size) }
     }
     methods.xLock = { file, level in
-      let system = LogFile(at: file!).systemFile
-      return system.pointee.pMethods.pointee.xLock(system, level)
+      LogFile(at: file!).buffer.unflushed { $0.xLock($1, level) }
     }
     methods.xUnlock = { file, level in
-      let system = LogFile(at: file!).systemFile
-      return system.pointee.pMethods.pointee.xUnlock(system, level)
+      LogFile(at: file!).buffer.unflushed { $0.xUnlock($1, level) }
     }
     methods.xCheckReservedLock = { file, isReserved in
-      let system = LogFile(at: file!).systemFile
-      return system.pointee.pMethods.pointee.xCheckReservedLock(system, isReserved)
+      LogFile(at: file!).buffer.unflushed { $0.xCheckReservedLock($1, isReserved) }
     }
     methods.xFileControl = { file, operation, argument in
       LogFile(at: file!).buffer.flushed { $0.xFileControl($1, operation, argument) }
     }
     methods.xSectorSize = { file in
-      let system = LogFile(at: file!).systemFile
-      return system.pointee.pMethods.pointee.xSectorSize(system)
+      LogFile(at: file!).buffer.unflushed { $0.xSectorSize($1) }
     }
     methods.xDeviceCharacteristics = { file in
-      let system = LogFile(at: file!).systemFile
-      return system.pointee.pMethods.pointee.xDeviceCharacteristics(system)
+      LogFile(at: file!).buffer.unflushed { $0.xDeviceCharacteristics($1) }
     }
     let pointer = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     pointer.initialize(to: methods)

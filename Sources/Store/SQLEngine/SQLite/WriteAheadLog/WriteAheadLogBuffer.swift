@@ -71,8 +71,12 @@ final class WriteAheadLogBuffer {
   ) -> Int32 {
     let result = flush()
     guard result == SQLITE_OK else { return result }
-    return body(methods, file)
+    return unflushed(body)
   }
+
+  func unflushed(
+    _ body: (sqlite3_io_methods, UnsafeMutablePointer<sqlite3_file>) -> Int32
+  ) -> Int32 { body(methods, file) }
 
   private var methods: sqlite3_io_methods { file.pointee.pMethods.pointee }
 }
