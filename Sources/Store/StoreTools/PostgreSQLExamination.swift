@@ -70,28 +70,25 @@ public struct PostgreSQLExamination: Sendable, Hashable {
 
   private init(over connection: PostgreSQLConnection) throws {
     func setting(_ name: String) throws -> String {
-      try connection.first("SELECT current_setting($1)", [.text(name)]) { $0.text(0) } ?? ""
+      try connection.text("SELECT current_setting($1)", [.text(name)]) ?? ""
+    }
+    func count(_ statement: Statement) throws -> Int {
+      Int(try connection.integer(statement, []) ?? 0)
     }
     version = Int(try setting("server_version_num")) ?? 0
     encoding = try setting("server_encoding")
     unsafeSettings = try ["fsync", "full_page_writes"].filter { try setting($0) != "on" }
     hasChecksums = try setting("data_checksums") == "on"
-    damagedPages =
-      try connection.first(
-        "SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()", []
-      ) { $0.isNull(0) ? 0 : Int($0.integer(0)) } ?? 0
+    // Null without checksums, which reads as 0.
+    damagedPages = try count(
+      "SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()")
     isStandby = try setting("transaction_read_only") == "on"
     connectionLimit =
       (Int(try setting("max_connections")) ?? 0)
       - (Int(try setting("superuser_reserved_connections")) ?? 0)
-    usedConnections =
-      try connection.first(
-        "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'", []
-      ) { Int($0.integer(0)) } ?? 0
-    let hasStore = try connection.first("SELECT to_regclass('schema_version') IS NOT NULL", []) {
-      $0.integer(0) == 1
-    }
-    if hasStore == true {
+    usedConnections = try count(
+      "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
+    if try count("SELECT to_regclass('schema_version') IS NOT NULL") == 1 {
       schemaVersion = try Migration.version(over: connection)
       do { try ServedLocation.check(connection) } catch let error as StoreError {
         guard error.code == .cannotOpen else { throw error }
@@ -106,10 +103,8 @@ public struct PostgreSQLExamination: Sendable, Hashable {
       assetFolder = try connection.first(
         "SELECT value FROM secrets WHERE name = 'asset-folder'", []
       ) { String(decoding: $0.bytes(0), as: UTF8.self) }
-      hasAssets =
-        try connection.first(
-          "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)", []
-        ) { _ in true } ?? false
+      hasAssets = try connection.exists(
+        "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)", [])
     }
     isServed = try PostgreSQLSession.isServed(over: connection)
   }

@@ -1,7 +1,6 @@
 import Foundation
 import SQLEngine
 import Storage
-import StoreModel
 
 extension StoreBackup {
   /// Completes the restoration of a store by PostgreSQL's own programs. Clients may know a newer

@@ -1,6 +1,5 @@
 import Cryptography
 import SQLEngine
-import Storage
 import StoreModel
 
 /// The comparison of one table in two stores, in the order of the primary key.
@@ -34,7 +33,7 @@ struct StoreComparison {
     let hasher = SHA256Hasher()
     for chunk in ours.chunks { hasher.update(chunk) }
     return StoreMove.Result.Table(
-      name: table.name, rows: ours.rows, digest: SQLValue.hexadecimal(hasher.finish()))
+      name: table.name, rows: ours.rows, digest: hasher.finish().hexadecimal)
   }
 
   private func digests(_ connection: any SQLConnection, _ step: (Int) -> Void) throws -> Digests {

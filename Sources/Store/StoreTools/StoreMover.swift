@@ -208,7 +208,7 @@ final class StoreMover {
         hasher.update(bytes)
       }
     }
-    return SQLValue.hexadecimal(hasher.finish())
+    return hasher.finish().hexadecimal
   }
 
   /// Creates the tables and the row of the progress in one transaction.

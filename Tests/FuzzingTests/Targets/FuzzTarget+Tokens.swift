@@ -93,7 +93,7 @@ extension FuzzTarget {
           owner: user?.userRecordName))
       query.continuation = try continuation(
         Array(input.dropFirst()),
-        of: QueryContinuation.Scope(query, in: database, reach: .all),
+        of: QueryContinuation.Scope(query: query, database: database, reach: .all),
         sealedBy: service.store.secrets.tokens)
       do {
         _ = try await service.store.records.records(matching: query, in: database)

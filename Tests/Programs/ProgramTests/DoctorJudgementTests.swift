@@ -4,10 +4,10 @@ import Cryptography
 import Foundation
 import PushChannels
 import Settings
-import Storage
 import StoreTools
 import Testing
 
+@testable import Storage
 @testable import petrel
 
 /// Tests of the doctor's findings for states that a test cannot put a machine into.

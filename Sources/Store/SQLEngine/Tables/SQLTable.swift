@@ -77,16 +77,10 @@ package struct SQLTable: Equatable {
         case .null: "null"
         case .integer(let integer): "\(integer)"
         case .text(let text): "'\(text)'"
-        case .bytes(let bytes): "x'\(SQLValue.hexadecimal(bytes))'"
+        case .bytes(let bytes): "x'\(bytes.hexadecimal)'"
         }
       return "\(column.name) \(text)"
     }.joined(separator: ", ")
-  }
-}
-
-extension SQLValue {
-  package static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }
 

@@ -1,6 +1,5 @@
 import CloudKitModel
 import SQLEngine
-import StoreModel
 
 /// Hashes of the users' passwords. A user without a row signs in at an OpenID Connect issuer.
 struct PasswordTable: Table {

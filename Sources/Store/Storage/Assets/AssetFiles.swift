@@ -125,7 +125,7 @@ package enum AssetFiles {
     defer { close(descriptor) }
     let hasher = SHA256Hasher()
     try readPieces(of: descriptor, path) { hasher.update($0) }
-    return SQLValue.hexadecimal(hasher.finish())
+    return hasher.finish().hexadecimal
   }
 
   /// Returns the folder that contains a path's last component; empty for a name without a folder.

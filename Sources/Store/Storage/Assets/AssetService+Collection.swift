@@ -1,6 +1,4 @@
 import CloudKitModel
-import SQLEngine
-import StoreModel
 
 /// The times, in milliseconds, for which uploads stay, and files that no record holds.
 enum AssetRetention {

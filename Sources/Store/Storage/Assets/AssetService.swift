@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// The uploads of assets, the receipts for uploaded files, and the records that hold each file. A

@@ -18,7 +18,7 @@ extension FileAssetStore {
   func identity() throws -> (text: String, isNew: Bool) {
     let path = directory + "/" + Self.identityFile
     if let known = try Self.identity(in: path) { return (known, false) }
-    let proposed = SQLValue.hexadecimal(SecureRandom.bytes(count: 16))
+    let proposed = SecureRandom.bytes(count: 16).hexadecimal
     let arriving = (arrivals ?? directory) + "/" + UUID().uuidString
     try AssetFiles.write(Data((proposed + "\n").utf8), to: arriving)
     defer { unlink(arriving) }

@@ -1,6 +1,3 @@
-import CloudKitModel
-import StoreModel
-
 extension ChangeToken {
   /// The position of a participant in the feed of another user's zone. It is that of one user, and
   /// of the shares that the user took part in when the token was made. A user who accepts one more

@@ -1,5 +1,4 @@
 import CloudKitModel
-import StoreModel
 
 /// A request for a page of a zone's change feed.
 public struct RecordChangesQuery: Sendable {

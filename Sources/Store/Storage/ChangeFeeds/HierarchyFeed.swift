@@ -76,11 +76,8 @@ struct HierarchyFeed {
     reader.parts += present.parts.filter { !known.contains($0.membership) }
     self.token = token
     self.reader = reader
-    typeNumbers = try query.recordTypes.map { names in
-      Set(
-        try names.compactMap {
-          try RecordTypeTable(transaction: transaction).type(named: $0, at: address)?.number
-        })
+    typeNumbers = try query.recordTypes.map {
+      try RecordTypeTable(transaction: transaction).numbers(ofTypesNamed: $0, at: address)
     }
   }
 

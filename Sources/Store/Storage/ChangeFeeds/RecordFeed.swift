@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// One page of a zone's change feed: the records that were saved or deleted since a change token.
@@ -64,11 +63,8 @@ struct RecordFeed {
     token = try Self.token(
       of: query, in: database, zone: zone, reader: shared?.reader(at: zone.version),
       transaction: transaction)
-    typeNumbers = try query.recordTypes.map { names in
-      Set(
-        try names.compactMap {
-          try RecordTypeTable(transaction: transaction).type(named: $0, at: address)?.number
-        })
+    typeNumbers = try query.recordTypes.map {
+      try RecordTypeTable(transaction: transaction).numbers(ofTypesNamed: $0, at: address)
     }
   }
 

@@ -39,8 +39,9 @@ struct TombstoneTable: Table {
       if transaction.writes.zonesWithoutTombstones.contains(zone) { return }
       let place: [SQLValue] = [.id(database), .integer(zoneNumber)]
       let (hasAny, tombstone) = try transaction.besidesWriteSet {
-        let hasAny = try connection.first(sql.any, place) { _ in true }
-        guard hasAny != nil else { return (false, nil as WriteSet.Tombstone?) }
+        guard try connection.exists(sql.any, place) else {
+          return (false, nil as WriteSet.Tombstone?)
+        }
         let tombstone = try connection.first(sql.ofName, place + [.text(recordName)]) {
           WriteSet.Tombstone(typeNumber: $0.integer(0), version: $0.integer(1), deleted: $0.time(2))
         }

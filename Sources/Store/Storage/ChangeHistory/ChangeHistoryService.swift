@@ -1,6 +1,4 @@
-import CloudKitModel
 import Foundation
-import SQLEngine
 import StoreModel
 
 /// The history of dispatched changes and their effects, for questions such as "Why did this device

@@ -1,4 +1,3 @@
-import CloudKitModel
 import Foundation
 import StoreModel
 import Synchronization

@@ -1,4 +1,3 @@
-import CloudKitModel
 import StoreModel
 
 extension CourierService {

@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// The notification log for readers of the web courier: clients that poll the server, or hold an
@@ -54,11 +53,6 @@ public struct CourierService: Sendable {
       }
       return entries
     }
-  }
-
-  /// Returns the oldest notification that the reader has not acknowledged, by the store's cursors.
-  public func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
-    try await courierEntries(forToken: token, after: CourierPosition(), limit: 1).first
   }
 
   /// The entries of one database that a reader has not read.

@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// The keys of administrators, and their sessions in the browser console. The store has only the

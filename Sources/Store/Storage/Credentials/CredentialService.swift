@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// The credentials of programs (API tokens and server-to-server keys), and the used signatures of
@@ -82,4 +81,12 @@ public struct CredentialService: Sendable {
       try TakenSignatureTable(transaction: $0).take(signature, ofKey: keyID, until: expires)
     }
   }
+}
+
+/// API tokens and server-to-server keys, revoked ones too.
+public struct ProgramCredentials: Sendable, Hashable {
+  /// The API tokens, which web apps send.
+  public var apiTokens: [APIToken] = []
+  /// The public keys with which programs sign their requests.
+  public var serverKeys: [ServerKey] = []
 }

@@ -1,6 +1,5 @@
 import CloudKitModel
 import SQLEngine
-import StoreModel
 
 /// The used signatures of server-to-server keys, each of which the servers of the store accept only
 /// once.

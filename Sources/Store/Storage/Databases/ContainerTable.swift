@@ -1,4 +1,3 @@
-import CloudKitModel
 import SQLEngine
 import StoreModel
 
@@ -30,8 +29,7 @@ struct ContainerTable: Table {
   /// - Throws: ``LocksNeeded`` if the container is new and the transaction does not have the
   ///   reference lock; ``ItemFailure/Code/quotaExceeded`` at a limit.
   func enter(_ container: String, for maker: ContainerMaker?) throws {
-    let isKnown = try connection.first(sql.exists, [.text(container)]) { _ in true }
-    guard isKnown == nil else { return }
+    if try connection.exists(sql.exists, [.text(container)]) { return }
     try transaction.require(.reference)
     if let maker { try checkLimits(for: container, by: maker) }
     try connection.run(
@@ -49,7 +47,7 @@ struct ContainerTable: Table {
   private func checkLimits(for container: String, by maker: ContainerMaker) throws {
     let quotas = transaction.context.quotas
     let limit = quotas[.containers]
-    if limit < .max, try count(sql.count, []) >= limit {
+    if limit < .max, try connection.count(sql.count, []) >= limit {
       throw quotas.refusal(
         of: .containers, field: "container",
         "container '\(container)' would be new: the server has \(limit) containers, the limit; use "
@@ -57,7 +55,7 @@ struct ContainerTable: Table {
     }
     let userLimit = quotas[.newContainersPerUser]
     guard userLimit < .max else { return }
-    let made = try count(
+    let made = try connection.count(
       sql.countOfMaker,
       [.text(maker.userRecordName), .integer(maker.timestamp.milliseconds - Self.newMilliseconds)])
     guard made >= userLimit else { return }
@@ -65,10 +63,6 @@ struct ContainerTable: Table {
       of: .newContainersPerUser, field: "container",
       "container '\(container)' would be new: the user has created \(made) containers within the last "
         + "hour, and the limit is \(userLimit); try again later")
-  }
-
-  private func count(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int {
-    try connection.first(statement, arguments) { $0.count(0) } ?? 0
   }
 
   struct Statements {

@@ -1,4 +1,3 @@
-import CloudKitModel
 import SQLEngine
 import StoreModel
 
@@ -24,9 +23,7 @@ extension DatabaseTable {
     if let known = transaction.writes.databases[database]?.row { return known }
     try transaction.checkLock(of: database)
     let numbers = try connection.first(sql.numbersOfOne, [.id(database)], Self.numbers)
-    guard let numbers else {
-      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
-    }
+    guard let numbers else { throw StoreError.missing(database) }
     transaction.writes.databases.note(numbers, for: database)
     return numbers
   }

@@ -77,9 +77,7 @@ struct DatabaseTable: Table {
         container: row.text(0), environment: environment, scope: scope,
         owner: owner.isEmpty ? nil : owner)
     }
-    guard let address else {
-      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
-    }
+    guard let address else { throw StoreError.missing(database) }
     if transaction.catalog.addresses.count >= 50_000 { transaction.catalog.addresses = [:] }
     transaction.catalog.addresses[database] = address
     return address
@@ -159,9 +157,7 @@ struct DatabaseTable: Table {
     let versions = try connection.first(sql.subscriptionVersion, [.id(database)]) {
       (current: $0.integer(0), forgotten: $0.integer(1))
     }
-    guard let versions else {
-      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
-    }
+    guard let versions else { throw StoreError.missing(database) }
     return versions
   }
 
@@ -169,9 +165,7 @@ struct DatabaseTable: Table {
   func raiseSubscriptionVersion(of database: DatabaseID) throws -> Int64 {
     try transaction.checkLock(of: database)
     let version = try connection.integer(sql.raiseSubscriptionVersion, [.id(database)])
-    guard let version else {
-      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
-    }
+    guard let version else { throw StoreError.missing(database) }
     return version
   }
 
@@ -182,9 +176,7 @@ struct DatabaseTable: Table {
     let state = try connection.first(sql.feedState, [.id(database)]) {
       (version: $0.integer(0), trimmedVersion: $0.integer(1))
     }
-    guard let state else {
-      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
-    }
+    guard let state else { throw StoreError.missing(database) }
     return state
   }
 
@@ -285,4 +277,10 @@ struct DatabaseTable: Table {
 
   private static let columnsOfNumbers =
     "last_number, subscription_version, stored_bytes, database_id"
+}
+
+extension StoreError {
+  static func missing(_ database: DatabaseID) -> StoreError {
+    StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+  }
 }

@@ -83,9 +83,7 @@ public enum StoreDistribution {
     }
     try checkExtension(of: connection)
     if try !undistributedTables(of: connection).isEmpty {
-      try inOneTransaction(over: connection) {
-        try distributeTables(of: connection)
-      }
+      try inOneTransaction(over: connection) { try distributeTables(of: connection) }
     }
     return true
   }
@@ -96,10 +94,9 @@ public enum StoreDistribution {
     guard try hasExtension(connection) else {
       return Spread(shardCount: shardCount, nodeCount: 0)
     }
-    let nodeCount = try connection.first(
-      "SELECT COUNT(*) FROM pg_dist_node WHERE isactive AND shouldhaveshards", []
-    ) { $0.count(0) }
-    return Spread(shardCount: shardCount, nodeCount: nodeCount ?? 0)
+    let nodeCount = try connection.integer(
+      "SELECT COUNT(*) FROM pg_dist_node WHERE isactive AND shouldhaveshards", [])
+    return Spread(shardCount: shardCount, nodeCount: Int(nodeCount ?? 0))
   }
 
   private static func isMarked(_ connection: any SQLConnection) throws -> Bool {
@@ -108,12 +105,9 @@ public enum StoreDistribution {
 
   /// Returns nil if the store is not distributed, or has no tables yet.
   private static func shardCount(of connection: any SQLConnection) throws -> Int? {
-    let isThere =
-      try connection.first("SELECT to_regclass('store_shards') IS NOT NULL", []) {
-        $0.integer(0) != 0
-      } ?? false
-    guard isThere else { return nil }
-    return try connection.first("SELECT shard_count FROM store_shards", []) { $0.count(0) }
+    let isThere = try connection.integer("SELECT to_regclass('store_shards') IS NOT NULL", [])
+    guard isThere == 1 else { return nil }
+    return try connection.integer("SELECT shard_count FROM store_shards", []).map { Int($0) }
   }
 
   private static func hasExtension(_ connection: any SQLConnection) throws -> Bool {

@@ -1,4 +1,3 @@
-import CloudKitModel
 import SQLEngine
 import StoreModel
 
@@ -21,9 +20,7 @@ struct SubscriberDatabaseTable: Table {
   /// Reads before it writes, because most calls find the row.
   func enter(_ database: DatabaseID, of subscriber: String) throws {
     let key: [SQLValue] = [.text(subscriber), .id(database)]
-    let known = try connection.first(sql.exists, key) { _ in true }
-    guard known == nil else { return }
-    try connection.run(sql.add, key)
+    if try !connection.exists(sql.exists, key) { try connection.run(sql.add, key) }
   }
 
   func databases(of subscriber: String) throws -> [DatabaseID] {

@@ -1,4 +1,3 @@
-import CloudKitModel
 import StoreModel
 
 /// A value that belongs to a database, such as a row.

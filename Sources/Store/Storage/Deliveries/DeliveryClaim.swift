@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// The claim of one server to due deliveries, made in a transaction that writes.

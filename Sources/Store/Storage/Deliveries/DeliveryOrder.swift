@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// A change of waiting deliveries, or of a web courier reader's cursors, that follows when a

@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// The queue of deliveries in the store's tables. The dispatcher's transaction writes a delivery

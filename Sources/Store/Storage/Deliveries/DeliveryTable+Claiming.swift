@@ -61,13 +61,10 @@ extension DeliveryTable {
   }
 
   func newestSilent(for device: Int64, in database: DatabaseID) throws -> Int64? {
-    try connection.first(
+    let prefix = DeliveryMergeKey.silentPrefix
+    return try connection.first(
       sql.claiming.newestSilent,
-      [
-        // The keys of silent deliveries begin with "s", so they are at least "s" and below "t".
-        .integer(device), .text(DeliveryMergeKey.silentPrefix), .text("t"),
-        .id(database),
-      ]
+      [.integer(device), .text(prefix), .text(prefix + "\u{10FFFF}"), .id(database)]
     ) { $0.optionalInteger(0) } ?? nil
   }
 

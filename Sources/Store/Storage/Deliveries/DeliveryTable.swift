@@ -78,7 +78,7 @@ struct DeliveryTable: Table {
   }
 
   func owedCount() throws -> Int {
-    try connection.first(sql.owed, []) { $0.count(0) } ?? 0
+    try connection.count(sql.owed, [])
   }
 
   /// Counts the waiting deliveries of a database to these devices (numbers of tokens), up to
@@ -91,10 +91,8 @@ struct DeliveryTable: Table {
   ) throws -> Int {
     var left = limit
     for device in devices where left > 0 {
-      left -=
-        try connection.first(sql.owedToDevice, [.integer(device), .id(database), .count(left)]) {
-          $0.count(0)
-        } ?? 0
+      left -= try connection.count(
+        sql.owedToDevice, [.integer(device), .id(database), .count(left)])
     }
     return limit - left
   }

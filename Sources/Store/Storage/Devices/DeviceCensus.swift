@@ -1,6 +1,5 @@
 import CloudKitModel
 import Foundation
-import SQLEngine
 import StoreModel
 
 /// The numbers of a store's devices, grouped by kind, container and app. `petrel doctor` compares
@@ -19,18 +18,6 @@ public struct DeviceCensus: Sendable, Hashable {
     public var refusedTopic: String?
     /// The devices whose registration has not expired.
     public var count: Int
-
-    /// Creates a group.
-    public init(
-      kind: DeviceToken.Kind, container: String, bundleID: String? = nil,
-      refusedTopic: String? = nil, count: Int
-    ) {
-      self.kind = kind
-      self.container = container
-      self.bundleID = bundleID
-      self.refusedTopic = refusedTopic
-      self.count = count
-    }
   }
 
   /// The most devices of one kind that are counted, because a store may have millions. With more,
@@ -40,11 +27,6 @@ public struct DeviceCensus: Sendable, Hashable {
   /// The groups, in the order of the cases of `DeviceToken.Kind`, then of containers and bundle
   /// IDs.
   public var groups: [Group]
-
-  /// Creates a census.
-  public init(groups: [Group]) {
-    self.groups = groups
-  }
 
   /// Counts the devices to which a server pushes, over a connection on a new thread. Readers of the
   /// web courier poll, so they do not count.

@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// The registrations of devices: Apple's devices, browsers, webhooks, and readers of the web

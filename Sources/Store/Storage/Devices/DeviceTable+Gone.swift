@@ -36,12 +36,7 @@ extension DeviceTable {
   /// starts. The period of a registered device has no reason, and ends when the registration or its
   /// sign-in expires; nil if neither does.
   func periods(of recipient: Recipient) throws -> [DevicePeriod] {
-    try connection.rows(
-      sql.gone.periods,
-      [
-        .text(recipient.userRecordName), .text(recipient.container),
-        .text(recipient.environment.rawValue),
-      ], DevicePeriod.init(row:))
+    try connection.rows(sql.gone.periods, recipient.arguments, DevicePeriod.init(row:))
   }
 
   // MARK: Numbers

@@ -1,6 +1,5 @@
 import CloudKitModel
 import Foundation
-import SQLEngine
 import StoreModel
 
 /// The service for the limits that servers count together. ``Store`` has it if it is opened for a
@@ -21,11 +20,7 @@ final class StoreLimits: SharedLimits {
   }
 
   func draw(_ draw: AllowanceDraw) async throws -> Allowance {
-    try await perform { transaction in
-      try transaction.connection.withoutTransaction {
-        try SharedLimitTable(transaction: transaction).draw(draw)
-      }
-    }
+    try await perform { try SharedLimitTable(transaction: $0).draw(draw) }
   }
 
   func attempt<Verdict: Sendable>(
@@ -33,14 +28,12 @@ final class StoreLimits: SharedLimits {
     _ decide: @escaping @Sendable (inout [AttemptHistory?], Timestamp) -> Verdict
   ) async throws -> Verdict {
     try await perform { transaction in
-      try transaction.connection.withoutTransaction {
-        // The transaction locks only these few rows. If this server hangs, PostgreSQL ends the
-        // transaction, so that other servers do not wait for long.
-        try transaction.committing(
-          beginning: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 2000"
-        ) {
-          try SharedLimitTable(transaction: transaction).attempt(by: subjects, decide)
-        }
+      // The transaction locks only these few rows. If this server hangs, PostgreSQL ends the
+      // transaction, so that other servers do not wait for long.
+      try transaction.committing(
+        beginning: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 2000"
+      ) {
+        try SharedLimitTable(transaction: transaction).attempt(by: subjects, decide)
       }
     }
   }
@@ -48,18 +41,17 @@ final class StoreLimits: SharedLimits {
   /// Sweeps at once. After a job, the thread also does so by itself, at most once in
   /// ``sweepInterval``.
   func sweep() async throws {
-    try await perform { transaction in
-      try transaction.connection.withoutTransaction {
-        try SharedLimitTable(transaction: transaction).sweep()
-      }
-    }
+    try await perform { try SharedLimitTable(transaction: $0).sweep() }
   }
 
   private func perform<Value: Sendable>(
     _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      queue.add(ContinuationJob(continuation, body))
+      queue.add(
+        ContinuationJob(continuation) { transaction in
+          try transaction.connection.withoutTransaction { try body(transaction) }
+        })
     }
   }
 

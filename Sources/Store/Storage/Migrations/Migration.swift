@@ -74,14 +74,9 @@ package struct Migration: Sendable {
   /// On PostgreSQL the method locks `schema_version`, `counters` and `databases` against writes.
   /// Other transactions can read until a statement of the migration changes their table.
   static func begin(on connection: any SQLConnection) throws {
-    try connection.beginAlone(
-      with: "schema_version",
-      definedBy: definition)
+    try connection.beginAlone(with: "schema_version", definedBy: definition)
     guard connection.isShared else { return }
-    let isThere = try connection.first("SELECT to_regclass('databases') IS NOT NULL", []) {
-      $0.integer(0) != 0
-    }
-    if isThere == true {
+    if try connection.integer("SELECT to_regclass('databases') IS NOT NULL", []) == 1 {
       try connection.execute("LOCK TABLE counters, databases IN EXCLUSIVE MODE")
     }
   }

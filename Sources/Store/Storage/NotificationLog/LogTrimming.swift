@@ -1,4 +1,3 @@
-import CloudKitModel
 import SQLEngine
 import StoreModel
 
@@ -63,13 +62,9 @@ struct TrimmedChange: InDatabase {
     notificationID = row.bytes(3)
   }
 
-  fileprivate var log: UserLog { UserLog(database: database, subscriber: subscriber) }
-}
-
-/// The log of one user in one database.
-private struct UserLog: Hashable {
-  var database: DatabaseID
-  var subscriber: String
+  fileprivate var log: UserOfDatabase {
+    UserOfDatabase(userRecordName: subscriber, database: database)
+  }
 }
 
 /// The deletion of changes from the notification log, its index and the marks, in one transaction.
@@ -126,10 +121,10 @@ struct LogTrimming {
     var dropped: [TrimmedChange] = []
     for (log, marks) in Dictionary(grouping: marks, by: \.log) {
       let unfiled = Set(
-        try index.unfiledRows(of: log.subscriber).map { $0.notificationID.storedBytes })
+        try index.unfiledRows(of: log.userRecordName).map { $0.notificationID.storedBytes })
       let marks = marks.filter { !unfiled.contains($0.notificationID) }
       let entries = try index.entries(
-        of: log.subscriber, in: log.database, withIDs: Set(marks.map(\.notificationID)))
+        of: log.userRecordName, in: log.database, withIDs: Set(marks.map(\.notificationID)))
       try drop(entries.map(\.sequence), of: log)
       for mark in marks { try self.marks.drop(mark) }
       dropped += marks
@@ -138,8 +133,8 @@ struct LogTrimming {
     return dropped.count
   }
 
-  private func drop(_ sequences: [Int64], of log: UserLog) throws {
-    try index.drop(sequences, of: log.subscriber, in: log.database)
+  private func drop(_ sequences: [Int64], of log: UserOfDatabase) throws {
+    try index.drop(sequences, of: log.userRecordName, in: log.database)
     try self.log.drop(sequences, in: log.database)
   }
 
@@ -147,14 +142,14 @@ struct LogTrimming {
   /// changes. Marked entries do not count, because readers get the mark instead. For a deleted
   /// user, nothing is stored.
   private func noteTrimmed(_ changes: [TrimmedChange]) throws {
-    var through: [UserLog: Int64] = [:]
+    var through: [UserOfDatabase: Int64] = [:]
     for change in changes {
       let position = change.isCurrent ? change.position : 0
       through[change.log] = max(through[change.log] ?? 0, position)
     }
     for (log, position) in through
-    where try !UserDeletionTable(transaction: transaction).isDeleted(log.subscriber) {
-      try self.log.noteTrimmed(through: position, of: log.subscriber, in: log.database)
+    where try !UserDeletionTable(transaction: transaction).isDeleted(log.userRecordName) {
+      try self.log.noteTrimmed(through: position, of: log.userRecordName, in: log.database)
     }
   }
 }

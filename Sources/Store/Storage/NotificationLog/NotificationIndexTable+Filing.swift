@@ -1,4 +1,3 @@
-import CloudKitModel
 import Foundation
 import SQLEngine
 import StoreModel
@@ -8,8 +7,7 @@ extension NotificationIndexTable {
   /// Files all entries that a former server had in memory, in one transaction. No other process
   /// may have the store open.
   package static func fileAll(over connection: any SQLConnection) throws {
-    let unfiled = try connection.first(sql.filing.anyUnfiled, []) { _ in 1 }
-    guard unfiled != nil else { return }
+    guard try connection.exists(sql.filing.anyUnfiled, []) else { return }
     try connection.beginWriting()
     let transaction = StoreTransaction(over: StoreConnection(over: connection, try StoreContext()))
     try NotificationIndexTable(transaction: transaction).fileAll()
@@ -122,8 +120,7 @@ extension NotificationIndexTable {
   /// The subscriber after the first `count` rows of a run, or of the last row of a shorter run;
   /// nil for an empty run.
   private func subscriber(after count: Int64, in run: Int64) throws -> String? {
-    let later = try connection.text(sql.filing.subscriberAfter, [.integer(run), .integer(count)])
-    return try later
+    try connection.text(sql.filing.subscriberAfter, [.integer(run), .integer(count)])
       ?? connection.text(sql.filing.lastSubscriber, [.integer(run)])
   }
 

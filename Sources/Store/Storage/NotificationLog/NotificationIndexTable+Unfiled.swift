@@ -1,4 +1,3 @@
-import CloudKitModel
 import SQLEngine
 import StoreModel
 

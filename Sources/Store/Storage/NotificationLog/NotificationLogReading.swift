@@ -1,6 +1,5 @@
 import CloudKitModel
 import Foundation
-import SQLEngine
 import StoreModel
 
 /// The reading of a page of a user's notification log, in a transaction with one snapshot of the

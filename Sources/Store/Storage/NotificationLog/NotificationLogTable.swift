@@ -73,25 +73,29 @@ struct NotificationLogTable: Table {
   }
 
   func entry(_ sequence: Int64, in database: DatabaseID) throws -> LogEntry? {
-    let address = try DatabaseTable(transaction: transaction).address(of: database)
-    return try connection.first(sql.entry, [.id(database), .integer(sequence)]) {
-      try LogEntry(row: $0, database: database, address: address)
-    }
+    try entries(sql.entry, of: database, [.integer(sequence)]).first
   }
 
   func entry(ofDelivery id: Delivery.ID) throws -> LogEntry? {
-    let address = try DatabaseTable(transaction: transaction).address(of: id.database)
-    return try connection.first(sql.ofDelivery, [.id(id.database), .integer(id.number)]) {
-      try LogEntry(row: $0, database: id.database, address: address)
-    }
+    try entries(sql.ofDelivery, of: id.database, [.integer(id.number)]).first
   }
 
   func entries(
     of database: DatabaseID, before sequence: Int64, limit: Int
   ) throws -> [LogEntry] {
+    try entries(sql.entries, of: database, [.integer(sequence), .count(limit)])
+  }
+
+  /// The columns of the statement are `sequence`, `subscriber`, `logged` and `content`.
+  private func entries(
+    _ statement: Statement, of database: DatabaseID, _ arguments: [SQLValue]
+  ) throws -> [LogEntry] {
     let address = try DatabaseTable(transaction: transaction).address(of: database)
-    return try connection.rows(sql.entries, [.id(database), .integer(sequence), .count(limit)]) {
-      try LogEntry(row: $0, database: database, address: address)
+    return try connection.rows(statement, [.id(database)] + arguments) {
+      LogEntry(
+        database: database, sequence: $0.integer(0),
+        notification: try SubscriptionNotification(
+          stored: $0.bytes(3), database: address, subscriber: $0.text(1)), logged: $0.time(2))
     }
   }
 
@@ -243,14 +247,4 @@ struct NotificationLogTable: Table {
       """
   }
   static let sql = Statements()
-}
-
-extension LogEntry {
-  /// The columns are `sequence`, `subscriber`, `logged` and `content`.
-  fileprivate init(row: any SQLRow, database: DatabaseID, address: DatabaseAddress) throws {
-    self.init(
-      database: database, sequence: row.integer(0),
-      notification: try SubscriptionNotification(
-        stored: row.bytes(3), database: address, subscriber: row.text(1)), logged: row.time(2))
-  }
 }

@@ -21,11 +21,10 @@ package struct ServedLocation: Hashable, Sendable {
 
   /// Without the right to run `pg_control_system()`, ``cluster`` is nil.
   static func actual(_ connection: any SQLConnection) throws -> ServedLocation {
-    let canReadCluster = try connection.first(
-      "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')", []
-    ) { $0.integer(0) != 0 }
+    let canReadCluster = try connection.integer(
+      "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')", [])
     var place = ServedLocation(cluster: nil, database: 0, table: 0)
-    if canReadCluster == true {
+    if canReadCluster == 1 {
       place.cluster = try connection.integer(
         "SELECT system_identifier FROM pg_control_system()", [])
     }
@@ -74,12 +73,11 @@ package struct ServedLocation: Hashable, Sendable {
   package static func note(_ connection: any SQLConnection) throws {
     let (noted, actual) = (try noted(connection), try actual(connection))
     guard noted != actual else { return }
-    let isOwner = try connection.first(
+    let isOwner = try connection.integer(
       "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'schema_version'::regclass",
-      []
-    ) { $0.integer(0) != 0 }
+      [])
     let isElsewhere = noted.map { !actual.matches($0) } ?? false
-    guard isOwner == true || isElsewhere else { return }
+    guard isOwner == 1 || isElsewhere else { return }
     // This kind of statement takes no arguments. The text contains only fixed words and numbers.
     try connection.execute("COMMENT ON TABLE schema_version IS '\(actual.comment)'")
   }

@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import SQLEngine
-import StoreModel
 
 extension Store {
   /// Counters in memory: reading them neither waits for a thread nor runs a statement.
@@ -18,8 +17,8 @@ extension Store {
     metrics.abandonedReads = readTally.abandoned
     metrics.readsFail = readTally.foundNoStore
     (metrics.checkpoints, metrics.failedCheckpoints) = checkpointer?.passCounts ?? (0, 0)
-    metrics.unfiledNotifications = unfiledNotificationCount
-    metrics.searchCache = searchCacheCounts
+    metrics.unfiledNotifications = tail?.count ?? 0
+    metrics.searchCache = searchCache.counts
     return metrics
   }
 

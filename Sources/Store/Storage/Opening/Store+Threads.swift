@@ -1,6 +1,5 @@
 import Foundation
 import SQLEngine
-import StoreModel
 
 /// Starts the threads of an open store. Each connection belongs to one thread. The names of the
 /// threads are:
@@ -108,11 +107,11 @@ extension Store {
 
   /// Compares this machine's clock with PostgreSQL's before.
   private func startCluster(_ opening: StoreOpening) throws {
-    guard let cluster else { return }
+    guard let servers else { return }
     let engine = try opening.connect(isReader: true)
-    try cluster.clock.follow(engine)
+    try servers.clock.follow(engine)
     threads.start(named: "petrel.store.cluster", over: StoreConnection(over: engine, context)) {
-      cluster.work(over: $0)
+      servers.work(over: $0)
     }
   }
 

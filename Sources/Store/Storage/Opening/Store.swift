@@ -1,4 +1,3 @@
-import CloudKitModel
 import Foundation
 import SQLEngine
 import StoreModel
@@ -113,13 +112,11 @@ public final class Store: Sendable {
   /// The limits that servers count together; nil unless this is a server on PostgreSQL.
   let limits: StoreLimits?
   let tableSizes: TableSizes?
-  let cluster: ClusterService?
-
   /// The cluster's membership and leases; nil if one server uses the store alone.
-  public var servers: ClusterService? { cluster }
+  public let servers: ClusterService?
   /// The seconds by which PostgreSQL's clock is ahead of this machine's: negative if it is behind,
   /// 0 for other engines.
-  public var clockOffset: Double { cluster?.clock.offset ?? 0 }
+  public var clockOffset: Double { servers?.clock.offset ?? 0 }
   /// The limits that servers count together; nil if one server uses the store alone and counts in
   /// its memory.
   public var sharedLimits: (any SharedLimits)? { limits }
@@ -218,23 +215,21 @@ public final class Store: Sendable {
     checkpointer = opening.checkpointer()
     limits = opening.isSharedServer ? StoreLimits(waiting: configuration.waitingReads) : nil
     tableSizes = location.isShared ? TableSizes() : nil
-    cluster = try opening.cluster(over: first, context, threads: threads)
+    servers = try opening.cluster(over: first, context, threads: threads)
     transactions = opening.transactions(
-      context, checkpointer: checkpointer, channel: cluster?.channel)
+      context, checkpointer: checkpointer, channel: servers?.channel)
 
-    let changeFeeds = ChangeFeedService(transactions: transactions)
-    let assets = AssetService(transactions: transactions, files: files)
-    let notificationLog = NotificationLogService(
+    changeFeeds = ChangeFeedService(transactions: transactions)
+    assets = AssetService(transactions: transactions, files: files)
+    notificationLog = NotificationLogService(
       transactions: transactions, tail: tail, limits: configuration.notificationLog)
-    let changeHistory = ChangeHistoryService(transactions: transactions)
-    let userDeletion = UserDeletionService(
+    changeHistory = ChangeHistoryService(transactions: transactions)
+    userDeletion = UserDeletionService(
       transactions: transactions, files: files, notificationLog: notificationLog)
     databases = DatabaseService(
       transactions: transactions, searchEffort: configuration.searchEffort)
     zones = ZoneService(transactions: transactions)
     records = RecordService(transactions: transactions, searchEffort: configuration.searchEffort)
-    self.changeFeeds = changeFeeds
-    self.assets = assets
     shares = ShareService(transactions: transactions)
     shareAdministration = ShareAdministrationService(transactions: transactions)
     schemas = SchemaService(transactions: transactions)
@@ -242,13 +237,10 @@ public final class Store: Sendable {
     outbox = OutboxService(transactions: transactions, notificationLog: notificationLog)
     devices = DeviceService(transactions: transactions)
     deliveries = DeliveryService(transactions: transactions)
-    self.notificationLog = notificationLog
     courier = CourierService(transactions: transactions)
-    self.changeHistory = changeHistory
     accounts = AccountService(transactions: transactions)
     credentials = CredentialService(transactions: transactions)
     secrets = SecretService(transactions: transactions)
-    self.userDeletion = userDeletion
     adminAccess = AdminAccessService(transactions: transactions)
     administration = AdministrationService(transactions: transactions)
     maintenance = MaintenanceService(
@@ -267,17 +259,10 @@ public final class Store: Sendable {
     transactions.writer.queue.close()
     transactions.reads.close()
     fills.close()
-    cluster?.close()
+    servers?.close()
     limits?.queue.close()
     checkpointer?.close()
   }
-
-  /// The counts of the search cache, for metrics.
-  public var searchCacheCounts: SearchCacheCounts { searchCache.counts }
-
-  /// The entries that wait in memory for the index
-  /// (``StoreConfiguration/Tuning/unfiledNotifications``); 0 on PostgreSQL.
-  public var unfiledNotificationCount: Int { tail?.count ?? 0 }
 
   /// Returns whether a server has the store in this file open.
   public static func isServed(at path: String) -> Bool {
@@ -290,9 +275,7 @@ public final class Store: Sendable {
   }
 
   static func hasLog(at path: String) -> Bool {
-    // Without a log file, reading its size fails. The size then counts as 0.
-    let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
-    return log?[.size] as? Int ?? 0 > 0
+    AssetFiles.size(of: path + "-wal") ?? 0 > 0
   }
 
   /// Returns whether a server has the store open; false for a store in memory.

@@ -1,5 +1,4 @@
 import Measuring
-import StoreModel
 
 /// The measurements of a store at one moment. Counts begin when the store is opened.
 public struct StoreMetrics: Sendable {

@@ -46,14 +46,13 @@ struct StoreOpening {
   /// - Throws: ``StoreError/Code/cannotOpen`` if the store's file is missing or empty, and the folder
   ///   of its assets has files.
   private static func checkIsNotLost(_ path: String) throws {
-    // A file that is missing counts as empty.
-    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-    guard (attributes?[.size] as? Int ?? 0) == 0, !Store.hasLog(at: path),
+    let size = AssetFiles.size(of: path)
+    guard size ?? 0 == 0, !Store.hasLog(at: path),
       AssetFiles.hasFiles(inFolderAt: path + "-assets")
     else { return }
     throw StoreError(
       .cannotOpen,
-      "the store '\(path)' is \(attributes == nil ? "missing" : "empty"), but the files of its assets "
+      "the store '\(path)' is \(size == nil ? "missing" : "empty"), but the files of its assets "
         + "are in '\(path)-assets'. Put the store back, or restore a backup. To begin with an empty "
         + "store, move that folder away")
   }

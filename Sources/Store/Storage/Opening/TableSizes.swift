@@ -1,6 +1,5 @@
 import Foundation
 import SQLEngine
-import StoreModel
 import Synchronization
 
 /// The storage that the tables on PostgreSQL use, looked up in the background.

@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// A request to change records in the writer's transaction. If the client repeats it with the same

@@ -1,6 +1,3 @@
-import CloudKitModel
-import StoreModel
-
 /// A type stored as tagged fields, which ``code(_:)`` describes for encoding and decoding alike.
 ///
 /// Each field is a key, then its content, in the order of the tags. The key is the tag, shifted

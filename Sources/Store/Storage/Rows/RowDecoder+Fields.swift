@@ -1,5 +1,3 @@
-import CloudKitModel
-
 extension RowDecoder: RowCoder {
   /// A row inside a field of another row ends with that field, without this key.
   static var endKey: UInt8 { 0 }

@@ -18,6 +18,13 @@ extension SQLRow {
   }
 }
 
+extension SQLConnection {
+  /// Returns the number in the first column of the first row; 0 without a row.
+  func count(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int {
+    Int(try integer(statement, arguments) ?? 0)
+  }
+}
+
 extension ContainerPlace {
   /// Reads the first two columns.
   init(row: any SQLRow) throws {

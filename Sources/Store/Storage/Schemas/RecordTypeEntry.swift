@@ -1,6 +1,4 @@
 import CloudKitModel
-import SQLEngine
-import StoreModel
 
 /// A record type of a schema, in the cache of a connection (``Catalog``). A new field is added to
 /// the entry when a record with this field is saved.

@@ -53,18 +53,27 @@ struct RecordTypeTable: Table {
   /// nil also for a dropped type.
   ///
   /// - Complexity: O(1) once the type is cached. A missing type is not cached.
-  func type(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry? {
-    let key = Catalog.RecordTypeKey(
-      container: address.container, environment: address.environment, name: name)
+  func type(
+    named name: String, of container: String, in environment: ContainerEnvironment
+  ) throws -> RecordTypeEntry? {
+    let key = Catalog.RecordTypeKey(container: container, environment: environment, name: name)
     if let known = transaction.catalog.types[key] { return known }
     let number = try connection.integer(
-      sql.number, [.text(address.container), .text(address.environment.rawValue), .text(name)])
+      sql.number, [.text(container), .text(environment.rawValue), .text(name)])
     guard let number else { return nil }
     let entry = RecordTypeEntry(number: number, name: name)
     try load(entry)
     transaction.catalog.types[key] = entry
     transaction.catalog.typesByNumber[number] = entry
     return entry
+  }
+
+  func type(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry? {
+    try type(named: name, of: address.container, in: address.environment)
+  }
+
+  func numbers(ofTypesNamed names: Set<String>, at address: DatabaseAddress) throws -> Set<Int64> {
+    Set(try names.compactMap { try type(named: $0, at: address)?.number })
   }
 
   /// Also for a dropped type, because tombstones keep its number.
@@ -95,11 +104,9 @@ struct RecordTypeTable: Table {
   ) throws -> ContainerSchema {
     var schema = ContainerSchema(
       roles: try RoleTable(transaction: transaction).custom(of: container, in: environment))
-    let address = DatabaseAddress(
-      container: container, environment: environment, scope: .public, owner: nil)
     for name in try names(of: container, in: environment) where name != ContainerSchema.shareType {
       // Other processes add fields without raising the catalog version.
-      guard let entry = try type(named: name, at: address) else { continue }
+      guard let entry = try type(named: name, of: container, in: environment) else { continue }
       try loadFields(of: entry)
       schema.recordTypes[name] = entry.definition
     }
@@ -164,8 +171,9 @@ struct RecordTypeTable: Table {
   ) throws {
     let typeLimit = transaction.context.quotas[.recordTypes]
     if type == nil, typeLimit < .max {
-      let count = try self.count(of: address.container, in: address.environment)
-      if let count, count >= typeLimit {
+      let count = try connection.count(
+        sql.count, [.text(address.container), .text(address.environment.rawValue)])
+      if count >= typeLimit {
         throw transaction.context.quotas.refusal(
           of: .recordTypes, field: "recordType",
           "record '\(record.recordID)' would create record type '\(record.recordType)': "
@@ -182,14 +190,6 @@ struct RecordTypeTable: Table {
       "record '\(record.recordID)' would create \(newFields.count) new fields, '\(field)' among them: "
         + "record type '\(record.recordType)' has \(count), and the limit for fields that saving "
         + "creates is \(fieldLimit)")
-  }
-
-  /// Counts without dropped types. The result is never nil, because the statement always returns
-  /// one row.
-  private func count(of container: String, in environment: ContainerEnvironment) throws -> Int? {
-    try connection.first(sql.count, [.text(container), .text(environment.rawValue)]) {
-      $0.count(0)
-    }
   }
 
   /// The writer adds noted types to the ``SchemaCache`` after the commit. A type that was noted

@@ -4,14 +4,13 @@ import StoreModel
 /// The changes of a deployment or an import. ``SchemaModifier`` makes them.
 struct SchemaComparison {
   let transaction: StoreTransaction
+  private var schemas: RecordTypeTable { RecordTypeTable(transaction: transaction) }
 
   /// Adds the development schema to the production schema. Another type or encryption of a field
   /// is refused.
   func deployment(of container: String) throws -> SchemaOutcome {
-    let development = try RecordTypeTable(transaction: transaction).schema(
-      of: container, in: .development)
-    let production = try RecordTypeTable(transaction: transaction).schema(
-      of: container, in: .production)
+    let development = try schemas.schema(of: container, in: .development)
+    let production = try schemas.schema(of: container, in: .production)
     let types = SubscriptionTypeTable(transaction: transaction)
     let known = Set(try types.types(of: container, in: .production))
     var changes = production.changes(to: production.extended(by: development))
@@ -34,8 +33,7 @@ struct SchemaComparison {
   func importChanges(
     _ schema: ContainerSchema, of container: String
   ) throws -> [SchemaChange] {
-    let current = try RecordTypeTable(transaction: transaction).schema(
-      of: container, in: .development)
+    let current = try schemas.schema(of: container, in: .development)
     var target = schema
     for name in ContainerSchema.systemTypes where target.recordTypes[name] == nil {
       target.recordTypes[name] = current.recordTypes[name]
@@ -45,9 +43,7 @@ struct SchemaComparison {
 
   /// Returns nil if the schema does not have the type.
   func scan(ofType name: String, in container: String) throws -> TypeScan? {
-    let address = DatabaseAddress(
-      container: container, environment: .development, scope: .public, owner: nil)
-    return try RecordTypeTable(transaction: transaction).type(named: name, at: address).map {
+    try schemas.type(named: name, of: container, in: .development).map {
       TypeScan(type: $0, container: container, environment: .development, transaction: transaction)
     }
   }

@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// Changes to a container's schema in one environment, as ``SchemaComparison`` computes them. The
@@ -63,9 +62,7 @@ struct SchemaModifier {
 
   /// - Throws: ``StoreError/Code/notFound``.
   private func type(_ name: String) throws -> RecordTypeEntry {
-    let address = DatabaseAddress(
-      container: container, environment: environment, scope: .public, owner: nil)
-    guard let type = try types.type(named: name, at: address) else {
+    guard let type = try types.type(named: name, of: container, in: environment) else {
       throw StoreError(.notFound, "the schema no longer has record type '\(name)'; try again")
     }
     return type

@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// The schemas of containers, their security roles, and the members of roles.

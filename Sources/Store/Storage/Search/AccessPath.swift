@@ -64,6 +64,18 @@ struct AccessPath {
   }
 }
 
+extension AccessPath {
+  /// Creates a path through ranges of one field.
+  init(
+    field: Int64, _ ranges: [KeyRange] = [.everything], hasRepeats: Bool = false,
+    circle: Circle? = nil
+  ) {
+    self.init(
+      source: .stretches(ranges.map { IndexStretch(field: field, range: $0) }),
+      hasRepeats: hasRepeats, circle: circle)
+  }
+}
+
 /// A range of the keys of one field in the value index.
 struct IndexStretch {
   /// The field, or its words (``RecordTypeEntry/Field/tokenNumber``).

@@ -1,5 +1,3 @@
-import CloudKitModel
-
 /// A filter that excludes most candidates that cannot match, without reading their records. A
 /// *candidate* is a record that may match the query.
 ///

@@ -19,16 +19,10 @@ enum QueryContinuation: Equatable {
   /// One query of one caller in one database. If the caller may read more or fewer records than
   /// before, the scope is another one.
   struct Scope {
-    private let query: RecordQuery
-    private let database: DatabaseID
+    let query: RecordQuery
+    let database: DatabaseID
     /// All records, or only those that the caller created.
-    private let reach: RecordAccess.Reach
-
-    init(_ query: RecordQuery, in database: DatabaseID, reach: RecordAccess.Reach) {
-      self.query = query
-      self.database = database
-      self.reach = reach
-    }
+    let reach: RecordAccess.Reach
 
     var keyCount: Int { query.query.sortKeys.count }
 

@@ -21,10 +21,7 @@ extension RecordSearch {
       guard let field = type.field(for: filter.key), isIndexed(field, filter.key) else { continue }
       for found in filter.keyRanges(in: field.type) {
         guard !field.type.isList else {
-          paths.append(
-            AccessPath(
-              source: .stretches(found.map { IndexStretch(field: field.number, range: $0) }),
-              hasRepeats: true))
+          paths.append(AccessPath(field: field.number, found, hasRepeats: true))
           continue
         }
         let circle = Self.circle(of: filter)
@@ -36,12 +33,7 @@ extension RecordSearch {
         }
       }
     }
-    return paths
-      + ranges.map { field, ranges, circle in
-        AccessPath(
-          source: .stretches(ranges.map { IndexStretch(field: field.number, range: $0) }),
-          circle: circle)
-      }
+    return paths + ranges.map { AccessPath(field: $0.number, $1, circle: $2) }
   }
 
   /// The paths of filters on record names.
@@ -63,17 +55,13 @@ extension RecordSearch {
         return nil
       }
       let ranges = filter.excludedRanges(in: field.type)
-      guard !ranges.isEmpty else { return nil }
-      return AccessPath(
-        source: .stretches(ranges.map { IndexStretch(field: field.number, range: $0) }))
+      return ranges.isEmpty ? nil : AccessPath(field: field.number, ranges)
     }
   }
 
   /// Through the index of creation times.
   var pathToAll: AccessPath {
-    let field = type.field(for: .system(.createdTimestamp))
-    return AccessPath(
-      source: .stretches([IndexStretch(field: field?.number ?? 0, range: .everything)]))
+    AccessPath(field: type.field(for: .system(.createdTimestamp))?.number ?? 0)
   }
 
   /// The path of the field's filters, or through all values. nil for a field with lists, or of
@@ -82,8 +70,7 @@ extension RecordSearch {
     guard let field = type.field(for: key), isIndexed(field, key), !field.type.isList else {
       return nil
     }
-    return indexOfPath(along: key).map { paths[$0] }
-      ?? AccessPath(source: .stretches([IndexStretch(field: field.number, range: .everything)]))
+    return indexOfPath(along: key).map { paths[$0] } ?? AccessPath(field: field.number)
   }
 
   /// The index in ``paths``.

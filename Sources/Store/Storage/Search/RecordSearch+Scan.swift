@@ -121,14 +121,12 @@ extension RecordSearch {
   func count(_ path: AccessPath, upTo limit: Int) throws -> Int {
     var count = 0
     for stretch in path.stretches where count < limit {
-      let found = try transaction.connection.first(
+      count += try transaction.connection.count(
         ValueIndexTable.sql.probe,
         [
           .id(database), .integer(stretch.field), .bytes(stretch.range.lower),
           .bytes(stretch.range.upper), .count(limit - count),
-        ]
-      ) { $0.count(0) }
-      count += found ?? 0
+        ])
     }
     return count
   }

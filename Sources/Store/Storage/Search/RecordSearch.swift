@@ -57,7 +57,7 @@ struct RecordSearch {
       }
       return try ZoneTable(transaction: transaction).hasSeveral(in: database) ? number : nil
     }
-    let scope = QueryContinuation.Scope(query, in: database, reach: access.reach)
+    let scope = QueryContinuation.Scope(query: query, database: database, reach: access.reach)
     self.scope = scope
     continuation = try query.continuation.map {
       try QueryContinuation($0, of: scope, sealedBy: transaction.context.tokens)

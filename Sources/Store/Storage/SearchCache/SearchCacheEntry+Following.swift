@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 
 extension SearchCacheEntry {
   /// The entry in the state of a later version; nil if too many records were saved since. Each

@@ -100,7 +100,7 @@ struct ShareTable: Table {
   }
 
   func count() throws -> Int {
-    try connection.first(Self.sql.count, []) { $0.count(0) } ?? 0
+    try connection.count(Self.sql.count, [])
   }
 
   private func share(_ row: any SQLRow) throws -> StoredShare {

@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// The subscriptions of users, and the feed of their changes for servers that keep subscriptions in

@@ -58,7 +58,7 @@ struct SubscriptionTable: Table {
   }
 
   func count(of subscriber: String, in database: DatabaseID) throws -> Int {
-    try connection.first(Self.sql.count, [.id(database), .text(subscriber)]) { $0.count(0) } ?? 0
+    try connection.count(Self.sql.count, [.id(database), .text(subscriber)])
   }
 
   func contains(_ name: SubscriptionName, in database: DatabaseID) throws -> Bool {

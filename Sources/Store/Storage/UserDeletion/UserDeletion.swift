@@ -1,5 +1,4 @@
 import CloudKitModel
-import StoreModel
 
 /// The deletion of a user with all the user's data: the account, private databases, assets,
 /// subscriptions, devices and notifications.

@@ -1,6 +1,5 @@
 import CloudKitModel
 import KillPoints
-import SQLEngine
 import StoreModel
 
 /// The deletion of users with all their data, step by step, and the export of a user's data.
@@ -34,9 +33,8 @@ public struct UserDeletionService: Sendable {
         return known.deletion
       }
       try user.endAccess(at: timestamp, ordering: &orders, in: transaction)
-      let hash = UserDeletionTable.hash(of: user.userRecordName)
       let deletion = UserDeletion(
-        identifier: UserDeletionRow.identifier(for: hash),
+        identifier: UserDeletionTable.hash(of: user.userRecordName).prefix(8).hexadecimal,
         name: user.name, userRecordName: user.userRecordName, publicRecords: publicRecords,
         stage: .publicRows, done: 0, began: timestamp)
       try deletions.add(deletion, of: user.userRecordName)
@@ -114,7 +112,8 @@ public struct UserDeletionService: Sendable {
         return pending.deletion
       }
       guard row == pending, let user = row.user else { return row.deletion }
-      var step = UserDeletionStep(row, of: user, at: timestamp, in: transaction)
+      var step = UserDeletionStep(
+        row: row, user: user, timestamp: timestamp, transaction: transaction)
       return try step.run()
     }
   }
@@ -163,6 +162,23 @@ extension User {
         because: .unregistered, ordering: &orders)
     for place in UserTraces.accessColumns {
       try transaction.connection.run(place.deletion, [.text(userRecordName)])
+    }
+  }
+}
+
+/// The erasure of deleted data from a store in a file. SQLite overwrites deleted data
+/// (`secure_delete`), and the unused bytes of a page are cleared before the page is written
+/// (`BTreePage`). So deleted data remains only in the write-ahead log.
+///
+/// PostgreSQL needs no such step: `VACUUM` removes the deleted rows. Archives of its write-ahead
+/// log keep the rows until the archives expire.
+extension Transactions {
+  /// Copies and truncates the log, on the writer's thread, outside of a transaction. Returns false
+  /// while a connection reads from the log; try again later.
+  func eraseLog() async throws -> Bool {
+    try await withCheckedThrowingContinuation { continuation in
+      writer.queue.add(
+        ContinuationJob(continuation, isOutsideTransactions: true) { try $0.connection.eraseLog() })
     }
   }
 }

@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// One step of a user's deletion, in one transaction.
@@ -15,16 +14,6 @@ struct UserDeletionStep {
   /// The time of the changes that the step makes.
   let timestamp: Timestamp
   let transaction: StoreTransaction
-
-  init(
-    _ row: UserDeletionRow, of user: String, at timestamp: Timestamp,
-    in transaction: StoreTransaction
-  ) {
-    self.row = row
-    self.user = user
-    self.timestamp = timestamp
-    self.transaction = transaction
-  }
 
   /// The stage's database.
   var database: DatabaseID { DatabaseID(rawValue: row.database) }

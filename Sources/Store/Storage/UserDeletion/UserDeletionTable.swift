@@ -142,15 +142,10 @@ struct UserDeletionRow: Sendable, Equatable {
     hash = row.bytes(0)
     user = row.optionalText(1)
     deletion = UserDeletion(
-      identifier: Self.identifier(for: row.bytes(0)), name: row.optionalText(8),
+      identifier: row.bytes(0).prefix(8).hexadecimal, name: row.optionalText(8),
       userRecordName: row.optionalText(1), publicRecords: publicRecords, stage: stage,
       done: row.count(6), began: row.time(7))
     database = row.integer(4)
     position = row.integer(5)
-  }
-
-  /// Returns sixteen hexadecimal digits.
-  static func identifier(for hash: [UInt8]) -> String {
-    SQLValue.hexadecimal(Array(hash.prefix(8)))
   }
 }

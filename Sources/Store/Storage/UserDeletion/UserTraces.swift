@@ -1,5 +1,4 @@
 import SQLEngine
-import StoreModel
 
 /// The tables and columns that can have data of a user, for the deletion of users. Every table is
 /// named here; a test compares them with the schema.

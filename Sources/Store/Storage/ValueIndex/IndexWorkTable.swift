@@ -1,6 +1,5 @@
 import CloudKitModel
 import SQLEngine
-import StoreModel
 
 /// The table of the indexes that are being built or removed, with the progress of each.
 ///
@@ -45,8 +44,8 @@ struct IndexWorkTable: Table {
   ///   - indexNumber: negative for the index of the field's words.
   ///   - isWanted: true to build the index, false to remove it.
   func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
-    let isUnderWay = try connection.first(sql.exists, [.integer(indexNumber)]) { _ in true }
-    let phase: IndexWork.Phase = isWanted && isUnderWay == nil ? .building : .clearing
+    let isUnderWay = try connection.exists(sql.exists, [.integer(indexNumber)])
+    let phase: IndexWork.Phase = isWanted && !isUnderWay ? .building : .clearing
     try connection.run(sql.begin, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
   }
 

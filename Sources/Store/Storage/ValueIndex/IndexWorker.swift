@@ -29,10 +29,8 @@ struct IndexWorker {
   /// Returns nil if the record type was dropped from the schema.
   func scan(for pending: PendingIndex) throws -> TypeScan? {
     let work = pending.work
-    let address = DatabaseAddress(
-      container: work.container, environment: work.environment, scope: .public, owner: nil)
-    return try RecordTypeTable(transaction: transaction).type(named: work.recordType, at: address)
-      .map {
+    return try RecordTypeTable(transaction: transaction)
+      .type(named: work.recordType, of: work.container, in: work.environment).map {
         TypeScan(
           type: $0, container: work.container, environment: work.environment,
           transaction: transaction)
@@ -94,6 +92,38 @@ struct IndexWorker {
     } else {
       try IndexWorkTable(transaction: transaction).remove(&pending)
       try CounterTable(transaction: transaction).raiseCatalogVersion()
+    }
+  }
+}
+
+extension MaintenanceService {
+  /// Does a small step of the work on one index (``IndexWork``), in one transaction. Several
+  /// processes may call the method at the same time. Returns the progress; nil without work.
+  public func continueIndexWork() async throws -> IndexWork? {
+    // The read comes first, because there is almost never any work, and a read does not delay
+    // writers.
+    guard
+      let place = try await transactions.read({
+        try IndexWorkTable(transaction: $0).pending().first?.position.database
+      })
+    else {
+      return nil
+    }
+    let database = WriteLocks.database(DatabaseID(rawValue: place))
+    return try await transactions.write(
+      locking: .reference.union(database), rows: Int(Retention.batch)
+    ) { transaction in
+      guard var pending = try IndexWorkTable(transaction: transaction).pending().first else {
+        return nil
+      }
+      let worker = IndexWorker(transaction: transaction)
+      try worker.lockPlace(of: &pending)
+      switch pending.work.phase {
+      case .clearing?: try worker.clearSome(&pending)
+      case .building?: try worker.buildSome(&pending)
+      case nil: break
+      }
+      return pending.work
     }
   }
 }

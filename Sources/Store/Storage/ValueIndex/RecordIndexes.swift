@@ -1,4 +1,3 @@
-import CloudKitModel
 import StoreModel
 
 /// The indexes of records: the value index, the `deleteSelf` references, and the references to

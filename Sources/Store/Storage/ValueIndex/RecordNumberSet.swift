@@ -30,7 +30,16 @@ struct RecordNumberSet: Sendable {
   /// The number must be positive. Returns whether it is new.
   @discardableResult
   mutating func insert(_ number: Int64) -> Bool {
-    let block = Int(truncatingIfNeeded: number >> 10)
+    let place = start(ofBlock: Int(truncatingIfNeeded: number >> 10)) + Self.word(of: number)
+    let bit = Self.bit(of: number)
+    guard words[place] & bit == 0 else { return false }
+    words[place] |= bit
+    count += 1
+    return true
+  }
+
+  /// The first word of a block, which gets memory if it has none.
+  private mutating func start(ofBlock block: Int) -> Int {
     if block >= blocks.count {
       blocks.append(contentsOf: repeatElement(0, count: block + 1 - blocks.count))
     }
@@ -38,12 +47,7 @@ struct RecordNumberSet: Sendable {
       blocks[block] = UInt32(words.count)
       words.append(contentsOf: repeatElement(0, count: Self.wordsInBlock))
     }
-    let place = Int(blocks[block]) + Self.word(of: number)
-    let bit = Self.bit(of: number)
-    guard words[place] & bit == 0 else { return false }
-    words[place] |= bit
-    count += 1
-    return true
+    return Int(blocks[block])
   }
 
   /// Keeps the memory of the block. Returns whether the number was in the set.
@@ -61,16 +65,10 @@ struct RecordNumberSet: Sendable {
       self = other
       return
     }
-    if blocks.count < other.blocks.count {
-      blocks.append(contentsOf: repeatElement(0, count: other.blocks.count - blocks.count))
-    }
     for (block, start) in other.blocks.enumerated() where start != 0 {
-      if blocks[block] == 0 {
-        blocks[block] = UInt32(words.count)
-        words.append(contentsOf: repeatElement(0, count: Self.wordsInBlock))
-      }
+      let own = self.start(ofBlock: block)
       for offset in 0..<Self.wordsInBlock {
-        let place = Int(blocks[block]) + offset
+        let place = own + offset
         let new = other.words[Int(start) + offset] & ~words[place]
         words[place] |= new
         count += new.nonzeroBitCount

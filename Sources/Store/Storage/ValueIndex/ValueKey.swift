@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 
 /// The encoding of values in the value index: bytes whose order is that of the values.
 ///
@@ -24,9 +25,11 @@ enum ValueKey {
   /// none.
   static func keys(of value: RecordValue) -> [[UInt8]] {
     guard case .list(_, let elements) = value else { return key(of: value).map { [$0] } ?? [] }
-    let keys = Set(elements.compactMap { key(of: $0) })
-    return keys.count > listLimit
-      ? [longList] : keys.sorted { $0.lexicographicallyPrecedes($1) }
+    return limited(Set(elements.compactMap { key(of: $0) }))
+  }
+
+  private static func limited(_ keys: Set<[UInt8]>) -> [[UInt8]] {
+    keys.count > listLimit ? [longList] : keys.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
   /// Returns the key of a value that is no list.
@@ -77,9 +80,7 @@ enum ValueKey {
   /// Sorted, each once. A value with more than ``listLimit`` different words has only the key
   /// ``longList``.
   static func tokenKeys(of value: RecordValue) -> [[UInt8]] {
-    let keys = Set(TextTokens.of(value).map { key(of: $0) })
-    return keys.count > listLimit
-      ? [longList] : keys.sorted { $0.lexicographicallyPrecedes($1) }
+    limited(Set(TextTokens.of(value).map { key(of: $0) }))
   }
 
   /// Eight bytes: two for the band of latitude, four for the longitude, two for the latitude
@@ -97,13 +98,7 @@ enum ValueKey {
   /// step of longitude at most 0.01 m.
   static let locationError = 0.5
 
-  /// Up to ``locationError`` from the true location.
-  static func location(of key: IndexKey) -> Location {
-    let place = coordinates(of: key.head)
-    return Location(latitude: place.latitude, longitude: place.longitude)
-  }
-
-  /// Degrees of a key given as ``IndexKey/head``.
+  /// Degrees of a key given as ``IndexKey/head``, up to ``locationError`` from the true location.
   static func coordinates(of key: UInt64) -> (latitude: Double, longitude: Double) {
     let band = key >> 48
     let longitude = key >> 16 & UInt64(UInt32.max)
@@ -135,4 +130,40 @@ enum ValueKey {
   private static func append(_ bits: UInt64, to bytes: inout [UInt8]) {
     withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
   }
+}
+
+/// A key of ``ValueKey``. One of at most eight bytes, such as that of a number or a location,
+/// needs no memory of its own.
+struct IndexKey: Hashable {
+  /// Eight bytes in big-endian order, padded with zeros.
+  let head: UInt64
+  /// The length in bytes.
+  let count: Int
+  /// The bytes after ``head``.
+  private let rest: [UInt8]
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    count = bytes.count
+    if bytes.count >= 8 {
+      head = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+      rest = bytes.count > 8 ? Array(bytes[8...]) : []
+    } else {
+      var head: UInt64 = 0
+      for byte in bytes { head = head << 8 | UInt64(byte) }
+      self.head = head << UInt64(8 * (8 - bytes.count))
+      rest = []
+    }
+  }
+
+  init(_ bytes: [UInt8]) {
+    self = bytes.withUnsafeBytes { IndexKey($0) }
+  }
+
+  var bytes: [UInt8] {
+    withUnsafeBytes(of: head.bigEndian) { Array($0.prefix(count)) } + rest
+  }
+}
+
+extension SQLRow {
+  func key(_ column: Int32) -> IndexKey { IndexKey(buffer(column)) }
 }

@@ -1,5 +1,4 @@
 import CloudKitModel
-import SQLEngine
 import StoreModel
 
 /// The zones of databases: their creation, deletion and listing.

@@ -13,9 +13,7 @@ public struct AdminKey: Sendable, Hashable {
   public var revoked: Timestamp?
 
   /// The name of the key for people: the first 16 hexadecimal digits of its hash.
-  public var identifier: String {
-    hash.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
+  public var identifier: String { hash.prefix(8).hexadecimal }
 
   /// Creates a key from the SHA-256 hash of its text.
   public init(hash: [UInt8], label: String, created: Timestamp, revoked: Timestamp? = nil) {

@@ -76,3 +76,15 @@ public struct WakeUps: Sendable, Hashable {
     self.isWhole = isWhole
   }
 }
+
+/// The identity of a server that has a shared store open. Each registration gets a new ID, also
+/// that of a server whose earlier registration expired.
+public struct ServerID: RawRepresentable, Sendable, Hashable {
+  /// The number of the row in the table `servers`.
+  public var rawValue: Int64
+
+  /// Restores an ID from its number.
+  public init(rawValue: Int64) {
+    self.rawValue = rawValue
+  }
+}

@@ -1,19 +1,5 @@
 import CloudKitModel
 
-/// API tokens and server-to-server keys, revoked ones too.
-public struct ProgramCredentials: Sendable, Hashable {
-  /// The API tokens, which web apps send.
-  public var apiTokens: [APIToken]
-  /// The public keys with which programs sign their requests.
-  public var serverKeys: [ServerKey]
-
-  /// Creates a list of credentials.
-  public init(apiTokens: [APIToken] = [], serverKeys: [ServerKey] = []) {
-    self.apiTokens = apiTokens
-    self.serverKeys = serverKeys
-  }
-}
-
 /// A token that identifies a web app (`ckAPIToken`), of which the store has only the hash.
 ///
 /// After the registration of the first token for a container's environment, requests for it need a
@@ -46,9 +32,7 @@ public struct APIToken: Sendable, Hashable {
   public var revoked: Timestamp?
 
   /// The token's name for people: the first 16 hexadecimal digits of its hash.
-  public var identifier: String {
-    hash.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
+  public var identifier: String { hash.prefix(8).hexadecimal }
 
   /// Creates a token from the SHA-256 hash of its text. The defaults permit any origin.
   public init(

@@ -1,4 +1,3 @@
-import CloudKitModel
 import Cryptography
 import Foundation
 import Synchronization
@@ -176,5 +175,12 @@ package final class ChangeTags: Sendable {
       $0.encrypt(UInt64(bitPattern: database.rawValue), UInt64(bitPattern: version)).high
     }
     return String(sealed, radix: 36)
+  }
+}
+
+extension Sequence<UInt8> {
+  /// The bytes as lower-case hexadecimal digits, two for each byte.
+  package var hexadecimal: String {
+    map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

@@ -113,7 +113,9 @@ struct DispatchWorld: Sendable {
   /// changed.
   func readLog() async throws -> [String] {
     var lines: [String] = []
-    while let next = try await store.courier.nextCourierEntry(forToken: Self.reader) {
+    while let next = try await store.courier.courierEntries(
+      forToken: Self.reader, after: CourierPosition(), limit: 1
+    ).first {
       lines.append(Self.line(next.entry))
       try await store.courier.acknowledgeCourierEntries([next.entry], forToken: Self.reader)
     }

@@ -120,8 +120,12 @@ struct DispatcherTests {
       try await world.save("n")
       try await eventually("both must fire") { running.lines.count == 2 }
       await running.dispatcher.stop()
-      let alice = try await world.store.courier.nextCourierEntry(forToken: World.reader)
-      let bob = try await world.store.courier.nextCourierEntry(forToken: "bob-reader")
+      let alice = try await world.store.courier.courierEntries(
+        forToken: World.reader, after: CourierPosition(), limit: 1
+      ).first
+      let bob = try await world.store.courier.courierEntries(
+        forToken: "bob-reader", after: CourierPosition(), limit: 1
+      ).first
       #expect(alice?.entry.notification.subscriber == World.alice)
       #expect(bob?.entry.notification.subscriber == World.bob)
       #expect(

@@ -267,7 +267,9 @@ private struct RandomHistory {
       for (token, device) in try await known(of: person, at: service) where device.kind == .courier
       {
         var given: Set<Int64> = []
-        while let next = try await service.store.courier.nextCourierEntry(forToken: token) {
+        while let next = try await service.store.courier.courierEntries(
+          forToken: token, after: CourierPosition(), limit: 1
+        ).first {
           given.insert(next.entry.sequence)
           try await service.store.courier.acknowledgeCourierEntries([next.entry], forToken: token)
         }

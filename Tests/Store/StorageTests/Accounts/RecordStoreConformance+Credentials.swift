@@ -3,6 +3,8 @@ import Foundation
 import StoreModel
 import Testing
 
+@testable import Storage
+
 extension RecordStoreConformance {
   struct Credentials {
     static let engines = StoreEngine.allCases

@@ -5,6 +5,6 @@ import Testing
 extension Store {
   /// The cluster services of a store that several servers may open.
   var sharedCluster: ClusterService {
-    get throws { try #require(cluster) }
+    get throws { try #require(servers) }
   }
 }

@@ -20,7 +20,8 @@ struct CourierAnswersTests {
   }
 
   private func next(_ test: TestStore) async throws -> CourierEntry? {
-    try await test.store.courier.nextCourierEntry(forToken: "web")
+    try await test.store.courier.courierEntries(forToken: "web", after: CourierPosition(), limit: 1)
+      .first
   }
 
   private func name(_ entry: CourierEntry?) -> String? {

@@ -69,7 +69,8 @@ struct CourierEntryCacheTests {
       for name in ["a", "b"] { try await test.save(name) }
       try await test.dispatch()
       let courier = test.store.courier
-      let first = try #require(try await courier.nextCourierEntry(forToken: "one"))
+      let first = try #require(
+        try await courier.courierEntries(forToken: "one", after: CourierPosition(), limit: 1).first)
       try await courier.acknowledgeCourierEntries([first.entry], forToken: "one")
       try await test.register("two", kind: .courier)
       try await test.save("c")

@@ -25,7 +25,10 @@ extension RecordStoreConformance {
         for reader in ["web", "pages"] {
           try await test.register(reader, kind: .courier, device: "tab", at: 2)
         }
-        #expect(try await store.courier.nextCourierEntry(forToken: "web") == nil)
+        #expect(
+          try await store.courier.courierEntries(
+            forToken: "web", after: CourierPosition(), limit: 1
+          ).first == nil)
         try await test.save("own", device: "tab")
         try await test.save("first", device: "other")
         try await test.dispatch(at: 3)
@@ -35,8 +38,13 @@ extension RecordStoreConformance {
         try await test.dispatch(at: 5)
         var names: [String?] = []
         var badges: [Int?] = []
-        while let next = try await store.courier.nextCourierEntry(forToken: "web") {
-          #expect(try await store.courier.nextCourierEntry(forToken: "web") == next)
+        while let next = try await store.courier.courierEntries(
+          forToken: "web", after: CourierPosition(), limit: 1
+        ).first {
+          #expect(
+            try await store.courier.courierEntries(
+              forToken: "web", after: CourierPosition(), limit: 1
+            ).first == next)
           names.append(next.entry.notification.change.record?.recordID.recordName)
           badges.append(next.badge)
           try await store.courier.acknowledgeCourierEntries([next.entry], forToken: "web")
@@ -60,12 +68,22 @@ extension RecordStoreConformance {
         for entries in [Array(page.prefix(2)), page, page] {
           try await store.courier.acknowledgeCourierEntries(entries, forToken: "pages")
         }
-        #expect(try await store.courier.nextCourierEntry(forToken: "pages") == nil)
+        #expect(
+          try await store.courier.courierEntries(
+            forToken: "pages", after: CourierPosition(), limit: 1
+          ).first == nil)
         try await test.save("fourth")
         try await test.dispatch(at: 6)
-        #expect(try await store.courier.nextCourierEntry(forToken: "pages")?.badge == 3)
         #expect(
-          await storeError { _ = try await store.courier.nextCourierEntry(forToken: "none") }
+          try await store.courier.courierEntries(
+            forToken: "pages", after: CourierPosition(), limit: 1
+          ).first?.badge == 3)
+        #expect(
+          await storeError {
+            _ = try await store.courier.courierEntries(
+              forToken: "none", after: CourierPosition(), limit: 1
+            ).first
+          }
             == .notFound)
       }
     }

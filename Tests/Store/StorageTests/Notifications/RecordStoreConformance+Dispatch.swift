@@ -347,10 +347,16 @@ extension RecordStoreConformance {
         #expect(
           try await store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 9).count == 2)
         try await store.maintenance.trim(at: TestStore.time(29 * day))
-        #expect(try await store.courier.nextCourierEntry(forToken: "web") != nil)
+        #expect(
+          try await store.courier.courierEntries(
+            forToken: "web", after: CourierPosition(), limit: 1
+          ).first != nil)
         #expect(try await store.devices.registrations(ofToken: "old", kind: .courier).isEmpty)
         try await store.maintenance.trim(at: TestStore.time(31 * day))
-        #expect(try await store.courier.nextCourierEntry(forToken: "web") == nil)
+        #expect(
+          try await store.courier.courierEntries(
+            forToken: "web", after: CourierPosition(), limit: 1
+          ).first == nil)
         #expect(try await store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 9).isEmpty)
         #expect(try await test.nextDeliveryTime(after: TestStore.time(-9)) == nil)
 
@@ -364,7 +370,10 @@ extension RecordStoreConformance {
         }
         try await test.dispatch(at: 31 * day)
         try await store.maintenance.trim(at: TestStore.time(31 * day))
-        let oldest = try #require(try await store.courier.nextCourierEntry(forToken: "web"))
+        let oldest = try #require(
+          try await store.courier.courierEntries(
+            forToken: "web", after: CourierPosition(), limit: 1
+          ).first)
         #expect(oldest.entry.notification.change.record?.recordID.recordName == "n1")
       }
     }

@@ -86,7 +86,9 @@ extension RecordStoreConformance {
         _ = try await test.mark([result.logged[0].notification.change.notificationID], at: 2)
         let due = try await test.store.deliveries.dueDeliveries(at: TestStore.time(3), limit: 9)
         #expect(due == result.deliveries)
-        let next = try await test.store.courier.nextCourierEntry(forToken: "web")
+        let next = try await test.store.courier.courierEntries(
+          forToken: "web", after: CourierPosition(), limit: 1
+        ).first
         #expect(next?.entry == result.logged[0])
       }
     }
@@ -215,7 +217,10 @@ extension RecordStoreConformance {
           "\($0.device.token) \($0.badge ?? -1)"
         }
         #expect(badges.sorted() == ["aa 8", "bb 8", "cc 1"])
-        #expect(try await test.store.courier.nextCourierEntry(forToken: "web")?.badge == 8)
+        #expect(
+          try await test.store.courier.courierEntries(
+            forToken: "web", after: CourierPosition(), limit: 1
+          ).first?.badge == 8)
       }
     }
   }

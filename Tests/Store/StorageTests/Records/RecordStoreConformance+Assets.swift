@@ -328,7 +328,7 @@ extension RecordStoreConformance {
 extension TestStore {
   /// Stands for the SHA-256 that the server counts.
   static func checksum(_ content: String) -> String {
-    SQLValue.hexadecimal(SHA256.hash(content.utf8))
+    SHA256.hash(content.utf8).hexadecimal
   }
 
   static func announced(

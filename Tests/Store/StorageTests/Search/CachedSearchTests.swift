@@ -126,8 +126,8 @@ struct CachedSearchTests {
         try await test.save(name, ["text": .string("the deep sea")])
       }
       #expect(try await names() == ["n1", "n3", "n5"])
-      #expect(store.searchCacheCounts.lists >= 3)
-      let made = store.searchCacheCounts.made
+      #expect(store.searchCache.counts.lists >= 3)
+      let made = store.searchCache.counts.made
       try await test.save("n3", ["text": .string("the sea")])
       try await test.save("n4", ["text": .string("a sea, and deep")])
       #expect(try await names() == ["n1", "n4", "n5"])
@@ -137,8 +137,8 @@ struct CachedSearchTests {
       #expect(try await names() == ["n4"])
       _ = try await test.delete("n4")
       #expect(try await names() == [])
-      #expect(store.searchCacheCounts.made == made)
-      #expect(store.searchCacheCounts.givenUp == 0)
+      #expect(store.searchCache.counts.made == made)
+      #expect(store.searchCache.counts.givenUp == 0)
     }
   }
 
@@ -156,7 +156,7 @@ struct CachedSearchTests {
         return rankings.count.load(ordering: .relaxed) > 0
       }
       #expect(rankings.count.load(ordering: .relaxed) == 1)
-      let counts = store.searchCacheCounts
+      let counts = store.searchCache.counts
       #expect(counts.columns > 0 && counts.made > 0 && counts.size > 0)
       try await test.save("n2", ["k": .int64(100)])
       #expect(try await names(test) == ["n2", "n7", "n6"])

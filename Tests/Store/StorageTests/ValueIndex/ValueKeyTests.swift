@@ -75,7 +75,8 @@ struct ValueKeyTests {
         "ring of seed \(seed), round \(round): \(center) \(other)")
       #expect(
         zip(ring, ring.dropFirst()).allSatisfy { $0.upper.lexicographicallyPrecedes($1.lower) })
-      let told = ValueKey.location(of: IndexKey(keys[0]))
+      let place = ValueKey.coordinates(of: IndexKey(keys[0]).head)
+      let told = Location(latitude: place.latitude, longitude: place.longitude)
       #expect(told.distance(to: other) <= ValueKey.locationError, "\(other)")
     }
   }

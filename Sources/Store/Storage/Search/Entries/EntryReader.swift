@@ -1,4 +1,3 @@
-import CloudKitModel
 import SQLEngine
 
 /// A reader of the index entries on a path (``AccessPath``), in their order, without their records.
@@ -211,4 +210,87 @@ struct IndexEntryPlace {
   var stretch: Int
   var key: IndexKey
   var number: Int64
+}
+
+/// The ends of a range of the value index, by which a search estimates which fraction of the range
+/// a reader has read.
+struct EntrySpan {
+  var first: AccessPath.Position
+  var last: AccessPath.Position
+
+  /// The estimated fraction (0–1) of entries before an entry, as if keys, or the numbers of one
+  /// key, were spread evenly.
+  func share(before entry: AccessPath.Position) -> Double? {
+    if first.key == last.key {
+      let width = Double(last.number - first.number)
+      return width > 0 ? Double(entry.number - first.number) / width : nil
+    }
+    // All keys of the range begin with the same bytes, so the estimate starts after these.
+    let common = zip(first.key, last.key).prefix { $0 == $1 }.count
+    let start = Self.word(of: first.key, from: common)
+    // The subtraction uses integers, because two neighbours may differ in the last bits only, which
+    // a `Double` would lose.
+    let passed = Self.word(of: entry.key, from: common) &- start
+    let width = Self.word(of: last.key, from: common) &- start
+    return passed > 0 ? min(1, Double(passed) / Double(width)) : nil
+  }
+
+  /// Eight bytes of a key as a number. Bytes after the end count as 0.
+  private static func word(of key: [UInt8], from start: Int) -> UInt64 {
+    (start..<start + 8).reduce(0) { $0 << 8 | UInt64($1 < key.count ? key[$1] : 0) }
+  }
+}
+
+/// The statements that read entries of the value index. The argument `$1` is the database, `$2` the
+/// number of the field, `$5` the most entries, and `$6` the zone.
+///
+/// A position is a key and a record number. A statement that compares both together takes twice
+/// the time for each entry. So one statement reads the entries with the key of the position, and
+/// another those with later keys.
+///
+/// To search one zone, a statement skips the entries of others, which contain their zones.
+struct EntrySelection {
+  /// The part of a range that a statement reads.
+  enum Span {
+    /// Keys from `$3` to `$4`, both inclusive.
+    case whole
+    /// The key `$3`, and record numbers after `$4`.
+    case oneKey
+    /// Keys from `$3` to `$4`, without the key at which reading began: `$3` in ascending order,
+    /// `$4` in descending order.
+    case rest
+  }
+
+  /// There are twelve statements, so that each connection prepares each once. In descending order,
+  /// the numbers of ``Span/oneKey`` are below `$4`.
+  func callAsFunction(_ span: Span, isDescending: Bool, inZone: Bool) -> Statement {
+    let statements =
+      switch span {
+      case .whole: whole
+      case .oneKey: oneKey
+      case .rest: rest
+      }
+    return statements[(isDescending ? 2 : 0) + (inZone ? 1 : 0)]
+  }
+
+  private let whole = statements(
+    up: "value_key >= $3 AND value_key <= $4", down: "value_key >= $3 AND value_key <= $4")
+  private let oneKey = statements(
+    up: "value_key = $3 AND record_number > $4", down: "value_key = $3 AND record_number < $4")
+  private let rest = statements(
+    up: "value_key > $3 AND value_key <= $4", down: "value_key >= $3 AND value_key < $4")
+
+  /// Upwards, then downwards, each for all zones and for one.
+  private static func statements(up: String, down: String) -> [Statement] {
+    [(up, "value_key, record_number"), (down, "value_key DESC, record_number DESC")].flatMap {
+      condition, order in
+      ["", " AND zone_number = $6"].map { zone in
+        Statement(
+          """
+          SELECT record_number, value_key FROM value_index WHERE database_id = $1
+            AND field_number = $2 AND \(condition)\(zone) ORDER BY \(order) LIMIT $5
+          """)
+      }
+    }
+  }
 }

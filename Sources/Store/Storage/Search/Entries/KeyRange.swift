@@ -1,20 +1,9 @@
-import CloudKitModel
-
 /// A range of the keys of one field, with both ends, in the order of bytes (``ValueKey``).
 struct KeyRange: Equatable {
   var lower: [UInt8]
   var upper: [UInt8]
 
   static let everything = KeyRange(lower: [], upper: ValueKey.greatest)
-
-  init(lower: [UInt8], upper: [UInt8]) {
-    self.lower = lower
-    self.upper = upper
-  }
-
-  init(_ key: [UInt8]) {
-    self.init(lower: key, upper: key)
-  }
 
   /// The eight-byte keys in the range, as numbers.
   var numbers: ClosedRange<UInt64>? {
@@ -38,6 +27,10 @@ struct KeyRange: Equatable {
 }
 
 extension KeyRange {
+  init(_ key: [UInt8]) {
+    self.init(lower: key, upper: key)
+  }
+
   /// Ordered and disjoint ranges with the keys of all given ranges.
   ///
   /// - Complexity: O(*n* log *n*) for *n* ranges.

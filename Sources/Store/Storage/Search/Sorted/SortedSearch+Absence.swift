@@ -1,5 +1,3 @@
-import CloudKitModel
-
 extension SortedSearch {
   /// Visits the records without a value for a sort key, after those with a value, in the order of
   /// the next sort keys. `start` is the last record of the previous page, if it has the shared
@@ -32,10 +30,7 @@ extension SortedSearch {
     }
     if let field {
       try sieve.push(
-        SearchCondition(
-          AccessPath(
-            source: .stretches([IndexStretch(field: field.number, range: .everything)])),
-          excludes: true), in: search)
+        SearchCondition(AccessPath(field: field.number), excludes: true), in: search)
       try sieve.completeLast(in: search)
     }
     defer { if field != nil { sieve.pop() } }

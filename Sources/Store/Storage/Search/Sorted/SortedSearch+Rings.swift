@@ -44,10 +44,7 @@ extension SortedSearch {
       let before = sieve.passed
       let isFull = try collectRing(
         AccessPath(
-          source: .stretches(
-            try ranges(of: ring, on: path, field: field)
-              .map { IndexStretch(field: field, range: $0) }),
-          circle: path.circle),
+          field: field, try ranges(of: ring, on: path, field: field), circle: path.circle),
         around: origin, beyond: inner, within: outer, level: level)
       if isFull { return true }
       if outer >= end { return false }
@@ -79,8 +76,11 @@ extension SortedSearch {
     }
     let whole = ring.wholeBands
     let few = ring.bands.count * 16
-    let path = AccessPath(source: .stretches([IndexStretch(field: field, range: whole)]))
-    if ring.bands.count > 16, try search.count(path, upTo: few) < few { return [whole] }
+    if ring.bands.count > 16,
+      try search.count(AccessPath(field: field, [whole]), upTo: few) < few
+    {
+      return [whole]
+    }
     return ring.ranges
   }
 

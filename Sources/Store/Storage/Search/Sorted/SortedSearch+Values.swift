@@ -1,5 +1,3 @@
-import CloudKitModel
-
 extension SortedSearch {
   /// Visits the records of a walk in the order of a field's values, as the sort key says. `start`
   /// is the last record of the previous page, if it has the shared values of the walk. Returns

@@ -1,16 +1,5 @@
 import CloudKitModel
-
-/// The identity of a server that has a shared store open. Each registration gets a new ID, also
-/// that of a server whose earlier registration expired.
-public struct ServerID: RawRepresentable, Sendable, Hashable {
-  /// The number of the row in the table `servers`.
-  public var rawValue: Int64
-
-  /// Restores an ID from its number.
-  public init(rawValue: Int64) {
-    self.rawValue = rawValue
-  }
-}
+import StoreModel
 
 /// A registered server. Its registration may have expired, if no server has removed it yet.
 public struct RegisteredServer: Sendable, Hashable {
@@ -20,12 +9,6 @@ public struct RegisteredServer: Sendable, Hashable {
   public var description: String
   /// The time at which the registration expires unless the server renews it, by the store's clock.
   public var aliveUntil: Timestamp
-
-  package init(id: ServerID, description: String, aliveUntil: Timestamp) {
-    self.id = id
-    self.description = description
-    self.aliveUntil = aliveUntil
-  }
 }
 
 /// The result of a renewal: the other servers of the cluster.
@@ -34,8 +17,6 @@ public struct ServerRenewal: Sendable, Hashable {
   public var others: [RegisteredServer] = []
   /// Expired servers that this renewal removed.
   public var gone: [ServerID] = []
-
-  package init() {}
 }
 
 /// A registered server with the number of its leases, at one moment. A lease is the right to
@@ -53,15 +34,4 @@ public struct ListedServer: Sendable, Hashable {
   /// The leases with a pending wake-up: another process has committed changes, and this server has
   /// not cleared the mark yet.
   public var pendingWakeUps: Int
-
-  package init(
-    id: ServerID, description: String, secondsLeft: Double, leasedDatabases: Int,
-    pendingWakeUps: Int
-  ) {
-    self.id = id
-    self.description = description
-    self.secondsLeft = secondsLeft
-    self.leasedDatabases = leasedDatabases
-    self.pendingWakeUps = pendingWakeUps
-  }
 }
