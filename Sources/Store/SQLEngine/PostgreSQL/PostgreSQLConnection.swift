@@ -323,7 +323,7 @@ package final class PostgreSQLConnection: SQLConnection {
   /// Comes before the statement's arguments are set, because other statements may run first.
   func pass(_ statement: Statement) throws -> PostgreSQLStatement {
     let known = known(statement)
-    if let gate { try gate.pass(known.effects(at: gate)) }
+    try gate?.pass(known.text, &known.effects)
     return known
   }
 

@@ -6,7 +6,8 @@ final class PostgreSQLStatement {
   /// The highest number of a parameter; 0 without parameters.
   let argumentCount: Int
   var isPrepared = false
-  private var effects: StatementEffects?
+  /// Decides how the statement passes the gate.
+  var effects: StatementEffects?
 
   init(_ text: String, number: Int) {
     self.text = text
@@ -14,11 +15,5 @@ final class PostgreSQLStatement {
     argumentCount =
       text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).dropFirst()
       .compactMap { Int(Substring($0.prefix { (0x30...0x39).contains($0) })) }.max() ?? 0
-  }
-
-  func effects(at gate: StatementGate) -> StatementEffects {
-    let known = effects ?? StatementEffects(of: text, at: gate)
-    effects = known
-    return known
   }
 }

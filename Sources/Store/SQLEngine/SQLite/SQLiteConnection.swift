@@ -243,7 +243,7 @@ package final class SQLiteConnection: SQLConnection {
       let size = statement.kinds.count * count
       guard let text = text?.text, rows.count - next >= size else { continue }
       let prepared = try self.statement(for: text)
-      try gate?.pass(prepared.effects)
+      try gate?.pass(text, &prepared.effects)
       // Bound arguments point into this memory. They are not read after the reset: the next run binds
       // every argument anew.
       try rows.memory.withUnsafeBytes { memory in
@@ -309,7 +309,7 @@ package final class SQLiteConnection: SQLConnection {
   private func prepare(_ text: String, _ arguments: [SQLValue]) throws -> SQLiteStatement {
     let statement = try statement(for: text)
     // Other statements may run here, so the arguments are bound afterwards.
-    try gate?.pass(statement.effects)
+    try gate?.pass(text, &statement.effects)
     guard statement.bind(arguments) else {
       let error = failure(text)
       statement.reset()
@@ -335,7 +335,7 @@ package final class SQLiteConnection: SQLConnection {
     let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
     guard sqlite3_prepare_v3(handle, text, -1, flags, &pointer, nil) == SQLITE_OK, let pointer
     else { throw failure(text) }
-    return SQLiteStatement(pointer, StatementEffects(of: text, at: gate))
+    return SQLiteStatement(pointer)
   }
 
   /// The error of SQLite's extended result code. Damage and failed syncs are also recorded in

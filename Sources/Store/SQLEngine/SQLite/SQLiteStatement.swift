@@ -8,11 +8,10 @@ final class SQLiteStatement: SQLRow {
   /// order of their first use in the text.
   private let argumentIndexes: [Int]
   /// Decides how the statement passes the gate.
-  let effects: StatementEffects
+  var effects: StatementEffects?
 
-  init(_ pointer: OpaquePointer, _ effects: StatementEffects) {
+  init(_ pointer: OpaquePointer) {
     self.pointer = pointer
-    self.effects = effects
     argumentIndexes = (0..<sqlite3_bind_parameter_count(pointer)).map { parameter in
       let name = sqlite3_bind_parameter_name(pointer, parameter + 1).map { String(cString: $0) }
       return (name.flatMap { Int($0.dropFirst()) } ?? Int(parameter) + 1) - 1

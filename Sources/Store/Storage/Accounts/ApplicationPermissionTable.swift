@@ -52,7 +52,7 @@ struct ApplicationPermissionTable: Table {
     _ permission: ApplicationPermission, to status: ApplicationPermission.Status,
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) throws {
-    try connection.run(
+    try decide(
       sql.set,
       [
         .text(container), .text(environment.rawValue), .text(permission.rawValue),

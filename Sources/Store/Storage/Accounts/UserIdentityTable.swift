@@ -21,7 +21,7 @@ struct UserIdentityTable: Table {
   /// The caller must have checked, in the same transaction, that no user has the identity.
   /// Otherwise the statement fails.
   func bind(_ identity: IssuedIdentity, to user: User, at timestamp: Timestamp) throws {
-    try connection.run(
+    try decide(
       sql.add,
       [
         .text(identity.issuer), .text(identity.subject), .text(user.userRecordName),

@@ -84,8 +84,8 @@ struct WebAuthTokenTable: Table {
     let token = try connection.first(sql.session, [.bytes(hash)]) { ($0.bytes(0), $0.integer(1)) }
     guard let (sessionID, created) = token else { return false }
     if let olderExpire {
-      try connection.run(sql.use, [.bytes(hash)])
-      try connection.run(sql.endOlder, [.bytes(sessionID), .integer(created), .time(olderExpire)])
+      try decide(sql.use, [.bytes(hash)])
+      try decide(sql.endOlder, [.bytes(sessionID), .integer(created), .time(olderExpire)])
     }
     if let successor { try add(successor) }
     return true

@@ -53,8 +53,29 @@ struct AssetTable: Table {
     try connection.exists(Self.sql.exists, [.id(database), .text(checksum)])
   }
 
-  func size(ofChecksum checksum: String, in database: DatabaseID) throws -> Int64? {
-    try connection.integer(Self.sql.size, [.id(database), .text(checksum)])
+  /// A row of `assets`, as far as a save needs it.
+  struct File {
+    /// In bytes.
+    var size: Int64
+    var isHeld: Bool
+  }
+
+  func file(ofChecksum checksum: String, in database: DatabaseID) throws -> File? {
+    let key = WriteSet.AssetKey(database: database, checksum: checksum)
+    if let known = transaction.writes.assets[key] { return known.row }
+    // No decided statement changes an unknown file.
+    let file = try transaction.besidesDecisions {
+      try connection.first(sql.size, [.id(database), .text(checksum)]) {
+        File(size: $0.integer(0), isHeld: $0.isNull(1))
+      }
+    }
+    if transaction.isWriting { transaction.writes.assets.note(file, for: key) }
+    return file
+  }
+
+  private func decide(_ file: File?, ofChecksum checksum: String, in database: DatabaseID) {
+    transaction.writes.assets.decide(
+      file, for: WriteSet.AssetKey(database: database, checksum: checksum))
   }
 
   func name(forChecksum checksum: String, in database: DatabaseID) throws -> AssetName? {
@@ -94,8 +115,11 @@ struct AssetTable: Table {
       throw ItemFailure(.notFound, "the upload no longer exists; request a new URL")
     }
     let added = try connection.run(
-      Self.sql.add, [.id(database), .text(file.checksum), .text(name), .integer(file.size)])
-    guard added == 0 else { return true }
+      sql.add, [.id(database), .text(file.checksum), .text(name), .integer(file.size)])
+    guard added == 0 else {
+      decide(File(size: file.size, isHeld: false), ofChecksum: file.checksum, in: database)
+      return true
+    }
     try dispose(ofFile: name, unlessKeptIn: database)
     return false
   }
@@ -111,36 +135,37 @@ struct AssetTable: Table {
   ) throws {
     let before = old?.record.assetHoldings ?? []
     let after = new?.record.assetHoldings ?? []
-    if let new {
-      for holding in after.subtracting(before) { try add(holding, of: new, in: database) }
+    guard let number = (new ?? old)?.number, before != after else { return }
+    func key(_ holding: AssetHolding) -> [SQLValue] {
+      [.id(database), .text(holding.checksum), .integer(number), .text(holding.fieldName)]
     }
-    if let old {
-      for holding in before.subtracting(after) { try remove(holding, of: old, in: database) }
+    let (added, removed) = (after.subtracting(before), before.subtracting(after))
+    for holding in added {
+      try hold(holding.checksum, in: database)
+      try decide(sql.addReference, key(holding))
     }
-  }
-
-  /// If `assets` has no row for the checksum, the method only adds the holding, and counts no
-  /// bytes.
-  private func add(
-    _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
-  ) throws {
-    try connection.run(
-      Self.sql.addReference,
-      [.id(database), .text(holding.checksum), .integer(stored.number), .text(holding.fieldName)])
-    let taken = try connection.integer(Self.sql.hold, [.id(database), .text(holding.checksum)])
-    if let taken {
-      try DatabaseTable(transaction: transaction).countBytes(Int(taken), in: database)
+    for holding in removed { try decide(sql.removeReference, key(holding)) }
+    for checksum in Set(removed.map(\.checksum)).subtracting(after.map(\.checksum)) {
+      try release(checksum, in: database)
     }
   }
 
-  private func remove(
-    _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
-  ) throws {
-    try connection.run(
-      Self.sql.removeReference,
-      [.id(database), .text(holding.checksum), .integer(stored.number), .text(holding.fieldName)])
-    let left = try connection.integer(Self.sql.release, [.id(database), .text(holding.checksum)])
-    if let left { try DatabaseTable(transaction: transaction).countBytes(-Int(left), in: database) }
+  /// A checksum that has no row in `assets` counts no bytes.
+  private func hold(_ checksum: String, in database: DatabaseID) throws {
+    guard let file = try file(ofChecksum: checksum, in: database), !file.isHeld else { return }
+    try decide(sql.hold, [.id(database), .text(checksum)])
+    decide(File(size: file.size, isHeld: true), ofChecksum: checksum, in: database)
+    try DatabaseTable(transaction: transaction).countBytes(Int(file.size), in: database)
+  }
+
+  /// Does nothing if a record holds the file.
+  private func release(_ checksum: String, in database: DatabaseID) throws {
+    let left = try connection.first(
+      sql.release, [.id(database), .text(checksum)]
+    ) { $0.integer(0) }
+    guard let left else { return }
+    decide(File(size: left, isHeld: false), ofChecksum: checksum, in: database)
+    try DatabaseTable(transaction: transaction).countBytes(-Int(left), in: database)
   }
 
   // MARK: Files to be deleted
@@ -162,9 +187,10 @@ struct AssetTable: Table {
     let released = try connection.integer(Self.sql.released, key)
     guard let released else { return }
     if released == 0 {
-      try connection.run(Self.sql.setReleased, key + [.integer(now)])
+      try decide(sql.setReleased, key + [.integer(now)])
     } else if released <= now - AssetRetention.orphanMilliseconds {
-      try connection.run(Self.sql.remove, key)
+      try decide(sql.remove, key)
+      decide(nil, ofChecksum: orphan.checksum, in: orphan.database)
       try dispose(of: [orphan.file], in: orphan.database)
     }
   }
@@ -172,28 +198,34 @@ struct AssetTable: Table {
   /// Marks a file at once if no record and no receipt names it any more. The deletion of a user
   /// calls this method: the file then need not stay for the hour that a download URL is valid.
   func drop(unheld checksum: String, of database: DatabaseID) throws {
-    let files = try connection.texts(Self.sql.dropUnheld, [.id(database), .text(checksum)])
+    let files = try connection.rows(
+      sql.dropUnheld, [.id(database), .text(checksum)]
+    ) { $0.text(0) }
+    transaction.writes.assets = RowOverlay()
     try dispose(of: files, in: database)
   }
 
   /// Marks a batch of files of a database, held by records or not. Returns their number, at most
   /// ``Retention/batch``.
   func dropSome(of database: DatabaseID) throws -> Int {
-    let files = try connection.texts(Self.sql.dropSome, [.id(database), .integer(Retention.batch)])
+    let files = try connection.rows(
+      sql.dropSome, [.id(database), .integer(Retention.batch)]
+    ) { $0.text(0) }
+    transaction.writes.assets = RowOverlay()
     try dispose(of: files, in: database)
     return files.count
   }
 
   private func dispose(of files: [String], in database: DatabaseID) throws {
     for file in files {
-      try connection.run(Self.sql.dispose, [.id(database), .text(file)])
+      try decide(sql.dispose, [.id(database), .text(file)])
     }
   }
 
   /// Marks the file of an upload, unless it is the registered file for its bytes. Use the method
   /// for an upload that failed or expired: its file may have been written, but not registered.
   func dispose(ofFile name: String, unlessKeptIn database: DatabaseID) throws {
-    try connection.run(Self.sql.disposeFile, [.id(database), .text(name)])
+    try decide(sql.disposeFile, [.id(database), .text(name)])
   }
 
   func disposable(of database: DatabaseID) throws -> [AssetName] {
@@ -211,13 +243,14 @@ struct AssetTable: Table {
   /// Call the method after the bytes of the files are removed from the ``AssetStore``.
   func forgetDisposals(_ names: [AssetName]) throws {
     for name in names {
-      try connection.run(Self.sql.forgetDisposal, [.id(name.database), .text(name.file)])
+      try decide(sql.forgetDisposal, [.id(name.database), .text(name.file)])
     }
   }
 
   struct Statements {
     let exists: Statement = "SELECT 1 FROM assets WHERE database_id = $1 AND checksum = $2"
-    let size: Statement = "SELECT size FROM assets WHERE database_id = $1 AND checksum = $2"
+    let size: Statement =
+      "SELECT size, released FROM assets WHERE database_id = $1 AND checksum = $2"
     let file: Statement = "SELECT file FROM assets WHERE database_id = $1 AND checksum = $2"
     let holders: Statement = """
       SELECT DISTINCT records.record_number, records.zone_number FROM asset_references
@@ -240,10 +273,8 @@ struct AssetTable: Table {
       INSERT INTO asset_references (database_id, checksum, record_number, field_name)
       VALUES ($1, $2, $3, $4)
       """
-    let hold: Statement = """
-      UPDATE assets SET released = NULL
-      WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL RETURNING size
-      """
+    let hold: Statement =
+      "UPDATE assets SET released = NULL WHERE database_id = $1 AND checksum = $2"
     let removeReference: Statement = """
       DELETE FROM asset_references WHERE database_id = $1 AND checksum = $2
         AND record_number = $3 AND field_name = $4

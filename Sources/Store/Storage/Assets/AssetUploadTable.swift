@@ -28,7 +28,7 @@ struct AssetUploadTable: Table {
   ]
 
   func add(_ upload: AssetUpload, to database: DatabaseID) throws {
-    try connection.run(
+    try decide(
       Self.sql.add,
       [
         .id(database), .text(upload.receipt), .bytes(upload.tokenHash),
@@ -89,7 +89,7 @@ struct AssetUploadTable: Table {
       throw ItemFailure(
         .conflict, "the upload URL was used for another file; each file needs a URL of its own")
     }
-    try connection.run(
+    try decide(
       Self.sql.claim, [.id(database), .text(receipt), .text(file.checksum), .integer(file.size)])
     return try AssetTable(transaction: transaction).contains(file.checksum, in: database)
   }
@@ -99,7 +99,7 @@ struct AssetUploadTable: Table {
     _ receipt: String, for asset: Asset, of user: String, at timestamp: Timestamp,
     to database: DatabaseID
   ) throws {
-    try connection.run(
+    try decide(
       Self.sql.addReceipt,
       [
         .id(database), .text(receipt), .text(user),
@@ -131,7 +131,7 @@ struct AssetUploadTable: Table {
         try AssetTable(transaction: transaction).dispose(
           ofFile: upload.receipt, unlessKeptIn: upload.database)
       }
-      try connection.run(Self.sql.forget, [.id(upload.database), .text(upload.receipt)])
+      try decide(Self.sql.forget, [.id(upload.database), .text(upload.receipt)])
     }
     return uploads.count
   }

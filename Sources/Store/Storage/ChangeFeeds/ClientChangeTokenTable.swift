@@ -34,7 +34,7 @@ struct ClientChangeTokenTable: Table {
     _ token: ClientChangeToken, of user: String, zone: Int64, in database: DatabaseID,
     at timestamp: Timestamp
   ) throws {
-    try connection.run(
+    try decide(
       sql.keep,
       [
         .id(database), .integer(zone), .text(user), .text(token.deviceID ?? ""), .time(timestamp),
@@ -65,7 +65,7 @@ struct ClientChangeTokenTable: Table {
   /// as ``Transactions/inBatches(_:drop:)`` requires.
   func drop(_ keys: [Key]) throws -> Int {
     for key in keys {
-      try connection.run(
+      try decide(
         sql.drop,
         [
           .id(key.database), .integer(key.zone), .text(key.userRecordName), .text(key.deviceID),
@@ -76,7 +76,7 @@ struct ClientChangeTokenTable: Table {
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(sql.removeAll, [.id(database), .integer(zone)])
+    try decide(sql.removeAll, [.id(database), .integer(zone)])
   }
 
   struct Statements {

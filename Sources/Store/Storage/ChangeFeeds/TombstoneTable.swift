@@ -128,12 +128,12 @@ struct TombstoneTable: Table {
       trimmedVersion: cut.version, ofZone: cut.zone, in: DatabaseID(rawValue: cut.database))
     let versions = try connection.integers(sql.oldVersions, place + [.integer(Retention.batch)])
     guard let last = versions.last else { return false }
-    try connection.run(sql.trim, [.integer(cut.database), .integer(cut.zone), .integer(last)])
+    try decide(sql.trim, [.integer(cut.database), .integer(cut.zone), .integer(last)])
     return versions.count == Int(Retention.batch)
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(sql.removeAll, [.id(database), .integer(zone)])
+    try decide(sql.removeAll, [.id(database), .integer(zone)])
   }
 
   struct Statements {

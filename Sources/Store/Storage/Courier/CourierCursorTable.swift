@@ -30,7 +30,7 @@ struct CourierCursorTable: Table {
   /// Moves a reader's cursor to the end of a database's log. The method does nothing if the
   /// database is not of the reader's container and environment.
   func startReading(_ reader: Recipient, by token: String, in database: DatabaseID) throws {
-    try connection.run(
+    try decide(
       sql.startReading,
       [.id(database), .text(token), .text(reader.container), .text(reader.environment.rawValue)])
   }
@@ -42,7 +42,7 @@ struct CourierCursorTable: Table {
   }
 
   func forget(_ reader: DeviceName, in database: DatabaseID) throws {
-    try connection.run(
+    try decide(
       sql.forgetReader,
       [
         .id(database), .text(reader.token), .text(reader.container),
@@ -61,7 +61,7 @@ struct CourierCursorTable: Table {
   }
 
   func keep(_ answer: CourierAnswer) throws {
-    try connection.run(
+    try decide(
       sql.keepAnswer,
       [
         .id(answer.database), .text(answer.reader.token), .integer(answer.sequence),
@@ -81,7 +81,7 @@ struct CourierCursorTable: Table {
 
   /// Deletes the answer alone, so the reader goes on after it.
   func forget(_ answer: CourierAnswer) throws {
-    try connection.run(
+    try decide(
       sql.forgetAnswer,
       [.id(answer.database), .text(answer.reader.token), .integer(answer.sequence)])
   }

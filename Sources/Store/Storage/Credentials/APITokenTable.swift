@@ -33,7 +33,7 @@ struct APITokenTable: Table {
   func add(_ token: APIToken) throws {
     var redirectURL: String?
     if case .redirect(let url) = token.signInCallback { redirectURL = url }
-    try connection.run(
+    try decide(
       sql.add,
       [
         .bytes(token.hash), .text(token.container), .text(token.environment.rawValue),

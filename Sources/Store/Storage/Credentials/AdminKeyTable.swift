@@ -21,7 +21,7 @@ struct AdminKeyTable: Table {
   }
 
   func add(_ key: AdminKey) throws {
-    try connection.run(
+    try decide(
       sql.add,
       [.bytes(key.hash), .text(key.label), .time(key.created), SQLValue(key.revoked?.milliseconds)])
   }

@@ -37,20 +37,20 @@ struct ConsoleSessionTable: Table {
         .bytes(console.hash), .bytes(console.keyHash), .time(console.created),
         .time(console.expires),
       ])
-    try connection.run(sql.trim, [.bytes(console.keyHash), .count(ConsoleSession.limit)])
+    try decide(sql.trim, [.bytes(console.keyHash), .count(ConsoleSession.limit)])
     return added == 1
   }
 
   func end(sessionWithHash hash: [UInt8]) throws {
-    try connection.run(sql.end, [.bytes(hash)])
+    try decide(sql.end, [.bytes(hash)])
   }
 
   func endAll(ofKeyWithHash hash: [UInt8]) throws {
-    try connection.run(sql.endAll, [.bytes(hash)])
+    try decide(sql.endAll, [.bytes(hash)])
   }
 
   func dropExpired(at now: Int64) throws {
-    try connection.run(sql.dropExpired, [.integer(now)])
+    try decide(sql.dropExpired, [.integer(now)])
   }
 
   struct Statements {

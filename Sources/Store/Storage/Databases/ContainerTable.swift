@@ -32,7 +32,7 @@ struct ContainerTable: Table {
     if try connection.exists(sql.exists, [.text(container)]) { return }
     try transaction.require(.reference)
     if let maker { try checkLimits(for: container, by: maker) }
-    try connection.run(
+    try decide(
       sql.enter,
       [
         .text(container), .text(maker?.userRecordName ?? ""),
@@ -41,7 +41,7 @@ struct ContainerTable: Table {
   }
 
   func forgetMaker(_ userRecordName: String) throws {
-    try connection.run(sql.forgetMaker, [.text(userRecordName)])
+    try decide(sql.forgetMaker, [.text(userRecordName)])
   }
 
   private func checkLimits(for container: String, by maker: ContainerMaker) throws {

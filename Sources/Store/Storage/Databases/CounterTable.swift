@@ -37,9 +37,24 @@ struct CounterTable: Table {
   ///   commit. ``StoreError/Code/corrupt`` if there is no such counter.
   func next(_ name: String) throws -> Int64 {
     try transaction.require(.reference)
-    let value = try connection.integer(sql.next, [.text(name)])
+    let isWriting = transaction.isWriting
+    let value = try isWriting ? last(name).map { $0 + 1 } : nextAlone(name)
     guard let value else { throw StoreError(.corrupt, "the store has no counter '\(name)'") }
+    guard isWriting else { return value }
+    try decide(sql.raise, [.text(name), .integer(value)])
+    transaction.writes.counters.decide(value, for: name)
     return value
+  }
+
+  /// For a statement without a lock.
+  private func nextAlone(_ name: String) throws -> Int64? {
+    try connection.first(sql.next, [.text(name)]) { $0.integer(0) }
+  }
+
+  private func last(_ name: String) throws -> Int64? {
+    if let known = transaction.writes.counters[name] { return known.row }
+    // No decided statement changes an unknown counter.
+    return try transaction.besidesDecisions { try Self.value(of: name, over: connection) }
   }
 
   /// Returns nil in a store without that counter.
@@ -59,6 +74,7 @@ struct CounterTable: Table {
 
   struct Statements {
     let next: Statement = "UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value"
+    let raise: Statement = "UPDATE counters SET value = $2 WHERE name = $1"
     let value: Statement = "SELECT value FROM counters WHERE name = $1"
     let set: Statement = """
       INSERT INTO counters (name, value) VALUES ($1, $2)
@@ -102,7 +118,6 @@ extension CounterTable {
   /// Makes all processes read the schemas again. Call the method in the transaction that changes a
   /// schema, with the reference lock.
   func raiseCatalogVersion() throws {
-    _ = try next("schema")
-    try followSchema()
+    try followSchema(foundAs: try next("schema"))
   }
 }

@@ -48,8 +48,8 @@ extension DatabaseTable {
   /// The caller must have deleted the database's contents. The number is never used again.
   func remove(_ database: DatabaseID) throws {
     let arguments = [SQLValue.id(database)]
-    try connection.run(sql.listing.remove, arguments)
-    try connection.run(sql.listing.removeAddress, arguments)
+    try decide(sql.listing.remove, arguments)
+    try decide(sql.listing.removeAddress, arguments)
   }
 
   struct ListingStatements {

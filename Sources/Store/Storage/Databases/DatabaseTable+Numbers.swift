@@ -19,7 +19,7 @@ extension DatabaseTable {
 
   /// Throws ``StoreError/Code/statementFailed`` if the transaction has no lock of the database, and
   /// ``StoreError/Code/notFound`` if there is no such database.
-  private func numbers(of database: DatabaseID) throws -> WriteSet.DatabaseNumbers {
+  func numbers(of database: DatabaseID) throws -> WriteSet.DatabaseNumbers {
     if let known = transaction.writes.databases[database]?.row { return known }
     try transaction.checkLock(of: database)
     let numbers = try connection.first(sql.numbersOfOne, [.id(database)], Self.numbers)
@@ -51,12 +51,12 @@ extension DatabaseTable {
   }
 
   func writeDecided() throws {
-    var changes: [DatabaseID: (last: Int64, bytes: Int64)] = [:]
-    for change in transaction.writes.databases.takeChanges() {
-      changes[change.key] = (change.row?.last ?? 0, 0)
+    var changes: [DatabaseID: (last: Int64, subscriptions: Int64, bytes: Int64)] = [:]
+    for (database, _, row) in transaction.writes.databases.takeChanges() {
+      changes[database] = (row?.last ?? 0, row?.subscriptionVersion ?? 0, 0)
     }
     for change in transaction.writes.addedBytes.takeChanges() {
-      changes[change.key, default: (0, 0)].bytes = change.row ?? 0
+      changes[change.key, default: (0, 0, 0)].bytes = change.row ?? 0
     }
     // The next call of `numbers(of:)` reads the bytes that are written now.
     if transaction.writes.addedBytes.isKnown {
@@ -69,6 +69,7 @@ extension DatabaseTable {
         $0.append(database.rawValue)
         $0.append(change.last)
         $0.append(change.bytes)
+        $0.append(change.subscriptions)
       }
     }
     try rows.finish(in: connection)

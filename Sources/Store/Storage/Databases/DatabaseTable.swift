@@ -120,8 +120,8 @@ struct DatabaseTable: Table {
     try ContainerTable(transaction: transaction).enter(address.container, for: maker)
     let database = DatabaseID(rawValue: try CounterTable(transaction: transaction).next("database"))
     let place = arguments(for: address) + [.id(database)]
-    try connection.run(sql.addAddress, place)
-    try connection.run(sql.add, place)
+    try decide(sql.addAddress, place)
+    try decide(sql.add, place)
     transaction.hold(made: database)
     try ZoneTable(transaction: transaction).add(.default, in: database)
     return database
@@ -163,10 +163,11 @@ struct DatabaseTable: Table {
 
   /// Throws ``StoreError/Code/statementFailed`` if the transaction has no lock of the database.
   func raiseSubscriptionVersion(of database: DatabaseID) throws -> Int64 {
-    try transaction.checkLock(of: database)
-    let version = try connection.integer(sql.raiseSubscriptionVersion, [.id(database)])
-    guard let version else { throw StoreError.missing(database) }
-    return version
+    var numbers = try numbers(of: database)
+    numbers.subscriptionVersion += 1
+    transaction.writes.databases.decide(numbers, for: database)
+    transaction.changedListeners[database] = .some(nil)
+    return numbers.subscriptionVersion
   }
 
   /// `version` is the last number drawn from the database's sequence. `trimmedVersion` is the
@@ -182,12 +183,12 @@ struct DatabaseTable: Table {
 
   /// Raises `trimmed_version`. A lower version changes nothing.
   func note(trimmedZones version: ForgottenVersion) throws {
-    try connection.run(sql.noteTrimmed, version.arguments)
+    try decide(sql.noteTrimmed, version.arguments)
   }
 
   /// Raises `forgotten_version`. A lower version changes nothing.
   func note(forgottenSubscriptions version: ForgottenVersion) throws {
-    try connection.run(sql.noteForgotten, version.arguments)
+    try decide(sql.noteForgotten, version.arguments)
   }
 
   struct Statements {
@@ -233,16 +234,20 @@ struct DatabaseTable: Table {
     let numbersOfOne: Statement =
       "SELECT last_number, subscription_version, stored_bytes FROM databases WHERE database_id = $1"
     let storedBytes: Statement = "SELECT stored_bytes FROM databases WHERE database_id = $1"
-    /// A last number of 0 stays: nothing was drawn.
+    /// A number or version of 0 stays: nothing was drawn or raised.
     let raise = RowStatement(
       """
       UPDATE databases SET stored_bytes = stored_bytes + $3,
-        last_number = CASE WHEN $2 > last_number THEN $2 ELSE last_number END
+        last_number = CASE WHEN $2 > last_number THEN $2 ELSE last_number END,
+        subscription_version = CASE WHEN $4 > subscription_version THEN $4
+          ELSE subscription_version END
       WHERE database_id = $1
-      """, [.integer, .integer, .integer]
+      """, [.integer, .integer, .integer, .integer]
     ) {
       """
-      UPDATE databases SET stored_bytes = stored_bytes + c3, last_number = GREATEST(last_number, c2)
+      UPDATE databases SET stored_bytes = stored_bytes + c3,
+        last_number = GREATEST(last_number, c2),
+        subscription_version = GREATEST(subscription_version, c4)
       FROM \($0) WHERE database_id = c1
       """
     }
@@ -262,10 +267,6 @@ struct DatabaseTable: Table {
       """
     let subscriptionVersion: Statement =
       "SELECT subscription_version, forgotten_version FROM databases WHERE database_id = $1"
-    let raiseSubscriptionVersion: Statement = """
-      UPDATE databases SET subscription_version = subscription_version + 1
-      WHERE database_id = $1 RETURNING subscription_version
-      """
     let feedState: Statement =
       "SELECT last_number, trimmed_version FROM databases WHERE database_id = $1"
     let noteTrimmed: Statement =

@@ -20,7 +20,7 @@ struct SubscriberDatabaseTable: Table {
   /// Reads before it writes, because most calls find the row.
   func enter(_ database: DatabaseID, of subscriber: String) throws {
     let key: [SQLValue] = [.text(subscriber), .id(database)]
-    if try !connection.exists(sql.exists, key) { try connection.run(sql.add, key) }
+    if try !connection.exists(sql.exists, key) { try decide(sql.add, key) }
   }
 
   func databases(of subscriber: String) throws -> [DatabaseID] {

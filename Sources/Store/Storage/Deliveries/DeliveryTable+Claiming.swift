@@ -70,7 +70,7 @@ extension DeliveryTable {
 
   /// Gives the older delivery a final state, so that it is never sent.
   func merge(_ id: Delivery.ID, into newer: Int64, at timestamp: Timestamp) throws {
-    try connection.run(
+    try decide(
       sql.claiming.merge,
       [
         .id(id.database), .integer(id.number), .integer(DeliveryState.merged.rawValue),
@@ -79,7 +79,7 @@ extension DeliveryTable {
   }
 
   func lease(_ id: Delivery.ID, _ lease: DeliveryLease) throws {
-    try connection.run(
+    try decide(
       sql.claiming.lease,
       [.id(id.database), .integer(id.number), .time(lease.until), .integer(lease.holder)])
   }
@@ -103,7 +103,7 @@ extension DeliveryTable {
   /// `holder` since they were read.
   func reclaim(_ ids: [Delivery.ID], at timestamp: Timestamp, exceptOf holder: Int64) throws {
     for id in ids {
-      try connection.run(
+      try decide(
         sql.claiming.reclaim,
         [.id(id.database), .integer(id.number), .time(timestamp), .integer(holder)])
     }

@@ -50,7 +50,7 @@ extension DeliveryTable {
   private func putOff(
     _ key: [SQLValue], until due: Timestamp, reason: String, at now: SQLValue, attempts: Int64
   ) throws {
-    try connection.run(
+    try decide(
       sql.outcomes.putOff, key + [.time(due), .text(reason), now, .integer(attempts)])
   }
 
@@ -96,7 +96,7 @@ extension DeliveryTable {
     toDevice device: DeviceName, of userRecordName: String, in database: DatabaseID, reason: String,
     at timestamp: Timestamp
   ) throws {
-    try connection.run(
+    try decide(
       sql.outcomes.abandon,
       [
         .id(database), .text(device.token), .text(device.container),
@@ -109,7 +109,7 @@ extension DeliveryTable {
   func move(
     toDevice device: DeviceName, in database: DatabaseID, to route: DeliveryRoute.ID
   ) throws {
-    try connection.run(
+    try decide(
       sql.outcomes.move,
       [
         .id(database), .text(device.token), .text(device.container),

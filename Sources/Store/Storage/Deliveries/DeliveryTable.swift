@@ -125,7 +125,7 @@ struct DeliveryTable: Table {
 
   /// Deletes the deliveries of a log entry. `next` is the number of the next entry.
   func remove(ofEntry sequence: Int64, before next: Int64, in database: DatabaseID) throws {
-    try connection.run(sql.remove, [.id(database), .integer(sequence), .integer(next)])
+    try decide(sql.remove, [.id(database), .integer(sequence), .integer(next)])
   }
 
   struct Statements {

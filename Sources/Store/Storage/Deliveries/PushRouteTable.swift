@@ -19,8 +19,7 @@ struct PushRouteTable: Table {
   ]
 
   /// Returns the number of a route. The first call for a route assigns the number, with the
-  /// reference lock. The ``Catalog`` caches the numbers. A rollback empties the catalog, so a
-  /// number that was rolled back is not used.
+  /// reference lock. The ``Catalog`` caches the numbers.
   func number(of route: DeliveryRoute) throws -> DeliveryRoute.ID {
     if let known = transaction.catalog.routes[route] { return known }
     let names: [SQLValue] = [
@@ -34,7 +33,7 @@ struct PushRouteTable: Table {
       try found
       ?? DeliveryRoute.ID(rawValue: CounterTable(transaction: transaction).next("push_route"))
     if found == nil {
-      try connection.run(sql.add, names + [.integer(number.rawValue)])
+      try decide(sql.add, names + [.integer(number.rawValue)])
     }
     transaction.catalog.routes[route] = number
     return number

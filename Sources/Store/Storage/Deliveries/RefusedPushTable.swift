@@ -26,7 +26,7 @@ struct RefusedPushTable: Table {
   }
 
   func add(_ id: Delivery.ID, payload: [UInt8], at timestamp: Timestamp) throws {
-    try connection.run(
+    try decide(
       sql.add, [.id(id.database), .integer(id.number), .time(timestamp), .bytes(payload)])
   }
 
@@ -44,7 +44,7 @@ struct RefusedPushTable: Table {
   }
 
   func remove(after first: Int64, before end: Int64, in database: DatabaseID) throws {
-    try connection.run(sql.remove, [.id(database), .integer(first), .integer(end)])
+    try decide(sql.remove, [.id(database), .integer(first), .integer(end)])
   }
 
   struct Statements {

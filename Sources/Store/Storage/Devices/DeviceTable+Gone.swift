@@ -15,7 +15,7 @@ extension DeviceTable {
     _ devices: EndingDevices, _ arguments: [SQLValue], at timestamp: Timestamp,
     because reason: String
   ) throws {
-    try connection.run(devices.remember, arguments + [.time(timestamp), .text(reason)])
+    try decide(devices.remember, arguments + [.time(timestamp), .text(reason)])
   }
 
   /// Deletes a batch of former devices that were gone before `horizon`, in milliseconds since 1970,
@@ -63,7 +63,7 @@ extension DeviceTable {
   /// device by this number.
   func giveNumber(to token: NumberedToken) throws {
     if try keepNumber(of: token) { return }
-    try connection.run(
+    try decide(
       sql.gone.giveNumber,
       token.arguments + [.integer(try CounterTable(transaction: transaction).next("device"))])
   }
@@ -78,7 +78,7 @@ extension DeviceTable {
     // The lock waits for a transaction that registers the token. So the next statement sees the
     // registered device.
     guard try keepNumber(of: token) else { return }
-    try connection.run(sql.gone.dropNumber, token.arguments)
+    try decide(sql.gone.dropNumber, token.arguments)
   }
 
   /// Locks the row of a token's number until this transaction ends, by setting the token to its

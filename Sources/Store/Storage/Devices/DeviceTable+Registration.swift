@@ -32,7 +32,7 @@ extension DeviceTable {
         because: "it was registered for another user, client ID or bundle ID")
     }
     if token.kind.isPushed { try giveNumber(to: NumberedToken(token.name)) }
-    try connection.run(
+    try decide(
       sql.registration.save,
       [
         .text(token.kind.rawValue), .text(token.token), .text(token.container),
@@ -157,12 +157,12 @@ extension DeviceTable {
   ///
   /// - Parameter topic: the topic for which APNs refused the token; nil for the other kinds.
   func noteRefusal(of name: DeviceName, topic: String?, at timestamp: Timestamp) throws {
-    try connection.run(
+    try decide(
       sql.registration.noteRefusal, name.arguments + [.time(timestamp), SQLValue(topic)])
   }
 
   func forgetRefusal(of name: DeviceName) throws {
-    try connection.run(sql.registration.forgetRefusal, name.arguments)
+    try decide(sql.registration.forgetRefusal, name.arguments)
   }
 
   /// The first part keeps the statement from computing the end of each registration. `$1` is the
@@ -183,7 +183,7 @@ extension DeviceTable {
     try rememberGone(
       sql.registration.ended, [.integer(now)], at: Timestamp(milliseconds: now),
       because: "it expired")
-    try connection.run(sql.registration.drop, [.integer(now)])
+    try decide(sql.registration.drop, [.integer(now)])
   }
 
   struct RegistrationStatements {

@@ -230,11 +230,11 @@ struct DeviceTable: Table {
   }
 
   func setBadge(_ badge: Int, of recipient: Recipient) throws {
-    try connection.run(sql.setBadge, recipient.arguments + [.count(badge)])
+    try decide(sql.setBadge, recipient.arguments + [.count(badge)])
   }
 
   func resetBadge(of name: DeviceName) throws {
-    try connection.run(sql.resetBadge, name.arguments)
+    try decide(sql.resetBadge, name.arguments)
   }
 
   struct Statements {

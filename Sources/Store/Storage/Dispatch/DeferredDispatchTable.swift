@@ -138,13 +138,13 @@ struct DeferredDispatchTable: Table {
   /// Defers the firings of a subscriber for all changes after a number. A subscriber who is
   /// deferred already stays so.
   func begin(_ subscriber: String, after sequence: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.begin, [.id(database), .text(subscriber), .integer(sequence)])
+    try decide(Self.sql.begin, [.id(database), .text(subscriber), .integer(sequence)])
   }
 
   func write(
     _ position: DispatchPosition, of subscriber: String, in database: DatabaseID
   ) throws {
-    try connection.run(
+    try decide(
       Self.sql.write,
       [
         .id(database), .text(subscriber), .integer(position.through),
@@ -153,7 +153,7 @@ struct DeferredDispatchTable: Table {
   }
 
   func remove(_ subscriber: String, in database: DatabaseID) throws {
-    try connection.run(Self.sql.remove, [.id(database), .text(subscriber)])
+    try decide(Self.sql.remove, [.id(database), .text(subscriber)])
   }
 
   struct Statements {

@@ -96,7 +96,7 @@ struct DispatchTable: Table {
     of database: DatabaseID, dispatchedAt position: DispatchPosition
   ) throws {
     try OutboxTable(transaction: transaction).drop(from: database, through: position.wholeThrough)
-    try connection.run(Self.sql.dropBefore, [.id(database), .integer(position.through)])
+    try decide(Self.sql.dropBefore, [.id(database), .integer(position.through)])
   }
 
   /// Deletes the oldest dispatched changes of a database, those of one transaction together, if all
@@ -111,7 +111,7 @@ struct DispatchTable: Table {
     ) { $0.optionalInteger(0) }
     guard let last = last ?? nil else { return }
     try OutboxTable(transaction: transaction).drop(from: database, through: last)
-    try connection.run(Self.sql.dropThrough, [.id(database), .integer(last)])
+    try decide(Self.sql.dropThrough, [.id(database), .integer(last)])
   }
 
   /// Deletes the row of one transaction, the changes that it dispatched, and all earlier changes of
@@ -124,7 +124,7 @@ struct DispatchTable: Table {
 
   /// The changes that the transaction dispatched stay.
   func remove(of database: DatabaseID, through sequence: Int64) throws {
-    try connection.run(Self.sql.remove, [.id(database), .integer(sequence)])
+    try decide(Self.sql.remove, [.id(database), .integer(sequence)])
   }
 
   struct Statements {

@@ -26,7 +26,7 @@ struct ForwardTable: Table {
   }
 
   func write(_ through: Int64, of source: DatabaseID, in database: DatabaseID) throws {
-    try connection.run(
+    try decide(
       Self.sql.write, [.id(database), .integer(source.rawValue), .integer(through)])
   }
 

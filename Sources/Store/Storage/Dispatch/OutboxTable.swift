@@ -70,7 +70,8 @@ struct OutboxTable: Table {
   func listeners(in database: DatabaseID) throws -> Catalog.Listeners {
     let databases = DatabaseTable(transaction: transaction)
     let version = try databases.subscriptionVersion(lockedIn: database)
-    if let known = transaction.catalog.listeners[database], known.version == version {
+    let changed = transaction.changedListeners[database]
+    if let known = changed ?? transaction.catalog.listeners[database], known.version == version {
       return known
     }
     let scope = try databases.address(of: database).scope
@@ -79,6 +80,10 @@ struct OutboxTable: Table {
       isSubscribed: try SubscriptionTable(transaction: transaction).hasAny(in: database),
       hasShares: scope == .private
         ? try ShareTable(transaction: transaction).hasAny(in: database) : false)
+    if changed != nil {
+      transaction.changedListeners[database] = listeners
+      return listeners
+    }
     if transaction.catalog.listeners.count >= 50_000 { transaction.catalog.listeners = [:] }
     transaction.catalog.listeners[database] = listeners
     return listeners
@@ -236,7 +241,7 @@ struct OutboxTable: Table {
     change.record?.fields = [:]
     change.record?.encryptedFields = []
     let content = content(of: change, entry.audience, reserving: 512)
-    try connection.run(
+    try decide(
       Self.sql.dropFields, [.id(entry.database), .integer(entry.sequence), .bytes(content)])
   }
 
@@ -286,7 +291,7 @@ struct OutboxTable: Table {
     guard let content else { return false }
     var (change, audience) = try decode(content, numbered: sequence, in: database)
     guard alter(&change, &audience) else { return false }
-    try connection.run(
+    try decide(
       Self.sql.setContent,
       key + [.bytes(self.content(of: change, audience, reserving: content.count))])
     return true
@@ -294,7 +299,7 @@ struct OutboxTable: Table {
 
   /// Changes that are deferred for a subscriber stay, and a later call deletes them.
   func drop(from database: DatabaseID, through sequence: Int64) throws {
-    try connection.run(Self.sql.drop, [.id(database), .integer(sequence)])
+    try decide(Self.sql.drop, [.id(database), .integer(sequence)])
   }
 
   struct Statements {

@@ -28,7 +28,7 @@ struct DepartureTable: Table {
   func add(
     _ record: Int64, at version: Int64, timestamp: Timestamp, in database: DatabaseID
   ) throws {
-    try connection.run(
+    try decide(
       Self.sql.add,
       [.id(database), .integer(version), .integer(timestamp.milliseconds), .integer(record)])
   }
@@ -38,7 +38,7 @@ struct DepartureTable: Table {
     below top: Int64, inZone zone: Int64, at version: Int64, timestamp: Timestamp,
     of database: DatabaseID
   ) throws {
-    try connection.run(
+    try decide(
       Self.sql.addAll,
       [
         .id(database), .integer(version), .integer(timestamp.milliseconds),
@@ -86,12 +86,12 @@ struct DepartureTable: Table {
   func trim(through cut: TombstoneTable.Cut) throws {
     try ZoneTable(transaction: transaction).note(
       trimmedVersion: cut.version, ofZone: cut.zone, in: DatabaseID(rawValue: cut.database))
-    try connection.run(
+    try decide(
       Self.sql.trim, [.integer(cut.database), .integer(cut.zone), .integer(cut.version)])
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
   private static func addition(of records: String) -> Statement {

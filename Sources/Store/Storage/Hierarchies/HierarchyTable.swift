@@ -40,9 +40,21 @@ struct HierarchyTable: Table {
   // MARK: Reading
 
   func place(of record: Int64, in database: DatabaseID) throws -> Place? {
-    try connection.first(
-      Self.sql.place, [.id(database), .integer(record)]
-    ) { Place(parent: $0.integer(0) == 0 ? nil : $0.integer(0), top: $0.integer(1)) }
+    let key = WriteSet.PlaceKey(database: database, record: record)
+    if let known = transaction.writes.places[key] { return known.row }
+    // No decided statement changes an unknown place.
+    let place = try transaction.besidesDecisions {
+      try connection.first(
+        Self.sql.place, [.id(database), .integer(record)]
+      ) { Place(parent: $0.integer(0) == 0 ? nil : $0.integer(0), top: $0.integer(1)) }
+    }
+    if transaction.isWriting { transaction.writes.places.note(place, for: key) }
+    return place
+  }
+
+  private func decide(_ place: Place?, of record: Int64, in database: DatabaseID) {
+    transaction.writes.places.decide(
+      place, for: WriteSet.PlaceKey(database: database, record: record))
   }
 
   /// The oldest come first.
@@ -96,21 +108,24 @@ struct HierarchyTable: Table {
     _ place: Place, of record: Int64, at version: Int64, inZone zone: Int64,
     of database: DatabaseID
   ) throws {
-    try connection.run(
+    try decide(
       Self.sql.set,
       [
         .id(database), .integer(record), .integer(zone),
         .integer(place.parent ?? 0),
         .integer(place.top), .integer(version),
       ])
+    decide(place, of: record, in: database)
   }
 
   /// Moves a record with an ancestor. Its parent stays the same.
   func set(
     top: Int64, of record: Int64, at version: Int64, in database: DatabaseID
   ) throws {
-    try connection.run(
+    guard let place = try place(of: record, in: database) else { return }
+    try decide(
       Self.sql.setTop, [.id(database), .integer(record), .integer(top), .integer(version)])
+    decide(Place(parent: place.parent, top: top), of: record, in: database)
   }
 
   /// Ends the hierarchy of a top: its records get another one.
@@ -120,18 +135,20 @@ struct HierarchyTable: Table {
     try connection.run(
       Self.sql.replaceTop,
       [.id(database), .integer(zone), .integer(top), .integer(other), .integer(version)])
+    transaction.writes.places = RowOverlay()
   }
 
   func raise(_ version: Int64, of record: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.raise, [.id(database), .integer(record), .integer(version)])
+    try decide(Self.sql.raise, [.id(database), .integer(record), .integer(version)])
   }
 
   func remove(_ record: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.remove, [.id(database), .integer(record)])
+    try decide(Self.sql.remove, [.id(database), .integer(record)])
+    decide(nil, of: record, in: database)
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
   struct Statements {

@@ -26,6 +26,17 @@ package enum Schema {
     MountTable.self, ForwardTable.self,
   ]
 
+  /// The names of all tables, for ``StatementGate``: first those of ``WriteSet/Table``.
+  static let tableNames: [String] = {
+    let first = WriteSet.Table.allCases.map(\.name)
+    let names = migrations.flatMap(\.statements).compactMap { statement in
+      statement.firstRange(of: " TABLE ").map {
+        String(statement[$0.upperBound...].prefix { !$0.isWhitespace })
+      }
+    }
+    return first + names.filter { !first.contains($0) }
+  }()
+
   /// A new store begins with the first migration. Only programs from before the first release made
   /// stores with earlier schema versions; such a store is refused.
   package static let migrations = [

@@ -17,4 +17,9 @@ protocol Table: SendableMetatype {
 extension Table {
   var connection: any SQLConnection { transaction.connection }
   var sql: Statements { Self.sql }
+
+  /// See ``StoreTransaction/decide(_:_:)``.
+  func decide(_ statement: Statement, _ arguments: [SQLValue]) throws {
+    try transaction.decide(statement, arguments)
+  }
 }

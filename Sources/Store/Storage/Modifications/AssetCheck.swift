@@ -80,10 +80,10 @@ struct AssetCheck {
   }
 
   private func stored(_ checksum: String, field: String, of record: Record) throws -> Asset {
-    let size = try AssetTable(transaction: transaction).size(ofChecksum: checksum, in: database)
-    guard let size else {
+    let file = try AssetTable(transaction: transaction).file(ofChecksum: checksum, in: database)
+    guard let file else {
       throw failure(field, record, "is a file that the server does not have; upload it again")
     }
-    return Asset(fileChecksum: checksum, size: size)
+    return Asset(fileChecksum: checksum, size: file.size)
   }
 }

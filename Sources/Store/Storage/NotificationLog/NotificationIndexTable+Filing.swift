@@ -52,7 +52,7 @@ extension NotificationIndexTable {
       known = row.database
       let isMarked = transaction.tailChange.begun == nil && tail.isMarked(row.database)
       guard !isMarked, !transaction.tailChange.marked.contains(row.database) else { continue }
-      try connection.run(
+      try decide(
         sql.filing.markUnfiled, [.integer(generation), .id(row.database), .integer(row.sequence)])
       transaction.tailChange.marked.append(row.database)
     }
@@ -62,7 +62,7 @@ extension NotificationIndexTable {
 
   private func beginRun(of generation: Int64) throws -> Int64 {
     let run = try nextRun()
-    try connection.run(sql.filing.beginRun, [.integer(run), .integer(generation)])
+    try decide(sql.filing.beginRun, [.integer(run), .integer(generation)])
     return run
   }
 
@@ -84,8 +84,8 @@ extension NotificationIndexTable {
     transaction.tailChange.filedSubscribers = next.subscribers
     guard next.isLast else { return }
     transaction.tailChange.isWhole = true
-    try connection.run(sql.filing.completeRuns, [.integer(filing.generation)])
-    try connection.run(sql.filing.forgetUnfiled, [.integer(filing.generation)])
+    try decide(sql.filing.completeRuns, [.integer(filing.generation)])
+    try decide(sql.filing.forgetUnfiled, [.integer(filing.generation)])
   }
 
   // MARK: Merging
@@ -96,8 +96,8 @@ extension NotificationIndexTable {
     let tier = try connection.integer(sql.filing.fullTier, [.count(Self.runsMerged)])
     guard let tier else { return }
     let run = try nextRun()
-    try connection.run(sql.filing.mergeTier, [.integer(run), .integer(tier)])
-    try connection.run(sql.filing.addRun, [.integer(run), .integer(tier + 1)])
+    try decide(sql.filing.mergeTier, [.integer(run), .integer(tier)])
+    try decide(sql.filing.addRun, [.integer(run), .integer(tier + 1)])
     transaction.tailChange.merging = run
   }
 
@@ -108,13 +108,13 @@ extension NotificationIndexTable {
     let sources = try connection.integers(sql.filing.merging, [.integer(target)])
     let share = Int64(max(1, rows / max(1, sources.count)))
     guard let last = try sources.compactMap({ try subscriber(after: share, in: $0) }).min() else {
-      try connection.run(sql.filing.dropMerged, [.integer(target)])
+      try decide(sql.filing.dropMerged, [.integer(target)])
       transaction.tailChange.endsMerging = true
       return try beginMerging()
     }
     let arguments: [SQLValue] = [.integer(target), .text(last)]
-    try connection.run(sql.filing.mergeRows, arguments)
-    try connection.run(sql.filing.dropRows, arguments)
+    try decide(sql.filing.mergeRows, arguments)
+    try decide(sql.filing.dropRows, arguments)
   }
 
   /// The subscriber after the first `count` rows of a run, or of the last row of a shorter run;

@@ -26,9 +26,9 @@ extension NotificationIndexTable {
 
   /// Files all entries in run 0. No process may have a ``NotificationTail`` of the store.
   func fileAll() throws {
-    try connection.run(sql.unfiled.fileAll, [])
-    try connection.run(sql.unfiled.completeAll, [])
-    try connection.run(sql.unfiled.forgetAll, [])
+    try decide(sql.unfiled.fileAll, [])
+    try decide(sql.unfiled.completeAll, [])
+    try decide(sql.unfiled.forgetAll, [])
   }
 
   /// A user's entries that may be missing in the index, also those that this transaction has

@@ -158,12 +158,12 @@ struct NotificationLogTable: Table {
 
   /// Stores content from which the name of a deleted user was removed.
   func setContent(_ content: [UInt8], ofEntry sequence: Int64, in database: DatabaseID) throws {
-    try connection.run(sql.setContent, [.id(database), .integer(sequence), .bytes(content)])
+    try decide(sql.setContent, [.id(database), .integer(sequence), .bytes(content)])
   }
 
   /// Deletes neither the deliveries nor the row in the index.
   func remove(_ sequence: Int64, in database: DatabaseID) throws {
-    try connection.run(sql.remove, [.id(database), .integer(sequence)])
+    try decide(sql.remove, [.id(database), .integer(sequence)])
   }
 
   func drop(_ sequences: [Int64], in database: DatabaseID) throws {
@@ -191,7 +191,7 @@ struct NotificationLogTable: Table {
   func noteTrimmed(
     through position: Int64, of subscriber: String, in database: DatabaseID
   ) throws {
-    try connection.run(sql.noteTrimmed, [.id(database), .text(subscriber), .integer(position)])
+    try decide(sql.noteTrimmed, [.id(database), .text(subscriber), .integer(position)])
   }
 
   struct Statements {

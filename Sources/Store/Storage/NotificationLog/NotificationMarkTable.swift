@@ -63,7 +63,7 @@ struct NotificationMarkTable: Table {
     let databases = DatabaseTable(transaction: transaction)
     for notificationID in notificationIDs {
       // Another device may have marked the notification meanwhile.
-      try connection.run(
+      try decide(
         sql.mark,
         [
           .id(database), .text(subscriber), .bytes(notificationID.storedBytes),
@@ -99,7 +99,7 @@ struct NotificationMarkTable: Table {
 
   /// The entries become unread, unless the caller deletes them, too.
   func drop(_ mark: TrimmedChange) throws {
-    try connection.run(
+    try decide(
       sql.drop, [.id(mark.database), .text(mark.subscriber), .bytes(mark.notificationID)])
   }
 

@@ -91,7 +91,7 @@ struct StoreOpening {
       // A server's own thread copies the log. A tool copies only a very large log, so as not to
       // disturb the server.
       checkpointPages: configuration.role == .tool ? configuration.tuning.logPages : nil)
-    connection.gate = StatementGate(tables: WriteSet.Table.allCases.map(\.name))
+    connection.gate = StatementGate(tables: Schema.tableNames)
     return connection
   }
 

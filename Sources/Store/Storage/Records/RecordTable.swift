@@ -274,7 +274,7 @@ struct RecordTable: Table {
   }
 
   func removeAll(inZone zoneNumber: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.removeAll, [.id(database), .integer(zoneNumber)])
+    try decide(Self.sql.removeAll, [.id(database), .integer(zoneNumber)])
   }
 
   struct Statements {

@@ -77,7 +77,9 @@ struct RecordWriter {
   mutating func save(_ save: RecordSave) throws -> Record {
     let types = RecordTypeTable(transaction: transaction)
     var record = save.record
-    let type = try save.type ?? types.add(named: record.recordType, at: address)
+    var type = try save.type ?? types.add(named: record.recordType, at: address)
+    // Only this transaction knows the new fields until its commit.
+    if !save.newFields.isEmpty { type = type.copy }
     for (name, fieldType) in save.newFields {
       try types.addField(
         name, of: fieldType, isEncrypted: record.encryptedFields.contains(name), to: type)

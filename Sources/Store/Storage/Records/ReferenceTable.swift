@@ -21,19 +21,38 @@ struct ReferenceTable: Table {
   ]
 
   func add(to target: String, of stored: StoredRecord, in database: DatabaseID) throws {
-    try connection.run(Self.sql.add, edge(to: target, of: stored, in: database))
+    try decide(Self.sql.add, edge(to: target, of: stored, in: database))
+    count(1, to: target, inZone: stored.zoneNumber, of: database)
   }
 
   func remove(
     to target: String, of stored: StoredRecord, in database: DatabaseID
   ) throws {
-    try connection.run(Self.sql.remove, edge(to: target, of: stored, in: database))
+    try decide(Self.sql.remove, edge(to: target, of: stored, in: database))
+    count(-1, to: target, inZone: stored.zoneNumber, of: database)
+  }
+
+  private func count(
+    _ change: Int, to target: String, inZone zone: Int64, of database: DatabaseID
+  ) {
+    let key = WriteSet.RecordKey(database: database, zone: zone, name: target)
+    let known = transaction.writes.referenceCounts[key]?.row
+    transaction.writes.referenceCounts.decide(known.map { $0 + change }, for: key)
   }
 
   func count(to target: String, inZone zone: Int64, of database: DatabaseID) throws -> Int {
-    try connection.first(
-      Self.sql.count, [.id(database), .integer(zone), .text(target)]
-    ) { Int($0.integer(0)) } ?? 0
+    let key = WriteSet.RecordKey(database: database, zone: zone, name: target)
+    let entry = transaction.writes.referenceCounts[key]
+    if let known = entry?.row { return known }
+    func stored() throws -> Int {
+      try connection.first(
+        Self.sql.count, [.id(database), .integer(zone), .text(target)]
+      ) { Int($0.integer(0)) } ?? 0
+    }
+    // Decided statements change only references to the targets in the overlay.
+    let count = entry == nil ? try transaction.besidesDecisions(stored) : try stored()
+    transaction.writes.referenceCounts.note(count, for: key)
+    return count
   }
 
   func tops(
@@ -45,7 +64,7 @@ struct ReferenceTable: Table {
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
   /// The columns of the primary key: `$1` to `$4`.

@@ -75,7 +75,7 @@ struct AnsweredRequestTable: Table {
 
   func forget(_ requests: [AnsweredRequest]) throws -> Int {
     for request in requests {
-      try connection.run(sql.forget, request.key)
+      try decide(sql.forget, request.key)
     }
     return requests.count
   }

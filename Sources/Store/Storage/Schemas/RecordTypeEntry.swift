@@ -58,6 +58,12 @@ final class RecordTypeEntry {
     self.name = name
   }
 
+  var copy: RecordTypeEntry {
+    let copy = RecordTypeEntry(number: number, name: name)
+    (copy.fields, copy.systemIndexes, copy.grants) = (fields, systemIndexes, grants)
+    return copy
+  }
+
   /// Returns nil for a system field without a number in the index, for an unknown field, and for
   /// all text.
   func field(for key: FieldKey) -> Field? {

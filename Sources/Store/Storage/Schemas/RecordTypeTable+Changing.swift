@@ -11,13 +11,13 @@ extension RecordTypeTable {
     named name: String, _ definition: ContainerSchema.RecordType, container: String,
     environment: ContainerEnvironment
   ) throws -> RecordTypeEntry {
-    let number = try connection.integer(
-      sql.changing.add,
-      [
-        .integer(try CounterTable(transaction: transaction).next("record_type")), .text(container),
-        .text(environment.rawValue), .text(name),
-      ])
-    guard let number else { throw StoreError(.corrupt, "record type '\(name)' was not kept") }
+    try transaction.require(.reference)
+    let place: [SQLValue] = [.text(container), .text(environment.rawValue), .text(name)]
+    let dropped = try connection.first(sql.changing.dropped, place) { $0.integer(0) }
+    let number = try dropped ?? CounterTable(transaction: transaction).next("record_type")
+    try decide(
+      dropped == nil ? sql.changing.add : sql.changing.addAgain,
+      dropped == nil ? place + [.integer(number)] : [.integer(number)])
     let entry = RecordTypeEntry(number: number, name: name)
     for field in RecordTypeEntry.indexedSystemFields {
       let indexes =
@@ -50,7 +50,7 @@ extension RecordTypeTable {
   ) throws {
     let indexes = indexes ?? .implicit(for: fieldType, isEncrypted: isEncrypted)
     let number = try CounterTable(transaction: transaction).next("record_field")
-    try connection.run(
+    try decide(
       sql.changing.addField,
       [
         .integer(number), .integer(type.number), .text(name),
@@ -68,37 +68,37 @@ extension RecordTypeTable {
       sql.changing.dropFields, sql.changing.dropSystemIndexes, sql.changing.dropGrants,
       sql.changing.drop,
     ] {
-      try connection.run(statement, [.integer(number)])
+      try decide(statement, [.integer(number)])
     }
   }
 
   /// The caller must have checked that no record has a value in the field.
   func removeField(_ number: Int64) throws {
-    try connection.run(sql.changing.removeField, [.integer(number)])
+    try decide(sql.changing.removeField, [.integer(number)])
   }
 
   /// The caller registers the work on the index.
   func setIndexes(_ indexes: FieldIndexes, ofField number: Int64) throws {
-    try connection.run(
+    try decide(
       sql.changing.setIndexes, [.integer(number), .integer(Int64(indexes.rawValue))])
   }
 
   func replace(
     _ field: SystemField, with indexes: FieldIndexes, ofType number: Int64
   ) throws {
-    try connection.run(
+    try decide(
       sql.changing.removeSystemIndexes, [.integer(number), .text(field.schemaName)])
     try insert([field: indexes], ofType: number)
   }
 
   func replace(_ grants: RecordGrants, ofType number: Int64) throws {
-    try connection.run(sql.changing.dropGrants, [.integer(number)])
+    try decide(sql.changing.dropGrants, [.integer(number)])
     try insert(grants, ofType: number)
   }
 
   private func insert(_ indexes: [SystemField: FieldIndexes], ofType number: Int64) throws {
     for (field, options) in indexes where !options.isEmpty {
-      try connection.run(
+      try decide(
         sql.changing.addSystemIndexes,
         [.integer(number), .text(field.schemaName), .integer(Int64(options.rawValue))])
     }
@@ -106,19 +106,22 @@ extension RecordTypeTable {
 
   private func insert(_ grants: RecordGrants, ofType number: Int64) throws {
     for (role, permissions) in grants.permissions {
-      try connection.run(
+      try decide(
         sql.changing.addGrant,
         [.integer(number), .text(role), .integer(Int64(permissions.rawValue))])
     }
   }
 
   struct ChangingStatements {
-    let add: Statement = """
-      INSERT INTO record_types (type_number, container, environment, name)
-      VALUES ($1, $2, $3, $4)
-      ON CONFLICT (container, environment, name) DO UPDATE SET dropped = 0
-      RETURNING type_number
+    let dropped: Statement = """
+      SELECT type_number FROM record_types
+      WHERE container = $1 AND environment = $2 AND name = $3
       """
+    let add: Statement = """
+      INSERT INTO record_types (container, environment, name, type_number)
+      VALUES ($1, $2, $3, $4)
+      """
+    let addAgain: Statement = "UPDATE record_types SET dropped = 0 WHERE type_number = $1"
     let addField: Statement = """
       INSERT INTO record_fields (field_number, type_number, name, value_type, indexes)
       VALUES ($1, $2, $3, $4, $5)

@@ -31,12 +31,12 @@ struct RoleTable: Table {
 
   /// The schema must not have the role yet.
   func add(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
-    try connection.run(sql.add, [.text(container), .text(environment.rawValue), .text(role)])
+    try decide(sql.add, [.text(container), .text(environment.rawValue), .text(role)])
   }
 
   func remove(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
     for statement in [sql.removeMembers, sql.remove] {
-      try connection.run(statement, [.text(container), .text(environment.rawValue), .text(role)])
+      try decide(statement, [.text(container), .text(environment.rawValue), .text(role)])
     }
   }
 
@@ -80,7 +80,7 @@ struct RoleTable: Table {
     _ isMember: Bool, of userRecordName: String, in role: String, of container: String,
     _ environment: ContainerEnvironment
   ) throws {
-    try connection.run(
+    try decide(
       isMember ? sql.addMember : sql.removeMember,
       [.text(container), .text(environment.rawValue), .text(userRecordName), .text(role)])
   }

@@ -14,8 +14,9 @@ struct SchemaModifier {
   ///   change.
   func apply(_ changes: [SchemaChange]) throws {
     guard !changes.isEmpty else { return }
-    for change in changes { try apply(change) }
+    // The transaction changes entries of its own catalog from here on.
     try CounterTable(transaction: transaction).raiseCatalogVersion()
+    for change in changes { try apply(change) }
   }
 
   private var types: RecordTypeTable { RecordTypeTable(transaction: transaction) }

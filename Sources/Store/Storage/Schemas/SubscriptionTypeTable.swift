@@ -25,7 +25,7 @@ struct SubscriptionTypeTable: Table {
   ]
 
   func insert(_ type: SubscriptionType, at place: ContainerPlace) throws {
-    try connection.run(sql.insert, type.columns(at: place))
+    try decide(sql.insert, type.columns(at: place))
   }
 
   func contains(_ type: SubscriptionType, at place: ContainerPlace) throws -> Bool {
@@ -41,7 +41,7 @@ struct SubscriptionTypeTable: Table {
   }
 
   func remove(withType recordType: String, at place: ContainerPlace) throws {
-    try connection.run(
+    try decide(
       sql.remove, [.text(place.container), .text(place.environment.rawValue), .text(recordType)])
   }
 

@@ -45,7 +45,7 @@ struct MountTable: Table {
 
   /// Saves a mount whose zone has its row.
   func save(_ mount: Mount, in database: DatabaseID) throws {
-    try connection.run(
+    try decide(
       Self.sql.save,
       [
         .id(database), .integer(mount.number), .id(mount.database),
@@ -55,7 +55,7 @@ struct MountTable: Table {
 
   /// The zone has to be removed too.
   func remove(_ number: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.remove, [.id(database), .integer(number)])
+    try decide(Self.sql.remove, [.id(database), .integer(number)])
   }
 
   struct Statements {

@@ -91,7 +91,7 @@ struct ParticipantTable: Table {
   func save(
     _ participant: StoredParticipant, of share: StoredShare, in database: DatabaseID
   ) throws {
-    try connection.run(
+    try decide(
       Self.sql.save,
       [
         .id(database), .integer(share.number), .text(participant.id),
@@ -114,7 +114,7 @@ struct ParticipantTable: Table {
     timestamp: Timestamp, in database: DatabaseID
   ) throws {
     guard participant.joined != nil else {
-      try connection.run(
+      try decide(
         Self.sql.remove, [.id(database), .integer(share.number), .text(participant.id)])
       return
     }
@@ -136,7 +136,7 @@ struct ParticipantTable: Table {
         .integer(Self.endedPartsPerUser),
       ])
     guard let oldest else { return }
-    try connection.run(
+    try decide(
       Self.sql.forgetOld,
       [
         .text(user), .id(database), .integer(share.zoneNumber),
@@ -155,13 +155,13 @@ struct ParticipantTable: Table {
   }
 
   func remove(_ user: String, of share: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.removeUser, [.id(database), .integer(share), .text(user)])
+    try decide(Self.sql.removeUser, [.id(database), .integer(share), .text(user)])
   }
 
   // MARK: The end of a zone
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
   struct Statements {

@@ -16,7 +16,6 @@ extension RecordWriter {
       try shares.save(share, in: database)
       // Later changes of the database may have participants as listeners.
       _ = try DatabaseTable(transaction: transaction).raiseSubscriptionVersion(of: database)
-      transaction.catalog.listeners[database] = nil
       _ = try link(ofRoot: share.root, inZone: share.zoneNumber)
       try place(share, change, at: version)
     } else {

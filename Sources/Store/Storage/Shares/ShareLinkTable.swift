@@ -58,7 +58,7 @@ struct ShareLinkTable: Table {
     _ number: Int64, ofRoot root: Int64?, participant: String? = nil, inZone zone: Int64,
     of database: DatabaseID
   ) throws {
-    try connection.run(
+    try decide(
       Self.sql.add,
       [
         .id(database), .integer(number), .integer(zone), .integer(root ?? 0),
@@ -67,11 +67,11 @@ struct ShareLinkTable: Table {
   }
 
   func remove(_ number: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.remove, [.id(database), .integer(number)])
+    try decide(Self.sql.remove, [.id(database), .integer(number)])
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
-    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
   func shortGUID(of link: Int64, in database: DatabaseID) throws -> String {

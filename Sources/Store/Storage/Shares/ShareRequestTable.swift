@@ -36,14 +36,14 @@ struct ShareRequestTable: Table {
     try removeAll(of: share, in: database)
     for (users, isBlocked) in [(requesters, Int64(0)), (blocked, 1)] {
       for user in users {
-        try connection.run(
+        try decide(
           Self.sql.save, [.id(database), .integer(share), .text(user), .integer(isBlocked)])
       }
     }
   }
 
   func removeAll(of share: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.removeAll, [.id(database), .integer(share)])
+    try decide(Self.sql.removeAll, [.id(database), .integer(share)])
   }
 
   // MARK: The deletion of a user
@@ -57,7 +57,7 @@ struct ShareRequestTable: Table {
   }
 
   func remove(_ user: String, of share: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.remove, [.id(database), .integer(share), .text(user)])
+    try decide(Self.sql.remove, [.id(database), .integer(share), .text(user)])
   }
 
   struct Statements {

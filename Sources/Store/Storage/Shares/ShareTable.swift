@@ -119,7 +119,7 @@ struct ShareTable: Table {
   // MARK: Writing
 
   func save(_ share: StoredShare, in database: DatabaseID) throws {
-    try connection.run(
+    try decide(
       Self.sql.save,
       [
         .id(database), .integer(share.number), .integer(share.zoneNumber),
@@ -137,7 +137,7 @@ struct ShareTable: Table {
 
   func remove(_ number: Int64, of database: DatabaseID) throws {
     try ShareRequestTable(transaction: transaction).removeAll(of: number, in: database)
-    try connection.run(Self.sql.remove, [.id(database), .integer(number)])
+    try decide(Self.sql.remove, [.id(database), .integer(number)])
   }
 
   func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
@@ -145,7 +145,7 @@ struct ShareTable: Table {
     for share in shares {
       try ShareRequestTable(transaction: transaction).removeAll(of: share, in: database)
     }
-    try connection.run(Self.sql.removeAll, [.id(database), .integer(zone)])
+    try decide(Self.sql.removeAll, [.id(database), .integer(zone)])
   }
 
   struct Statements {

@@ -85,8 +85,8 @@ struct SubscriptionTable: Table {
         row: $0.bytes(0), only: Subscription.kindTags, named: subscription.subscriptionID
       ).kind.name
     }
-    try connection.run(Self.sql.save, key + [.integer(version), .bytes(subscription.row())])
-    try connection.run(Self.sql.removeDeletion, key)
+    try decide(Self.sql.save, key + [.integer(version), .bytes(subscription.row())])
+    try decide(Self.sql.removeDeletion, key)
     return former
   }
 
@@ -103,18 +103,16 @@ struct SubscriptionTable: Table {
     let key: [SQLValue] = [
       .id(database), .text(name.subscriber), .text(name.subscriptionID),
     ]
-    if let expected {
-      let isExpected = try connection.first(Self.sql.content, key) { row in
-        let content = row.bytes(0)
-        // Compares the bytes too, because a NaN does not equal itself.
-        if content == expected.row() { return true }
-        return try Subscription(row: content, named: name.subscriptionID) == expected
-      }
-      guard isExpected == true else { return false }
+    let isExpected = try connection.first(Self.sql.content, key) { row in
+      guard let expected else { return true }
+      let content = row.bytes(0)
+      // Compares the bytes too, because a NaN does not equal itself.
+      if content == expected.row() { return true }
+      return try Subscription(row: content, named: name.subscriptionID) == expected
     }
-    let deleted = try connection.run(Self.sql.delete, key)
-    guard deleted == 1 else { return false }
-    try connection.run(
+    guard isExpected == true else { return false }
+    try decide(Self.sql.delete, key)
+    try decide(
       Self.sql.addDeletion, key + [.integer(version), .integer(timestamp.milliseconds)])
     return true
   }
@@ -140,7 +138,7 @@ struct SubscriptionTable: Table {
   /// from the beginning.
   func forgetDeletions(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
-      try connection.run(Self.sql.forgetDeletions, forgotten.arguments)
+      try decide(Self.sql.forgetDeletions, forgotten.arguments)
       try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: forgotten)
     }
   }

@@ -4,9 +4,16 @@ import StoreModel
 /// A connection's cache of data that never changes once stored, and of data that is read again
 /// when a version has changed, such as schemas.
 ///
-/// Transactions fill the cache while they run, so the rollback of one that has written cached data
-/// empties it. Each thread has a catalog of its own, so there is no lock.
+/// It has committed data only: a transaction that changes one of ``tables`` has a catalog of its own
+/// (``StoreTransaction/change(_:)``), and who listens is not cached once the transaction has changed
+/// it. Each thread has a catalog of its own, so there is no lock.
 final class Catalog {
+  /// The tables of the data. Rows of `databases` are added with a number of `counters`.
+  static let tables = [
+    "counters", "zones", "record_types", "record_fields", "system_field_indexes",
+    "record_type_grants", "index_work", "security_roles", "role_members", "user_deletions",
+  ]
+
   /// The addresses of at most 50,000 databases; a full cache is emptied. An address never changes.
   var addresses: [DatabaseID: DatabaseAddress] = [:]
   /// The listeners of at most 50,000 databases; a full cache is emptied.
@@ -29,17 +36,9 @@ final class Catalog {
   /// changes (``CounterTable/raiseCatalogVersion()``).
   var version: Int64?
 
-  /// The cache may contain rows that were rolled back.
-  func empty() {
-    addresses = [:]
-    listeners = [:]
-    zoneIDs = [:]
-    types = [:]
-    typesByNumber = [:]
-    routes = [:]
-    roles = [:]
-    deletedUsers = nil
-    version = nil
+  /// An empty catalog.
+  init(version: Int64? = nil) {
+    self.version = version
   }
 
   /// The possible listeners of a database's changes.

@@ -1,8 +1,7 @@
 /// The caches of a connection, which outlive its transactions.
 ///
-/// - ``Catalog``: belongs to the connection, and is filled by running transactions. A rollback,
-///   also to a savepoint, or a failed commit empties it if the transaction has written rows at
-///   once (``WriteSet`` has the others).
+/// - ``Catalog``: belongs to the connection, and is filled by running transactions with committed
+///   data, so a rollback leaves it unchanged.
 /// - ``NotificationTail``: belongs to the store. The writer updates it after a commit, so a
 ///   rollback leaves it unchanged.
 /// - ``SearchCache``: belongs to the readers, who fill it. An entry is valid for one version of
@@ -22,10 +21,5 @@ struct StoreCaches {
   /// Updates ``tail``, after the commit.
   func committed(_ transaction: StoreTransaction) {
     tail?.apply(transaction.tailChange)
-  }
-
-  /// ``catalog`` may have rows of the transaction.
-  func rolledBack() {
-    catalog.empty()
   }
 }

@@ -6,6 +6,8 @@ import SQLEngine
 final class StoreConnection {
   let engine: any SQLConnection
   let gate: StatementGate
+  /// ``Catalog/tables``, for the gate.
+  let cachedTables: StatementGate.Tables
   /// The constants, shared by all connections.
   let context: StoreContext
   /// The caches, which outlive a transaction.
@@ -18,7 +20,8 @@ final class StoreConnection {
   ) {
     self.engine = engine
     // A tool opens its connection by itself.
-    gate = engine.gate ?? StatementGate(tables: WriteSet.Table.allCases.map(\.name))
+    gate = engine.gate ?? StatementGate(tables: Schema.tableNames)
+    cachedTables = gate.tables(named: Catalog.tables)
     engine.gate = gate
     gate.runsRowByRow = context.isDistributed
     self.context = context

@@ -4,19 +4,45 @@ import StoreModel
 
 extension StoreTransaction {
   /// The statements of `body` may name tables with unwritten rows: the caller looks at these by
-  /// itself.
+  /// itself. Decided statements on the tables are run first.
   func besidesWriteSet<Value>(_ body: () throws -> Value) rethrows -> Value {
     try gate.open(body)
   }
 
-  /// Writes decided rows, one statement for each kind of change. A later statement, at the latest
-  /// the commit, may throw an error.
+  /// Nothing that was decided concerns the rows that the statements of `body` find.
+  func besidesDecisions<Value>(_ body: () throws -> Value) rethrows -> Value {
+    try gate.apart(body)
+  }
+
+  /// Runs a statement later, at the latest before the commit, after all that was decided before. A
+  /// later statement, at the latest the commit, may throw its error. Outside of a writing
+  /// transaction, the statement runs at once.
+  ///
+  /// The rows of its tables that were decided before are written now. Those that are decided after
+  /// it are written after it.
+  func decide(_ statement: Statement, _ arguments: [SQLValue]) throws {
+    guard isWriting else {
+      try connection.run(statement, arguments)
+      return
+    }
+    let tables = gate.effects(of: statement.text).tables
+    if tables & writes.unwritten != 0 { try write(tables) }
+    change(tables)
+    writes.decide(statement, arguments, naming: tables)
+    if writes.isFull { try write() }
+  }
+
+  /// Runs all decided statements, then writes decided rows, one statement for each kind of change. A
+  /// later statement, at the latest the commit, may throw an error.
   func write(_ tables: StatementGate.Tables = .max) throws {
     let tables = tables & writes.unwritten
-    guard tables != 0 else { return }
+    guard tables != 0 || writes.hasStatements else { return }
     // This looks at what was read, which the decisions replace.
     try gate.prepare()
-    try gate.open {
+    try gate.apart {
+      for decided in writes.takeStatements() {
+        try connection.runLater(decided.statement, decided.arguments)
+      }
       for table in WriteSet.Table.allCases where tables & table.bit != 0 {
         switch table {
         case .databases: try DatabaseTable(transaction: self).writeDecided()
@@ -72,9 +98,7 @@ extension StoreTransaction {
       guard let savepoint = mark.savepoint else { throw SavepointNeeded() }
       try connection.run("ROLLBACK TO \(savepoint)", [])
       // The savepoint had all rows, so they can be read again.
-      writes = WriteSet()
-      reads = ReadSet()
-      catalog.empty()
+      forgetAll()
     }
     outbox.removeSubrange(mark.outboxCount...)
     usedTypes.removeSubrange(mark.usedTypeCount...)
@@ -89,5 +113,6 @@ extension StoreTransaction {
 }
 
 /// A job must return to an earlier state, although statements have written since. The writer rolls
-/// the transaction back, and repeats it with savepoints.
+/// the transaction back, and gives each of its jobs one of its own. If the job is alone already, the
+/// writer repeats its transaction with savepoints.
 struct SavepointNeeded: Error {}

@@ -18,7 +18,8 @@ import StoreModel
 final class StoreTransaction {
   let connection: any SQLConnection
   let context: StoreContext
-  let catalog: Catalog
+  /// The connection's, until a statement changes one of its tables.
+  private(set) var catalog: Catalog
   /// The entries that wait to be filed; nil if each is filed at once, and on the thread that fills
   /// the search cache.
   let tail: NotificationTail?
@@ -46,6 +47,11 @@ final class StoreTransaction {
   var serversToWake: Set<ServerID> = []
   var reads = ReadSet()
   var writes = WriteSet()
+  /// The listeners of databases whose subscription version the transaction has raised; nil if they
+  /// were not read since.
+  var changedListeners: [DatabaseID: Catalog.Listeners?] = [:]
+  private var hasOwnCatalog = false
+  private let cachedTables: StatementGate.Tables
   /// The types of created records, for the ``SchemaCache``.
   var usedTypes: [SchemaCache.Update] = []
   var tailChange = NotificationTail.Change()
@@ -64,6 +70,7 @@ final class StoreTransaction {
     fillSearchCache = connection.caches.fillSearchCache
     self.wholeRuns = wholeRuns
     gate = connection.gate
+    cachedTables = connection.cachedTables
     setsSavepoints = false
     isWriting = false
   }
@@ -79,15 +86,30 @@ final class StoreTransaction {
     wholeRuns = nil
     self.locks = connection.engine.isShared ? locks : nil
     gate = connection.gate
+    cachedTables = connection.cachedTables
     setsSavepoints = withSavepoints
     isWriting = true
     gate.rows = StatementGate.Rows(
-      of: self, unwritten: { [unowned self] in writes.unwritten },
-      write: { [unowned self] in try write($0) },
-      forget: { [unowned self] tables in
-        writes.forget(tables)
-        reads.forget(tables)
-      })
+      of: self, unwritten: { [unowned self] in writes.unwritten | writes.decidedTables },
+      decided: { [unowned self] in writes.decidedTables },
+      write: { [unowned self] in try write($0) }, forget: { [unowned self] in change($0) })
+  }
+
+  /// Forgets what is known of tables that a statement changes.
+  func change(_ tables: StatementGate.Tables) {
+    writes.forget(tables)
+    reads.forget(tables)
+    guard tables & cachedTables != 0, !hasOwnCatalog else { return }
+    hasOwnCatalog = true
+    catalog = Catalog(version: catalog.version)
+  }
+
+  /// Forgets all that is known, since what the transaction changed was rolled back to a savepoint.
+  /// Without a version, no schema is added to the ``SchemaCache``.
+  func forgetAll() {
+    writes = WriteSet()
+    reads = ReadSet()
+    if hasOwnCatalog { catalog = Catalog() }
   }
 
   deinit {

@@ -8,9 +8,9 @@ import StoreModel
 /// ``WriteSchedule`` coordinates threads, ``WriteLocks`` the transactions of several processes.
 ///
 /// A failed job does not affect the others: its decisions are dropped (``WriteSet``). If its
-/// statements have written, the transaction is rolled back, and the group runs again, each job
-/// under a savepoint. A transaction that conflicts with another process is repeated after growing
-/// pauses.
+/// statements have written, the transaction is rolled back, and each job of the group runs again in
+/// a transaction of its own. A transaction that conflicts with another process is repeated after
+/// growing pauses.
 ///
 /// The life of a group of jobs:
 ///
@@ -149,7 +149,11 @@ final class StoreWriter: @unchecked Sendable {
       }
     }
     let group = jobs.filter { !$0.isOutsideTransactions }
-    if group.isEmpty { return }
+    if !group.isEmpty { performTogether(group, on: thread) }
+  }
+
+  /// If what a job did cannot be dropped alone, performs each job by itself.
+  private func performTogether(_ group: [any StoreJob], on thread: WritingThread) {
     tally.begin(thread.number)
     let commit: Commit
     do {
@@ -157,6 +161,10 @@ final class StoreWriter: @unchecked Sendable {
     } catch {
       tally.end(
         thread.number, writes: group.count, loggedPages: thread.engine.loggedPages, error)
+      if error is SavepointNeeded {
+        for job in group { performTogether([job], on: thread) }
+        return
+      }
       if concernsAll(error, on: thread), !(error is LocksNeeded),
         (error as? StoreError)?.code != .serializationFailure
       {
@@ -230,13 +238,13 @@ final class StoreWriter: @unchecked Sendable {
   /// The longest pauses in microseconds before the repetitions of a conflicting transaction.
   private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
 
-  /// If what a job did cannot be dropped alone, tries once more with savepoints.
+  /// If a part of what the only job did must be dropped, tries once more with savepoints.
   private func tryCommitting(
     _ group: [any StoreJob], locking locks: WriteLocks, _ time: LockTime, on thread: WritingThread
   ) throws -> Commit {
     do {
       return try tryCommitting(group, locking: locks, time, on: thread, withSavepoints: false)
-    } catch is SavepointNeeded {
+    } catch is SavepointNeeded where group.count == 1 {
       return try tryCommitting(
         group, locking: locks, time == .last ? .first : time, on: thread, withSavepoints: true)
     }
@@ -263,15 +271,14 @@ final class StoreWriter: @unchecked Sendable {
       return Commit(transaction: transaction, failures: failures)
     } catch {
       // A statement that was decided by one of the jobs failed, or the commit did.
-      guard hasRun, !withSavepoints, group.count > 1, !concernsAll(error, on: thread) else {
+      guard hasRun, group.count > 1, !concernsAll(error, on: thread) else {
         throw error
       }
       throw SavepointNeeded()
     }
   }
 
-  /// The group is not run again under savepoints after an error of the whole transaction,
-  /// whichever job threw it.
+  /// The jobs are not run again after an error of the whole transaction, whichever job threw it.
   private func concernsAll(_ error: any Error, on thread: WritingThread) -> Bool {
     if error is LocksNeeded { return true }
     return switch (error as? StoreError)?.code {
@@ -308,7 +315,6 @@ final class StoreWriter: @unchecked Sendable {
     on thread: WritingThread, locking locks: WriteLocks, _ time: LockTime,
     reading needs: [ReadNeeds], withSavepoints: Bool, _ body: (StoreTransaction) throws -> Void
   ) throws -> StoreTransaction {
-    let writeCount = thread.connection.gate.undecidedWriteCount
     do {
       let transaction = try begin(
         on: thread, locking: locks, time, reading: needs, withSavepoints: withSavepoints)
@@ -322,10 +328,6 @@ final class StoreWriter: @unchecked Sendable {
       return transaction
     } catch {
       thread.engine.giveUpTransaction()
-      // Decided rows are not cached.
-      if thread.connection.gate.undecidedWriteCount > writeCount {
-        thread.connection.caches.rolledBack()
-      }
       throw error
     }
   }
@@ -359,9 +361,8 @@ final class StoreWriter: @unchecked Sendable {
   /// Drops what a failed job did, and returns its error.
   ///
   /// - Parameter isAlone: the failure of the group's only job ends the transaction.
-  /// - Throws: ``SavepointNeeded`` if a failed job has written and has no savepoint. The job's
-  ///   error if it concerns all jobs, or if the engine has rolled back the whole transaction, with
-  ///   earlier jobs.
+  /// - Throws: ``SavepointNeeded`` if a failed job has written. The job's error if it concerns all
+  ///   jobs.
   private func attempt(
     _ job: any StoreJob, in transaction: StoreTransaction, on thread: WritingThread, isAlone: Bool
   ) throws -> (any Error)? {
@@ -372,17 +373,9 @@ final class StoreWriter: @unchecked Sendable {
     let mark = try transaction.mark("job")
     do {
       try job.run(in: transaction)
-      // With a savepoint, the failure of a decided row is that of the job.
-      if transaction.setsSavepoints { try transaction.write() }
-      try transaction.release(mark)
       return nil
     } catch {
       if error is SavepointNeeded || concernsAll(error, on: thread) { throw error }
-      if transaction.setsSavepoints {
-        guard thread.engine.isInTransaction else { throw error }
-      } else if !thread.engine.canContinue {
-        throw SavepointNeeded()
-      }
       try transaction.restore(mark)
       return error
     }

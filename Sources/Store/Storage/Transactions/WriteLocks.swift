@@ -179,10 +179,8 @@ extension StoreTransaction {
       query.rows.append(read.last)
       query.rows.append(read.subscriptionVersion)
     }
-    try besidesWriteSet {
-      try connection.runLater(query)
-      try connection.runLater(CounterTable.sql.unchangedCatalog, [SQLValue(catalog.version)])
-    }
+    try connection.runLater(query)
+    try connection.runLater(CounterTable.sql.unchangedCatalog, [SQLValue(catalog.version)])
   }
 }
 

@@ -2,12 +2,12 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// The rows that a transaction's jobs have decided on, and those that they have read of the same
-/// tables.
+/// The rows and statements that a transaction's jobs have decided on, and the rows that they have
+/// read of the same tables.
 ///
-/// They are written together, one statement a table, before the commit or before a statement that
-/// names their table (`StatementGate`). A job that fails before that has written nothing, and its
-/// decisions are dropped.
+/// The statements are run in their order, then the rows are written together, one statement a table:
+/// before the commit, or before a statement that names one of their tables (`StatementGate`). A job
+/// that fails before that has written nothing, and its decisions are dropped.
 struct WriteSet {
   /// The key of a record or a tombstone.
   struct RecordKey: Hashable {
@@ -32,6 +32,15 @@ struct WriteSet {
     var typeNumber: Int64
     var version: Int64
     var deleted: Timestamp
+  }
+
+  /// A statement whose result nobody needs. None of its tables has rows that were decided on before.
+  struct DecidedStatement {
+    fileprivate(set) var statement: Statement
+    fileprivate(set) var arguments: [SQLValue]
+    /// The tables and the bytes of the statement and those before it.
+    fileprivate var tables: StatementGate.Tables
+    fileprivate var byteCount: Int
   }
 
   /// The tables whose rows can be in memory, for the gate of a connection.
@@ -63,6 +72,7 @@ struct WriteSet {
     var bit: StatementGate.Tables { 1 << StatementGate.Tables(rawValue) }
   }
 
+  private var statements: [DecidedStatement] = []
   var databases = RowOverlay<DatabaseID, DatabaseNumbers>()
   /// The bytes of records and assets that were added to each database and removed from it.
   var addedBytes = RowOverlay<DatabaseID, Int64>()
@@ -82,10 +92,31 @@ struct WriteSet {
   /// The dispatch positions of databases.
   var dispatches = RowOverlay<DispatchTable.Key, DispatchTable.Row>()
   var answeredRequests = RowOverlay<AnsweredRequest, AnsweredRequestTable.Row>()
+  // Rows that decided statements change, so that a lookup by key need not run the statements. The
+  // types of the tables keep them up to date; a statement that changes rows of unknown keys is run
+  // at once, and they are forgotten.
+  var counters = RowOverlay<String, Int64>()
+  var assets = RowOverlay<AssetKey, AssetTable.File>()
+  var places = RowOverlay<PlaceKey, HierarchyTable.Place>()
+  /// The numbers of `deleteSelf` references to a record; nil if one was added or removed to an
+  /// unknown number.
+  var referenceCounts = RowOverlay<RecordKey, Int>()
   /// The numbers of zones that were looked up; nil for a zone that does not exist.
   var zoneNumbers: [ZonePlace: Int64?] = [:]
   /// The zones known to have no tombstones.
   var zonesWithoutTombstones: Set<Catalog.ZoneKey> = []
+
+  /// The key of a file.
+  struct AssetKey: Hashable {
+    var database: DatabaseID
+    var checksum: String
+  }
+
+  /// The key of a record's place in a hierarchy.
+  struct PlaceKey: Hashable {
+    var database: DatabaseID
+    var record: Int64
+  }
 
   /// The name of a zone in a database.
   struct ZonePlace: Hashable {
@@ -96,31 +127,54 @@ struct WriteSet {
   /// The number of rows at which they are written, although no statement names their tables. The
   /// limit bounds the memory of a large commit.
   private static let (rowLimit, indexLimit) = (8_192, 100_000)
-  /// The size of the new log entries at which the same holds.
-  private static let logLimit = 4 << 20
+  /// The size of new log entries and of decided statements at which the same holds.
+  private static let byteLimit = 4 << 20
 
   /// Whether so many rows wait that they must be written before the next job.
   var isFull: Bool {
-    records.changeCount + outbox.count + log.count >= Self.rowLimit
-      || index.count >= Self.indexLimit || log.byteCount >= Self.logLimit
+    records.changeCount + outbox.count + log.count + statements.count >= Self.rowLimit
+      || index.count >= Self.indexLimit
+      || log.byteCount + (statements.last?.byteCount ?? 0) >= Self.byteLimit
+  }
+
+  var hasStatements: Bool { !statements.isEmpty }
+
+  /// The tables that decided statements name.
+  var decidedTables: StatementGate.Tables { statements.last?.tables ?? 0 }
+
+  mutating func decide(
+    _ statement: Statement, _ arguments: [SQLValue], naming tables: StatementGate.Tables
+  ) {
+    statements.append(
+      DecidedStatement(
+        statement: statement, arguments: arguments, tables: decidedTables | tables,
+        byteCount: (statements.last?.byteCount ?? 0) + arguments.reduce(0) { $0 + $1.byteCount }))
+  }
+
+  mutating func takeStatements() -> [DecidedStatement] {
+    defer { statements = [] }
+    return statements
   }
 
   /// A state to which the write set can return, as long as nothing was written.
   struct Mark {
     fileprivate var databases, addedBytes, zoneVersions, records, tombstones, dispatches: Int
-    fileprivate var answeredRequests: Int
+    fileprivate var answeredRequests, counters, assets, places, referenceCounts: Int
     fileprivate var log, logIndex, deliveries: RowInsertion.Mark
     fileprivate var index: IndexChanges.Mark
-    fileprivate var outboxCount: Int
+    fileprivate var outboxCount, statementCount: Int
   }
 
   mutating func mark() -> Mark {
     Mark(
       databases: databases.mark(), addedBytes: addedBytes.mark(),
       zoneVersions: zoneVersions.mark(), records: records.mark(), tombstones: tombstones.mark(),
-      dispatches: dispatches.mark(), answeredRequests: answeredRequests.mark(), log: log.mark,
+      dispatches: dispatches.mark(), answeredRequests: answeredRequests.mark(),
+      counters: counters.mark(), assets: assets.mark(), places: places.mark(),
+      referenceCounts: referenceCounts.mark(), log: log.mark,
       logIndex: logIndex.mark,
-      deliveries: deliveries.mark, index: index.mark, outboxCount: outbox.count)
+      deliveries: deliveries.mark, index: index.mark, outboxCount: outbox.count,
+      statementCount: statements.count)
   }
 
   mutating func restore(to mark: Mark) {
@@ -131,13 +185,19 @@ struct WriteSet {
     tombstones.restore(to: mark.tombstones)
     dispatches.restore(to: mark.dispatches)
     answeredRequests.restore(to: mark.answeredRequests)
+    counters.restore(to: mark.counters)
+    assets.restore(to: mark.assets)
+    places.restore(to: mark.places)
+    referenceCounts.restore(to: mark.referenceCounts)
     log.restore(to: mark.log)
     logIndex.restore(to: mark.logIndex)
     deliveries.restore(to: mark.deliveries)
     index.restore(mark.index)
     outbox.removeSubrange(mark.outboxCount...)
+    statements.removeSubrange(mark.statementCount...)
   }
 
+  /// The tables with unwritten rows.
   var unwritten: StatementGate.Tables {
     var tables: StatementGate.Tables = 0
     if databases.hasChanges || addedBytes.hasChanges { tables |= Table.databases.bit }
@@ -164,6 +224,16 @@ struct WriteSet {
     if tables & Table.tombstones.bit != 0 {
       tombstones.forget()
       zonesWithoutTombstones = []
+    }
+  }
+}
+
+extension SQLValue {
+  fileprivate var byteCount: Int {
+    switch self {
+    case .null, .integer: 0
+    case .text(let text): text.utf8.count
+    case .bytes(let bytes): bytes.count
     }
   }
 }

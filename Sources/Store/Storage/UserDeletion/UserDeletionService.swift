@@ -161,7 +161,7 @@ extension User {
         of: userRecordName, kinds: DeviceToken.Kind.allCases, at: timestamp,
         because: .unregistered, ordering: &orders)
     for place in UserTraces.accessColumns {
-      try transaction.connection.run(place.deletion, [.text(userRecordName)])
+      try transaction.decide(place.deletion, [.text(userRecordName)])
     }
   }
 }

@@ -61,7 +61,7 @@ struct UserDeletionTable: Table {
 
   /// The caller raises the catalog version.
   func add(_ deletion: UserDeletion, of userRecordName: String) throws {
-    try connection.run(
+    try decide(
       sql.add,
       [
         .bytes(Self.hash(of: userRecordName)), .text(userRecordName),
@@ -71,7 +71,7 @@ struct UserDeletionTable: Table {
   }
 
   func keep(_ row: UserDeletionRow) throws {
-    try connection.run(
+    try decide(
       sql.keep,
       [
         .bytes(row.hash), SQLValue(row.user), .integer(row.deletion.stage.rawValue),
@@ -80,7 +80,7 @@ struct UserDeletionTable: Table {
   }
 
   func end(deletionOf hash: [UInt8], at timestamp: Timestamp) throws {
-    try connection.run(sql.end, [.bytes(hash), .time(timestamp)])
+    try decide(sql.end, [.bytes(hash), .time(timestamp)])
   }
 
   // MARK: Retention
@@ -90,7 +90,7 @@ struct UserDeletionTable: Table {
   }
 
   func forget(endedBefore horizon: Int64) throws {
-    try connection.run(sql.forget, [.integer(horizon)])
+    try decide(sql.forget, [.integer(horizon)])
   }
 
   struct Statements {

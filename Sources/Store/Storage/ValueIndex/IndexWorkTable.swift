@@ -46,11 +46,11 @@ struct IndexWorkTable: Table {
   func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
     let isUnderWay = try connection.exists(sql.exists, [.integer(indexNumber)])
     let phase: IndexWork.Phase = isWanted && !isUnderWay ? .building : .clearing
-    try connection.run(sql.begin, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
+    try decide(sql.begin, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
   }
 
   func keep(_ pending: PendingIndex) throws {
-    try connection.run(
+    try decide(
       sql.keep,
       [
         .integer(pending.indexNumber), SQLValue(pending.work.phase?.rawValue),
@@ -63,7 +63,7 @@ struct IndexWorkTable: Table {
   /// the index.
   func remove(_ pending: inout PendingIndex) throws {
     pending.work.phase = nil
-    try connection.run(sql.remove, [.integer(pending.indexNumber)])
+    try decide(sql.remove, [.integer(pending.indexNumber)])
   }
 
   struct Statements {

@@ -63,7 +63,7 @@ struct ValueIndexTable: Table {
 
   /// Writes at once, not with the decided changes. An existing entry stays.
   func add(_ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID) throws {
-    try connection.run(
+    try decide(
       sql.add,
       [
         .id(database), .integer(entry.fieldNumber), .bytes(entry.key), .integer(stored.number),

@@ -149,7 +149,7 @@ struct ZoneTable: Table {
   @discardableResult
   func add(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone {
     let number = try DatabaseTable(transaction: transaction).nextNumber(of: database)
-    try connection.run(
+    try decide(
       Self.sql.add,
       [.id(database), .integer(number), .text(zoneID.zoneName), .text(zoneID.ownerName)])
     return try Zone(
@@ -179,13 +179,12 @@ struct ZoneTable: Table {
   /// Retention deletes the tombstones up to this version. A lower version than the present one
   /// changes nothing. Older change tokens then expire.
   func note(trimmedVersion version: Int64, ofZone number: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.noteTrimmed, [.id(database), .integer(number), .integer(version)])
+    try decide(Self.sql.noteTrimmed, [.id(database), .integer(number), .integer(version)])
   }
 
   /// The caller must have deleted the contents.
   func remove(_ number: Int64, in database: DatabaseID) throws {
-    try connection.run(Self.sql.remove, [.id(database), .integer(number)])
-    transaction.catalog.zoneIDs[Catalog.ZoneKey(database: database, number: number)] = nil
+    try decide(Self.sql.remove, [.id(database), .integer(number)])
   }
 
   struct Statements {

@@ -26,7 +26,7 @@ struct ZoneTombstoneTable: Table {
     deletionOf zoneID: ZoneID, isPurge: Bool, in database: DatabaseID, version: Int64,
     at timestamp: Timestamp
   ) throws {
-    try connection.run(
+    try decide(
       Self.sql.remember,
       [
         .id(database), .text(zoneID.zoneName), .text(zoneID.ownerName),
@@ -35,7 +35,7 @@ struct ZoneTombstoneTable: Table {
   }
 
   func forgetDeletion(of zoneID: ZoneID, in database: DatabaseID) throws {
-    try connection.run(
+    try decide(
       Self.sql.forget, [.id(database), .text(zoneID.zoneName), .text(zoneID.ownerName)])
   }
 
@@ -71,7 +71,7 @@ struct ZoneTombstoneTable: Table {
   /// tokens expire.
   func trim(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {
-      try connection.run(Self.sql.trim, forgotten.arguments)
+      try decide(Self.sql.trim, forgotten.arguments)
       try DatabaseTable(transaction: transaction).note(trimmedZones: forgotten)
     }
   }

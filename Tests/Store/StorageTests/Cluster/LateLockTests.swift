@@ -26,8 +26,9 @@ struct LateLockTests {
       let store = group.store(0)
       let database = first.privateID
       let zone = try await first.makeZone("z")
-      // The writing thread gets to know the address, the type and the listeners.
-      try await first.save("known", zone: zone, in: database)
+      // The first save makes the type. With the second, the writing thread gets to know the address, the
+      // type and the listeners.
+      for _ in 0..<2 { try await first.save("known", zone: zone, in: database) }
       let runs = Mutex(0)
       let isDecided = Flag()
       let gate = DispatchSemaphore(value: 0)

@@ -76,6 +76,10 @@ struct StoredState: Equatable {
   var index: [String] = []
   /// The rows that the records ought to have.
   var wantedIndex: [String] = []
+  /// The `deleteSelf` references: target and holder, in order.
+  var references: [String] = []
+  /// Records with their parents and tops, in order.
+  var places: [String] = []
   var outbox: [String] = []
   /// Zones in the order of their last changes.
   var zones: [String] = []
@@ -127,12 +131,35 @@ struct StoredState: Equatable {
           AND zones.zone_number = value_index.zone_number
       """
     ).sorted()
+    references = try lines(
+      """
+      reference_edges.database_id || ' ' || target_name || ' ' || COALESCE(record_name, 'nobody')
+      FROM reference_edges LEFT JOIN records ON records.database_id = reference_edges.database_id
+        AND records.record_number = holder_number
+      """
+    ).sorted()
+    places = try lines(
+      """
+      hierarchy.database_id || ' ' || COALESCE(record.record_name, 'nobody') || ' below '
+        || COALESCE(parent.record_name, '') || ' in ' || COALESCE(top.record_name, '')
+      FROM hierarchy LEFT JOIN records AS record ON record.database_id = hierarchy.database_id
+          AND record.record_number = hierarchy.record_number
+        LEFT JOIN records AS parent ON parent.database_id = hierarchy.database_id
+          AND parent.record_number = parent_number
+        LEFT JOIN records AS top ON top.database_id = hierarchy.database_id
+          AND top.record_number = top_number
+      """
+    ).sorted()
+    var wantedReferences: [String] = []
     let allRecords: Statement = "SELECT \(StoredRecord.columns), records.database_id FROM records"
     let rows = try connection.rows(allRecords, []) {
       (StoredRecord.Row($0), DatabaseID(rawValue: $0.integer(6)))
     }
     for (row, database) in rows {
       let record = try RecordTable(transaction: transaction).record(row, in: database).record
+      wantedReferences += record.deleteSelfTargets.map {
+        "\(database.rawValue) \($0) \(record.recordID.recordName)"
+      }
       let address = try DatabaseTable(transaction: transaction).address(of: database)
       guard
         let type = try RecordTypeTable(transaction: transaction).type(
@@ -151,6 +178,7 @@ struct StoredState: Equatable {
       }
     }
     wantedIndex.sort()
+    if references != wantedReferences.sorted() { faults.append("other references") }
     zones = try lines("database_id || ' ' || zone_name FROM zones ORDER BY database_id, version")
     bytes = try lines("database_id || ' ' || stored_bytes FROM databases ORDER BY database_id")
     faults += try lines(

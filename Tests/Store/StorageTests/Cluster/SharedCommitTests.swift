@@ -250,11 +250,16 @@ struct SharedCommitTests {
         .int64(1), .double(1.5), .string("one"),
       ])
     }
+    var parent: Reference??
+    if random.chance(1, in: 5) {
+      let name = "r\(Int.random(in: 0..<12, using: &random))"
+      parent = .some(random.chance(1, in: 4) ? nil : Reference(recordName: name))
+    }
     if random.chance(1, in: 20) { fields["0 bad"] = .int64(1) }
     return RecordOperation(
       kind: kind, recordID: RecordID(recordName: name, zoneID: zoneID),
       recordType: random.pick(["Note", "Note", "Note", "Other"]),
-      recordChangeTag: "0", fields: fields)
+      recordChangeTag: "0", fields: fields, parent: parent)
   }
 }
 

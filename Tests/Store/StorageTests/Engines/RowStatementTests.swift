@@ -144,12 +144,13 @@ struct RowStatementTests {
       try connection.execute("CREATE TABLE others (a BIGINT)")
       try connection.execute("CREATE TABLE probes_of_others (a BIGINT)")
       var events: [String] = []
-      var unwritten: StatementGate.Tables = 1
+      var (unwritten, decided): (StatementGate.Tables, StatementGate.Tables) = (1, 0)
       gate.rows = StatementGate.Rows(
-        of: gate, unwritten: { unwritten },
+        of: gate, unwritten: { unwritten | decided }, decided: { decided },
         write: {
           events.append("write \($0)")
           unwritten &= ~$0
+          decided &= ~$0
         }, forget: { events.append("forget \($0)") })
       func taken() -> [String] {
         defer { events = [] }
@@ -174,6 +175,12 @@ struct RowStatementTests {
       try gate.open { try connection.runLater("DELETE FROM probes WHERE a = $1", [1]) }
       #expect(taken().isEmpty)
       #expect(gate.writeCount == before + 3)
+      // Decided statements come before those that may find undecided rows.
+      decided = 2
+      _ = try gate.open { try connection.rows("SELECT a FROM probes", []) { _ in } }
+      #expect(taken().isEmpty)
+      _ = try gate.open { try connection.rows("SELECT a FROM others", []) { _ in } }
+      #expect(taken() == ["write 2"])
       try connection.commit()
     }
   }
