@@ -142,7 +142,11 @@ struct RecordTable: Table {
   func holders(
     ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> [StoredRecord] {
-    try connection.rows(
+    // The count is known more often, and is read without a write of what was decided.
+    let count = try ReferenceTable(transaction: transaction).count(
+      to: recordName, inZone: zoneNumber, of: database)
+    guard count > 0 else { return [] }
+    return try connection.rows(
       Self.sql.holders,
       [.id(database), .integer(zoneNumber), .text(recordName)],
       StoredRecord.Row.init

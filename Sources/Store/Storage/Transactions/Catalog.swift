@@ -36,9 +36,11 @@ final class Catalog {
   /// changes (``CounterTable/raiseCatalogVersion()``).
   var version: Int64?
 
-  /// An empty catalog.
-  init(version: Int64? = nil) {
-    self.version = version
+  /// Copies what a transaction never changes.
+  init(of other: Catalog? = nil) {
+    guard let other else { return }
+    (addresses, listeners, routes) = (other.addresses, other.listeners, other.routes)
+    version = other.version
   }
 
   /// The possible listeners of a database's changes.

@@ -101,7 +101,7 @@ final class StoreTransaction {
     reads.forget(tables)
     guard tables & cachedTables != 0, !hasOwnCatalog else { return }
     hasOwnCatalog = true
-    catalog = Catalog(version: catalog.version)
+    catalog = Catalog(of: catalog)
   }
 
   /// Forgets all that is known, since what the transaction changed was rolled back to a savepoint.

@@ -230,6 +230,49 @@ struct DecidedStatementTests {
     }
   }
 
+  @Test(
+    "deletions and references that an atomic request drops need no second run",
+    arguments: StoreEngine.allCases)
+  func droppedRequest(_ engine: StoreEngine) async throws {
+    try await engine.withStore { test in
+      let zone = try await test.makeZone("z")
+      let database = test.privateID
+      for name in ["a", "b", "taken"] { try await test.save(name, zone: zone, in: database) }
+      func operation(_ kind: RecordOperation.Kind, _ name: String) -> RecordOperation {
+        let target = Reference(recordName: "taken", action: .deleteSelf)
+        return RecordOperation(
+          kind: kind, recordID: RecordID(recordName: name, zoneID: zone), recordType: "Note",
+          fields: kind == .create ? ["target": .reference(target)] : [:])
+      }
+      // The field is made before.
+      #expect(
+        try await test.modify([operation(.create, "first")], in: database).map(\.summary)
+          == ["saved"])
+      let request = PreparedModification(
+        RecordModification(
+          database: database,
+          operations: [
+            operation(.forceDelete, "a"), operation(.create, "c"), operation(.create, "d"),
+            operation(.forceDelete, "b"), operation(.create, "taken"),
+          ], isAtomic: true, origin: ChangeOrigin(userRecordName: TestStore.alice),
+          isByAdministrator: true, timestamp: TestStore.time(1)))
+      let runs = Mutex(0)
+      let job = KeptJob { transaction in
+        runs.withLock { $0 += 1 }
+        var modifier = try RecordModifier(request, transaction: transaction)
+        return try modifier.run().recordOutcomes(
+          for: [], in: database, tags: transaction.context.changeTags
+        ).map(\.summary)
+      }
+      let results = try await test.store.shareCommit([job])
+      #expect(results == [["atomic", "atomic", "atomic", "atomic", "exists"]])
+      #expect(runs.withLock { $0 } == 1)
+      let state = try await StoredState(of: test.store, databases: [database])
+      #expect(state.records.count == 4)
+      #expect(state.faults.isEmpty)
+    }
+  }
+
   @Test("outside of transactions a statement runs at once", arguments: StoreEngine.allCases)
   func outside(_ engine: StoreEngine) async throws {
     try await engine.withStore { test in
