@@ -98,8 +98,10 @@ extension StoreTransaction {
       guard let savepoint = mark.savepoint else { throw SavepointNeeded() }
       try connection.run("ROLLBACK TO \(savepoint)", [])
       // The savepoint had all rows, so they can be read again.
-      forgetAll()
+      writes = WriteSet()
+      reads = ReadSet()
     }
+    forgetOwnCatalog()
     outbox.removeSubrange(mark.outboxCount...)
     usedTypes.removeSubrange(mark.usedTypeCount...)
     tailChange.added.removeSubrange(mark.loggedCount...)

@@ -104,11 +104,9 @@ final class StoreTransaction {
     catalog = Catalog(of: catalog)
   }
 
-  /// Forgets all that is known, since what the transaction changed was rolled back to a savepoint.
-  /// Without a version, no schema is added to the ``SchemaCache``.
-  func forgetAll() {
-    writes = WriteSet()
-    reads = ReadSet()
+  /// Empties the transaction's own catalog, whose data may have been dropped. Without a version, no
+  /// schema is added to the ``SchemaCache``.
+  func forgetOwnCatalog() {
     if hasOwnCatalog { catalog = Catalog() }
   }
 
