@@ -67,7 +67,7 @@ package struct LeaseModel: ProtocolModel {
   /// A save, or a dispatch, between its reading and its commit.
   struct Transaction: Hashable {
     var isSave: Bool
-    /// What it has read; nil if a number was drawn since.
+    /// Nil if a number was drawn since.
     var read: Read?
   }
 

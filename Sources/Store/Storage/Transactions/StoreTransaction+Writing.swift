@@ -115,6 +115,9 @@ extension StoreTransaction {
 }
 
 /// A job must return to an earlier state, although statements have written since. The writer rolls
-/// the transaction back, and gives each of its jobs one of its own. If the job is alone already, the
-/// writer repeats its transaction with savepoints.
-struct SavepointNeeded: Error {}
+/// the transaction back, and gives the job one of its own. If the job is alone already, the writer
+/// repeats its transaction with savepoints.
+struct SavepointNeeded: Error {
+  /// The place of the job in its group; nil if a statement failed that one of the jobs decided.
+  var job: Int?
+}

@@ -8,8 +8,8 @@ import StoreModel
 /// ``WriteSchedule`` coordinates threads, ``WriteLocks`` the transactions of several processes.
 ///
 /// A failed job does not affect the others: its decisions are dropped (``WriteSet``). If its
-/// statements have written, the transaction is rolled back, and each job of the group runs again in
-/// a transaction of its own. A transaction that conflicts with another process is repeated after
+/// statements have written, the transaction is rolled back, and the job runs again in a transaction
+/// of its own, as do those before and after it. A transaction that conflicts with another process is repeated after
 /// growing pauses.
 ///
 /// The life of a group of jobs:
@@ -152,7 +152,8 @@ final class StoreWriter: @unchecked Sendable {
     if !group.isEmpty { performTogether(group, on: thread) }
   }
 
-  /// If what a job did cannot be dropped alone, performs each job by itself.
+  /// If what a job did cannot be dropped alone, performs the job by itself, and those before and after
+  /// it together. Halves the group if the job is unknown, so that one of many costs few commits.
   private func performTogether(_ group: [any StoreJob], on thread: WritingThread) {
     tally.begin(thread.number)
     let commit: Commit
@@ -161,8 +162,12 @@ final class StoreWriter: @unchecked Sendable {
     } catch {
       tally.end(
         thread.number, writes: group.count, loggedPages: thread.engine.loggedPages, error)
-      if error is SavepointNeeded {
-        for job in group { performTogether([job], on: thread) }
+      if let needed = error as? SavepointNeeded {
+        let first = needed.job ?? group.count / 2
+        let second = needed.job.map { $0 + 1 } ?? first
+        for part in [group[..<first], group[first..<second], group[second...]] where !part.isEmpty {
+          performTogether(Array(part), on: thread)
+        }
         return
       }
       if concernsAll(error, on: thread), !(error is LocksNeeded),
@@ -263,8 +268,12 @@ final class StoreWriter: @unchecked Sendable {
       ) { transaction in
         for (index, job) in group.enumerated() {
           if transaction.writes.isFull { try transaction.write() }
-          failures[index] = try attempt(
-            job, in: transaction, on: thread, isAlone: group.count == 1)
+          do {
+            failures[index] = try attempt(
+              job, in: transaction, on: thread, isAlone: group.count == 1)
+          } catch is SavepointNeeded {
+            throw SavepointNeeded(job: index)
+          }
         }
         hasRun = true
       }
