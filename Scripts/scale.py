@@ -58,42 +58,29 @@ def measured(counts):
             number(row["notifiedP50Milliseconds"], 1) + ", "
             + number(row["notifiedP99Milliseconds"], 1, " ms"),
             number(row.get("ratioToBaseline"), 2)] for row in rows])
-    costs = table(
-        ["servers", "load", "subscriptions", "statements", "rows", "commits", "log",
-         "processor of the servers", "of PostgreSQL", "connections that wait for a lock",
-         "rollbacks, deadlocks, leases lost"],
+    works = table(
+        ["servers", "load", "subscriptions", "statements", "rows", "transactions of writers", "catch-ups",
+         "log", "processor of the servers", "of PostgreSQL", "connections that wait for a lock"],
         [case(row) + [
             number(row["statementsPerSave"], 1), number(row["rowsPerSave"], 1),
-            number(row["commitsPerSave"], 2), number(row["logBytesPerSave"] / 1000, 1, " KB"),
+            number(row["storeCommitsPerSave"], 2), number(row["catchUpsPerSave"], 2),
+            number(row["logBytesPerSave"] / 1000, 1, " KB"),
             number(row["serverProcessorMicrosecondsPerSave"], 0, " us"),
             number(row["postgreSQLProcessorMicrosecondsPerSave"], 0, " us"),
-            number(row["waitingForLocks"], 2)
-            + "".join(f" ({name} {share:.2f})" for name, share in sorted(row["lockWaits"].items())),
-            ", ".join(number(row.get(name)) for name in ("rollbacks", "deadlocks", "leasesLost"))]
+            number(row["waitingForLocks"], 2)]
          for row in rows])
-    return rates + "\n\nFor each save:\n\n" + costs
+    return rates + "\n\nFor each save:\n\n" + works
 
 
-def costs(answer):
+def costs(found):
     names = {
-        "statementsOfTransaction": "statements of a transaction, whatever it does",
-        "statementsOfSave": "further statements of a save",
-        "statementsOfDispatch": "further statements of a dispatched change",
-        "statementsOfWord": "and of one that another server has saved",
-        "commitLogBytes": "bytes of the log for a commit", "saveLogBytes": "for a save",
-        "dispatchLogBytes": "for a dispatched change that fires once",
-        "requestMicroseconds": "a server's processor for a request (us)",
-        "serverStatementMicroseconds": "for a statement (us)",
-        "databaseStatementMicroseconds": "PostgreSQL's processor for a statement (us)",
-        "serverWakingMicroseconds":
-            "a server's further for a statement where a core is idle (us; not used for others)",
-        "databaseWakingMicroseconds": "PostgreSQL's (us; not used for others)",
-        "wakeUpMicroseconds": "until the holder of a lease has a change of another server (us)",
-        "roundTripMicroseconds": "a round trip on the measured machine (us; not used for others)",
-        "flushMicroseconds": "a flush of the log there (us; not used for others)"}
-    found = answer["costs"]
+        "transaction": "a transaction", "save": "a save", "change": "a dispatched change that fires once",
+        "catchUp": "a catch-up with changes of another server"}
     return table(
-        ["cost", "calibrated"], [[text, number(found[name], 1)] for name, text in names.items()])
+        ["cost", "server", "PostgreSQL", "log"],
+        [[text, number(found[name]["serverMicroseconds"], 0, " us"),
+          number(found[name]["databaseMicroseconds"], 0, " us"),
+          number(found[name]["logBytes"], 0, " bytes")] for name, text in names.items()])
 
 
 def check(checked):
@@ -112,55 +99,47 @@ def check(checked):
          for row in checked["check"]])
 
 
-def answer(both):
-    def asked(one):
-        return next(row for row in one["sweep"] if row["savesPerSecond"] == one["savesPerSecond"])
+def answer(found):
+    asked = next(row for row in found["sweep"] if row["savesPerSecond"] == found["savesPerSecond"])
+    overloaded = [row["savesPerSecond"] for row in found["sweep"] if row["isOverloaded"]]
 
-    def overload(one):
-        rates = [row["savesPerSecond"] for row in one["sweep"] if row["isOverloaded"]]
-        return number(min(rates), 0, " saves/s") if rates else "none of the rates"
+    def pair(first, second, digits=0, unit=""):
+        return number(first, digits) + " and " + number(second, digits, unit)
 
-    lines = [
-        ("servers of 8 cores", lambda one: number(one["servers"])),
-        ("shards of 16 cores", lambda one: number(one["shards"])),
-        ("indexes, on each server and together",
-         lambda one: number(one["indexBytesPerServer"] / 1e9, 2) + " and "
-         + number(one["indexBytes"] / 1e9, 1, " GB")),
-        ("log in a day", lambda one: number(one["logBytesPerDay"] / 1e12, 1, " TB")),
-        ("store", lambda one: number(one["storedBytes"] / 1e12, 1, " TB")),
-        ("answered and dispatched a second",
-         lambda one: number(asked(one)["answeredPerSecond"]) + " and "
-         + number(asked(one)["dispatchedPerSecond"])),
-        ("save, p50 and p99", lambda one: number(asked(one)["saveP50Milliseconds"], 1) + " and "
-         + number(asked(one)["saveP99Milliseconds"], 1, " ms")),
-        ("save to log, p50 and p99",
-         lambda one: number(asked(one)["loggedP50Milliseconds"], 1) + " and "
-         + number(asked(one)["loggedP99Milliseconds"], 1, " ms")),
-        ("servers' processors, simulated and by formula",
-         lambda one: number(asked(one)["serverUtilization"], 2) + " and "
-         + number(asked(one)["serverUtilizationByFormula"], 2)),
-        ("shards' processors, simulated and by formula",
-         lambda one: number(asked(one)["shardUtilization"], 2) + " and "
-         + number(asked(one)["shardUtilizationByFormula"], 2)),
-        ("row of the busiest public database locked",
-         lambda one: number(asked(one)["busiestDatabaseLocked"], 2)),
-        ("saturates first", lambda one: one["firstSaturated"]),
-        ("at, by the formulas", lambda one: number(one["greatestSavesPerSecond"], 0, " saves/s")),
-        ("overloaded in the simulation from", overload),
-        ("one database takes at most",
-         lambda one: number(one["greatestSavesPerSecondOfOneDatabase"], 0, " saves/s")),
-        ("a server dies: its private databases dispatched again after",
-         lambda one: number(one.get("deathPrivateSeconds"), 1, " s")),
-        ("its public ones",
-         lambda one: ("more than " if not one.get("deathIsOver") else "")
-         + number(one.get("deathPublicSeconds"), 1, " s")),
-        ("changes that wait for it at most, in its databases",
-         lambda one: number(one.get("deathWaitingChanges"))),
-        ("saves that are sent again", lambda one: number(one.get("deathRepeatedSaves"))),
-    ]
-    return table(
-        ["50,000 saves a second", "as it is", "four round trips a transaction"],
-        [[name] + [cell(one) for one in both] for name, cell in lines])
+    return table(["50,000 saves a second", ""], [
+        ["servers of 8 cores", number(found["servers"])],
+        ["shards of 16 cores", number(found["shards"])],
+        ["indexes, on each server and together",
+         pair(found["indexBytes"] / found["servers"] / 1e9, found["indexBytes"] / 1e9, 1, " GB")],
+        ["log in a day", number(found["logBytesPerDay"] / 1e12, 1, " TB")],
+        ["store", number(found["storedBytes"] / 1e12, 1, " TB")],
+        ["answered and dispatched a second",
+         pair(asked["answeredPerSecond"], asked["dispatchedPerSecond"])],
+        ["save, p50 and p99",
+         pair(asked["saveP50Milliseconds"], asked["saveP99Milliseconds"], 1, " ms")],
+        ["save to log, p50 and p99",
+         pair(asked["loggedP50Milliseconds"], asked["loggedP99Milliseconds"], 1, " ms")],
+        ["servers' processors, simulated and by formula",
+         pair(asked["serverUtilization"], asked["serverUtilizationByFormula"], 2)],
+        ["shards' processors, simulated and by formula",
+         pair(asked["shardUtilization"], asked["shardUtilizationByFormula"], 2)],
+        ["row of the busiest public database locked", number(asked["busiestDatabaseLocked"], 2)],
+        ["saturates first", found["firstSaturated"]],
+        ["at, by the formulas", number(found["greatestSavesPerSecond"], 0, " saves/s")],
+        ["overloaded in the simulation from",
+         number(min(overloaded), 0, " saves/s") if overloaded else "none of the rates"],
+        ["one public database takes at most",
+         number(found["greatestSavesPerSecondOfOneDatabase"], 0, " saves/s")],
+        ["its row is locked for one save, and for 512",
+         pair(found["lockMillisecondsOfOneSave"], found["lockMillisecondsOfManySaves"], 1, " ms")],
+        ["a server dies: its private databases dispatched again after",
+         number(found["deathPrivateSeconds"], 1, " s")],
+        ["its public ones",
+         ("" if found["deathIsOver"] else "more than ")
+         + number(found["deathPublicSeconds"], 1, " s")],
+        ["changes that wait for it at most, in its databases", number(found["deathWaitingChanges"])],
+        ["saves that are sent again", number(found["deathRepeatedSaves"])],
+    ])
 
 
 def write(name, text, document):
@@ -181,13 +160,11 @@ def main():
     counts = json.loads(COUNTS.read_text())
     words = ["simulate", "--counts", str(COUNTS)]
     checked = run(program, *words, "--check", statuses=(0, 1))
-    both = [
-        run(program, *words, "--seconds", "3"),
-        run(program, *words, "--seconds", "3", "--pipelined", "--plot", str(PLOT))]
+    found = run(program, *words, "--seconds", "2", "--plot", str(PLOT))
     document = DOCUMENT.read_text()
     for name, text in [
-        ("measured", measured(counts)), ("costs", costs(both[0])), ("check", check(checked)),
-        ("answer", answer(both)),
+        ("measured", measured(counts)), ("costs", costs(found["costs"])), ("check", check(checked)),
+        ("answer", answer(found)),
     ]:
         document = write(name, text, document)
     DOCUMENT.write_text(document)

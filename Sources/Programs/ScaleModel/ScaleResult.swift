@@ -1,8 +1,7 @@
 /// The outcome of a simulation. Rates, delays and utilizations cover the measured time, without the
-/// warm-up. ``ClusterSimulation`` explains the words of the model, such as shard, dispatch and
-/// lease.
+/// warm-up.
 public struct ScaleResult: Sendable {
-  /// The lengths of the queues at one moment.
+  /// The waiting changes at one moment.
   public struct Moment: Sendable {
     /// Seconds from the beginning of the simulation, warm-up included.
     public var second: Double
@@ -10,8 +9,6 @@ public struct ScaleResult: Sendable {
     public var waitingChanges: Int
     /// The part of ``waitingChanges`` in databases whose lease the dead server still has.
     public var orphanedChanges: Int
-    /// Saves and dispatched batches that wait for a writer, on all servers.
-    public var waitingWrites: Int
   }
 
   /// The recovery after the death of a server.
@@ -21,8 +18,7 @@ public struct ScaleResult: Sendable {
     /// changes from before the takeover. If ``isComplete`` is `false`, the value covers only the
     /// recovered databases.
     public var privateSeconds = 0.0
-    /// Seconds from the death until the recovery of the last public database of the dead server, as
-    /// in ``privateSeconds``.
+    /// The same for its public databases.
     public var publicSeconds = 0.0
     /// Databases with waiting changes whose lease another server took over.
     public var databases = 0
@@ -43,10 +39,12 @@ public struct ScaleResult: Sendable {
   public var saved = 0
   /// Changes whose notifications are committed.
   public var dispatched = 0
-  /// Pushes that APNs answered.
-  public var pushed = 0
   /// Saves that a server refused because too many writes waited.
   public var refused = 0
+  /// Transactions that committed.
+  public var transactions = 0
+  /// Transactions that were repeated, because another server had changed what they had read.
+  public var repeatedTransactions = 0
   /// Seconds from the arrival of a save to its answer.
   public var saveDelay = DelayHistogram()
   /// Seconds from the start of a save's wait for a writer until the server has the answer to the
@@ -55,38 +53,15 @@ public struct ScaleResult: Sendable {
 
   /// The mean utilization of the servers' processors (0–1).
   public var serverUtilization = 0.0
-  /// The highest utilization of one server's processors.
-  public var busiestServer = 0.0
-  /// The mean utilization of the shards' processors.
+  /// The mean utilization of the shards' processors (0–1).
   public var shardUtilization = 0.0
-  /// The highest utilization of one shard's processors.
-  public var busiestShard = 0.0
-  /// The fraction of the time in which a shard flushed its write-ahead log, as a mean over the
-  /// shards.
-  public var logUtilization = 0.0
   /// The fraction of the time in which a transaction locked the row of the busiest public database.
   public var lockUtilization = 0.0
-  /// The fraction of their time that the servers' writers were in transactions (0–1).
-  public var writerUtilization = 0.0
-  /// Transactions that committed.
-  public var transactions = 0
-  /// Statements of these transactions.
-  public var statements = 0.0
-  /// Seconds that transactions waited for locked rows of databases, summed over all transactions.
-  public var lockWaitSeconds = 0.0
-  /// Pieces of work at all processors, waiting ones included, on average over the time.
-  public var jobs = 0.0
-  /// The value of ``jobs`` by Little's law: the rate of finished work × its mean stay. A large
-  /// difference to ``jobs`` shows an error in the simulation.
-  public var jobsByLittlesLaw = 0.0
-  /// The most saves and dispatched batches that waited for the writers of one server at the same
-  /// time.
-  public var mostWaitingWrites = 0
   /// Changes that waited for dispatch at the end.
   public var waitingChangesAtEnd = 0
   /// Events that the simulation handled, warm-up included.
   public var events = 0
-  /// The lengths of the queues, ten times in a simulated second, warm-up included.
+  /// The waiting changes, ten times in a simulated second, warm-up included.
   public var moments: [Moment] = []
   /// The recovery; `nil` if no server died.
   public var recovery: Recovery?
@@ -95,6 +70,10 @@ public struct ScaleResult: Sendable {
   public var savesPerSecond: Double { Double(saved) / seconds }
   /// Dispatched changes in a second.
   public var dispatchedPerSecond: Double { Double(dispatched) / seconds }
+  /// Saves and dispatched changes in a transaction, on average.
+  public var jobsPerTransaction: Double {
+    Double(saved + dispatched) / Double(max(1, transactions))
+  }
 
   /// Whether the load exceeds the capacity. One of three conditions is enough, each as a share of
   /// ``offered``: more than 2 % were refused, more than 2 % wait for dispatch at the end, or less

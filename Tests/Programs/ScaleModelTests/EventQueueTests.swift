@@ -1,5 +1,6 @@
-import ScaleModel
 import Testing
+
+@testable import ScaleModel
 
 struct EventQueueTests {
   @Test("gives events by time, and those of one time in the order in which they were added")

@@ -1,22 +1,12 @@
 extension ClusterSimulation {
   /// Adds a committed change to its database's lane. If no server has the lease of the database,
-  /// the server that saved the change gets the lease. If another server has the lease, that server
-  /// receives a wake-up after ``ScaleCosts/wakeUp`` seconds. If the holder is dead, the change
-  /// waits for the takeover of the lease.
-  ///
-  /// - Parameters:
-  ///   - database: The number of the database.
-  ///   - server: The server that saved the change.
-  ///   - taken: The time when the save began to wait for a writer.
+  /// the server that saved the change gets it. If another server has the lease, that server gets a
+  /// wake-up. If the holder is dead, the change waits for the takeover of the lease.
   mutating func noteChange(in database: Int, savedBy server: Int, takenAt taken: Double) {
     waitingChanges += 1
-    var lane =
-      lanes[database]
-      ?? SimulatedLane(
-        holder: server,
-        hasIndex: random.unit() < warmShare || database < scenario.publicDatabases)
-    // The holder of a private database returned the lease when it had no changes for `idleSeconds`.
-    // The next server with a save gets the lease.
+    let lane = lanes[database] ?? SimulatedLane(holder: server)
+    lanes[database] = lane
+    // The holder of a private database returned the lease when it had no changes for a while.
     if !lane.isBusy, lane.changes.isEmpty, !lane.isOrphan,
       now - lane.idleSince > scenario.idleSeconds, database >= scenario.publicDatabases
     {
@@ -32,139 +22,93 @@ extension ClusterSimulation {
       orphanedChanges += 1
       let isNew = !lane.isOrphan
       lane.isOrphan = true
-      lanes[database] = lane
       if isNew { events.add(.takeOver(database: database), at: max(now, takingOverAt)) }
       return
     }
+    if lane.holder == server { return serve(database) }
+    lane.isBehind = true
     // A wake-up that is still pending covers this change too.
-    let leavesWakeUp = lane.holder != server && !lane.hasPendingWakeUp
-    if leavesWakeUp { lane.hasPendingWakeUp = true }
-    lanes[database] = lane
-    if lane.holder == server {
-      serve(database)
-    } else if leavesWakeUp {
+    if !lane.hasPendingWakeUp {
+      lane.hasPendingWakeUp = true
       events.add(.wake(database: database), at: now + costs.wakeUp)
     }
   }
 
-  /// Delivers a wake-up to the holder of a database's lease, for changes that other servers saved.
-  /// PostgreSQL's part of the work comes first.
-  mutating func wake(_ database: Int) {
-    lanes[database]?.hasPendingWakeUp = false
-    work(
-      .notificationInPostgreSQL(database: database),
-      seconds: costs.notificationStatements * costs.databaseStatement,
-      waking: costs.notificationStatements * costs.databaseWaking,
-      on: station(ofShard: database % scenario.shards))
-  }
-
-  /// Adds the holder's part of the work for a wake-up, after PostgreSQL's part.
-  mutating func receiveNotification(of database: Int) {
-    guard let holder = lanes[database]?.holder else { return }
-    work(
-      .notificationInServer(database: database),
-      seconds: costs.notificationStatements * costs.serverStatement,
-      waking: costs.notificationStatements * costs.serverWaking,
-      on: station(ofServer: holder))
-  }
-
-  /// Starts the next batch of a database. Does nothing if the holder is busy or dead, or if no
-  /// changes wait. If the index of the database is not in the holder's memory, the holder reads the
-  /// index first.
+  /// Begins to dispatch a database's changes. Does nothing if the holder is busy or dead, or if no
+  /// changes wait. The holder first reads the index and the outbox if it lacks them.
   mutating func serve(_ database: Int) {
-    guard var lane = lanes[database], !lane.isBusy, !servers[lane.holder].isDead else { return }
-    guard !lane.changes.isEmpty else { return }
+    guard let lane = lanes[database], !lane.isBusy, !lane.changes.isEmpty,
+      !servers[lane.holder].isDead
+    else { return }
     lane.isBusy = true
-    let processor = station(ofServer: lane.holder)
-    guard lane.hasIndex else {
-      lanes[database] = lane
-      let count = scenario.subscriptions(of: database, parts: parts)
-      // The server's processors get all the work, because PostgreSQL's part is only a few
-      // statements.
-      return work(
+    if !lane.hasIndex {
+      // The server's processors get all the work, because PostgreSQL's part is a few statements.
+      work(
         .index(database: database, server: lane.holder),
-        seconds: costs.indexStatements * (costs.serverStatement + costs.databaseStatement)
-          + count * costs.indexedSubscription, on: processor)
+        seconds: subscriptions(of: database) * costs.indexedSubscription,
+        on: station(ofServer: lane.holder))
+    } else if lane.isBehind {
+      lane.isBehind = false
+      work(
+        .outbox(database: database, server: lane.holder), seconds: costs.catchUp.database,
+        on: station(ofShard: shard(of: database)))
+    } else {
+      match(database, on: lane.holder)
     }
-    lane.firings = 0
-    let firings =
-      database < scenario.publicDatabases ? scenario.publicFirings : scenario.privateFirings
-    while lane.underWay.count < scenario.dispatchBatch, let change = lane.changes.removeFirst() {
-      lane.underWay.append(change)
-      lane.firings += random.rounded(firings)
-    }
-    let further = max(0, lane.firings - lane.underWay.count)
-    let seconds =
-      costs.change * Double(lane.underWay.count) + costs.furtherNotification * Double(further)
-      + costs.dispatchReads * costs.serverStatement
-    lanes[database] = lane
-    work(
-      .match(database: database, server: lane.holder), seconds: seconds,
-      waking: costs.dispatchReads * costs.serverWaking, on: processor)
   }
 
-  /// Starts the first batch when the holder has read the index.
+  /// Subscriptions of a database; for a private one, the average.
+  private func subscriptions(of database: Int) -> Double {
+    let all = Double(scenario.subscriptions)
+    return database < scenario.publicDatabases
+      ? all * scenario.publicSubscriptionShare * parts[database]
+      : all * (1 - scenario.publicSubscriptionShare) / Double(scenario.users)
+  }
+
   mutating func endIndexing(_ database: Int, on server: Int) {
-    guard !servers[server].isDead, lanes[database]?.holder == server else { return }
-    lanes[database]?.hasIndex = true
-    lanes[database]?.isBusy = false
+    guard let lane = lanes[database], lane.holder == server, !servers[server].isDead else { return }
+    lane.hasIndex = true
+    lane.isBusy = false
     serve(database)
+  }
+
+  /// Starts a batch with the changes that wait.
+  mutating func match(_ database: Int, on server: Int) {
+    guard let lane = lanes[database], lane.holder == server, !servers[server].isDead else { return }
+    lane.firings = 0
+    while lane.underWay.count < scenario.dispatchBatch, lane.firings < scenario.firingsOfBatch,
+      let change = lane.changes.removeFirst()
+    {
+      lane.underWay.append(change)
+      lane.firings += random.rounded(scenario.firings(of: database))
+    }
+    work(
+      .match(database: database, server: server),
+      seconds: costs.preparedShare * costs.change.server * Double(lane.underWay.count),
+      on: station(ofServer: server))
   }
 
   /// Queues the batch's notifications for a writer of the server when matching has ended.
   mutating func endMatching(_ database: Int, on server: Int) {
-    guard !servers[server].isDead, lanes[database]?.holder == server else { return }
-    add(.completion(database: database), to: server, database: database)
+    guard let lane = lanes[database], lane.holder == server, !servers[server].isDead else { return }
+    add(Job(database: database, kind: lane.firings <= 32 ? 0 : 1), to: server)
   }
 
-  /// Ends a batch after the commit of its notifications. Starts the pushes of the batch, and the
-  /// next batch.
+  /// Ends a batch after the commit of its notifications. Starts its deliveries, and the next batch.
   mutating func endDispatching(_ database: Int, on server: Int) {
-    guard var lane = lanes[database], lane.holder == server else { return }
+    guard let lane = lanes[database], lane.holder == server else { return }
     waitingChanges -= lane.underWay.count
     for change in lane.underWay where isMeasuring {
       result.dispatched += 1
       result.dispatchDelay.record(now - change.taken)
     }
-    let pushes = random.rounded(Double(lane.firings) * scenario.pushes)
     lane.underWay = []
     lane.isBusy = false
     lane.idleSince = now
-    noteRecovery(of: database, &lane)
-    lanes[database] = lane
-    if pushes > 0 {
-      work(
-        .pushes(server: server, count: pushes), seconds: costs.push * Double(pushes),
-        on: station(ofServer: server))
-    }
+    noteRecovery(of: database)
+    let deliveries = Double(lane.firings) * scenario.pushes * costs.delivery
+    work(.deliveries, seconds: deliveries.server, on: station(ofServer: server))
+    work(.deliveries, seconds: deliveries.database, on: station(ofShard: shard(of: database)))
     serve(database)
-  }
-
-  // MARK: Pushes
-
-  /// Queues pushes. A push is open from its sending to the answer of APNs. The server sends the
-  /// queued pushes as soon as it may have more of them open.
-  mutating func send(_ count: Int, from server: Int) {
-    servers[server].waitingPushes += count
-    sendWaiting(from: server)
-  }
-
-  /// Sends as many queued pushes as ``ScaleScenario/openPushes`` permits. APNs answers them after
-  /// ``ScaleScenario/pushRoundTrip``.
-  private mutating func sendWaiting(from server: Int) {
-    let room = scenario.openPushes - servers[server].openPushes
-    let leaving = min(room, servers[server].waitingPushes)
-    guard leaving > 0 else { return }
-    servers[server].openPushes += leaving
-    servers[server].waitingPushes -= leaving
-    events.add(
-      .pushesEnd(server: server, count: leaving), at: now + scenario.pushRoundTrip)
-  }
-
-  /// Ends pushes that APNs has answered, and sends queued ones.
-  mutating func endPushes(of server: Int, _ count: Int) {
-    servers[server].openPushes -= count
-    if isMeasuring { result.pushed += count }
-    sendWaiting(from: server)
   }
 }

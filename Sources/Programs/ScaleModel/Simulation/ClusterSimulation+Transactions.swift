@@ -1,5 +1,5 @@
 extension ClusterSimulation {
-  /// Starts a transaction: computes its costs and sends its first statement.
+  /// Starts a transaction: its first message leaves for PostgreSQL.
   mutating func begin(_ transaction: SimulatedTransaction) {
     let number = freeTransactions.popLast() ?? transactions.count
     if number == transactions.count {
@@ -7,181 +7,177 @@ extension ClusterSimulation {
     } else {
       transactions[number] = transaction
     }
-    transactions[number].costs = costs(of: transaction.jobs)
-    // The begin and the locks are the first round trip.
-    events.add(.transaction(number), at: now + costs.roundTrip)
+    send(number, as: .beginning)
   }
 
-  /// Returns the costs of a transaction with these jobs.
-  private func costs(of jobs: [Job]) -> TransactionCosts {
+  /// Returns the work of a transaction with these jobs.
+  func work(of jobs: [Job]) -> Cost {
     var (saved, changes, firings) = (0.0, 0.0, 0.0)
     for job in jobs {
-      switch job {
-      case .save: saved += 1
-      case .completion(let database):
-        changes += Double(lanes[database]?.underWay.count ?? 0)
-        firings += Double(lanes[database]?.firings ?? 0)
+      if job.save != nil {
+        saved += 1
+      } else {
+        changes += Double(lanes[job.database]?.underWay.count ?? 0)
+        firings += Double(lanes[job.database]?.firings ?? 0)
       }
     }
-    return costs.transaction(
+    return costs.work(
       saves: saved, changes: changes, firings: firings, pushes: firings * scenario.pushes)
   }
 
-  /// Moves a transaction to its next step, after a pause or a piece of work of that transaction.
+  /// Sends a message between server and PostgreSQL, which takes half a round trip.
+  private mutating func send(_ number: Int, as step: SimulatedTransaction.Step) {
+    transactions[number].step = step
+    events.add(.transaction(number), at: now + costs.roundTrip / 2)
+  }
+
+  private mutating func workInDatabase(
+    _ number: Int, as step: SimulatedTransaction.Step, share: Double
+  ) {
+    transactions[number].step = step
+    work(
+      .transaction(number), seconds: share * transactions[number].work.database,
+      on: station(ofShard: shard(of: transactions[number].databases[0])))
+  }
+
+  /// Moves a transaction to its next step, after a message has arrived or a piece of work is done.
   /// Ignores a transaction that ended with the death of its server.
   mutating func goOn(_ number: Int) {
     guard !transactions[number].isDead else { return }
     switch transactions[number].step {
-    case .locking: lock(number)
-    case .ways:
-      transactions[number].step = .server
+    case .beginning:
+      if transactions[number].locksFirst { lock(number) } else { read(number) }
+    case .reading: send(number, as: .returning)
+    case .returning:
+      transactions[number].step = .deciding
       work(
-        .server(transaction: number), seconds: transactions[number].costs.server,
-        waking: transactions[number].costs.serverWaking,
+        .transaction(number), seconds: transactions[number].work.server,
         on: station(ofServer: transactions[number].server))
-    case .server:
-      transactions[number].step = .postgreSQL
-      work(
-        .postgreSQL(transaction: number), seconds: transactions[number].costs.postgreSQL,
-        waking: transactions[number].costs.postgreSQLWaking,
-        on: station(ofShard: transactions[number].shard))
-    case .postgreSQL:
-      transactions[number].step = .committing
-      let shard = transactions[number].shard
+    case .deciding: send(number, as: .locking)
+    case .locking: lock(number)
+    case .writing:
+      transactions[number].step = .flushing
+      let shard = shard(of: transactions[number].databases[0])
       shards[shard].waiting.append(number)
-      if !shards[shard].isFlushing { beginFlush(of: shard) }
-    case .committing: break
+      if shards[shard].flushing.isEmpty { beginFlush(of: shard) }
+    case .flushing: break
     case .answering: end(number)
     }
+  }
+
+  /// Reads the numbers of the databases, and what the jobs need.
+  private mutating func read(_ number: Int) {
+    transactions[number].numbers = currentNumbers(number)
+    workInDatabase(number, as: .reading, share: costs.readShare)
+  }
+
+  private func currentNumbers(_ number: Int) -> [Int] {
+    transactions[number].databases.map { rows[$0]?.number ?? 0 }
   }
 
   // MARK: Rows of databases
 
   /// Locks the rows of the transaction's databases in ascending order. At the first row that
   /// another transaction has locked, this transaction waits.
-  ///
-  /// All transactions use this order, so they cannot deadlock.
   private mutating func lock(_ number: Int) {
     while transactions[number].locked < transactions[number].databases.count {
       let database = transactions[number].databases[transactions[number].locked]
-      guard rows[database] == nil else {
-        transactions[number].waitsSince = now
+      if rows[database]?.isLocked == true {
         rows[database]?.waiting.append(number)
         return
       }
-      take(database)
+      rows[database, default: SimulatedRow()].isLocked = true
+      if database == 0 { hotRowSince = now }
       transactions[number].locked += 1
     }
-    // The statements are sent one after the other. The model first adds the time of their round
-    // trips, then the processor time of server and PostgreSQL. Two round trips count elsewhere: the
-    // begin with the locks, and the commit.
-    transactions[number].step = .ways
-    events.add(
-      .transaction(number),
-      at: now + costs.roundTrip * max(0, transactions[number].costs.roundTrips - 2))
+    if transactions[number].step == .beginning {
+      read(number)
+    } else if transactions[number].numbers == currentNumbers(number) {
+      workInDatabase(number, as: .writing, share: 1 - costs.readShare)
+    } else {
+      startAgain(number)
+    }
   }
 
-  /// Locks the row of a database. Database 0 is the busiest public one, whose lock time is
-  /// measured.
-  private mutating func take(_ database: Int) {
-    rows[database] = SimulatedRow()
-    if database == 0 { hotRowSince = now }
+  /// Repeats a transaction because another server has committed to one of its databases since it
+  /// read them.
+  private mutating func startAgain(_ number: Int) {
+    unlock(number)
+    if isMeasuring { result.repeatedTransactions += 1 }
+    let (server, writer) = (transactions[number].server, transactions[number].writer)
+    if servers[server].isDead { return forget(number) }
+    servers[server].cautious[writer] = scenario.cautiousTransactions
+    transactions[number].locksFirst = true
+    transactions[number].step = .beginning
+    events.add(.transaction(number), at: now + costs.roundTrip)
   }
 
   /// Releases the locks of a transaction. The first transaction that waits for a row, and is not
   /// dead, locks that row and continues.
   mutating func unlock(_ number: Int) {
-    for database in transactions[number].databases[..<transactions[number].locked] {
+    let locked = transactions[number].databases[..<transactions[number].locked]
+    transactions[number].locked = 0
+    for database in locked {
       if database == 0, let since = hotRowSince {
         if isMeasuring { result.lockUtilization += now - since }
         hotRowSince = nil
       }
-      guard var row = rows.removeValue(forKey: database) else { continue }
-      var next = row.waiting.removeFirst()
-      while let waiting = next, transactions[waiting].isDead { next = row.waiting.removeFirst() }
-      guard let waiting = next else { continue }
-      rows[database] = row
-      if database == 0 { hotRowSince = now }
-      if isMeasuring { result.lockWaitSeconds += now - transactions[waiting].waitsSince }
-      transactions[waiting].locked += 1
-      lock(waiting)
+      rows[database]?.isLocked = false
+      var next = rows[database]?.waiting.removeFirst()
+      while let waiting = next, transactions[waiting].isDead {
+        next = rows[database]?.waiting.removeFirst()
+      }
+      if let next { lock(next) }
     }
-    transactions[number].locked = 0
   }
 
   // MARK: The log
 
   /// Starts a flush for all commits that wait at the shard.
   private mutating func beginFlush(of shard: Int) {
-    shards[shard].begin(at: now)
-    let bytes = shards[shard].flushing.reduce(0) { $0 + transactions[$1].costs.logBytes }
+    let commits = shards[shard].waiting
+    shards[shard] = SimulatedShard(flushing: commits)
+    let bytes = commits.reduce(0) { $0 + transactions[$1].work.logBytes }
     events.add(.flushEnds(shard: shard), at: now + costs.flush + bytes / costs.logBandwidth)
   }
 
-  /// Ends a flush. The transactions of the flush release their locks, and the next flush starts if
-  /// commits wait.
+  /// Ends a flush. Its transactions release their locks, and the next flush starts if commits wait.
   mutating func endFlush(of shard: Int) {
-    for number in shards[shard].end(at: now) where !transactions[number].isDead {
-      // PostgreSQL releases the locks now; the answer to the commit is still on its way to the
-      // server.
-      unlock(number)
-      transactions[number].step = .answering
-      events.add(.transaction(number), at: now + costs.roundTrip)
-    }
+    let flushed = shards[shard].flushing
+    shards[shard].flushing = []
     if !shards[shard].waiting.isEmpty { beginFlush(of: shard) }
+    for number in flushed {
+      for database in transactions[number].databases { rows[database]?.number += 1 }
+      unlock(number)
+      send(number, as: .answering)
+    }
   }
 
   /// Ends a committed transaction: frees the writer, answers the saves, and ends the batches whose
   /// notifications it wrote.
   private mutating func end(_ number: Int) {
     let ended = transactions[number]
-    if isMeasuring {
-      result.transactions += 1
-      result.statements += ended.costs.statements
+    let server = ended.server
+    if isMeasuring { result.transactions += 1 }
+    servers[server].freeWriters.append(ended.writer)
+    servers[server].databases.subtract(ended.databases)
+    for database in ended.databases {
+      for job in servers[server].blocked.removeValue(forKey: database) ?? [] {
+        servers[server].queues[job.kind].append(job)
+      }
     }
-    servers[ended.server].noteWriters(at: now)
-    servers[ended.server].freeWriters += 1
-    servers[ended.server].databases.subtract(ended.databases)
     transactions[number].jobs = []
     freeTransactions.append(number)
     for job in ended.jobs {
-      switch job {
-      case .save(let save):
-        if scenario.isDispatched {
-          noteChange(
-            in: saves[save].database, savedBy: ended.server, takenAt: saves[save].taken)
-        }
-        answer(save)
-      case .completion(let database): endDispatching(database, on: ended.server)
+      guard let save = job.save else {
+        endDispatching(job.database, on: server)
+        continue
       }
+      if scenario.isDispatched {
+        noteChange(in: job.database, savedBy: server, takenAt: saves[save].taken)
+      }
+      answer(save)
     }
-    startWriters(of: ended.server)
-  }
-}
-
-extension ScaleCosts {
-  /// Returns the costs of a transaction. Statements and pushes may be fractions, because they are
-  /// averages.
-  ///
-  /// - Parameters:
-  ///   - saves: The saves in the transaction.
-  ///   - changes: The dispatched changes in the transaction.
-  ///   - firings: The notifications of these changes.
-  ///   - pushes: The pushes of these notifications.
-  func transaction(
-    saves: Double, changes: Double, firings: Double, pushes: Double
-  ) -> TransactionCosts {
-    let further = max(0, firings - changes)
-    let statements = self.statements.count(saves: saves, changes: changes)
-    return TransactionCosts(
-      statements: statements,
-      roundTrips: (roundTrips ?? self.statements).count(saves: saves, changes: changes),
-      server: serverStatement * statements,
-      postgreSQL: databaseStatement * (statements + dispatchReads * changes) + databaseCommit
-        + databaseFurtherNotification * further + databasePush * pushes,
-      serverWaking: serverWaking * statements,
-      postgreSQLWaking: databaseWaking * (statements + dispatchReads * changes),
-      logBytes: commitLogBytes + saveLogBytes * saves + dispatchLogBytes * changes
-        + furtherNotificationLogBytes * further + pushLogBytes * pushes)
+    startWriters(of: server)
   }
 }

@@ -1,6 +1,6 @@
 /// A priority queue of events by time, as a binary heap. Events of the same time are removed in the
 /// order in which they were added, so each run of a simulation is the same.
-public struct EventQueue<Event> {
+struct EventQueue<Event> {
   /// An event with its time and its serial number. The serial number orders events of the same
   /// time.
   private struct Entry {
@@ -17,15 +17,12 @@ public struct EventQueue<Event> {
   private var number: UInt64 = 0
 
   /// Creates an empty queue.
-  public init() {}
-
-  /// The number of events in the queue.
-  public var count: Int { entries.count }
+  init() {}
 
   /// Adds an event.
   ///
   /// - Complexity: O(log *n*), where *n* is the number of events in the queue.
-  public mutating func add(_ event: Event, at time: Double) {
+  mutating func add(_ event: Event, at time: Double) {
     number += 1
     entries.append(Entry(time: time, number: number, event: event))
     var place = entries.count - 1
@@ -40,7 +37,7 @@ public struct EventQueue<Event> {
   /// Removes and returns the earliest event; `nil` if the queue is empty.
   ///
   /// - Complexity: O(log *n*), where *n* is the number of events in the queue.
-  public mutating func removeFirst() -> (time: Double, event: Event)? {
+  mutating func removeFirst() -> (time: Double, event: Event)? {
     guard let last = entries.popLast() else { return nil }
     guard let first = entries.first else { return (last.time, last.event) }
     entries[0] = last

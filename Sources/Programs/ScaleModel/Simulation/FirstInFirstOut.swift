@@ -59,13 +59,4 @@ struct FirstInFirstOut<Element> {
     }
     return taken
   }
-
-  /// Removes and returns all elements in order.
-  mutating func removeAll() -> [Element] {
-    defer {
-      elements = []
-      head = 0
-    }
-    return Array(elements[head...])
-  }
 }

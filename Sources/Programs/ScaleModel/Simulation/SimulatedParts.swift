@@ -1,143 +1,90 @@
-/// A simulated server with the jobs that wait for its writers. ``ClusterSimulation`` explains the
-/// words of the model.
+/// A simulated server with the jobs that wait for its writers.
 struct SimulatedServer {
-  /// The waiting jobs of each shard, in the order of arrival.
-  var queues: [FirstInFirstOut<ClusterSimulation.Job>]
-  /// The number of writers that are not in a transaction.
-  var freeWriters: Int
-  /// The number of all writers of the server.
-  let writers: Int
+  /// The waiting jobs: short ones, and batches with many notifications. A transaction has jobs of
+  /// one kind, and the kinds take turns.
+  var queues = [FirstInFirstOut<ClusterSimulation.Job>](repeating: .init(), count: 2)
+  /// The place in ``queues`` whose turn it is.
+  var turn = 0
+  /// The jobs that came while a transaction of this server used their database, by database. They
+  /// join the queues after it.
+  var blocked: [Int: [ClusterSimulation.Job]] = [:]
+  /// Jobs in all queues, and blocked ones.
+  var waiting = 0
+  /// The time since which jobs wait that no writer has taken.
+  var waitingSince = 0.0
+  /// Whether an event will look for jobs that were left to a writer at work.
+  var hasWatch = false
+  /// The numbers of the writers that are not in a transaction.
+  var freeWriters: [Int]
+  /// For each writer, the next transactions that lock first.
+  var cautious: [Int]
   /// The databases in the open transactions of this server.
   var databases: Set<Int> = []
-  /// The shard whose queue the next free writer examines first.
-  var nextShard = 0
-  /// Jobs in all queues.
-  var waiting = 0
-  /// Whether the server has died.
   var isDead = false
-  /// Pushes that were sent and that APNs has not answered yet.
-  var openPushes = 0
-  /// Pushes that wait until the server may open more.
-  var waitingPushes = 0
-  /// Seconds that writers were in transactions, summed over all writers.
-  private(set) var writerSeconds = 0.0
-  private var lastChange = 0.0
 
-  init(shards: Int, writers: Int) {
-    queues = (0..<shards).map { _ in FirstInFirstOut() }
-    self.writers = writers
-    freeWriters = writers
-  }
-
-  /// Adds the writers' time since the last call to ``writerSeconds``. Call it before
-  /// ``freeWriters`` changes.
-  mutating func noteWriters(at now: Double) {
-    writerSeconds += Double(writers - freeWriters) * (now - lastChange)
-    lastChange = now
-  }
-
-  /// Resets the counter at the end of the warm-up.
-  mutating func beginMeasuring(at now: Double) {
-    writerSeconds = 0
-    lastChange = now
+  init(writers: Int) {
+    freeWriters = Array(0..<writers)
+    cautious = [Int](repeating: 0, count: writers)
   }
 }
 
-/// The write-ahead log of a shard. There is one flush at a time. A flush covers all commits that
-/// wait when the flush begins.
+/// The log of a shard, with the numbers of transactions. There is one flush at a time. A flush
+/// covers all commits that wait when the flush begins.
 struct SimulatedShard {
-  /// The numbers of the transactions that wait for the next flush.
   var waiting: [Int] = []
-  /// The numbers of the transactions in the current flush.
   var flushing: [Int] = []
-  var isFlushing = false
-  private var busy = 0.0
-  private var since = 0.0
-
-  /// Starts a flush of all waiting commits.
-  mutating func begin(at now: Double) {
-    isFlushing = true
-    since = now
-    flushing = waiting
-    waiting = []
-  }
-
-  /// Ends the flush and returns the numbers of its transactions.
-  mutating func end(at now: Double) -> [Int] {
-    isFlushing = false
-    busy += now - since
-    defer { flushing = [] }
-    return flushing
-  }
-
-  /// Returns the seconds of all flushes since measuring began, with the current one up to `now`.
-  func busySeconds(at now: Double) -> Double { busy + (isFlushing ? now - since : 0) }
-
-  /// Resets the counter at the end of the warm-up.
-  mutating func beginMeasuring(at now: Double) {
-    busy = 0
-    since = now
-  }
 }
 
 /// A transaction of a writer.
 struct SimulatedTransaction {
   /// The steps of a transaction, in their order.
-  enum Step {
-    /// The transaction locks the rows of its databases, or waits for a lock.
+  enum Step: Int {
+    /// The first message travels to PostgreSQL, or waits there for locks.
+    case beginning
+    /// PostgreSQL reads what the jobs need.
+    case reading
+    /// The results travel to the server.
+    case returning
+    /// The server runs the jobs.
+    case deciding
+    /// The writes and the commit travel to PostgreSQL, or wait there for locks.
     case locking
-    /// The statements travel to PostgreSQL and the answers back.
-    case ways
-    /// The server works on the statements.
-    case server
-    /// PostgreSQL works on the statements.
-    case postgreSQL
+    case writing
     /// The commit waits for a flush of the log, or for the end of that flush.
-    case committing
+    case flushing
     /// The answer to the commit travels to the server.
     case answering
   }
 
   var server: Int
-  var shard: Int
+  /// The number of the writer.
+  var writer: Int
   var jobs: [ClusterSimulation.Job]
   /// The databases whose rows the transaction locks, in ascending order.
   var databases: [Int]
+  /// Whether the transaction locks before it reads.
+  var locksFirst: Bool
+  var work: Cost
   /// The number of rows that the transaction has locked, from the front of ``databases``.
   var locked = 0
-  var step = Step.locking
-  /// The time when the transaction began its last wait for a lock.
-  var waitsSince = 0.0
-  var costs = TransactionCosts()
+  /// The numbers that the transaction has read, by place in ``databases``.
+  var numbers: [Int] = []
+  var step = Step.beginning
   /// Whether the server died before PostgreSQL received the commit.
   var isDead = false
 }
 
-/// The costs of a transaction.
-struct TransactionCosts {
-  /// Statements that the transaction sends.
-  var statements = 0.0
-  /// Round trips to PostgreSQL.
-  var roundTrips = 0.0
-  /// Processor seconds of the server.
-  var server = 0.0
-  /// Processor seconds of PostgreSQL.
-  var postgreSQL = 0.0
-  /// Further processor seconds of the server if a core is idle.
-  var serverWaking = 0.0
-  /// Further processor seconds of PostgreSQL if a core is idle.
-  var postgreSQLWaking = 0.0
-  /// Bytes that the transaction adds to the log.
-  var logBytes = 0.0
-}
-
-/// The locked row of a database, with the numbers of the transactions that wait for the lock.
+/// The row of a database.
 struct SimulatedRow {
+  var isLocked = false
+  /// The numbers of the transactions that wait for the lock.
   var waiting = FirstInFirstOut<Int>()
+  /// The commits to the database.
+  var number = 0
 }
 
 /// A database with its undispatched changes and its holder: the server with the lease.
-struct SimulatedLane {
+final class SimulatedLane {
   /// A committed change.
   struct Change {
     /// The time when the save began to wait for a writer.
@@ -152,19 +99,22 @@ struct SimulatedLane {
   var changes = FirstInFirstOut<Change>()
   /// The changes of the current batch.
   var underWay: [Change] = []
-  /// Whether a wake-up is on its way to the holder.
-  var hasPendingWakeUp = false
-  /// Whether the holder works on a batch or reads the index.
-  var isBusy = false
-  /// Whether the holder has the database's index in memory.
-  var hasIndex: Bool
-  /// Whether the holder died, and changes from before the takeover are still undispatched.
-  var isOrphan = false
-  /// The time when another server took the lease over. Changes up to this time count for the
-  /// recovery.
-  var orphanedUntil = 0.0
   /// Notifications of the current batch.
   var firings = 0
+  /// Whether a wake-up is on its way to the holder.
+  var hasPendingWakeUp = false
+  /// Whether some changes are only in the outbox, so that the holder must catch up.
+  var isBehind = false
+  /// Whether the holder works on a batch, catches up, or reads the index.
+  var isBusy = false
+  /// Whether the holder has the database's index in memory.
+  var hasIndex = true
+  /// Whether the holder died, and changes from before the takeover are still undispatched.
+  var isOrphan = false
+  /// The time when another server took the lease over.
+  var orphanedUntil = 0.0
   /// The time when the last batch ended.
   var idleSince = -Double.infinity
+
+  init(holder: Int) { self.holder = holder }
 }

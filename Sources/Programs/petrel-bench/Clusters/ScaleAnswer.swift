@@ -27,7 +27,7 @@ struct ScaleAnswer {
   }
 
   /// The simulated rates, as fractions of the requested rate.
-  private static let parts = [0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.4, 1.6, 1.8, 2]
+  private static let parts = [0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75]
 
   /// Runs all simulations, and reports the results.
   func run() -> Curves {
@@ -55,13 +55,12 @@ struct ScaleAnswer {
     report.line(
       String(
         format: "indexes %.1f GB, %.2f GB on each server; log %.1f TB a day; store %.1f TB",
-        plan.indexBytes / gigabyte, plan.indexBytesPerServer / gigabyte,
+        plan.indexBytes / gigabyte, plan.indexBytes / Double(plan.servers) / gigabyte,
         plan.logBytesPerDay / 1e12, plan.storedBytes / 1e12))
     report.set([
       "savesPerSecond": .figure(scenario.rate), "users": .figure(scenario.users),
       "subscriptions": .figure(scenario.subscriptions), "servers": .figure(plan.servers),
       "shards": .figure(plan.shards), "indexBytes": .figure(plan.indexBytes),
-      "indexBytesPerServer": .figure(plan.indexBytesPerServer),
       "logBytesPerDay": .figure(plan.logBytesPerDay), "storedBytes": .figure(plan.storedBytes),
     ])
   }
@@ -70,11 +69,11 @@ struct ScaleAnswer {
   private func printSweep(_ curves: inout Curves) {
     report.line(
       "  saves/s  answered  dispatched   save p50        p99  logged p50        p99  servers (formula)"
-        + "  shards (formula)   logs   row  saves/commit")
+        + "  shards (formula)   row  saves/commit  repeated")
     let progress = ProgressLine()
     for part in Self.parts {
       var scenario = scenario
-      scenario.setRate(self.scenario.rate * part)
+      scenario.arrivals = .random(perSecond: self.scenario.rate * part)
       progress.show("simulating \(Int(scenario.rate)) saves a second")
       let result = ClusterSimulation.run(scenario, costs)
       progress.end()
@@ -89,16 +88,17 @@ struct ScaleAnswer {
     func delay(_ delays: DelayHistogram, _ share: Double, _ width: Int) -> String {
       String(format: "%.1f ms", delays.quantile(share) * 1000).leftPadding(to: width)
     }
-    let together = Double(result.saved + result.dispatched) / Double(max(1, result.transactions))
+    let repeated =
+      Double(result.repeatedTransactions) / Double(max(1, result.transactions))
     report.line(
       String(
         format: "%9.0f  %8.0f  %10.0f", rate, result.savesPerSecond, result.dispatchedPerSecond)
         + delay(result.saveDelay, 0.5, 11) + delay(result.saveDelay, 0.99, 11)
         + delay(result.dispatchDelay, 0.5, 12) + delay(result.dispatchDelay, 0.99, 11)
         + String(
-          format: "  %7.2f    %6.2f  %6.2f    %6.2f  %5.2f  %4.2f  %12.1f",
-          result.serverUtilization, load.server, result.shardUtilization, load.shard,
-          result.logUtilization, result.lockUtilization, together)
+          format: "  %7.2f    %6.2f  %6.2f    %6.2f  %4.2f  %12.1f  %8.2f",
+          result.serverUtilization, load.serverProcessors, result.shardUtilization,
+          load.shardProcessors, result.lockUtilization, result.jobsPerTransaction, repeated)
         + (result.isOverloaded ? "  overloaded" : ""))
     report.row(
       "sweep",
@@ -110,17 +110,13 @@ struct ScaleAnswer {
         "loggedP50Milliseconds": .figure(result.dispatchDelay.quantile(0.5) * 1000),
         "loggedP99Milliseconds": .figure(result.dispatchDelay.quantile(0.99) * 1000),
         "serverUtilization": .figure(result.serverUtilization),
-        "serverUtilizationByFormula": .figure(load.server),
+        "serverUtilizationByFormula": .figure(load.serverProcessors),
         "shardUtilization": .figure(result.shardUtilization),
-        "shardUtilizationByFormula": .figure(load.shard),
-        "busiestShardUtilization": .figure(result.busiestShard),
-        "logUtilization": .figure(result.logUtilization),
-        "logUtilizationByFormula": .figure(load.log),
-        "writerUtilization": .figure(result.writerUtilization),
+        "shardUtilizationByFormula": .figure(load.shardProcessors),
         "busiestDatabaseLocked": .figure(result.lockUtilization),
-        "jobsPerTransaction": .figure(together),
+        "jobsPerTransaction": .figure(result.jobsPerTransaction),
+        "repeatedTransactions": .figure(repeated),
         "waitingAtEnd": .figure(result.waitingChangesAtEnd),
-        "mostWaitingWrites": .figure(result.mostWaitingWrites),
         "isOverloaded": .bool(result.isOverloaded), "events": .figure(result.events),
       ])
   }
@@ -128,7 +124,7 @@ struct ScaleAnswer {
   /// Reports the highest rate by the formulas, and the highest rate of saves into one database.
   private func printLimits() {
     let formulas = CapacityFormulas(scenario, costs)
-    let most = formulas.greatestRate()
+    let most = formulas.greatestRate
     let resources = formulas.load(at: most).resources
     report.line(
       String(
@@ -139,30 +135,31 @@ struct ScaleAnswer {
         "  " + resource.name.padding(to: 40) + String(format: "%5.2f", resource.utilization))
     }
     let one = formulas.greatestRateOfOneDatabase
+    func locked(_ saves: Int) -> Double { formulas.lockSeconds(saves: saves) * 1000 }
     report.line(
       String(
         format:
-          "one database accepts at most %.0f saves a second from any number of servers: a transaction of "
-          + "%d saves holds its row for %.1f ms, one of a single save for %.2f ms", one,
-        scenario.writesPerCommit,
-        formulas.transactionSeconds(saves: Double(scenario.writesPerCommit)) * 1000,
-        formulas.transactionSeconds(saves: 1) * 1000))
+          "a public database accepts at most %.0f saves a second from any number of servers: a "
+          + "transaction of %d saves locks its row for %.1f ms, one of a single save for %.2f ms",
+        one, scenario.writesPerCommit, locked(scenario.writesPerCommit), locked(1)))
     report.set([
       "greatestSavesPerSecond": .figure(most),
       "firstSaturated": .string(resources.first?.name ?? ""),
       "greatestSavesPerSecondOfOneDatabase": .figure(one),
+      "lockMillisecondsOfOneSave": .figure(locked(1)),
+      "lockMillisecondsOfManySaves": .figure(locked(scenario.writesPerCommit)),
     ])
   }
 
-  /// Simulates a server's crash in the fifth second of a run of 35 seconds, and reports the
+  /// Simulates a server's crash in the fourth second of a run of 16 seconds, and reports the
   /// recovery. The method does nothing if the plan has one server.
   private func printDeath(_ curves: inout Curves) {
     guard scenario.servers > 1 else { return }
     var scenario = scenario
     scenario.warmUpSeconds = 2
-    scenario.seconds = 33
-    let second = 5.0
-    scenario.death = ScaleScenario.Death(second: second)
+    scenario.seconds = 14
+    let second = 4.0
+    scenario.death = second
     let progress = ProgressLine()
     progress.show("simulating the crash of a server")
     let result = ClusterSimulation.run(scenario, costs)

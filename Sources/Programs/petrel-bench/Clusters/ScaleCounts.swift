@@ -50,13 +50,13 @@ struct ScaleCounts {
       one.isPaced = row["isPaced"]?.bool ?? false
       one.hasSubscriptions = row["hasSubscriptions"]?.bool ?? true
       one.savesPerSecond = try number("savesPerSecond")
-      one.statementsPerSave = try number("statementsPerSave")
       one.commitsPerSave = try number("storeCommitsPerSave")
-      one.logBytesPerSave = try number("logBytesPerSave")
-      one.serverSeconds = try number("serverProcessorMicrosecondsPerSave") / 1e6
-      one.postgreSQLSeconds = try number("postgreSQLProcessorMicrosecondsPerSave") / 1e6
+      one.catchUpsPerSave = try number("catchUpsPerSave")
+      one.work = Cost(
+        server: try number("serverProcessorMicrosecondsPerSave") / 1e6,
+        database: try number("postgreSQLProcessorMicrosecondsPerSave") / 1e6,
+        logBytes: try number("logBytesPerSave"))
       one.loadSeconds = try number("loadProcessorMicrosecondsPerSave") / 1e6
-      one.commitSeconds = try number("commitMeanMilliseconds") / 1e3
       one.flushSeconds = try number("flushMicroseconds") / 1e6
       one.saveMedian = try number("saveP50Milliseconds") / 1e3
       one.loggedMean = (row["loggedMeanMilliseconds"]?.double ?? .nan) / 1e3

@@ -52,15 +52,15 @@ struct ScalePlot {
       <style>
       text { fill: #24292f } .axis { stroke: #8c959f; stroke-width: 1; fill: none }
       .grid { stroke: #d0d7de; stroke-width: 0.7 } .line { fill: none; stroke-width: 2.2 }
-      .a { stroke: #0969da } .b { stroke: #bc4c00 } .c { stroke: #1a7f37 } .d { stroke: #8250df }
+      .a { stroke: #0969da } .b { stroke: #bc4c00 } .c { stroke: #1a7f37 }
       text.a { fill: #0969da; stroke: none } text.b { fill: #bc4c00; stroke: none }
-      text.c { fill: #1a7f37; stroke: none } text.d { fill: #8250df; stroke: none }
+      text.c { fill: #1a7f37; stroke: none }
       .thin { stroke-dasharray: 5 4 } .mark { stroke: #cf222e; stroke-dasharray: 2 3 }
       .page { fill: #ffffff }
       @media (prefers-color-scheme: dark) {
       text { fill: #e6edf3 } .axis { stroke: #7d8590 } .grid { stroke: #30363d } .page { fill: #0d1117 }
-      .a { stroke: #58a6ff } .b { stroke: #f0883e } .c { stroke: #56d364 } .d { stroke: #d2a8ff }
-      text.a { fill: #58a6ff } text.b { fill: #f0883e } text.c { fill: #56d364 } text.d { fill: #d2a8ff }
+      .a { stroke: #58a6ff } .b { stroke: #f0883e } .c { stroke: #56d364 }
+      text.a { fill: #58a6ff } text.b { fill: #f0883e } text.c { fill: #56d364 }
       .mark { stroke: #ff7b72 } }
       </style>
       <rect class="page" width="100%" height="100%" rx="6"/>
@@ -102,11 +102,10 @@ struct ScalePlot {
         vertical: "fraction of the time",
         lines: [
           line("servers' processors", "a") { result, _ in result.serverUtilization },
-          line("by the formula", "a thin") { _, load in min(1, load.server) },
+          line("by the formula", "a thin") { _, load in min(1, load.serverProcessors) },
           line("shards' processors", "b") { result, _ in result.shardUtilization },
-          line("by the formula", "b thin") { _, load in min(1, load.shard) },
-          line("flushing the log", "c") { result, _ in result.logUtilization },
-          line("busiest public row", "d") { result, _ in result.lockUtilization },
+          line("by the formula", "b thin") { _, load in min(1, load.shardProcessors) },
+          line("busiest public row", "c") { result, _ in result.lockUtilization },
         ], range: 0...1, mark: (rate, "target")),
     ]
     if let death = curves.death {

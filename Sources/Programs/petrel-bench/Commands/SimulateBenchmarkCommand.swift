@@ -27,10 +27,6 @@ enum SimulateBenchmarkCommand: Command {
       "writers", "NUMBER",
       "threads of a server that write (default 16; with --check as many as the measured ones had)"
     ),
-    .init(
-      "pipelined", nil,
-      "simulates servers that send the statements of a transaction together, in four round trips"),
-    .init("mixed", nil, "simulates saves of several databases in one transaction"),
     .init("round-trip", "MICROSECONDS", "time from a server to PostgreSQL and back (default 200)"),
     .init("flush", "MICROSECONDS", "time until a shard's log is durable (default 500)"),
     .init(
@@ -92,7 +88,7 @@ enum SimulateBenchmarkCommand: Command {
     _ arguments: Arguments, _ measured: ScaleCosts
   ) throws -> (ScaleScenario, ScaleCosts, CapacityPlan) {
     var scenario = ScaleScenario()
-    scenario.setRate(try arguments.amount("saves") ?? 50_000)
+    scenario.arrivals = .random(perSecond: try arguments.amount("saves") ?? 50_000)
     scenario.users = Int(try arguments.amount("users") ?? 10_000_000)
     scenario.subscriptions = Int(try arguments.amount("subscriptions") ?? 100_000_000)
     scenario.publicShare = Double(try arguments.int("public", in: 0...100) ?? 10) / 100
@@ -100,55 +96,38 @@ enum SimulateBenchmarkCommand: Command {
     scenario.coresPerServer = try arguments.int("cores", in: 1...1_000) ?? 8
     scenario.coresPerShard = try arguments.int("shard-cores", in: 1...1_000) ?? 16
     scenario.writersPerServer = try arguments.int("writers", in: 1...1_000) ?? 16
-    scenario.mixesDatabases = arguments.flag("mixed")
     scenario.seconds = Double(try arguments.int("seconds", in: 1...3_600) ?? 5)
     scenario.seed = UInt64(try arguments.int("seed", in: 0...Int.max) ?? 1)
     var costs = measured
     costs.roundTrip = Double(try arguments.int("round-trip", in: 1...1_000_000) ?? 200) / 1e6
     costs.flush = Double(try arguments.int("flush", in: 1...1_000_000) ?? 500) / 1e6
-    // The costs of waking an idle process are a property of the measured machine, so the simulation
-    // leaves them out.
-    (costs.serverWaking, costs.databaseWaking) = (0, 0)
-    costs.roundTrips =
-      arguments.flag("pipelined")
-      ? ScaleCosts.Statements(transaction: 4, save: 0, dispatch: 0) : .roundTripsAsBuilt
     let utilization = Double(try arguments.int("utilization", in: 1...100) ?? 60) / 100
     var plan = CapacityPlan(for: scenario, costs, recordsPerUser: 200, utilization: utilization)
     if let servers = try arguments.int("servers", in: 1...10_000) { plan.servers = servers }
     if let shards = try arguments.int("shards", in: 1...10_000) { plan.shards = shards }
-    plan.indexBytesPerServer = plan.indexBytes / Double(plan.servers)
-    scenario.servers = plan.servers
-    scenario.shards = plan.shards
+    (scenario.servers, scenario.shards) = (plan.servers, plan.shards)
     return (scenario, costs, plan)
   }
 
   /// Reports the calibrated costs.
   private static func show(_ costs: ScaleCosts, _ report: BenchmarkReport) {
-    let micros = [
-      ("request", costs.request), ("serverStatement", costs.serverStatement),
-      ("change", costs.change), ("load", costs.load),
-      ("databaseStatement", costs.databaseStatement), ("databaseCommit", costs.databaseCommit),
-      ("serverWaking", costs.serverWaking), ("databaseWaking", costs.databaseWaking),
-      ("roundTrip", costs.roundTrip), ("flush", costs.flush), ("wakeUp", costs.wakeUp),
+    let works = [
+      ("transaction", costs.transaction), ("save", costs.save), ("change", costs.change),
+      ("catchUp", costs.catchUp),
     ]
-    let others = [
-      ("statementsOfTransaction", costs.statements.transaction),
-      ("statementsOfSave", costs.statements.save),
-      ("statementsOfDispatch", costs.statements.dispatch),
-      ("statementsOfWord", costs.notificationStatements),
-      ("commitLogBytes", costs.commitLogBytes), ("saveLogBytes", costs.saveLogBytes),
-      ("dispatchLogBytes", costs.dispatchLogBytes),
-    ]
-    report.set([
-      "costs": .object(
-        Dictionary(
-          uniqueKeysWithValues: micros.map { ($0 + "Microseconds", JSONValue.figure($1 * 1e6)) }
-            + others.map { ($0, JSONValue.figure($1)) }))
-    ])
-    report.line(
-      "calibrated: "
-        + (micros.map { "\($0) \(String(format: "%.0f us", $1 * 1e6))" }
-        + others.map { "\($0) \(String(format: "%.1f", $1))" }).joined(separator: ", "))
+    func micros(_ seconds: Double) -> JSONValue { .figure(seconds * 1e6) }
+    var figures: [String: JSONValue] = [:]
+    for (name, work) in works {
+      figures[name] = [
+        "serverMicroseconds": micros(work.server), "databaseMicroseconds": micros(work.database),
+        "logBytes": .figure(work.logBytes),
+      ]
+      report.line(
+        String(
+          format: "%.0f us of a server, %.0f us of PostgreSQL, %.0f bytes of log: ",
+          work.server * 1e6, work.database * 1e6, work.logBytes) + name)
+    }
+    report.set(["costs": .object(figures)])
   }
 }
 
