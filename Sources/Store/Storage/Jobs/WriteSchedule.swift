@@ -55,11 +55,12 @@ struct WriteSchedule {
   var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
   var isEmpty: Bool { waiting.values.allSatisfy(\.isEmpty) }
 
-  /// Whether so few jobs wait that another thread, which is at work, can soon do all of them.
+  /// Whether so few jobs wait that another thread, which is at work, can soon do all of them
+  /// together.
   ///
   /// - Parameter thread: the thread that asks; nil for none.
   func hasFew(besides thread: Int?) -> Bool {
-    threads > 1 && count < leastShare
+    threads > 1 && !separatesDatabases && count < leastShare
       && inHand.indices.contains { $0 != thread && inHand[$0] != nil }
   }
 

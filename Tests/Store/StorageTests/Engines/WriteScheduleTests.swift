@@ -281,6 +281,11 @@ struct WriteScheduleTests {
     }
     schedule.finish(by: 0)
     #expect(!schedule.hasFew(besides: 1))
+    // A transaction on several nodes has one database.
+    var separate = WriteSchedule(threads: 2, separatesDatabases: true, leastShare: 3)
+    for number in 0..<2 { _ = separate.add(Job(number, Self.database(Int64(number)))) }
+    _ = Self.take(10, by: 0, of: &separate)
+    #expect(!separate.hasFew(besides: 1))
   }
 
   @Test("a few jobs that wait for a thread at work begin without it if it takes long")
