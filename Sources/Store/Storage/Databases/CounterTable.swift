@@ -108,10 +108,7 @@ extension CounterTable {
   func followSchema(foundAs known: Int64? = nil) throws {
     let version = try known ?? catalogVersion()
     guard version != transaction.catalog.version else { return }
-    transaction.catalog.types = [:]
-    transaction.catalog.typesByNumber = [:]
-    transaction.catalog.roles = [:]
-    transaction.catalog.deletedUsers = nil
+    transaction.catalog.forgetSchemas()
     transaction.catalog.version = version
   }
 

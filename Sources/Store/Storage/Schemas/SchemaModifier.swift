@@ -17,6 +17,8 @@ struct SchemaModifier {
     // The transaction changes entries of its own catalog from here on.
     try CounterTable(transaction: transaction).raiseCatalogVersion()
     for change in changes { try apply(change) }
+    // Later jobs of the transaction read what the changes made of the entries.
+    transaction.catalog.forgetSchemas()
   }
 
   private var types: RecordTypeTable { RecordTypeTable(transaction: transaction) }

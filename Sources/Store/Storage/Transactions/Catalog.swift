@@ -43,6 +43,14 @@ final class Catalog {
     version = other.version
   }
 
+  /// Forgets what ``version`` stands for.
+  func forgetSchemas() {
+    types = [:]
+    typesByNumber = [:]
+    roles = [:]
+    deletedUsers = nil
+  }
+
   /// The possible listeners of a database's changes.
   struct Listeners {
     /// The subscription version of the database at which this was read.

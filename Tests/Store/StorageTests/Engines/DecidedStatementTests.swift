@@ -231,6 +231,37 @@ struct DecidedStatementTests {
   }
 
   @Test(
+    "one job that fails after it has written costs the others of its group few commits",
+    arguments: [true, false])
+  func fewCommits(isKnown: Bool) async throws {
+    // Where databases are separate, a job has a commit of its own anyway.
+    for engine in StoreEngine.allCases where engine != .separateDatabases {
+      try await engine.withStore { test in
+        let tally = test.store.transactions.writer.tally
+        let before = tally.metrics.commits
+        let results = try await test.store.shareCommit(
+          (0..<32).map { number in
+            KeptJob {
+              // The first decides what fails in the flush, the second fails by itself.
+              let name = number == 20 && !isKnown ? "n3" : "n\(number)"
+              try $0.decide(Self.insertion, [.text(name), 1])
+              guard number == 20, isKnown else { return [] }
+              try $0.write()
+              throw StoreError(.exists, "made to fail")
+            }
+          })
+        #expect(results.count { $0.isEmpty } == 31)
+        let counted = try await test.store.transactions.read {
+          try $0.connection.integer("SELECT COUNT(*) FROM counters WHERE name LIKE 'n%'", [])
+        }
+        #expect(counted == 31)
+        // The first and the last write are the test's own. Several writers may share the jobs.
+        #expect(tally.metrics.commits - before <= 10, "\(engine)")
+      }
+    }
+  }
+
+  @Test(
     "deletions and references that an atomic request drops need no second run",
     arguments: StoreEngine.allCases)
   func droppedRequest(_ engine: StoreEngine) async throws {
