@@ -73,6 +73,10 @@ package final class StatementGate {
     return try body()
   }
 
+  /// Counts rows as written that were decided on, also if they needed no statement: a row that was
+  /// added and removed again.
+  package func countWrite() { writeCount += 1 }
+
   package func prepare() throws {
     guard let beforeStatement else { return }
     self.beforeStatement = nil

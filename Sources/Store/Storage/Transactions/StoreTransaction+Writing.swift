@@ -39,6 +39,7 @@ extension StoreTransaction {
     guard tables != 0 || writes.hasStatements else { return }
     // This looks at what was read, which the decisions replace.
     try gate.prepare()
+    gate.countWrite()
     try gate.apart {
       for decided in writes.takeStatements() {
         try connection.runLater(decided.statement, decided.arguments)

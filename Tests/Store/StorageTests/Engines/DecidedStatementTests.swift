@@ -179,6 +179,23 @@ struct DecidedStatementTests {
   }
 
   @Test(
+    "a row that was added before a mark is not dropped with its removal after the mark",
+    arguments: StoreEngine.allCases)
+  func addedAndRemoved(_ engine: StoreEngine) async throws {
+    try await engine.withStore { test in
+      try await test.store.transactions.write { transaction in
+        let tables = Tables(transaction: transaction, database: test.privateID)
+        try tables.set(1, of: "test")
+        let mark = try transaction.mark("test")
+        try tables.set(nil, of: "test")
+        // Nothing is to be written of the row.
+        try transaction.write()
+        #expect(throws: SavepointNeeded.self) { try transaction.restore(mark) }
+      }
+    }
+  }
+
+  @Test(
     "a job that fails leaves nothing of its statements, and no job runs twice for it",
     arguments: StoreEngine.allCases)
   func failingJob(_ engine: StoreEngine) async throws {
