@@ -41,7 +41,7 @@ public struct ScaleResult: Sendable {
   public var dispatched = 0
   /// Saves that a server refused because too many writes waited.
   public var refused = 0
-  /// Transactions that committed.
+  /// Without those that a lost check repeated.
   public var transactions = 0
   /// Transactions that were repeated, because another server had changed what they had read.
   public var repeatedTransactions = 0

@@ -52,7 +52,7 @@ extension LoggedPush {
 
 /// A notification of the log with the state of its delivery to each device.
 public struct LoggedPush: Sendable, Hashable {
-  /// The notification.
+  /// The entry of the notification log to which the push belongs.
   public var entry: LogEntry
   /// The deliveries in the order of their numbers, except those that the store has deleted. A
   /// ``PushSearch`` has at most ``PushSearch/deliveryLimit`` of them.

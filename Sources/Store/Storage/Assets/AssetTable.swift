@@ -55,8 +55,8 @@ struct AssetTable: Table {
 
   /// A row of `assets`, as far as a save needs it.
   struct File {
-    /// In bytes.
     var size: Int64
+    /// Whether a record has the file. Otherwise the file is deleted after ``AssetRetention``.
     var isHeld: Bool
   }
 

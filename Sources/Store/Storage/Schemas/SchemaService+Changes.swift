@@ -142,7 +142,7 @@ extension SchemaService {
 public struct SchemaOutcome: Sendable, Hashable {
   /// A change that was refused, because it would lose data.
   public struct Refusal: Sendable, Hashable {
-    /// The refused change.
+    /// As the file or the deployment asked for it.
     public var change: SchemaChange
     /// The data that would be lost, for a person to read.
     public var reason: String

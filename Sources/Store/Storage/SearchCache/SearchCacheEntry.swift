@@ -23,7 +23,7 @@ enum SearchCacheEntry: Sendable {
     }
   }
 
-  /// The approximate bytes.
+  /// About, in bytes, for the limit of the cache.
   var size: Int {
     switch self {
     case .column(let column): column.size
@@ -108,7 +108,6 @@ struct PostingList: Sendable {
     self.version = version
   }
 
-  /// The approximate bytes.
   var size: Int { numbers.size }
 
   subscript(number: Int64) -> Bool {

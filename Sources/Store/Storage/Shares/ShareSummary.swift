@@ -104,7 +104,7 @@ public struct ShareRequest: Sendable, Hashable {
   /// Whether the answer has the root record.
   public var fetchesRootRecord: Bool
 
-  /// Creates a request.
+  /// The default leaves the root record out.
   public init(shortGUID: String, fetchesRootRecord: Bool = false) {
     self.shortGUID = shortGUID
     self.fetchesRootRecord = fetchesRootRecord

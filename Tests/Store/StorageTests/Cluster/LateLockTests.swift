@@ -10,6 +10,32 @@ import Waiting
 
 /// Tests of writes that read before they lock their databases, while other servers write.
 struct LateLockTests {
+  /// A write that stands still when it has decided for the first time.
+  private final class Standing: Sendable {
+    private let stands = Flag()
+    private let gate = DispatchSemaphore(value: 0)
+    private let count = Mutex(0)
+
+    var runs: Int { count.withLock { $0 } }
+
+    /// The write calls it when it has decided.
+    func pass() {
+      let isFirst = count.withLock { count in
+        count += 1
+        return count == 1
+      }
+      guard isFirst else { return }
+      stands.raise()
+      gate.wait()
+    }
+
+    func wait() async throws {
+      try await eventually("the write stands still") { [stands] in stands.isUp }
+    }
+
+    func goOn() { gate.signal() }
+  }
+
   /// The work of another server between the reading and the writing of a save.
   enum Other: CaseIterable {
     case savesTheRecord, savesAnother, subscribes, deletesTheZone, nothing
@@ -29,9 +55,7 @@ struct LateLockTests {
       // The first save makes the type. With the second, the writing thread gets to know the address, the
       // type and the listeners.
       for _ in 0..<2 { try await first.save("known", zone: zone, in: database) }
-      let runs = Mutex(0)
-      let isDecided = Flag()
-      let gate = DispatchSemaphore(value: 0)
+      let standing = Standing()
       let operation = RecordOperation(
         kind: .create, recordID: RecordID(recordName: "new", zoneID: zone), recordType: "Note",
         fields: [:])
@@ -39,10 +63,6 @@ struct LateLockTests {
         locking: .database(database),
         needs: [ReadNeeds(database: database, records: [operation.recordID])]
       ) { transaction in
-        let run = runs.withLock { runs in
-          runs += 1
-          return runs
-        }
         var modifier = try RecordModifier(
           PreparedModification(
             RecordModification(
@@ -50,14 +70,11 @@ struct LateLockTests {
               origin: ChangeOrigin(userRecordName: TestStore.alice), isByAdministrator: true,
               timestamp: TestStore.time(1))), transaction: transaction)
         let outcomes = try modifier.run()
-        if run == 1 {
-          isDecided.raise()
-          gate.wait()
-        }
+        standing.pass()
         return outcomes.recordOutcomes(
           for: [], in: database, tags: transaction.context.changeTags)[0].summary
       }
-      try await eventually("the save is decided") { isDecided.isUp }
+      try await standing.wait()
       switch other {
       case .savesTheRecord: try await second.save("new", zone: zone, in: database)
       case .savesAnother: try await second.save("other", zone: zone, in: database)
@@ -68,14 +85,14 @@ struct LateLockTests {
           timestamp: TestStore.time(1))
       case .nothing: break
       }
-      gate.signal()
+      standing.goOn()
       let summary = try await outcome
       switch other {
       case .savesTheRecord: #expect(summary == "exists")
       case .deletesTheZone: #expect(summary == "zoneNotFound")
       case .savesAnother, .subscribes, .nothing: #expect(summary == "saved")
       }
-      #expect(runs.withLock { $0 } == (other == .nothing ? 1 : 2))
+      #expect(standing.runs == (other == .nothing ? 1 : 2))
       if other == .subscribes {
         let changes = try await store.outbox.undispatchedChanges(
           in: .whole(database), after: 0, limit: 10)
@@ -112,27 +129,18 @@ struct LateLockTests {
       let changes = try await first.outbox().map {
         PreparedChange(MatchedChange(entry: $0, firings: firings))
       }
-      let runs = Mutex(0)
-      let stands = Flag()
-      let gate = DispatchSemaphore(value: 0)
+      let standing = Standing()
       async let outcome = store.transactions.write(
         locking: .dispatch(of: changes), isDispatch: true,
         needs: OutboxService.needs(of: changes, at: TestStore.time(2))
       ) { transaction in
-        let run = runs.withLock { runs in
-          runs += 1
-          return runs
-        }
         var dispatch = DispatchCompletion(
           timestamp: TestStore.time(2), capacity: nil, transaction: transaction)
         try dispatch.complete(changes)
-        if run == 1 {
-          stands.raise()
-          gate.wait()
-        }
+        standing.pass()
         return dispatch.outcome.logged.count
       }
-      try await eventually("the dispatch stands still") { stands.isUp }
+      try await standing.wait()
       switch other {
       case .saves: try await second.save("b")
       case .takesTheLease:
@@ -146,14 +154,14 @@ struct LateLockTests {
       case .hearsOfIt: _ = try await store.sharedCluster.wakeUps(of: one)
       case .nothing: break
       }
-      gate.signal()
+      standing.goOn()
       do {
         let logged = try await outcome
         #expect(logged == 1 && other != .takesTheLease)
       } catch let error as StoreError {
         #expect(error.code == .leaseLost && other == .takesTheLease)
       }
-      #expect(runs.withLock { $0 } == (other == .saves || other == .takesTheLease ? 2 : 1))
+      #expect(standing.runs == (other == .saves || other == .takesTheLease ? 2 : 1))
       let waiting = try await second.outbox().compactMap(\.change.record?.recordID.recordName)
       switch other {
       case .saves: #expect(waiting == ["b"])
@@ -175,8 +183,7 @@ struct LateLockTests {
       try await first.save("lease")
       // The second server gets to know who listens, and leaves a wake-up.
       try await second.save("known")
-      let stands = Flag()
-      let gate = DispatchSemaphore(value: 0)
+      let standing = Standing()
       let operation = RecordOperation(
         kind: .create, recordID: RecordID(recordName: "new"), recordType: "Note", fields: [:])
       async let saved: Void = group.store(1).transactions.write(
@@ -190,13 +197,12 @@ struct LateLockTests {
               origin: ChangeOrigin(userRecordName: TestStore.alice), isByAdministrator: true,
               timestamp: TestStore.time(1))), transaction: transaction)
         _ = try modifier.run()
-        stands.raise()
-        gate.wait()
+        standing.pass()
       }
-      try await eventually("the save is decided") { stands.isUp }
+      try await standing.wait()
       let whole = WakeUps([.whole(first.publicID)])
       #expect(try await group.store(0).sharedCluster.wakeUps(of: one) == whole)
-      gate.signal()
+      standing.goOn()
       try await saved
       #expect(try await group.store(0).sharedCluster.wakeUps(of: one) == whole)
     }
@@ -211,18 +217,16 @@ struct LateLockTests {
       let store = group.store(0)
       let database = first.privateID
       try await first.save("known", in: database)
-      let stands = Flag()
-      let gate = DispatchSemaphore(value: 0)
-      async let standing: Void = store.transactions.write(
+      let standing = Standing()
+      async let write: Void = store.transactions.write(
         locking: .database(database), needs: [ReadNeeds(database: database)]
       ) { _ in
-        stands.raise()
-        gate.wait()
+        standing.pass()
       }
-      try await eventually("the server stands still") { stands.isUp }
+      try await standing.wait()
       try await second.save("other", in: database)
-      gate.signal()
-      try await standing
+      standing.goOn()
+      try await write
     }
   }
 

@@ -116,7 +116,7 @@ struct RecordDecisionTests {
     #expect(outcomes == Self.byType[kind])
   }
 
-  @Test("a wrong change tag is told before a wrong type, with the stored record")
+  @Test("a wrong change tag is refused before a wrong type, with the stored record")
   func order() {
     let failure = #expect(throws: ItemFailure.self) {
       try Self.operation(.update, .otherTag, .other)
