@@ -21,7 +21,7 @@ struct Candidate: BitwiseCopyable, Sendable {
     /// The change must have the point whose number is ``Candidate/low``. A point is a fact about a
     /// record.
     case point
-    /// The entry's whole ``Program`` must hold.
+    /// The entry's whole ``FilterProgram`` must hold.
     case program
   }
 

@@ -91,6 +91,6 @@ extension RecordTypeIndex {
 
   /// Returns the points that the program of an entry uses.
   private func pointsOfProgram(_ entry: Entry) -> [UInt32] {
-    entry.events == 0 ? [] : Program.terms(of: program(of: entry)).flatMap(\.points)
+    entry.events == 0 ? [] : FilterProgram.terms(of: program(of: entry)).flatMap(\.points)
   }
 }

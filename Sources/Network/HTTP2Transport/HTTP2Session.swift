@@ -9,7 +9,7 @@ import CNgHTTP2
 ///
 /// nghttp2 keeps one pointer of user data for each stream and for each body. Petrel stores no
 /// pointer there, but the stream's slot plus one; zero means that there is no slot. A slot is the
-/// number that the delegate chose for the stream (``SlotTable``).
+/// number that the delegate chose for the stream (``StreamSlots``).
 final class HTTP2Session {
   /// The end of the connection that a session serves.
   enum Role {

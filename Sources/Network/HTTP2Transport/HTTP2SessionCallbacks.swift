@@ -3,7 +3,7 @@ import CNgHTTP2
 /// The functions that nghttp2, the C library for HTTP/2, calls. Each function finds its
 /// ``HTTP2Session`` in the user data and calls the session's delegate.
 ///
-/// A slot is the number that the delegate chose for a stream (``SlotTable``).
+/// A slot is the number that the delegate chose for a stream (``StreamSlots``).
 ///
 /// None of them keeps a pointer from nghttp2 after it returns.
 enum HTTP2SessionCallbacks {

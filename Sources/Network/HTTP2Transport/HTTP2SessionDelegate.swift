@@ -3,7 +3,7 @@
 /// All calls come from within the session's `receive` and `send`. A callback may submit frames. It
 /// must not call `receive` or `send` again.
 ///
-/// A `slot` is the number that this end chose for a stream (``SlotTable``).
+/// A `slot` is the number that this end chose for a stream (``StreamSlots``).
 protocol HTTP2SessionDelegate: AnyObject {
   /// A client begins a request. Only servers receive this call.
   /// - Returns: the slot for the new stream; `nil` to refuse the request.

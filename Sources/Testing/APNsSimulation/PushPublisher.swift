@@ -12,7 +12,7 @@ final class PushPublisher: Sendable {
 
   /// The values that the lock protects.
   private struct State {
-    var log: PushLog
+    var log: ReceivedPushLog
     /// The waiting callers by their numbers.
     var waits: [UInt64: Wait] = [:]
     /// The streams of the watching callers by their numbers.
@@ -33,7 +33,7 @@ final class PushPublisher: Sendable {
 
   /// Creates a publisher that keeps up to `limit` pushes.
   init(limit: Int) {
-    state = Mutex(State(log: PushLog(limit: limit)))
+    state = Mutex(State(log: ReceivedPushLog(limit: limit)))
   }
 
   /// The kept pushes, oldest first.

@@ -39,7 +39,7 @@ final class InProcessTransport: WebServicesTransport {
       return {}
     }
     let isPoll = if case .courier = request.target { true } else { false }
-    let exchange = Exchange(completion)
+    let exchange = InProcessExchange(completion)
     // A poll is open most of the time, so `settle()` must not wait for its end.
     let underWay = isPoll ? cloud.polls : cloud.requests
     underWay.begin()
@@ -61,7 +61,7 @@ final class InProcessTransport: WebServicesTransport {
 
 /// A request under way. Its outcome is its answer, its timeout or its cancellation, whichever comes
 /// first. A lock protects the state.
-private final class Exchange: Sendable {
+private final class InProcessExchange: Sendable {
   typealias Completion = @Sendable (Result<TransportResponse, TransportFailure>) -> Void
 
   /// The values that the lock protects. All are nil after the outcome.

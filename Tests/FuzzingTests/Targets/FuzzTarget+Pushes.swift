@@ -97,12 +97,12 @@ extension FuzzTarget {
     let now = Timestamp(milliseconds: 1_790_000_000_000)
     if let seconds = RetryAfter.seconds(asked, at: now) {
       try checkDelay(
-        PushChannels.RetryPolicy.service.delay(attempt: 1, random: 0.5, retryAfter: seconds))
+        RetryPolicy.service.delay(attempt: 1, random: 0.5, retryAfter: seconds))
     }
     let error = CKError(
       TransportResponse(status: status, headers: ["retry-after": asked], body: Data(body)))
     _ = error.description
-    var policy = CloudKit.RetryPolicy(isPatient: true, resourceTimeout: nil)
+    var policy = OperationRetryPolicy(isPatient: true, resourceTimeout: nil)
     if case .retry(let delay) = policy.handle(
       .busy(retryAfter: error.retryAfterSeconds), elapsed: 0, jitter: 0.5)
     {

@@ -93,12 +93,12 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
   /// An item of the request: a save with its uploaded files, or a deletion.
   private enum Item {
-    case save(AssetUpload.Save)
+    case save(AssetUploader.Save)
     case delete(CKRecord.ID)
   }
 
   /// The upload of the files. It retains this operation; setting it to nil breaks the cycle.
-  private var upload: AssetUpload?
+  private var upload: AssetUploader?
   /// The items in the order of the request. The server answers in the same order.
   private var sent: [Item] = []
   private var savedRecords: [CKRecord] = []
@@ -124,19 +124,19 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
   override func firstCall() throws(CKError) -> ServiceCall? {
     try checkRecordsDiffer()
-    var saves: [AssetUpload.Save] = []
+    var saves: [AssetUploader.Save] = []
     var refused: [(CKRecord, CKError)] = []
     failedZones = []
     for record in recordsToSave ?? [] {
       do throws(CKError) {
-        saves.append(try AssetUpload.Save(of: record, policy: savePolicy))
+        saves.append(try AssetUploader.Save(of: record, policy: savePolicy))
       } catch {
         refused.append((record, error))
       }
     }
     saves = refuse(refused, of: saves)
     let context = messageContext
-    let upload = AssetUpload(of: saves) { [self] record, fraction in
+    let upload = AssetUploader(of: saves) { [self] record, fraction in
       perRecordProgressBlock?(record, fraction)
     } makeCall: { [self] request in
       call("assets/upload", body: request.body(context: context))
@@ -184,8 +184,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   ///   - saves: The saves that could be sent.
   /// - Returns: The saves that are still to be sent.
   private func refuse(
-    _ refused: [(CKRecord, CKError)], of saves: [AssetUpload.Save]
-  ) -> [AssetUpload.Save] {
+    _ refused: [(CKRecord, CKError)], of saves: [AssetUploader.Save]
+  ) -> [AssetUploader.Save] {
     for (record, error) in refused { finish(record, .failure(error)) }
     let zones = Set(refused.map(\.0.recordID.zoneID).filter { isAtomic && $0 != .default })
     let error = CKError(.batchRequestFailed, "another record of the zone failed")

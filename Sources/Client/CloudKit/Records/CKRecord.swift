@@ -153,7 +153,7 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   /// - Parameters:
   ///   - saved: The record of the server's answer.
   ///   - save: The save that was sent.
-  func update(from saved: CKRecord, after save: AssetUpload.Save) {
+  func update(from saved: CKRecord, after save: AssetUploader.Save) {
     let saved = saved.contents.withLock { $0 }
     contents.withLock { contents in
       contents.system = saved.system

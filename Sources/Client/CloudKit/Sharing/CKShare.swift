@@ -69,7 +69,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
 
   /// Takes what the server set in a save of this object: also the URL and the participants. If the
   /// program changed participants or permissions during the save, these stay as they are.
-  override func update(from saved: CKRecord, after save: AssetUpload.Save) {
+  override func update(from saved: CKRecord, after save: AssetUploader.Save) {
     super.update(from: saved, after: save)
     guard let saved = saved as? CKShare else { return }
     let new = saved.sharing.withLock { $0.copy() }

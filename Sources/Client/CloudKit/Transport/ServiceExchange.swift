@@ -1,6 +1,6 @@
 /// The exchange of one call with the server: all attempts until an answer or the last failure.
 ///
-/// The exchange sends the call and repeats it as ``RetryPolicy`` decides. It ends at the resource
+/// The exchange sends the call and repeats it as ``OperationRetryPolicy`` decides. It ends at the resource
 /// timeout and when it is cancelled. All its work runs on `queue`, a serial queue, so it needs no
 /// lock.
 final class ServiceExchange: @unchecked Sendable {
@@ -28,7 +28,7 @@ final class ServiceExchange: @unchecked Sendable {
   private let queue: DispatchQueue
   /// The function that gets the result; nil after the end.
   private var completion: ((Result<Answer, CKError>) -> Void)?
-  private var policy: RetryPolicy
+  private var policy: OperationRetryPolicy
   /// The time at which the exchange was made. From it the policy counts the elapsed time.
   private let began = DispatchTime.now()
   /// The timer of the resource timeout.
@@ -50,7 +50,7 @@ final class ServiceExchange: @unchecked Sendable {
     self.limits = limits
     self.queue = queue
     self.completion = completion
-    policy = RetryPolicy(
+    policy = OperationRetryPolicy(
       isPatient: limits.isPatient, resourceTimeout: limits.resource)
   }
 
@@ -101,10 +101,10 @@ final class ServiceExchange: @unchecked Sendable {
         finish(.success(Answer(body: response.body, mayRepeatWork: policy.mayRepeatWork)))
       } else {
         let error = CKError(response)
-        decide(RetryPolicy.Failure(error), error)
+        decide(OperationRetryPolicy.Failure(error), error)
       }
     case .failure(let failure):
-      decide(RetryPolicy.Failure(failure), CKError(failure))
+      decide(OperationRetryPolicy.Failure(failure), CKError(failure))
     }
   }
 
@@ -116,7 +116,7 @@ final class ServiceExchange: @unchecked Sendable {
   }
 
   /// Repeats the call or ends the exchange, as the policy decides.
-  private func decide(_ failure: RetryPolicy.Failure, _ error: CKError) {
+  private func decide(_ failure: OperationRetryPolicy.Failure, _ error: CKError) {
     let elapsed = Double(DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds) / 1e9
     switch policy.handle(failure, elapsed: elapsed, jitter: .random(in: 0...1)) {
     case .giveUp:
@@ -148,7 +148,7 @@ final class ServiceExchange: @unchecked Sendable {
   }
 }
 
-extension RetryPolicy.Failure {
+extension OperationRetryPolicy.Failure {
   /// Makes the failure for a request without an answer.
   init(_ failure: TransportFailure) {
     switch failure.kind {

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// The choice of the *access predicate*: the term (one condition of the entry's ``Program``) under
+/// The choice of the *access predicate*: the term (one condition of the entry's ``FilterProgram``) under
 /// which an entry is filed.
 ///
 /// The index chooses the term that the fewest records satisfy. The method is from F. Fabret et al.,
@@ -45,7 +45,7 @@ extension RecordTypeIndex {
   ///
   /// - Complexity: O(*n* + *m*). *n* is the number of points and cells of all terms. *m* is the
   ///   size of the samples of the ranges and distances, at most 128 each.
-  func choose(_ terms: [Program.Term]) -> Choice {
+  func choose(_ terms: [FilterProgram.Term]) -> Choice {
     var best = Choice()
     for (index, term) in terms.enumerated() {
       guard var choice = choice(for: term) else { continue }
@@ -57,7 +57,7 @@ extension RecordTypeIndex {
 
   /// Returns the place of one term; `nil` for a term under which no entry can be filed: a negation,
   /// a filter, or a single bound of a path whose number is too large for ``Access``.
-  private func choice(for term: Program.Term) -> Choice? {
+  private func choice(for term: FilterProgram.Term) -> Choice? {
     switch term.operation {
     case .any:
       let points = term.points
@@ -98,8 +98,8 @@ extension RecordTypeIndex {
   }
 
   /// Returns the estimated cost of an entry where it is filed now; `nil` if it is filed nowhere.
-  func costWhereFiled(_ entry: Entry, _ terms: [Program.Term]) -> Double? {
-    func cost(_ isFiledUnder: (Program.Term) -> Bool) -> Double? {
+  func costWhereFiled(_ entry: Entry, _ terms: [FilterProgram.Term]) -> Double? {
+    func cost(_ isFiledUnder: (FilterProgram.Term) -> Bool) -> Double? {
       terms.filter(isFiledUnder).compactMap { choice(for: $0)?.cost }.min()
     }
     switch entry.access {
@@ -141,7 +141,7 @@ extension RecordTypeIndex {
   ///
   /// If one range, one distance or one point is left, the candidate contains it. If more is left,
   /// matching executes the entry's program.
-  func candidate(_ slot: Int32, _ terms: [Program.Term], _ choice: Choice) -> Candidate {
+  func candidate(_ slot: Int32, _ terms: [FilterProgram.Term], _ choice: Choice) -> Candidate {
     var rest = terms
     if let proven = choice.proves { rest.remove(at: proven) }
     var check = Candidate.Check.program
@@ -177,7 +177,7 @@ extension RecordTypeIndex {
   }
 }
 
-extension Program.Term {
+extension FilterProgram.Term {
   /// The bounds of a range.
   fileprivate var bounds: (low: UInt64, high: UInt64) {
     (words[words.startIndex + 1], words[words.startIndex + 2])

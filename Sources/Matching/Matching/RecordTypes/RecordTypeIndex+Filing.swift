@@ -17,7 +17,7 @@ extension RecordTypeIndex {
   /// One function computes both. While the index is being changed, each call of a method that only
   /// reads copies the index. A copy increments the reference count of each array.
   private func choose(for slot: Int32) -> (choice: Choice, candidate: Candidate) {
-    let terms = Program.terms(of: program(of: entries[slot]))
+    let terms = FilterProgram.terms(of: program(of: entries[slot]))
     let choice = choose(terms)
     return (choice, candidate(slot, terms, choice))
   }
@@ -94,7 +94,7 @@ extension RecordTypeIndex {
   private func betterPlace(
     for slot: Int32, _ entry: Entry
   ) -> (choice: Choice, candidate: Candidate)? {
-    let terms = Program.terms(of: program(of: entry))
+    let terms = FilterProgram.terms(of: program(of: entry))
     guard let cost = costWhereFiled(entry, terms) else { return nil }
     let choice = choose(terms)
     return choice.cost * 2 < cost ? (choice, candidate(slot, terms, choice)) : nil
@@ -151,7 +151,7 @@ extension RecordTypeIndex {
   /// Returns one bound from the term of a program that compares this ordered path with a range.
   private func bound(in program: ArraySlice<UInt64>, path: Int, isUpper: Bool) -> UInt64 {
     // Only an entry with this term is filed by a bound of the path, so the fallback is never used.
-    let head = Program.head(.range, number: path, count: 2)
+    let head = FilterProgram.head(.range, number: path, count: 2)
     guard let place = program.firstIndex(of: head) else { return 0 }
     return program[place + (isUpper ? 2 : 1)]
   }

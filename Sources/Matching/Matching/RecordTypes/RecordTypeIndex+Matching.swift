@@ -211,8 +211,8 @@ extension RecordTypeIndex {
     let end = place + Int(entry.wordCount)
     while place < end {
       let head = words.elements[place]
-      let arguments = place + 1..<place + 1 + Program.count(head)
-      cost += Program.operation(head) == .filter ? MatchingCosts.filter : 1 + arguments.count
+      let arguments = place + 1..<place + 1 + FilterProgram.count(head)
+      cost += FilterProgram.operation(head) == .filter ? MatchingCosts.filter : 1 + arguments.count
       guard holds(head, arguments, change, facts) else { return false }
       place = arguments.upperBound
     }
@@ -227,20 +227,20 @@ extension RecordTypeIndex {
   private func holds(
     _ head: UInt64, _ arguments: Range<Int>, _ change: Change, _ facts: borrowing RecordFacts
   ) -> Bool {
-    switch Program.operation(head) {
+    switch FilterProgram.operation(head) {
     case .any: return hasAny(arguments, facts)
     case .none: return !hasAny(arguments, facts)
     case .all: return hasAll(arguments, facts)
     case .notAll: return !hasAll(arguments, facts)
     case .range:
-      let value = facts.ordered[Program.number(head) + 1]
+      let value = facts.ordered[FilterProgram.number(head) + 1]
       let first = arguments.lowerBound
       return !value.isMissing && value.isWithin(words.elements[first], words.elements[first + 1])
     case .near:
       let first = arguments.lowerBound
       func number(_ offset: Int) -> Double { Double(bitPattern: words.elements[first + offset]) }
       let center = Location(latitude: number(0), longitude: number(1))
-      return facts.places[Program.number(head)].location.distance(to: center) <= number(2)
+      return facts.places[FilterProgram.number(head)].location.distance(to: center) <= number(2)
     case .filter:
       let filter = filters[Int32(words.elements[arguments.lowerBound])]
       return change.record.map { filter.matches($0) } ?? false

@@ -78,8 +78,8 @@ extension RecordTypeIndex {
     var place = entry.program
     while place < entry.program + entry.wordCount {
       let head = words[place]
-      let arguments = place + 1..<place + 1 + UInt32(Program.count(head))
-      switch Program.operation(head) {
+      let arguments = place + 1..<place + 1 + UInt32(FilterProgram.count(head))
+      switch FilterProgram.operation(head) {
       case .any, .none, .all, .notAll:
         for place in arguments { words[place] = UInt64(points[UInt32(words[place])]) }
       case .filter:

@@ -18,7 +18,7 @@ import CloudKitModel
 struct RecordTypeIndex: Sendable {
   /// A predicate of one or more owners. It is evaluated once for all of them.
   struct Entry: Sendable {
-    /// The index, in ``RecordTypeIndex/words``, of the first word of the entry's ``Program``.
+    /// The index, in ``RecordTypeIndex/words``, of the first word of the entry's ``FilterProgram``.
     var program: UInt32 = 0
     /// The number of words of the entry's program.
     var wordCount: UInt32 = 0
@@ -259,15 +259,15 @@ struct RecordTypeIndex: Sendable {
     case .all(let path, let points, let isNegated):
       return encode(isNegated ? .notAll : .all, path, points)
     case .range(let path, let low, let high):
-      return [Program.head(.range, number: number(of: path), count: 2), low, high]
+      return [FilterProgram.head(.range, number: number(of: path), count: 2), low, high]
     case .near(let field, let center, let distance):
       let number = number(of: field)
       fields[number].circles += 1
       isPlanOld = true
-      return [Program.head(.near, number: number, count: 3)]
+      return [FilterProgram.head(.near, number: number, count: 3)]
         + [center.latitude, center.longitude, distance].map(\.bitPattern)
     case .filter(let filter, _):
-      return [Program.head(.filter, count: 1), UInt64(filters.use(filter))]
+      return [FilterProgram.head(.filter, count: 1), UInt64(filters.use(filter))]
     case .always, .never:
       // `Term.joined(_:)` has removed these terms.
       return []
@@ -277,17 +277,17 @@ struct RecordTypeIndex: Sendable {
   /// Returns the words of a term of points. The points are sorted, so that equal terms have equal
   /// words.
   private mutating func encode(
-    _ operation: Program.Operation, _ path: Path, _ points: [PointValue]
+    _ operation: FilterProgram.Operation, _ path: Path, _ points: [PointValue]
   ) -> [UInt64] {
     let number = number(of: path)
     let used = points.map { UInt64(use($0, path, number)) }.sorted()
-    return [Program.head(operation, number: Int(number), count: used.count)] + used
+    return [FilterProgram.head(operation, number: Int(number), count: used.count)] + used
   }
 
   /// Releases the points and filters of a program.
   private mutating func release(_ program: ArraySlice<UInt64>) {
     guard program != Self.never[...] else { return }
-    for term in Program.terms(of: program) {
+    for term in FilterProgram.terms(of: program) {
       for point in term.points { release(point) }
       switch term.operation {
       case .filter:

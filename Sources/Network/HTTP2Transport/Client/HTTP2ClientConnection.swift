@@ -78,7 +78,7 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   var waiting = FIFO<PendingRequest>()
   /// Whether a task that sends the waiting requests is queued on the loop.
   var isCollectionScheduled = false
-  var streams = SlotTable<ClientStream>()
+  var streams = StreamSlots<ClientStream>()
   var keepAlive: KeepAlive
   var allowance = InputAllowance()
   var connectTimer: ScheduledTimer?

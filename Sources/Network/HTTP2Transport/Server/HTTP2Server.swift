@@ -66,7 +66,7 @@ public final class HTTP2Server: @unchecked Sendable {
   private let tls: TLSContext
   private let shared = Mutex(Shared())
 
-  private var listener: ListeningSocket?
+  private var listener: HTTP2Listener?
   private var connections: [HTTP2ConnectionID: HTTP2ServerConnection] = [:]
   /// The number of the last connection; 0 before the first one.
   private var lastConnection: UInt64 = 0
@@ -116,7 +116,7 @@ public final class HTTP2Server: @unchecked Sendable {
     let descriptor = try Socket.listening(host: configuration.host, port: configuration.port)
     shared.withLock { $0.port = SocketAddress.localPort(of: descriptor) }
     loop.execute {
-      let listener = ListeningSocket(loop: self.loop, descriptor: descriptor) { self.accept($0) }
+      let listener = HTTP2Listener(loop: self.loop, descriptor: descriptor) { self.accept($0) }
       self.listener = listener
       listener.start()
     }

@@ -27,7 +27,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {
   private let id: HTTP2ConnectionID
   private let server: HTTP2Server
   private var channel: HTTP2Channel?
-  private var streams = SlotTable<Stream>()
+  private var streams = StreamSlots<Stream>()
   private var maximumConcurrentStreams: Int
   /// See ``HTTP2ServerConfiguration/readDelay``.
   private let readDelay: Duration?

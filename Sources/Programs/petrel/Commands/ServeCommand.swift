@@ -39,7 +39,7 @@ enum ServeCommand: Command {
     }
     // A program that reads the line about the address may send a signal at once, so the handlers
     // are ready before that line.
-    let interruption = await Interruption()
+    let interruption = await TerminationSignal()
     try server.start(listeningAt: configuration.socketFile)
     let reloading = Reloading(server: server, log: log, sources: sources) {
       try Self.configuration(arguments)
@@ -52,7 +52,7 @@ enum ServeCommand: Command {
     reloading.stop()
     Output.announce("petrel stops")
     server.drain()
-    await Interruption.wait(atMost: configuration.drainTime)
+    await TerminationSignal.wait(atMost: configuration.drainTime)
     await server.stop()
     await store.close()
     return 0

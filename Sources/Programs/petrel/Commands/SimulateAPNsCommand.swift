@@ -55,7 +55,7 @@ enum SimulateAPNsCommand: Command {
           if accepted == greatestCount { return }
         }
       }
-      group.addTask { await Interruption.wait() }
+      group.addTask { await TerminationSignal.wait() }
       await group.next()
       await simulator.stop()
       group.cancelAll()

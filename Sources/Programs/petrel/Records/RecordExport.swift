@@ -49,7 +49,7 @@ struct RecordExport {
     query["limit"] = "200"
     while true {
       let page = try await access.get("records/changes", query)
-      var lines = JSONLines()
+      var lines = LineFile()
       for record in page["records"]?.array ?? [] { try await add(record, to: &lines) }
       try output.write(contentsOf: lines.takeData())
       progress.show(records.counting("record") + " ")
@@ -68,7 +68,7 @@ struct RecordExport {
     query["limit"] = "200"
     while true {
       let page = try await access.get("users/public-records", query)
-      var lines = JSONLines()
+      var lines = LineFile()
       for record in page["records"]?.array ?? [] { try await add(record, to: &lines) }
       try output.write(contentsOf: lines.takeData())
       progress.show(records.counting("record") + " ")
@@ -81,7 +81,7 @@ struct RecordExport {
   /// one. A share is only counted.
   ///
   /// - Throws: ``AdminFailure`` if the record cannot be exported or a file cannot be downloaded.
-  private mutating func add(_ json: JSONValue, to lines: inout JSONLines) async throws {
+  private mutating func add(_ json: JSONValue, to lines: inout LineFile) async throws {
     guard let members = json.object else { return }
     if members["recordType"] == .string(PortableRecord.shareType) {
       sharesLeftOut += 1
@@ -101,7 +101,7 @@ struct RecordExport {
 }
 
 /// A buffer for lines of JSON.
-private struct JSONLines {
+private struct LineFile {
   private var data = Data()
 
   /// Appends a line.

@@ -34,7 +34,7 @@ enum NotificationsWatchCommand: Command {
         group.addTask {
           try await watch(remote, text: text, count: count, isJSON: isJSON)
         }
-        group.addTask { await Interruption.wait() }
+        group.addTask { await TerminationSignal.wait() }
         try await group.next()
         group.cancelAll()
         await remote.close()

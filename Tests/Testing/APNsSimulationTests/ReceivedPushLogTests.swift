@@ -3,7 +3,7 @@ import Testing
 
 @testable import APNsSimulation
 
-struct PushLogTests {
+struct ReceivedPushLogTests {
   private func push(_ number: Int) -> ReceivedPush {
     ReceivedPush(
       time: Timestamp(milliseconds: 0), connection: number, method: "POST", path: "/",
@@ -13,7 +13,7 @@ struct PushLogTests {
   @Test("are the newest, oldest first, up to the limit")
   func newest() {
     for limit in 1...4 {
-      var log = PushLog(limit: limit)
+      var log = ReceivedPushLog(limit: limit)
       for count in 1...12 {
         log.append(push(count))
         let expected = Array(max(1, count - limit + 1)...count)

@@ -10,7 +10,7 @@ internal import WebServices
 /// An error of one file fails only the record of the file. Examples are a missing file and a full
 /// quota. If the server refuses a request for URLs with such an error, all records of that request
 /// fail. The operation ends when the network or the server fails, or when the program cancels it.
-final class AssetUpload: @unchecked Sendable {
+final class AssetUploader: @unchecked Sendable {
   // Unchecked: only the operation's callback queue uses this object.
 
   /// A record to save, with its files.
@@ -240,7 +240,7 @@ final class AssetUpload: @unchecked Sendable {
   }
 }
 
-extension AssetUpload.Save {
+extension AssetUploader.Save {
   /// Makes the save of a record and collects the files to upload.
   ///
   /// The files are those of the fields that the save sends. Each file that is on this machine is
@@ -257,7 +257,7 @@ extension AssetUpload.Save {
     // Before the fields are read, so that no later change is taken for one that was sent.
     editCount = record.contents.withLock { $0.editCount }
     operation = try RecordOperation(
-      saving: record, policy: policy, asset: { $0.storedAsset ?? AssetUpload.placeholder })
+      saving: record, policy: policy, asset: { $0.storedAsset ?? AssetUploader.placeholder })
     files = []
     let changedKeys = Set(record.changedKeys())
     for (key, assets) in Dictionary(grouping: record.assets(), by: \.key).sorted(by: {
@@ -275,7 +275,7 @@ extension AssetUpload.Save {
               + (asset.fileURL?.path ?? "it was not downloaded"))
         }
         files.append(
-          AssetUpload.File(asset: asset, url: url, stamp: stamp, key: key, position: position))
+          AssetUploader.File(asset: asset, url: url, stamp: stamp, key: key, position: position))
       }
     }
     progress = AssetProgress(total: files.reduce(0) { $0 + $1.stamp.size })
@@ -293,7 +293,7 @@ extension AssetUpload.Save {
   }
 }
 
-extension AssetUpload.File {
+extension AssetUploader.File {
   /// The description of the file in error messages.
   fileprivate var name: String { "the file \(url.path) of the asset in field '\(key)'" }
 

@@ -3,7 +3,7 @@
 ///
 /// nghttp2, the C library for HTTP/2, keeps one pointer of user data for each stream. Petrel stores
 /// the slot and one more in place of that pointer, so a stream needs no reference from C to a Swift object.
-struct SlotTable<Element> {
+struct StreamSlots<Element> {
   private var elements: [Element?] = []
   /// The slots of removed elements. The next insertion uses the last slot of this list.
   private var free: [Int] = []
@@ -35,7 +35,7 @@ struct SlotTable<Element> {
 
   /// Empties the table and returns its elements in the order of their slots.
   mutating func removeAll() -> [Element] {
-    defer { self = SlotTable() }
+    defer { self = StreamSlots() }
     return elements.compactMap(\.self)
   }
 

@@ -2,16 +2,16 @@ import Testing
 
 @testable import CloudKit
 
-struct RetryPolicyTests {
-  private func patient(timeout: Double? = nil) -> RetryPolicy {
-    RetryPolicy(isPatient: true, resourceTimeout: timeout)
+struct OperationRetryPolicyTests {
+  private func patient(timeout: Double? = nil) -> OperationRetryPolicy {
+    OperationRetryPolicy(isPatient: true, resourceTimeout: timeout)
   }
 
   @Test("An impatient operation never does")
   func impatient() {
-    var policy = RetryPolicy(isPatient: false, resourceTimeout: nil)
+    var policy = OperationRetryPolicy(isPatient: false, resourceTimeout: nil)
     for failure in [
-      RetryPolicy.Failure.notDelivered, .outcomeUnknown, .busy(retryAfter: 1), .final,
+      OperationRetryPolicy.Failure.notDelivered, .outcomeUnknown, .busy(retryAfter: 1), .final,
     ] {
       #expect(policy.handle(failure, elapsed: 0, jitter: 0) == .giveUp)
     }

@@ -6,7 +6,7 @@
 ///
 /// The policy also repeats a call if nobody knows whether the server carried it out. That is safe,
 /// because each call of the client has the same effect when it is sent twice.
-struct RetryPolicy: Sendable {
+struct OperationRetryPolicy: Sendable {
   /// A failure of an attempt.
   enum Failure: Sendable, Hashable {
     /// The server did not receive the request.

@@ -7,7 +7,7 @@
 /// Matching executes the words. The index also compares predicates by these words. Points, paths
 /// and filters have one number each, so equal predicates of a record type have equal programs. A
 /// *point* is a fact that a record can have (``PointTable``).
-enum Program {
+enum FilterProgram {
   /// The operation of a term.
   enum Operation: UInt8 {
     /// True if the change has at least one of the points. Number: the path. Arguments: the points.
@@ -36,9 +36,9 @@ enum Program {
     var words: ArraySlice<UInt64>
 
     /// The operation of the head.
-    var operation: Operation { Program.operation(words[words.startIndex]) }
+    var operation: Operation { FilterProgram.operation(words[words.startIndex]) }
     /// The number in the head. ``Operation`` says its meaning.
-    var number: Int { Program.number(words[words.startIndex]) }
+    var number: Int { FilterProgram.number(words[words.startIndex]) }
     /// The words after the head.
     var arguments: ArraySlice<UInt64> { words.dropFirst() }
 

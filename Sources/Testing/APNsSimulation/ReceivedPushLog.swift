@@ -1,5 +1,5 @@
 /// The newest pushes that a simulator received, up to a limit. They are in a ring buffer.
-struct PushLog: Sendable {
+struct ReceivedPushLog: Sendable {
   /// The greatest number of kept pushes, at least 1.
   private let limit: Int
   /// The kept pushes. When their number has reached the limit, a new push replaces the oldest one.

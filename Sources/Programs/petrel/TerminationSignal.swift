@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 
 /// A listener for the signals SIGINT and SIGTERM, which end long-running commands.
-final class Interruption: Sendable {
+final class TerminationSignal: Sendable {
   /// Dispatch sources are safe on any thread, although their Swift type does not say so.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
   /// A stream with an element for each signal that arrived.
@@ -43,7 +43,7 @@ final class Interruption: Sendable {
 
   /// Returns after the next signal, or when the task is cancelled. Earlier signals do not count.
   static func wait() async {
-    await Interruption().wait()
+    await TerminationSignal().wait()
   }
 
   /// Returns after the next signal, or after `limit` seconds. If the limit is 0 or negative, the

@@ -3,7 +3,7 @@ import Foundation
 /// A socket that listens for connections on an ``EventLoop``. The object owns the descriptor.
 ///
 /// Unchecked: it is used on its loop's thread only.
-final class ListeningSocket: EventHandler, @unchecked Sendable {
+final class HTTP2Listener: EventHandler, @unchecked Sendable {
   private let loop: EventLoop
   private let descriptor: Int32
   private let onConnection: (Int32) -> Void
