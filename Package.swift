@@ -75,7 +75,7 @@ let layers: [[Target]] = [
         "PetrelTesting",
         """
         PetrelServer DatabaseAPI Configuration ChangeDispatch PushChannels Storage StoreModel
-        CloudKit WebServices CloudKitModel HTTPService Cryptography
+        CloudKit WebServices CloudKitModel HTTPService Cryptography Concurrency
         """),
       module("APNsSimulation", "CloudKitModel HTTP2Transport Cryptography JSONCoding"),
       // A server of a program's own, and what makes it known to a simulator.
@@ -97,7 +97,7 @@ let layers: [[Target]] = [
         """
         AdminAPI DatabaseAPI Configuration Logging ChangeDispatch PushChannels Storage StoreModel
         WebServices CloudKitModel HTTPService OutboundHTTP Cryptography JSONCoding Measuring
-        Settings KillPoints
+        Settings Concurrency KillPoints
         """),
       // What those who run a server ask and do, and the console.
       module(
@@ -105,7 +105,7 @@ let layers: [[Target]] = [
         """
         DatabaseAPI Configuration Logging Explanation CConsoleFiles ChangeDispatch PushChannels
         Storage StoreModel WebServices SchemaLanguage PredicateLanguage CloudKitModel HTTPService
-        OutboundHTTP Cryptography JSONCoding Settings
+        OutboundHTTP Cryptography JSONCoding Settings Concurrency
         """),
       // What apps ask a server for: operations with who may call them, assets, the web courier, sign-in.
       module(
@@ -113,6 +113,7 @@ let layers: [[Target]] = [
         """
         Configuration Logging OpenIDConnect PushChannels Storage StoreModel WebServices
         CloudKitModel HTTPService OutboundHTTP Cryptography JSONCoding Spelling Settings
+        Concurrency
         """),
       // What a server can be told before it starts.
       module(
@@ -132,7 +133,7 @@ let layers: [[Target]] = [
     [
       module(
         "ChangeDispatch",
-        "PushChannels Storage StoreModel Matching CloudKitModel Measuring KillPoints"),
+        "PushChannels Storage StoreModel Matching CloudKitModel Measuring Concurrency KillPoints"),
       // The ways to devices: a folder for each, and what they share.
       module(
         "PushChannels",
@@ -187,7 +188,7 @@ let layers: [[Target]] = [
   layer(
     "Network",
     [
-      module("HTTPService", "CMicroHTTPD"),
+      module("HTTPService", "Concurrency CMicroHTTPD"),
       // Transport and cryptography over C libraries.
       module("HTTP2Transport", "CNgHTTP2 COpenSSL CLinuxEvents"),
       module("OutboundHTTP", "Settings CCurl COpenSSL"),
@@ -199,6 +200,8 @@ let layers: [[Target]] = [
       module("JSONCoding"),
       module("StringTables"),
       module("Measuring"),
+      // Waiting in tasks, and what a process does by itself.
+      module("Concurrency"),
       module("Spelling"),
       // How a program declares what its configuration may say.
       module("Settings", "JSONCoding Spelling"),
@@ -373,6 +376,7 @@ let testing: [[Target]] = [
       tests("JSONCodingTests", "JSONCoding PropertyTesting"),
       tests("StringTablesTests", "StringTables PropertyTesting"),
       tests("MeasuringTests", "Measuring PropertyTesting"),
+      tests("ConcurrencyTests", "Concurrency Waiting"),
     ]),
   layer(
     "Support", of: "Tests",

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Concurrency
 import KillPoints
 import Measuring
 import Storage
@@ -136,6 +137,8 @@ public final class Dispatcher: Sendable {
   /// none.
   private let capacity: @Sendable () -> DeliveryCapacity?
   /// Receives the result of each transaction.
+  /// How the dispatching goes, in the list of background work.
+  package let job = BackgroundJob("dispatch", of: "ChangeDispatch", "when a change is committed")
   private let onDispatched: @Sendable (DispatchResult) -> Void
   /// The closure that is called when the store works again after a commit with an unknown outcome.
   private let onRecovered: @Sendable () -> Void
@@ -284,6 +287,7 @@ public final class Dispatcher: Sendable {
       counters.failures += 1
       counters.fault = "\(error)"
     }
+    job.fail(error)
     let delay = retry.fail()
     report(.dispatchingFailed(in: part?.database, retryAfter: delay, error))
     if handover.isStopped { return }
@@ -295,6 +299,7 @@ public final class Dispatcher: Sendable {
   /// `nil`.
   func succeed(_ retry: inout RetryDelay) {
     retry.succeed()
+    job.succeed()
     counters.withLock { $0.fault = nil }
   }
 

@@ -24,14 +24,16 @@ extension HTTPServer {
     /// The size in bytes up to which a body is small. The server receives a small body before it
     /// calls the handler.
     public var smallBodySize = 64 << 10
-    /// Whether a body for this path (decoded, without its query) may be larger than
-    /// ``smallBodySize``. An event loop calls it, so it must not block.
-    public var mayBeLarge: @Sendable (_ path: String) -> Bool = { _ in true }
-    /// The rule for bodies that go to files, with limits of their own; `nil` if none do.
+    /// Returns the rules for a request by its method and its path (decoded, without its query).
+    /// An event loop calls it, so it must not block.
+    public var rules: @Sendable (_ method: String, _ path: String) -> RequestRules = { _, _ in
+      RequestRules()
+    }
+    /// The folder and the limits of bodies that go to files; `nil` if none do.
     public var spooling: Spooling?
     /// The most bytes in memory of all bodies during receipt and handling, and of all answers
     /// during sending, except streams. Beyond the limit a request gets 503. A request without a
-    /// body that may use the reserve (``mayUseReserve``) is served even then.
+    /// body that may use the reserve (``RequestRules/mayUseReserve``) is served even then.
     ///
     /// Bodies over ``smallBodySize`` may use only half of it, and each host and network only a
     /// share (``ByteAdmission``). So clients with bodies that never end leave space for others.
@@ -60,14 +62,11 @@ extension HTTPServer {
     /// An event loop calls it, so it must not block.
     public var forwardedAddress:
       @Sendable (_ request: [(name: String, value: String)]) -> [UInt8]? = { _ in nil }
-    /// The places of ``maximumConnections`` that are kept for requests for which ``mayUseReserve``
-    /// returns `true`. At most a quarter of all.
+    /// The places of ``maximumConnections`` that are kept for requests that may use the reserve
+    /// (``RequestRules/mayUseReserve``). At most a quarter of all.
     ///
     /// As many such requests are allowed beyond ``maximumRequestsUnderWay``.
     public var reservedConnections = 64
-    /// Whether a request for this path (decoded, without its query) is served when the server is
-    /// full. An event loop calls it, so it must not block.
-    public var mayUseReserve: @Sendable (_ path: String) -> Bool = { _ in false }
     /// The longest request target in bytes; a longer one gets 414.
     public var maximumTargetSize = 8 << 10
     /// The largest size of the header fields in bytes; larger ones get 431.
@@ -108,10 +107,6 @@ extension HTTPServer {
     /// The number of overdue requests at which the server is overloaded. Further requests get 503
     /// until fewer are overdue.
     public var overdueRequests = 64
-    /// Whether a request counts for ``overdueRequests`` and may be refused because of it. Return
-    /// `false` for requests that wait by design, such as long polls.
-    public var mayBeOverdue: @Sendable (_ method: String, _ path: String) -> Bool = { _, _ in false
-    }
     /// The number of unsent bytes of a stream at which its producer has to wait.
     public var streamBuffer = 64 << 10
     /// The function that returns the JSON body of a refusal.
@@ -145,11 +140,13 @@ extension HTTPServer {
       return ByteAdmission.Limits(all: bytes, large: bytes, smallBody: 0)
     }
 
-    /// Returns the limit of a body for a path, and its longest time.
-    func bodyLimit(of path: String, _ spooling: HTTPServer.Spooling?) -> (size: Int, time: Duration)
-    {
-      if let spooling { return (spooling.maximumBodySize, spooling.bodyTime) }
-      return (mayBeLarge(path) ? maximumBodySize : min(maximumBodySize, smallBodySize), bodyTime)
+    /// Returns the limit of a body, and its longest time.
+    func limit(of body: RequestRules.Body) -> (size: Int, time: Duration) {
+      switch (body, spooling) {
+      case (.file, let spooling?): (spooling.maximumBodySize, spooling.bodyTime)
+      case (.large, _), (.file, nil): (maximumBodySize, bodyTime)
+      case (.small, _): (min(maximumBodySize, smallBodySize), bodyTime)
+      }
     }
 
     /// Returns the numbers of places.

@@ -1,6 +1,6 @@
 extension HTTPServer {
-  /// The rule for request bodies that go to files while they arrive, so that large ones take no
-  /// memory.
+  /// The folder and the limits of request bodies that go to files while they arrive
+  /// (``RequestRules/Body/file``), so that large ones take no memory.
   public struct Spooling: Sendable {
     /// The folder for the files. The folder must exist. The code that sets it must delete files
     /// left by a crashed process.
@@ -15,18 +15,10 @@ extension HTTPServer {
     public var maximumSpooledBytes = 4 << 30
     /// The time of a body. The server disconnects a client that takes longer.
     public var bodyTime = Duration.seconds(3600)
-    /// Whether the body of a request with this method and path (decoded, without its query) goes to
-    /// a file. An event loop calls it, so it must not block.
-    public var applies: @Sendable (_ method: String, _ path: String) -> Bool
-
-    /// Creates a rule with the default ``maximumSpooledBytes``.
-    public init(
-      directory: String, maximumBodySize: Int,
-      applies: @escaping @Sendable (_ method: String, _ path: String) -> Bool
-    ) {
+    /// Creates the limits, with the default ``maximumSpooledBytes``.
+    public init(directory: String, maximumBodySize: Int) {
       self.directory = directory
       self.maximumBodySize = maximumBodySize
-      self.applies = applies
     }
   }
 }

@@ -1,3 +1,4 @@
+import Concurrency
 import Foundation
 import Synchronization
 
@@ -26,7 +27,7 @@ import Synchronization
 public final class HTTPServer: Sendable {
   /// The parts of a running server.
   struct Running {
-    var loops: [EventLoop]
+    var loops: [ConnectionLoop]
     var acceptors: [Acceptor]
     var places: ConnectionPlaces
     var limits: ConnectionAdmission.Limits
@@ -54,6 +55,9 @@ public final class HTTPServer: Sendable {
   /// The bytes of bodies in files.
   let files: Mutex<ByteAdmission>
   let registry = ConnectionRegistry()
+  private let disconnects = BackgroundJob(
+    "disconnected clients", of: "HTTPService", "every second")
+  private let slowClients = BackgroundJob("slow clients", of: "HTTPService", "every second")
   private let currentPlaces = Mutex<ConnectionPlaces?>(nil)
   let phase = Mutex(Phase.created)
   let drain = Drain()
@@ -104,6 +108,9 @@ public final class HTTPServer: Sendable {
     admission = Mutex(
       Admission(patience: configuration.patience, crowd: configuration.overdueRequests))
   }
+
+  /// The jobs that the server does by itself, from its start to its stop.
+  package var jobs: [BackgroundJob] { [disconnects, slowClients] }
 
   /// The port that the server listens at; before the start, the configured one.
   public var port: Int {
@@ -165,9 +172,9 @@ public final class HTTPServer: Sendable {
   private func launch() throws(HTTPServerError) -> Running {
     try configuration.validated()
     let socket = try ListeningSocket(address: configuration.address, port: configuration.port)
-    var loops: [EventLoop] = []
+    var loops: [ConnectionLoop] = []
     do {
-      for _ in 0..<configuration.threads { loops.append(try EventLoop(server: self)) }
+      for _ in 0..<configuration.threads { loops.append(try ConnectionLoop(server: self)) }
     } catch {
       for loop in loops { loop.stop() }
       socket.close()
@@ -185,8 +192,9 @@ public final class HTTPServer: Sendable {
       ],
       places: places, limits: limits,
       watch: DisconnectWatch(
-        registry: registry, interval: .seconds(1), handlingTime: configuration.handlingTime),
-      slowClients: SlowClientWatch(registry: registry, counters: counters),
+        registry: registry, interval: .seconds(1), handlingTime: configuration.handlingTime,
+        job: disconnects),
+      slowClients: SlowClientWatch(registry: registry, counters: counters, job: slowClients),
       port: socket.port)
   }
 }

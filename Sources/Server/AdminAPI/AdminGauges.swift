@@ -1,5 +1,6 @@
 import ChangeDispatch
 import CloudKitModel
+import Concurrency
 import DatabaseAPI
 import HTTPService
 import Synchronization
@@ -7,20 +8,21 @@ import Synchronization
 /// The metrics of a running server, gathered for the admin API.
 ///
 /// The object stores closures, so each call of ``overview(at:delays:)`` reads the current values.
-/// The closure for the HTTP server is set later than the others, because the HTTP server is created
-/// last. A `Mutex` protects this closure.
+/// What concerns the HTTP server is set later, because the HTTP server is created last.
 package final class AdminGauges: Sendable {
   private let dispatch: @Sendable () -> Dispatcher.Metrics
   private let delivery: @Sendable () -> DeliveryWorker.Metrics
   private let requests: @Sendable () -> RequestMetrics
-  private let http = Mutex(HTTPGauge())
+  private let server = Mutex(ServerGauges())
 
-  /// The closure that reads the HTTP server's metrics.
+  /// The closures and jobs that are known when the server is complete.
   ///
   /// Swift wraps a closure that is the value of a generic lock once more at each access. In a struct, it
   /// stays as it is.
-  private struct HTTPGauge {
-    var read: (@Sendable () -> HTTPServer.Metrics?)?
+  private struct ServerGauges {
+    /// Reads the HTTP server's metrics.
+    var http: (@Sendable () -> HTTPServer.Metrics?)?
+    var jobs: [BackgroundJob] = []
   }
 
   /// Creates the gauges of a server that has no HTTP server yet.
@@ -39,11 +41,17 @@ package final class AdminGauges: Sendable {
     self.requests = requests
   }
 
-  /// Sets the closure that reads the HTTP server's metrics. The closure returns nil while no HTTP
-  /// server runs.
-  func watch(_ metrics: @escaping @Sendable () -> HTTPServer.Metrics?) {
-    http.withLock { $0.read = metrics }
+  /// Adds what is known when the server is complete.
+  ///
+  /// - Parameter metrics: reads the HTTP server's metrics; returns nil while no HTTP server runs.
+  func watch(
+    _ jobs: [BackgroundJob], _ metrics: @escaping @Sendable () -> HTTPServer.Metrics?
+  ) {
+    server.withLock { $0 = ServerGauges(http: metrics, jobs: jobs) }
   }
+
+  /// The jobs that the server does by itself.
+  var jobs: [BackgroundJob] { server.withLock { $0.jobs } }
 
   /// Returns the current metrics.
   ///
@@ -54,6 +62,6 @@ package final class AdminGauges: Sendable {
   func overview(at now: Timestamp, delays: [Double]) -> Overview {
     Overview(
       time: now, dispatch: dispatch(), delivery: delivery(), requests: requests(),
-      http: http.withLock { $0 }.read?(), delays: delays.sorted())
+      http: server.withLock { $0 }.http?(), delays: delays.sorted())
   }
 }

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Concurrency
 import Configuration
 import DatabaseAPI
 import Explanation
@@ -8,7 +9,6 @@ import Logging
 import PushChannels
 import Storage
 import StoreModel
-import Synchronization
 import WebServices
 
 /// The HTTP interface for the operators of a server: the admin API below `/admin/v1/` and the
@@ -25,8 +25,7 @@ import WebServices
 ///
 ///     { "uuid": "…", "serverErrorCode": "NOT_FOUND", "reason": "there is no user named 'bob'" }
 package final class AdminService: Sendable {
-  /// The rules that admit requests. ``reload(_:)`` replaces them.
-  private let admission: Mutex<AdminAdmission>
+  private let admission: Reloadable<AdminAdmission>
   private let authenticator: AdminAuthenticator
   private let router: AdminRouter
   private let console: Console
@@ -51,7 +50,7 @@ package final class AdminService: Sendable {
     clock: @escaping @Sendable () -> Timestamp, publicURL: @escaping @Sendable () -> String
   ) {
     let admission = AdminAdmission(configuration)
-    self.admission = Mutex(admission)
+    self.admission = Reloadable(admission)
     self.journal = journal
     self.gauges = gauges
     self.pushes = pushes
@@ -117,6 +116,7 @@ package final class AdminService: Sendable {
         accounts: store.accounts, credentials: store.credentials, schemas: store.schemas),
       AdminKeysEndpoints(adminAccess: store.adminAccess, credentials: store.credentials),
       AdminServersEndpoints(servers: store.servers),
+      AdminBackgroundEndpoints(gauges: gauges),
       AdminPartitionEndpoints(servers: store.servers, databases: databases),
       AdminExplainEndpoints(
         store: store, accounts: store.accounts, adminAccess: store.adminAccess,
@@ -134,9 +134,12 @@ package final class AdminService: Sendable {
     ]
   }
 
-  /// Adds the metrics of the HTTP server to the answers of `overview`.
-  package func watch(_ metrics: @escaping @Sendable () -> HTTPServer.Metrics?) {
-    gauges.watch(metrics)
+  /// Adds the metrics of the HTTP server to the answers of `overview`, and all jobs of the server to those
+  /// of `background`.
+  package func watch(
+    _ jobs: [BackgroundJob], _ metrics: @escaping @Sendable () -> HTTPServer.Metrics?
+  ) {
+    gauges.watch(jobs, metrics)
   }
 
   /// Applies the rules of admission in a reloaded configuration to later requests. Browsers stay
@@ -146,62 +149,70 @@ package final class AdminService: Sendable {
   ///   address and public URL, because they decide whether the API is on by default.
   package func reload(_ configuration: ServerConfiguration) {
     let next = AdminAdmission(configuration)
-    admission.withLock { $0 = next }
+    admission.replace(by: next)
     authenticator.count(by: next.addressHeader)
   }
 
   /// Ends all event streams and refuses new ones. The server calls this when it stops.
   package func close() { pushes.close() }
 
-  /// Whether this service answers requests for `path`: `/admin`, `/console`, and all paths below
-  /// these two.
-  package static func isPath(_ path: String) -> Bool {
-    path.hasPrefix("/admin/") || path == "/admin" || Console.isPath(path)
-  }
-
-  /// Decides about a request with a path that satisfies ``isPath(_:)`` by its head. Nobody without
-  /// access gets the server to receive a body. All errors become answers.
+  /// Decides about a request for the API by its head. Nobody without access gets the server to receive a
+  /// body. All errors become answers.
   ///
   /// The journal counts and logs each failed request with its caller, if the caller is known.
-  package func examine(_ head: HTTPRequest) async -> HTTPDecision {
-    do {
-      try admission.withLock { $0 }.check(head)
-      if Console.isPath(head.path) {
-        return .receive { [self] request in
-          await answer(request, by: nil) { try await console.answer(to: request) }
-        }
-      }
+  package func call(_ head: HTTPRequest, _ info: RequestInfo) async -> HTTPDecision {
+    await decide(head, info) {
       let identity = try await authenticator.identity(of: head)
       return .receive { [self] request in
-        await answer(request, by: identity) {
-          protected(try await router.answer(to: request, by: identity))
+        await answer(request, info, by: identity) {
+          protected(try await router.answer(to: request, info, by: identity))
         }
       }
+    }
+  }
+
+  /// Decides about a request for the console, whose pages and files anybody with access to the API may
+  /// read.
+  package func page(_ head: HTTPRequest, _ info: RequestInfo) async -> HTTPDecision {
+    await decide(head, info, isConsole: true) {
+      .receive { [self] request in
+        await answer(request, info, by: nil) { try await console.answer(to: request) }
+      }
+    }
+  }
+
+  private func decide(
+    _ head: HTTPRequest, _ info: RequestInfo, isConsole: Bool = false,
+    _ handler: () async throws -> HTTPDecision
+  ) async -> HTTPDecision {
+    do {
+      try admission.value.check(head, isConsole: isConsole)
+      return try await handler()
     } catch {
-      return .answer(refusal(of: head, because: error, by: nil))
+      return .answer(refusal(of: head, info, because: error, by: nil))
     }
   }
 
   /// Returns the answer of `body`, or the answer about its failure.
   private func answer(
-    _ request: HTTPRequest, by caller: AdminIdentity?, _ body: () async throws -> HTTPResponse
+    _ request: HTTPRequest, _ info: RequestInfo, by caller: AdminIdentity?,
+    _ body: () async throws -> HTTPResponse
   ) async -> HTTPResponse {
     do {
       return try await body()
     } catch {
-      return refusal(of: request, because: error, by: caller)
+      return refusal(of: request, info, because: error, by: caller)
     }
   }
 
   /// Logs and counts the failure of a request, and returns the answer about the failure.
   private func refusal(
-    of request: HTTPRequest, because error: any Error, by caller: AdminIdentity?
+    of request: HTTPRequest, _ info: RequestInfo, because error: any Error,
+    by caller: AdminIdentity?
   ) -> HTTPResponse {
-    let failure = ServiceError(any: error)
-    let response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
-    journal.note(
-      failure, status: response.status, of: request, operation: "admin", by: caller, cause: error)
-    return protected(response)
+    protected(
+      journal.refusal(
+        ServiceError(any: error), of: request, info, by: caller, because: error))
   }
 
   /// Returns the answer with the header fields of ``protection``.

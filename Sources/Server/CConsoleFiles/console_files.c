@@ -13,6 +13,9 @@ static const unsigned char api_js[] = {
 static const unsigned char app_js[] = {
 #embed "files/app.js"
 };
+static const unsigned char cards_js[] = {
+#embed "files/cards.js"
+};
 static const unsigned char chart_js[] = {
 #embed "files/chart.js"
 };
@@ -64,9 +67,6 @@ static const unsigned char records_js[] = {
 static const unsigned char schema_js[] = {
 #embed "files/schema.js"
 };
-static const unsigned char servers_js[] = {
-#embed "files/servers.js"
-};
 static const unsigned char shares_js[] = {
 #embed "files/shares.js"
 };
@@ -94,6 +94,7 @@ static const unsigned char zones_js[] = {
 static const console_file files[] = {
   FILE_OF("api.js", JAVASCRIPT, api_js),
   FILE_OF("app.js", JAVASCRIPT, app_js),
+  FILE_OF("cards.js", JAVASCRIPT, cards_js),
   FILE_OF("chart.js", JAVASCRIPT, chart_js),
   FILE_OF("console.css", "text/css; charset=utf-8", console_css),
   FILE_OF("devices.js", JAVASCRIPT, devices_js),
@@ -111,7 +112,6 @@ static const console_file files[] = {
   FILE_OF("reasons.js", JAVASCRIPT, reasons_js),
   FILE_OF("records.js", JAVASCRIPT, records_js),
   FILE_OF("schema.js", JAVASCRIPT, schema_js),
-  FILE_OF("servers.js", JAVASCRIPT, servers_js),
   FILE_OF("shares.js", JAVASCRIPT, shares_js),
   FILE_OF("sign-in.js", JAVASCRIPT, sign_in_js),
   FILE_OF("story.js", JAVASCRIPT, story_js),

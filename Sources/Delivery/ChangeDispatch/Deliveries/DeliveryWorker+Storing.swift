@@ -1,4 +1,5 @@
 import CloudKitModel
+import Concurrency
 import KillPoints
 import StoreModel
 
@@ -30,9 +31,11 @@ extension DeliveryWorker {
         let merged = try await store.updateDeliveries(outcomes.map(\.update))
         KillPoint.afterOutcome.reach()
         retry.succeed()
+        recording.succeed()
         settle(outcomes, mergedBeside: merged)
       } catch {
         if stopDeadline != nil { return }
+        recording.fail(error)
         let delay = retry.fail()
         report(
           WorkReport(
@@ -68,7 +71,7 @@ extension DeliveryWorker {
     reportBacklog(backlog)
     for delivery in again { send(delivery) }
     if wakesTaker { takerSignal.signal() }
-    if isSettled { settlement.come() }
+    if isSettled { settlement.becomeTrue() }
   }
 
   /// Reports that the number of waiting deliveries exceeded its limit (`true`) or fell to half of
@@ -110,8 +113,10 @@ extension DeliveryWorker {
         if state.withLock({ $0.isToTakeOver }) { try await prepare(as: holder) }
         try await takeDue(as: holder)
         retry.succeed()
+        sending.succeed()
         if await waitForNextTaking() == .toRecount { try await count() }
       } catch {
+        sending.fail(error)
         let delay = retry.fail()
         report(
           WorkReport(
@@ -204,7 +209,7 @@ extension DeliveryWorker {
     }
     reportBacklog(backlog)
     for delivery in admitted { send(delivery) }
-    if isSettled { settlement.come() }
+    if isSettled { settlement.becomeTrue() }
   }
 
   /// The reason for the next round of the taker.
@@ -224,7 +229,7 @@ extension DeliveryWorker {
       let pause = !isTaking && isSettled ? state.recountPause() : nil
       return (wake, isTaking, isSettled, pause)
     }
-    if isSettled { settlement.come() }
+    if isSettled { settlement.becomeTrue() }
     if isTaking { return .toTake }
     let untilWake = wake.map { $0.seconds - clock().seconds } ?? .infinity
     if untilWake <= 0 { return .toTake }

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Concurrency
 import PushChannels
 import StoreModel
 import Synchronization
@@ -110,12 +111,17 @@ public final class DeliveryWorker: Sendable {
   let holder: @Sendable () -> Int64?
   /// The number of waiting deliveries of each user.
   let backlogs: UserBacklogs
+  /// How the worker's tasks fare, in the list of background work.
+  package let sending = BackgroundJob(
+    "sending of pushes", of: "ChangeDispatch", "when a push is due")
+  package let recording = BackgroundJob(
+    "outcomes of pushes", of: "ChangeDispatch", "when a push service has answered")
   /// The signal that wakes the taker: the task that takes due deliveries from the store.
-  let takerSignal = WakeSignal()
+  let takerSignal = AsyncSignal()
   /// The signal that wakes the recorder: the task that writes outcomes to the store.
-  let recorderSignal = WakeSignal()
+  let recorderSignal = AsyncSignal()
   /// The tasks that wait in ``settled()``.
-  let settlement = Settlement()
+  let settlement = AsyncCondition()
   /// The taker and the recorder; empty before ``start()``.
   private let tasks = Mutex<[Task<Void, Never>]>([])
 
@@ -231,7 +237,7 @@ public final class DeliveryWorker: Sendable {
   public func stop() async {
     let deadline = ContinuousClock.now + .seconds(configuration.stopTime)
     state.withLock { $0.stopDeadline = deadline }
-    settlement.come()
+    settlement.becomeTrue()
     takerSignal.signal()
     recorderSignal.signal()
     let tasks = tasks.withLock { $0 }

@@ -1,3 +1,4 @@
+import Concurrency
 import StoreModel
 import Synchronization
 
@@ -17,15 +18,15 @@ final class ChangeHandover: Sendable {
     /// The schedule of the lanes.
     var schedule: LaneSchedule
     /// The signals of lanes that keep changes back and wait for further ones.
-    var sleepers: [DatabasePart: WakeSignal] = [:]
+    var sleepers: [DatabasePart: AsyncSignal] = [:]
   }
 
   /// The state.
   private let state: Mutex<State>
   /// The signal that wakes ``nextTask()``, because there may be a task.
-  private let signal = WakeSignal()
+  private let signal = AsyncSignal()
   /// The tasks that wait in ``settled()``.
-  private let settlement = Settlement()
+  private let settlement = AsyncCondition()
 
   /// Creates a handover without changes.
   ///
@@ -40,7 +41,7 @@ final class ChangeHandover: Sendable {
   func offer(_ entries: [OutboxEntry]) {
     let woken = state.withLock { state in
       state.schedule.offer(entries)
-      if state.sleepers.isEmpty { return [WakeSignal]() }
+      if state.sleepers.isEmpty { return [AsyncSignal]() }
       return Set(entries.map(\.part)).compactMap { state.sleepers[$0] }
     }
     for sleeper in woken { sleeper.signal() }
@@ -78,7 +79,7 @@ final class ChangeHandover: Sendable {
   func work(
     of part: DatabasePart, atMost limit: Int, within patience: Double? = nil
   ) async -> LaneSchedule.Work {
-    let sleeper = WakeSignal()
+    let sleeper = AsyncSignal()
     let work = state.withLock { state in
       let work = state.schedule.work(of: part, atMost: limit, keepsBack: patience != nil)
       if work == nil, patience != 0 { state.sleepers[part] = sleeper }
@@ -147,7 +148,7 @@ final class ChangeHandover: Sendable {
   func settled() async {
     await settlement.wait {
       let (isSettled, sleepers) = state.withLock { state in
-        if state.schedule.isSettled { return (true, [WakeSignal]()) }
+        if state.schedule.isSettled { return (true, [AsyncSignal]()) }
         state.schedule.hasWaitingCaller = true
         return (false, Array(state.sleepers.values))
       }
@@ -166,7 +167,7 @@ final class ChangeHandover: Sendable {
     }
     for sleeper in sleepers { sleeper.signal() }
     signal.signal()
-    settlement.come()
+    settlement.becomeTrue()
   }
 
   /// Whether the handover was stopped.
@@ -183,7 +184,7 @@ final class ChangeHandover: Sendable {
       if isSettled { state.schedule.hasWaitingCaller = false }
       return (value, isSettled)
     }
-    if isSettled { settlement.come() }
+    if isSettled { settlement.becomeTrue() }
     return value
   }
 }

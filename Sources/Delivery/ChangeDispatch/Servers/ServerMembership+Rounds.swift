@@ -37,6 +37,7 @@ extension ServerMembership {
       do {
         try await goRound(&rounds)
         retry.succeed()
+        job.succeed()
         state.withLock { $0.metrics.fault = nil }
         await pause(until: next(rounds))
       } catch {
@@ -44,6 +45,7 @@ extension ServerMembership {
         // before the failure.
         rounds.poll = .now - .seconds(configuration.calmPollInterval)
         state.withLock { $0.metrics.fault = "\(error)" }
+        job.fail(error)
         let delay = min(retry.fail(), configuration.leaseTime / 8)
         report(
           WorkReport(

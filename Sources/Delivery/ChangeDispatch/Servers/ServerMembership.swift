@@ -1,3 +1,4 @@
+import Concurrency
 import Storage
 import StoreModel
 import Synchronization
@@ -129,9 +130,9 @@ public final class ServerMembership: Sendable {
   /// The state.
   let state = Mutex(State())
   /// The signal that wakes the periodic work.
-  let signal = WakeSignal()
+  let signal = AsyncSignal()
   /// The signal that wakes the announcing task.
-  let announcing = WakeSignal()
+  let announcing = AsyncSignal()
   /// The dispatcher's operations; `nil` before ``start(with:)``.
   private let lanes = Mutex<Lanes?>(nil)
   /// The handlers; `nil` for none.
@@ -149,6 +150,11 @@ public final class ServerMembership: Sendable {
     /// Frees the matching index of a part that this server no longer dispatches.
     var forget: @Sendable (DatabasePart) -> Void
   }
+
+  /// How the periodic work fares, in the list of background work.
+  package let job = BackgroundJob(
+    "membership", of: "ChangeDispatch",
+    "every second or less, and when other servers announce changes")
 
   /// Creates a membership. It does nothing before the dispatcher starts it, and then registers the
   /// server.

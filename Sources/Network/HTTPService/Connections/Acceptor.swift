@@ -21,7 +21,7 @@ final class Acceptor: Sendable {
   ///   - limits: the limits named in the answers to refused clients.
   ///   - server: the source of the configuration, the counters and the registry.
   init(
-    socket: ListeningSocket, loops: [EventLoop], places: ConnectionPlaces,
+    socket: ListeningSocket, loops: [ConnectionLoop], places: ConnectionPlaces,
     limits: ConnectionAdmission.Limits, server: HTTPServer
   ) {
     self.socket = socket

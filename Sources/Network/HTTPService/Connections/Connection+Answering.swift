@@ -9,7 +9,7 @@ extension Connection {
   func startHandler(_ stage: ExchangeState.Stage, number: UInt64) -> Bool {
     guard var request = incoming.request else { return false }
     var ticket: Int?
-    if stage == .whole, server.configuration.mayBeOverdue(request.method, request.path) {
+    if stage == .whole, incoming.rules.mayBeOverdue {
       ticket = server.admission.withLock { $0.enter(at: .now) }
       guard ticket != nil else { return refuse(.overloaded) }
     }

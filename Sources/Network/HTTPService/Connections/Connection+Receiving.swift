@@ -59,19 +59,20 @@ extension Connection {
       method: method, target: head.target, headers: head.headers, remoteAddress: remoteAddress,
       isFromSocketFile: isOfSocketFile)
     incoming.request = request
-    let path = request.path
-    let isUrgent = server.configuration.mayUseReserve(path)
-    let hasPlace = hasPlace(mayUseReserve: isUrgent)
+    let rules = server.configuration.rules(head.method, request.path)
+    incoming.rules = rules
+    let hasPlace = hasPlace(mayUseReserve: rules.mayUseReserve)
     let peer = peer ?? server.configuration.forwardedAddress(head.headers).map { PeerAddress($0) }
     incoming.memory = ByteAdmission.Holding(peer: peer)
     incoming.file = incoming.memory
-    incoming.spooling = spooling(for: head.method, path)
-    let limit = server.configuration.bodyLimit(of: path, incoming.spooling)
+    incoming.spooling = rules.body == .file ? server.configuration.spooling : nil
+    let limit = server.configuration.limit(of: rules.body)
     incoming.bodyTime = limit.time
     incoming.reception = BodyReception(limit: limit.size)
     let refusal =
       server.isStopping
-      ? .stopping : headTooLarge(head) ?? takePlace(isUrgent) ?? announcedTooMuch(head, limit.size)
+      ? .stopping
+      : headTooLarge(head) ?? takePlace(rules.mayUseReserve) ?? announcedTooMuch(head, limit.size)
     guard hasPlace else { return refuse(.noPlace, closing: true) }
     let action = incoming.reception.handle(.head(head, refusal: refusal))
     guard action == .receive, mustExamine(head) else { return beginBody(action) }
@@ -178,13 +179,6 @@ extension Connection {
     }
     let reason = server.memory.withLock { $0.refusal(of: length, for: incoming.memory) }
     return reason.map { .tooManyBytes($0, server.configuration.maximumBufferedBytes) }
-  }
-
-  /// Returns the rule for a body that goes to a file; `nil` if it stays in memory.
-  private func spooling(for method: String, _ path: String) -> HTTPServer.Spooling? {
-    guard let spooling = server.configuration.spooling, spooling.applies(method, path)
-    else { return nil }
-    return spooling
   }
 
   /// Processes a piece of the body.

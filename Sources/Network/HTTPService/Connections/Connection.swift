@@ -27,7 +27,8 @@ final class Connection: @unchecked Sendable {
     /// Answers the request with its body, after a decision about the head.
     var answer: (@Sendable (HTTPRequest) async -> HTTPResponse)?
     var reception: BodyReception
-    /// The rule for a body that goes to a file; `nil` if the body stays in memory.
+    var rules = RequestRules()
+    /// The folder and the limits of a body that goes to a file; `nil` if the body stays in memory.
     var spooling: HTTPServer.Spooling?
     /// The time that the body may take.
     var bodyTime = Duration.zero

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Concurrency
 import Dispatch
 import Glibc
 
@@ -17,11 +18,18 @@ final class DisconnectWatch: @unchecked Sendable {
   ///   - registry: the connections to check.
   ///   - interval: the time between two checks.
   ///   - handlingTime: the time after which the watch cancels a handler.
-  init(registry: ConnectionRegistry, interval: DispatchTimeInterval, handlingTime: Duration) {
+  ///   - job: records the checks.
+  init(
+    registry: ConnectionRegistry, interval: DispatchTimeInterval, handlingTime: Duration,
+    job: BackgroundJob
+  ) {
     let queue = DispatchQueue(label: "petrel-disconnects", qos: .utility)
     let source = DispatchSource.makeTimerSource(queue: queue)
     source.schedule(deadline: .now() + interval, repeating: interval, leeway: interval)
-    source.setEventHandler { Self.look(at: registry.all, handlingTime) }
+    source.setEventHandler {
+      Self.look(at: registry.all, handlingTime)
+      job.succeed()
+    }
     source.resume()
     timer = source
   }

@@ -1,3 +1,4 @@
+import Concurrency
 import Dispatch
 
 /// A timer that ends the connections of clients that are too slow. It checks all connections once a
@@ -7,7 +8,9 @@ final class SlowClientWatch: @unchecked Sendable {
   private let timer: any DispatchSourceTimer
 
   /// Starts the timer. Each connection that it ends counts as refused with `tooSlow`.
-  init(registry: ConnectionRegistry, counters: Counters) {
+  ///
+  /// - Parameter job: records the checks.
+  init(registry: ConnectionRegistry, counters: Counters, job: BackgroundJob) {
     let queue = DispatchQueue(label: "petrel-slow-clients", qos: .utility)
     let source = DispatchSource.makeTimerSource(queue: queue)
     source.schedule(
@@ -17,6 +20,7 @@ final class SlowClientWatch: @unchecked Sendable {
       for connection in registry.all where connection.endIfTooSlow(at: now) {
         counters.countRefusal(.tooSlow)
       }
+      job.succeed()
     }
     source.resume()
     timer = source

@@ -76,6 +76,9 @@ struct Doctor: Sendable {
       Check("server") {
         await ServerCheck(configuration: settings, isOffline: isOffline).findings()
       },
+      Check("background work") {
+        await BackgroundCheck(socket: settings.socketFile).findings()
+      },
     ]
     guard !isOffline else { return checks }
     checks += PushChannelRegistry.all.map { channel in

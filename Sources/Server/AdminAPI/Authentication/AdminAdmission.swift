@@ -38,7 +38,7 @@ struct AdminAdmission: Sendable {
   ///   - the API is on only by default, and the request does not come from a program on this
   ///     machine;
   ///   - the console is off, and the request is for the console.
-  func check(_ request: HTTPRequest) throws(ServiceError) {
+  func check(_ request: HTTPRequest, isConsole: Bool) throws(ServiceError) {
     if request.isFromSocketFile { return }
     guard isServed else {
       throw ServiceError(
@@ -63,7 +63,7 @@ struct AdminAdmission: Sendable {
         )
       }
     }
-    guard hasConsole || !Console.isPath(request.path) else {
+    guard hasConsole || !isConsole else {
       throw ServiceError(
         .notFound, "the console is off: 'admin.console' in server.json is false")
     }

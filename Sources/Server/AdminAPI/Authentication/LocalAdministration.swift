@@ -59,7 +59,7 @@ public struct LocalAdministration: Sendable {
       if request.path.hasPrefix(AssetLinks.prefix) {
         return try await transfers.respond(to: request)
       }
-      return try await router.answer(to: request, by: .local)
+      return try await router.answer(to: request, RequestInfo(operation: "admin"), by: .local)
     } catch {
       var failure = ServiceError(any: error)
       // This process has no server log that could contain the reason.

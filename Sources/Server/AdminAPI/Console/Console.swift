@@ -21,12 +21,7 @@ package struct Console: Sendable {
     self.publicURL = publicURL
   }
 
-  /// Whether the console answers requests for `path`: `/console` and all paths below.
-  package static func isPath(_ path: String) -> Bool {
-    path == Self.path || path.hasPrefix(Self.path + "/")
-  }
-
-  /// Returns the answer to a request with a path that satisfies ``isPath(_:)``.
+  /// Returns the answer to a request for a path of the console.
   ///
   /// Anyone may read the files except `index.html`, because they contain no data of the server.
   ///

@@ -7,7 +7,7 @@ import JSONCoding
 /// A request to the admin API with an authenticated caller and checked arguments.
 struct AdminRequest: Sendable {
   /// The identifier of the request in the log and in the answer's header.
-  var uuid = RequestUUID()
+  var uuid: RequestUUID
   /// The caller.
   var identity: AdminIdentity
   /// The values of the endpoint's arguments.

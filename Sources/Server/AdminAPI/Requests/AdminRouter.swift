@@ -33,15 +33,14 @@ package struct AdminRouter: Sendable {
     self.clock = clock
   }
 
-  /// Returns the answer to a request with a path below ``prefix``. The answer's header contains the
-  /// request's identifier.
+  /// Returns the answer to a request with a path below ``prefix``.
   ///
   /// - Parameter identity: the caller.
   /// - Throws: `NOT_FOUND` for an unknown path or a user who is being deleted. `WrongMethod` for a
   ///   method that the path does not have. `BAD_REQUEST` for invalid arguments. An endpoint may
   ///   throw other errors.
   func answer(
-    to request: HTTPRequest, by identity: AdminIdentity
+    to request: HTTPRequest, _ info: RequestInfo, by identity: AdminIdentity
   ) async throws -> HTTPResponse {
     let path = String(request.path.dropFirst(Self.prefix.count))
     guard let choices = endpoints[path] else {
@@ -59,8 +58,8 @@ package struct AdminRouter: Sendable {
     }
     let arguments = try AdminArguments(request, known: endpoint.arguments)
     let admin = AdminRequest(
-      identity: identity, arguments: arguments, now: clock(), http: request)
-    var response: HTTPResponse
+      uuid: info.uuid, identity: identity, arguments: arguments, now: clock(), http: request)
+    let response: HTTPResponse
     do {
       response = try await endpoint.answer(admin)
     } catch let error as StoreError where error.code == .userDeleted {
@@ -72,7 +71,6 @@ package struct AdminRouter: Sendable {
       let name = identity.key.map { "the key \($0.identifier)" } ?? "the data directory's owner"
       log.info("admin: \(path) by \(name)", ["request": .string("\(admin.uuid)")])
     }
-    response.headers.append((RequestRouter.uuidHeader, "\(admin.uuid)"))
     return response
   }
 }

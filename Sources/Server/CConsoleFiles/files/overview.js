@@ -1,6 +1,6 @@
+import { backgroundCard, serversCard } from './cards.js';
 import { chart } from './chart.js';
 import { bytes, h, heading, number } from './dom.js';
-import { serversCard } from './servers.js';
 import { connected, rates, samples, seconds, watch } from './live.js';
 
 const rate = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : Number(value.toFixed(1)).toString());
@@ -41,8 +41,9 @@ export function overview(main) {
   const errors = h('section', { class: 'card' });
   const charts = h('div', { class: 'charts' });
   const servers = serversCard();
+  const background = backgroundCard();
   main.append(heading('Overview', 'The server’s work now and in the last five minutes.', state),
-    tiles, charts, servers.card);
+    tiles, charts, servers.card, background.card);
 
   function update() {
     state.className = connected() ? 'badge good' : 'badge warn';
@@ -50,6 +51,7 @@ export function overview(main) {
     const now = samples.at(-1);
     if (!now) return;
     servers.refresh();
+    background.refresh();
     const changes = rates((sample) => sample.changes.dispatched);
     const lookedAt = rates((sample) => sample.matching.candidates);
     const fired = rates((sample) => sample.matching.fired);

@@ -69,10 +69,9 @@ package final class AssetLinks: Sendable {
     self.publicURL = publicURL
   }
 
-  /// Whether a request sends the bytes of an upload: it is a POST, and its path begins with
-  /// ``prefix``.
-  package static func isUpload(method: String, path: String) -> Bool {
-    method == "POST" && path.hasPrefix(prefix)
+  /// Returns the path of an upload URL for the log, without the secret; nil for any other path.
+  static func uploadPathWithoutSecret(_ path: String) -> String? {
+    path.hasPrefix(prefix) && path.contains("/upload/") ? prefix + "…/upload/…" : nil
   }
 
   /// Returns the upload URL of an announced upload. The secret in it is the only credential for the

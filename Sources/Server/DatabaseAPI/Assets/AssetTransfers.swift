@@ -1,4 +1,5 @@
 import CloudKitModel
+import Concurrency
 import Configuration
 import Cryptography
 import Foundation
@@ -217,23 +218,17 @@ package struct AssetTransfers: Sendable {
   private static func extract(
     _ form: MultipartForm, from file: HTTPBodyFile
   ) async throws -> Arrived {
-    try await withCheckedThrowingContinuation { continuation in
-      hashing.async {
-        continuation.resume(
-          with: Result {
-            // Foundation on Linux leaks 4 KiB each time it reads an empty file.
-            let body =
-              file.size == 0
-              ? Data()
-              : try Data(contentsOf: URL(fileURLWithPath: file.path), options: .alwaysMapped)
-            let content = body[try form.contentRange(of: body)]
-            let path = file.path + "-content"
-            try AssetFiles.write(content, to: path)
-            return Arrived(
-              bytes: .file(path: path), size: content.count, hash: SHA256.hash(content),
-              extracted: path)
-          })
-      }
+    try await hashing.run {
+      // Foundation on Linux leaks 4 KiB each time it reads an empty file.
+      let body =
+        file.size == 0
+        ? Data()
+        : try Data(contentsOf: URL(fileURLWithPath: file.path), options: .alwaysMapped)
+      let content = body[try form.contentRange(of: body)]
+      let path = file.path + "-content"
+      try AssetFiles.write(content, to: path)
+      return Arrived(
+        bytes: .file(path: path), size: content.count, hash: SHA256.hash(content), extracted: path)
     }
   }
 
@@ -243,20 +238,15 @@ package struct AssetTransfers: Sendable {
 
   /// Returns the SHA-256 hash of a file. The queue ``hashing`` reads the file in pieces.
   private static func hash(ofFileAt path: String) async throws -> [UInt8] {
-    try await withCheckedThrowingContinuation { continuation in
-      hashing.async {
-        continuation.resume(
-          with: Result {
-            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            // The file was only read, so a failure to close it loses nothing.
-            defer { try? file.close() }
-            let hasher = SHA256Hasher()
-            while let piece = try file.read(upToCount: pieceSize), !piece.isEmpty {
-              hasher.update(piece)
-            }
-            return hasher.finish()
-          })
+    try await hashing.run {
+      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      // The file was only read, so a failure to close it loses nothing.
+      defer { try? file.close() }
+      let hasher = SHA256Hasher()
+      while let piece = try file.read(upToCount: pieceSize), !piece.isEmpty {
+        hasher.update(piece)
       }
+      return hasher.finish()
     }
   }
 

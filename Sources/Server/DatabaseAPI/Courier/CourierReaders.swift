@@ -1,4 +1,5 @@
 import CloudKitModel
+import Concurrency
 import Dispatch
 import Synchronization
 
@@ -12,59 +13,53 @@ final class CourierReaders: Sendable {
   final class Reader: Sendable {
     /// The state behind the lock.
     private struct State {
-      /// Whether the wait has ended.
-      var isDone = false
       /// Whether ``CourierReaders/endOverdue()`` has ended the wait.
       var isOverdue = false
-      /// The suspended task; nil before ``Reader/wait()`` and after the end.
-      var continuation: CheckedContinuation<Void, Never>?
+      /// The users whose notifications end the wait.
+      var userRecordNames: Set<String> = []
+      /// The time at which the wait ends without a notification.
+      var deadline = Timestamp(milliseconds: .min)
     }
 
-    /// The users whose notifications end the wait.
-    let userRecordNames: Set<String>
-    /// The time at which the wait ends without a notification.
-    let deadline: Timestamp
+    /// The name of the reader in the store.
+    let token: String
     private let state = Mutex(State())
+    private let signal = AsyncSignal()
 
-    /// Creates a reader. ``CourierReaders/register(userRecordNames:deadline:)`` calls this, and
-    /// adds the reader to the others.
-    init(userRecordNames: Set<String>, deadline: Timestamp) {
-      self.userRecordNames = userRecordNames
-      self.deadline = deadline
+    fileprivate init(_ token: String) { self.token = token }
+
+    /// The users whose notifications end the wait.
+    fileprivate var userRecordNames: Set<String> { state.withLock { $0.userRecordNames } }
+    /// The time at which the wait ends without a notification.
+    fileprivate var deadline: Timestamp { state.withLock { $0.deadline } }
+    /// Whether the wait ended because its time was over, or because the clock was set back.
+    fileprivate var isOverdue: Bool { state.withLock { $0.isOverdue } }
+    /// Whether the task is suspended, so that its search has found nothing and no notification has come
+    /// since.
+    fileprivate var isSuspended: Bool { signal.isAwaited }
+    /// The key of the queue in which the reader's requests wait: one of its users.
+    var queueKey: String { userRecordNames.min() ?? token }
+
+    /// Begins a search in the notification log: a notification that comes from now on ends the next
+    /// ``wait()``.
+    func arm() { signal.clear() }
+
+    /// Begins another wait, with other users and another deadline.
+    fileprivate func renew(_ userRecordNames: Set<String>, until deadline: Timestamp) {
+      signal.clear()
+      state.withLock {
+        $0 = State(isOverdue: false, userRecordNames: userRecordNames, deadline: deadline)
+      }
     }
 
     /// Waits until a notification of one of the users may have come, the time is over, the server
     /// shuts down, or the task is cancelled.
-    func wait() async {
-      await withTaskCancellationHandler {
-        await withCheckedContinuation { continuation in
-          let isDone = state.withLock { state in
-            if !state.isDone { state.continuation = continuation }
-            return state.isDone
-          }
-          if isDone { continuation.resume() }
-        }
-      } onCancel: {
-        wake()
-      }
-    }
+    func wait() async { await signal.waitOrCancellation() }
 
-    /// Whether the wait ended because its time was over, or because the clock was set back.
-    var isOverdue: Bool { state.withLock { $0.isOverdue } }
-
-    /// Whether the task is suspended, so that its search has found nothing and no notification has come
-    /// since.
-    fileprivate var isSuspended: Bool { state.withLock { $0.continuation != nil } }
-
-    /// Ends the wait. A later ``wait()`` returns at once.
+    /// Ends the wait. If there is none, a later ``wait()`` returns at once.
     fileprivate func wake(isOverdue: Bool = false) {
-      let continuation = state.withLock { state in
-        state.isDone = true
-        if isOverdue { state.isOverdue = true }
-        defer { state.continuation = nil }
-        return state.continuation
-      }
-      continuation?.resume()
+      if isOverdue { state.withLock { $0.isOverdue = true } }
+      signal.signal()
     }
   }
 
@@ -78,11 +73,29 @@ final class CourierReaders: Sendable {
     var isClosed = false
     /// The time of the last call of ``endOverdue()``.
     var looked = Timestamp(milliseconds: .min)
+
+    mutating func add(_ reader: Reader) {
+      count += 1
+      for name in reader.userRecordNames {
+        readers[name, default: [:]][ObjectIdentifier(reader)] = reader
+      }
+    }
+
+    mutating func remove(_ reader: Reader) {
+      let names = reader.userRecordNames
+      if names.contains(where: { readers[$0]?[ObjectIdentifier(reader)] != nil }) { count -= 1 }
+      for name in names {
+        readers[name]?[ObjectIdentifier(reader)] = nil
+        if readers[name]?.isEmpty ?? false { readers[name] = nil }
+      }
+    }
   }
 
   private let state = Mutex(State())
   /// Dispatch allows every thread to use a timer source, but the Swift type is not `Sendable`.
   private nonisolated(unsafe) let timer: any DispatchSourceTimer
+  /// Records the calls of ``endOverdue()``.
+  let job = BackgroundJob("overdue polls", of: "DatabaseAPI", "every second")
   /// The clock of the deadlines. It is not monotonic: an operator may set it.
   private let clock: @Sendable () -> Timestamp
 
@@ -91,7 +104,10 @@ final class CourierReaders: Sendable {
     self.clock = clock
     timer = DispatchSource.makeTimerSource()
     timer.schedule(deadline: .now() + 1, repeating: 1)
-    timer.setEventHandler { [weak self] in self?.endOverdue() }
+    timer.setEventHandler { [weak self, job] in
+      self?.endOverdue()
+      job.succeed()
+    }
     timer.resume()
   }
 
@@ -116,35 +132,38 @@ final class CourierReaders: Sendable {
   /// Call this before the search in the notification log. Otherwise the reader would miss a
   /// notification that comes between the search and the registration.
   ///
-  /// - Parameter deadline: the time at which the wait ends without a notification.
+  /// - Parameters:
+  ///   - token: the name of the reader in the store.
+  ///   - deadline: the time at which the wait ends without a notification.
   /// - Returns: the reader. Its wait has already ended if the server is shutting down.
-  func register(userRecordNames: Set<String>, deadline: Timestamp) -> Reader {
-    let reader = Reader(userRecordNames: userRecordNames, deadline: deadline)
+  func register(
+    _ token: String, userRecordNames: Set<String>, deadline: Timestamp
+  ) -> Reader {
+    let reader = Reader(token)
+    renew(reader, userRecordNames: userRecordNames, deadline: deadline)
+    return reader
+  }
+
+  /// Begins another wait of a reader, with its present users and another deadline.
+  func renew(_ reader: Reader, userRecordNames: Set<String>, deadline: Timestamp) {
     let isClosed = state.withLock { state in
-      if !state.isClosed {
-        state.count += 1
-        for name in userRecordNames {
-          state.readers[name, default: [:]][ObjectIdentifier(reader)] = reader
-        }
-      }
+      state.remove(reader)
+      reader.renew(userRecordNames, until: deadline)
+      if !state.isClosed { state.add(reader) }
       return state.isClosed
     }
     if isClosed { reader.wake() }
-    return reader
+  }
+
+  /// Whether a reader waits no longer without a notification: its time is over, or the server is
+  /// shutting down.
+  func isOver(_ reader: Reader) -> Bool {
+    reader.isOverdue || reader.deadline <= clock() || isClosed
   }
 
   /// Removes a reader. A second call changes nothing.
   func unregister(_ reader: Reader) {
-    state.withLock { state in
-      let isThere = reader.userRecordNames.contains {
-        state.readers[$0]?[ObjectIdentifier(reader)] != nil
-      }
-      if isThere { state.count -= 1 }
-      for name in reader.userRecordNames {
-        state.readers[name]?[ObjectIdentifier(reader)] = nil
-        if state.readers[name]?.isEmpty ?? false { state.readers[name] = nil }
-      }
-    }
+    state.withLock { $0.remove(reader) }
   }
 
   /// Ends the waits of all readers of these users.

@@ -24,11 +24,6 @@ extension WebCourier {
   /// cost the store as much for many events as for one.
   private static let eventsAtOnce = 32
 
-  /// Whether a request is a poll: it is for the courier's path and does not ask for a stream.
-  static func isPoll(_ request: HTTPRequest) -> Bool {
-    request.path == path && !asksForEvents(request)
-  }
-
   /// Whether the request's `Accept` header field names `text/event-stream`.
   static func asksForEvents(_ request: HTTPRequest) -> Bool {
     guard let accept = request.header("Accept") else { return false }
@@ -58,7 +53,8 @@ extension WebCourier {
 
   /// Writes the events of a stream until the stream ends.
   ///
-  /// The steps that read the store run in tasks of their own, as those of a ``CourierRequest`` do.
+  /// A page registers its token for one container after the other, so each search asks again whose
+  /// notifications the reader gets.
   ///
   /// - Parameters:
   ///   - device: the reader in the store.
@@ -68,31 +64,33 @@ extension WebCourier {
     during turn: CourierStreams.Turn
   ) async throws {
     let (token, user) = (device.token, device.userRecordName)
-    try await queue.serve(for: user) {
-      self.readers.wake(try await self.listeners(withToken: token))
+    let reader = try await queue.serve(for: user) {
+      let listeners = try await self.listeners(withToken: token)
+      self.readers.wake(listeners)
+      return self.readers.register(token, userRecordNames: listeners, deadline: self.clock())
     }
+    defer { readers.unregister(reader) }
     var position = beginning
     try await writer.write(Data("retry: 2000\n\n".utf8))
     while turn.isCurrent, !readers.isClosed, device.expires.map({ $0 > clock() }) ?? true {
       let deadline = clock().advanced(bySeconds: Self.keepAlive)
-      let look = try await queue.serve(for: user) { [position] in
-        try await self.look(
-          for: token, after: position, limit: Self.eventsAtOnce, until: deadline)
+      let entries = try await queue.serve(for: user) { [position] in
+        let listeners = try await self.listeners(withToken: token)
+        self.readers.renew(reader, userRecordNames: listeners, deadline: deadline)
+        return try await self.store.courierEntries(
+          forToken: token, after: position, limit: Self.eventsAtOnce)
       }
-      guard !look.entries.isEmpty else {
-        await look.wait()
+      guard !entries.isEmpty else {
+        await reader.wait()
         // This write fails if the reader has disconnected.
-        if look.reader.isOverdue || deadline <= clock() {
-          try await writer.write(Data(":\n\n".utf8))
-        }
+        if readers.isOver(reader) { try await writer.write(Data(":\n\n".utf8)) }
         try Task.checkCancellation()
         continue
       }
       guard turn.isCurrent else { return }
-      try await writer.write(events(of: look.entries, moving: &position))
+      try await writer.write(events(of: entries, moving: &position))
       try await queue.serve(for: user) {
-        try await self.store.acknowledgeCourierEntries(
-          look.entries.map(\.entry), forToken: token)
+        try await self.store.acknowledgeCourierEntries(entries.map(\.entry), forToken: token)
       }
     }
   }

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Concurrency
 import Foundation
 import HTTPService
 import PushChannels
@@ -21,7 +22,9 @@ import WebServices
 /// - A poll that names none, as that of Apple's clients, acknowledges the last answer, unless the
 ///   server could not send it. An answer that was lost on its way counts as delivered.
 ///
-/// ``CourierRequest`` executes a request.
+/// A task keeps the memory of its deepest call until the task ends, and thousands of polls wait at
+/// once. Therefore each step that uses the store runs in a task of its own (``CourierQueue``), which
+/// ends before the wait.
 package final class WebCourier: Sendable {
   /// The path of the courier.
   package static let path = "/aps"
@@ -39,12 +42,14 @@ package final class WebCourier: Sendable {
   /// The queue of requests that need the store: at most 64 are in progress at a time.
   let queue = CourierQueue(places: 64)
   /// The deletions of answers that were not sent, by the reader's token. See
-  /// ``CourierRequest/withdraw(_:forToken:)``.
-  let withdrawals = Mutex<[String: Task<Void, Never>]>([:])
+  /// ``withdraw(_:forToken:)``.
+  private let withdrawals = Mutex<[String: Task<Void, Never>]>([:])
   /// The most seconds for which a poll waits for a notification.
   private let pollTime: Double
   /// The clock of the deadlines.
   let clock: @Sendable () -> Timestamp
+  /// Logs the failure of a deletion.
+  private let report: @Sendable (any Error) -> Void
 
   /// Creates the courier of a server.
   ///
@@ -54,17 +59,21 @@ package final class WebCourier: Sendable {
   ///   - streamsPerUser: the most open event streams of one user.
   package init(
     store: CourierService, devices: DeviceService, tokens: TokenCipher, pollTime: Double,
-    streamsPerUser: Int, clock: @escaping @Sendable () -> Timestamp
+    streamsPerUser: Int, clock: @escaping @Sendable () -> Timestamp,
+    report: @escaping @Sendable (any Error) -> Void
   ) {
     self.store = store
     self.devices = devices
     self.tokens = tokens
     self.pollTime = pollTime
     self.clock = clock
+    self.report = report
     readers = CourierReaders(clock: clock)
     streams = CourierStreams(limit: streamsPerUser)
   }
 
+  /// The timer that ends polls whose time is over.
+  package var job: BackgroundJob { readers.job }
   /// The number of requests that wait for a place in ``queue``.
   package var waitingRequestCount: Int { queue.waitingCount }
   /// The number of readers that wait for a notification, with polls and streams.
@@ -94,39 +103,78 @@ package final class WebCourier: Sendable {
     readers.close()
   }
 
-  /// Answers `GET /aps?tok=…`, or returns nil if there is no notification yet.
-  ///
-  /// A request that accepts `text/event-stream` gets a stream. A poll gets 200 with one
-  /// notification, or 200 with an empty body after the poll time. After nil, call ``Look/wait()``
-  /// of ``CourierRequest/look``, then call this method again.
+  /// Answers `GET /aps?tok=…`: with a stream if the request accepts `text/event-stream`, otherwise as
+  /// ``poll(_:after:)``.
   ///
   /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired. The client must
   ///   begin again with `tokens/create`. `BAD_REQUEST` if the token is missing, or for an invalid
   ///   `Last-Event-ID`.
-  func answer(to request: CourierRequest) async throws -> HTTPResponse? {
-    let (token, deadline, last): (String, Timestamp?, CourierPosition?)
-    let isOverdue = request.look?.reader.isOverdue ?? false
-    if let look = request.look {
-      (token, deadline, last) = (look.token, look.reader.deadline, look.position)
-    } else {
-      let device = try await reader(of: request.http)
-      last = try position(of: request.http)
-      if Self.asksForEvents(request.http) { return try events(to: device, after: last) }
-      if let last {
-        try await acknowledge(upTo: last, byToken: device.token)
-      } else {
-        await withdrawals.withLock { $0[device.token] }?.value
-        try await store.acknowledgeCourierAnswer(ofToken: device.token)
+  func answer(to request: HTTPRequest) async throws -> HTTPResponse {
+    guard let token = try request.plainQuery("tok"), !token.isEmpty else {
+      throw ServiceError(.badRequest, "tok: is missing")
+    }
+    let last = try position(of: request)
+    guard Self.asksForEvents(request) else { return try await poll(token, after: last) }
+    return try await queue.serve(for: token) {
+      try self.events(to: try await self.registrations(ofReader: token)[0], after: last)
+    }
+  }
+
+  /// Answers a poll: with the next notification when there is one, or with an empty body when the poll
+  /// time is over or the task is cancelled.
+  ///
+  /// - Parameters:
+  ///   - token: the text of the reader's token.
+  ///   - last: the position that the reader has sent; nil for the store's cursor.
+  func poll(_ token: String, after last: CourierPosition?) async throws -> HTTPResponse {
+    let end = clock().advanced(bySeconds: pollTime)
+    let (reader, first) = try await queue.serve(for: token) {
+      let reader = try await self.reader(token, after: last, until: end)
+      do {
+        return (reader, try await self.next(of: reader, after: last))
+      } catch {
+        self.readers.unregister(reader)
+        throw error
       }
-      (token, deadline) = (device.token, nil)
     }
-    let end = deadline ?? clock().advanced(bySeconds: pollTime)
-    let look = try await look(for: token, after: last, limit: 1, until: end)
-    request.look = look
-    guard let next = look.entries.first else {
-      return isOverdue || clock() >= end || readers.isClosed
-        ? HTTPResponse(headers: Self.headers) : nil
+    defer { readers.unregister(reader) }
+    var answer = first
+    while true {
+      if let answer { return answer }
+      // Nobody reads the answer to a cancelled request.
+      if Task.isCancelled || readers.isOver(reader) { return HTTPResponse(headers: Self.headers) }
+      await reader.wait()
+      answer = try await queue.serve(for: reader.queueKey) {
+        try await self.next(of: reader, after: last)
+      }
     }
+  }
+
+  /// Registers the reader of a poll among the waiting ones, after the poll has acknowledged what it says.
+  private func reader(
+    _ text: String, after last: CourierPosition?, until end: Timestamp
+  ) async throws -> CourierReaders.Reader {
+    let registrations = try await registrations(ofReader: text)
+    let token = registrations[0].token
+    if let last {
+      try await acknowledge(upTo: last, byToken: token)
+    } else {
+      await withdrawals.withLock { $0[token] }?.value
+      try await store.acknowledgeCourierAnswer(ofToken: token)
+    }
+    return readers.register(
+      token, userRecordNames: Set(registrations.map(\.userRecordName)), deadline: end)
+  }
+
+  /// Returns the answer with the reader's next notification; nil if there is none.
+  private func next(
+    of reader: CourierReaders.Reader, after last: CourierPosition?
+  ) async throws -> HTTPResponse? {
+    reader.arm()
+    let token = reader.token
+    let found = try await store.courierEntries(
+      forToken: token, after: last ?? CourierPosition(), limit: 1)
+    guard let next = found.first else { return nil }
     var response = HTTPResponse(
       headers: Self.headers + [("Content-Type", "application/json; charset=utf-8")],
       body: .data(payload(of: next)))
@@ -135,11 +183,27 @@ package final class WebCourier: Sendable {
       response.headers.append((Self.eventID, try last.text(sealedBy: tokens)))
     } else {
       try await store.keepCourierAnswer(next.entry, forToken: token)
-      response.ifUnsent = { request.withdraw(next.entry, forToken: token) }
+      response.ifUnsent = { self.withdraw(next.entry, forToken: token) }
     }
-    // The reader no longer waits, even if its answer is under way for long.
-    request.look = nil
     return response
+  }
+
+  /// Deletes the stored answer with this notification, because it was not sent. The reader's next poll
+  /// at this server waits for the deletion, and gets the notification again. After a failure, which is
+  /// logged, the reader misses the notification.
+  private func withdraw(_ entry: LogEntry, forToken token: String) {
+    withdrawals.withLock { pending in
+      pending[token] = Task { [self] in
+        do {
+          try await queue.serve(for: token) {
+            try await self.store.withdrawCourierAnswer(entry, forToken: token)
+          }
+        } catch {
+          report(error)
+        }
+        withdrawals.withLock { $0[token] = nil }
+      }
+    }
   }
 
   /// Returns the payload for a reader. All readers share a payload without a badge.
@@ -189,81 +253,22 @@ package final class WebCourier: Sendable {
     return position
   }
 
-  /// Returns the reader that a request's token names.
-  private func reader(of request: HTTPRequest) async throws -> DeviceToken {
-    guard let text = try request.plainQuery("tok"), !text.isEmpty else {
-      throw ServiceError(.badRequest, "tok: is missing")
-    }
+  /// Returns the registrations of the reader with this token that have not expired, at least one.
+  ///
+  /// - Throws: `AUTHENTICATION_FAILED` if there are none.
+  private func registrations(ofReader text: String) async throws -> [DeviceToken] {
     let now = clock()
-    guard
-      let device = try await CourierToken.registrations(ofReader: text, in: devices)
-        .first(where: { $0.expires.map { $0 > now } ?? true })
-    else {
+    let registrations = try await CourierToken.registrations(ofReader: text, in: devices)
+    let valid = registrations.filter { $0.expires.map { $0 > now } ?? true }
+    guard !valid.isEmpty else {
       throw ServiceError(
         .authenticationFailed,
         "tok: the web courier token is unknown or has expired; make a new one with tokens/create")
     }
-    return device
-  }
-
-  /// The result of a search in the notification log. The reader is registered among the waiting
-  /// ones before the search, until this object is released.
-  final class Look: Sendable {
-    /// The name of the reader in the store.
-    let token: String
-    /// The registration among the waiting readers.
-    let reader: CourierReaders.Reader
-    /// The position that the reader has sent; nil if it sends none.
-    let position: CourierPosition?
-    /// The next notifications; empty if there is none.
-    let entries: [CourierEntry]
-    private let readers: CourierReaders
-
-    fileprivate init(
-      _ token: String, _ reader: CourierReaders.Reader, of readers: CourierReaders,
-      after position: CourierPosition?, entries: [CourierEntry]
-    ) {
-      self.token = token
-      self.reader = reader
-      self.position = position
-      self.readers = readers
-      self.entries = entries
-    }
-
-    deinit { readers.unregister(reader) }
-
-    /// Waits until a notification may have come, the time is over, the server shuts down, or the
-    /// task is cancelled.
-    func wait() async { await reader.wait() }
-  }
-
-  /// Registers a reader, and searches the notification log for the reader's next notifications.
-  ///
-  /// - Parameters:
-  ///   - token: the name of the reader in the store.
-  ///   - position: the position after which the search begins; nil or empty for the store's cursor.
-  ///   - limit: the most notifications to find.
-  ///   - deadline: the time at which the wait ends without a notification.
-  func look(
-    for token: String, after position: CourierPosition?, limit: Int,
-    until deadline: Timestamp
-  ) async throws -> Look {
-    let reader = readers.register(
-      userRecordNames: try await listeners(withToken: token), deadline: deadline)
-    do {
-      let entries = try await store.courierEntries(
-        forToken: token, after: position ?? CourierPosition(), limit: limit)
-      return Look(token, reader, of: readers, after: position, entries: entries)
-    } catch {
-      readers.unregister(reader)
-      throw error
-    }
+    return valid
   }
 
   /// Returns the record names of the users whose notifications a reader gets.
-  ///
-  /// Each search calls this again, because a page registers its token for one container after the
-  /// other.
   func listeners(withToken token: String) async throws -> Set<String> {
     Set(try await devices.registrations(ofToken: token, kind: .courier).map(\.userRecordName))
   }

@@ -52,34 +52,33 @@ package final class FailureJournal: Sendable {
   /// The counts since the start.
   package var metrics: RequestMetrics { state.withLock { $0.metrics } }
 
-  /// Records a request that failed as a whole. A request that was cancelled because its client
-  /// disconnected has not failed.
+  /// Records a request that failed as a whole, and returns the answer: the error object of the
+  /// protocol. A request that was cancelled because its client disconnected has not failed.
   ///
   /// - Parameters:
-  ///   - status: the HTTP status of the answer.
-  ///   - uuid: the identifier of the request in the log; nil for a request without an identifier.
-  ///   - operation: the name of the request in metrics.
   ///   - caller: the caller; nil if the caller is not known.
   ///   - cause: the error from which `error` was made. The line has it if the client got fewer
   ///     details.
-  package func note(
-    _ error: ServiceError, status: Int, of request: HTTPRequest, called uuid: RequestUUID? = nil,
-    operation: String, by caller: (any LoggedCaller)?, cause: (any Error)? = nil
-  ) {
-    if cause is CancellationError { return }
-    let operation = RequestMetrics.FailedOperation(operation: operation, code: error.code)
+  package func refusal(
+    _ error: ServiceError, of request: HTTPRequest, _ info: RequestInfo,
+    by caller: (any LoggedCaller)?, because cause: any Error
+  ) -> HTTPResponse {
+    let response = (cause as? WrongMethod)?.response(error) ?? HTTPResponse(error)
+    if cause is CancellationError { return response }
+    let operation = RequestMetrics.FailedOperation(operation: info.operation, code: error.code)
     state.withLock { state in
       state.metrics.failed[error.code, default: 0] += 1
       state.metrics.failedOperations[operation, default: 0] += 1
     }
-    if caller != nil { countRefusals([error], of: request) }
-    var fields = Self.fields(of: error, status) + Self.fields(for: request, called: uuid, caller)
+    if caller != nil { countRefusals([error], of: info) }
+    var fields = Self.fields(of: error, response.status) + Self.fields(for: request, info, caller)
     fields.append(("reason", Self.reason(of: error)))
-    if let cause, error.code == .internalError || cause.isKeptFromClients {
+    if error.code == .internalError || cause.isKeptFromClients {
       fields.append(("cause", .string("\(cause)")))
     }
-    let concernsOperator = error.code.isOurs || cause?.isOfDisk ?? false
-    write(concernsOperator ? .error : .info, "request failed", fields)
+    write(
+      error.code.isOurs || cause.isOfDisk ? .error : .info, "request failed", fields)
+    return response
   }
 
   /// Records a request or a connection that the HTTP server refused before a handler saw it.
@@ -95,17 +94,16 @@ package final class FailureJournal: Sendable {
   /// The line has the `uuid` and the code of the first ``itemCount`` items, the number of the
   /// others, and the reason of the first item.
   func note(
-    _ failures: [ServiceError], of request: HTTPRequest, called uuid: RequestUUID,
-    by caller: Caller?
+    _ failures: [ServiceError], of request: HTTPRequest, _ info: RequestInfo, by caller: Caller?
   ) {
     guard let first = failures.first else { return }
     state.withLock { state in
       for error in failures { state.metrics.failedItems[error.code, default: 0] += 1 }
     }
-    countRefusals(failures, of: request)
+    countRefusals(failures, of: info)
     let named = failures.prefix(Self.itemCount).map { "\($0.uuid)=\($0.code)" }
     let rest = failures.count - named.count
-    var fields = Self.fields(for: request, called: uuid, caller)
+    var fields = Self.fields(for: request, info, caller)
     fields.append(("items", .string(named.joined(separator: ","))))
     if rest > 0 { fields.append(("more", .int(Int64(rest)))) }
     fields.append(("reason", Self.reason(of: first)))
@@ -114,8 +112,8 @@ package final class FailureJournal: Sendable {
   }
 
   /// Counts the refusals of a participant's request. Failures of the server are no refusals.
-  private func countRefusals(_ failures: [ServiceError], of request: HTTPRequest) {
-    guard request.isOfParticipant else { return }
+  private func countRefusals(_ failures: [ServiceError], of info: RequestInfo) {
+    guard info.isOfParticipant else { return }
     state.withLock { state in
       for error in failures where !error.code.isOurs {
         state.metrics.refusedParticipants[error.code, default: 0] += 1
@@ -128,7 +126,7 @@ package final class FailureJournal: Sendable {
   ///
   /// The line has the first ``itemCount`` subscriptions, and the number of the others.
   func note(
-    _ replaced: [ReplacedSubscription], of request: HTTPRequest, called uuid: RequestUUID,
+    _ replaced: [ReplacedSubscription], of request: HTTPRequest, _ info: RequestInfo,
     by caller: Caller?
   ) {
     guard !replaced.isEmpty else { return }
@@ -136,7 +134,7 @@ package final class FailureJournal: Sendable {
       "\(Self.bounded($0.subscriptionID, to: ServiceLimits.nameLength)):\($0.former)>\($0.present)"
     }
     let rest = replaced.count - named.count
-    var fields = Self.fields(for: request, called: uuid, caller)
+    var fields = Self.fields(for: request, info, caller)
     fields.append(("subscriptions", .string(named.joined(separator: ","))))
     if rest > 0 { fields.append(("more", .int(Int64(rest)))) }
     write(.warning, "subscriptions replaced others of another type", fields)
@@ -155,10 +153,14 @@ package final class FailureJournal: Sendable {
 
   /// Returns the members about the request and its caller.
   private static func fields(
-    for request: HTTPRequest, called uuid: RequestUUID?, _ caller: (any LoggedCaller)?
+    for request: HTTPRequest, _ info: RequestInfo, _ caller: (any LoggedCaller)?
   ) -> [Field] {
-    (uuid.map { [("request", .string("\($0)"))] } ?? []) + [
-      ("method", .string(bounded(request.method, to: 16))), ("path", .string(path(of: request))),
+    let path =
+      AssetLinks.uploadPathWithoutSecret(request.rawPath)
+      ?? bounded(request.rawPath, to: pathLength)
+    return [
+      ("request", .string("\(info.uuid)")), ("method", .string(bounded(request.method, to: 16))),
+      ("path", .string(path)),
       ("caller", .string(caller?.logName ?? "unknown")),
     ]
   }
@@ -170,15 +172,6 @@ package final class FailureJournal: Sendable {
     let scalars = text.unicodeScalars.prefix(reasonLength)
     return .string(
       scalars.endIndex == text.endIndex ? text : String(String.UnicodeScalarView(scalars)) + "…")
-  }
-
-  /// Returns the path for a line, cut to ``pathLength``. The secret of an upload URL is replaced.
-  private static func path(of request: HTTPRequest) -> String {
-    let path = request.rawPath
-    guard AssetLinks.isUpload(method: "POST", path: path), path.contains("/upload/") else {
-      return bounded(path, to: pathLength)
-    }
-    return AssetLinks.prefix + "…/upload/…"
   }
 
   /// Returns the beginning of a text, without the characters that HTTP does not allow in a request
@@ -243,15 +236,5 @@ extension Caller: LoggedCaller {
     case .user(let name), .administrator(let name): name
     case .serverKey(let keyID, _): "key:\(keyID)"
     }
-  }
-}
-
-extension HTTPRequest {
-  /// Whether the request is one of a participant of shares: it is in a shared database, or is about
-  /// the link of a share.
-  fileprivate var isOfParticipant: Bool {
-    // A path of another layout belongs to no participant.
-    guard let path = try? ServicePath(parsing: path) else { return false }
-    return path.scope == .shared || SharesEndpoint.operationNames.contains(path.operation)
   }
 }

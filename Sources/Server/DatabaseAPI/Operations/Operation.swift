@@ -47,6 +47,9 @@ package final class Operation: Sendable {
     case reads
     /// It changes something, so a signature is good for one request.
     case changes
+    /// It changes something, and the store keeps the answer with the change. A request with a used
+    /// signature gets the answer of the first one.
+    case changesKeepingAnswer
   }
 
   /// The operation's entry in the OpenAPI description.
@@ -80,6 +83,9 @@ package final class Operation: Sendable {
   let takesGET: Bool
   /// The text of the error for a database of another scope; nil for a general sentence.
   let otherDatabases: String?
+  /// Whether participants of shares call the operation about their shares. The metrics count its
+  /// refusals with those of shared databases.
+  let isOfParticipants: Bool
   /// The texts for the OpenAPI description.
   let documentation: Documentation
   /// The JSON schema of the request's body; nil for an operation without arguments.
@@ -92,15 +98,18 @@ package final class Operation: Sendable {
 
   /// Creates an operation with arguments, which takes POST only.
   ///
-  /// - Parameter otherDatabases: the text of the error for a database of another scope; nil for a
-  ///   general sentence.
+  /// - Parameters:
+  ///   - otherDatabases: the text of the error for a database of another scope; nil for a general
+  ///     sentence.
+  ///   - isOfParticipants: whether participants of shares call it about their shares.
   convenience init<Request: Message, Answer: Message>(
     _ name: String, of place: Place, for callers: Callers, _ effect: Effect,
     _ handler: @escaping @Sendable (Request, RequestContext) async throws -> Answer,
-    otherDatabases: String? = nil, _ documentation: Documentation
+    otherDatabases: String? = nil, isOfParticipants: Bool = false, _ documentation: Documentation
   ) {
     self.init(
-      name, place, callers, effect, takesGET: false, otherDatabases, documentation,
+      name, place, callers, effect, takesGET: false, otherDatabases, isOfParticipants,
+      documentation,
       Request.schema(in: .requests), Answer.schema(in: .answers)
     ) { context in try await context.answer(handler) }
   }
@@ -114,7 +123,7 @@ package final class Operation: Sendable {
     _ documentation: Documentation
   ) {
     self.init(
-      name, place, callers, effect, takesGET: true, nil, documentation,
+      name, place, callers, effect, takesGET: true, nil, false, documentation,
       Request.schema(in: .requests), Answer.schema(in: .answers)
     ) { context in
       guard context.body.isEmpty else { return try await context.answer(handler) }
@@ -129,14 +138,15 @@ package final class Operation: Sendable {
     _ documentation: Documentation
   ) {
     self.init(
-      name, place, callers, effect, takesGET: true, nil, documentation, nil,
+      name, place, callers, effect, takesGET: true, nil, false, documentation, nil,
       Answer.schema(in: .answers)
     ) { context in try await handler(context).body(context: context.messageContext()) }
   }
 
   private init(
     _ name: String, _ place: Place, _ callers: Callers, _ effect: Effect, takesGET: Bool,
-    _ otherDatabases: String?, _ documentation: Documentation, _ request: JSONSchema?,
+    _ otherDatabases: String?, _ isOfParticipants: Bool, _ documentation: Documentation,
+    _ request: JSONSchema?,
     _ answer: JSONSchema, respond: @escaping @Sendable (RequestContext) async throws -> Data
   ) {
     self.name = name
@@ -145,6 +155,7 @@ package final class Operation: Sendable {
     self.effect = effect
     self.takesGET = takesGET
     self.otherDatabases = otherDatabases
+    self.isOfParticipants = isOfParticipants
     self.documentation = documentation
     self.request = request
     self.answer = answer

@@ -67,24 +67,14 @@ package struct OperationTable: Sendable {
   // MARK: Names in metrics
 
   /// The name in metrics for a request that names no known operation.
-  static let other = "other"
-  /// The name in metrics for polls and event streams of the web courier.
-  package static let courier = "aps"
+  package static let other = "other"
 
-  /// Returns the name of a request in metrics. The set of these names is fixed, so that requests
-  /// with invented paths do not create new ones.
+  /// Returns the name of a request in metrics: that of its operation, or ``other``.
   ///
   /// - Parameter path: the path as the client sent it, with its escapes.
   package func metricsName(ofPath path: String) -> String {
-    let parts = path.utf8.split(separator: UInt8(ascii: "/"))
-    guard let first = parts.first.map({ String(Substring($0)) }) else { return Self.other }
-    switch first {
-    case "database", "device": break
-    case Self.courier, "assets", "sign-in", "share", "admin", "console": return first
-    default: return Self.other
-    }
-    // The version, the container and the environment come first, then perhaps a database.
-    var rest = parts.dropFirst(4)
+    // The prefix, the version, the container and the environment come first, then perhaps a database.
+    var rest = path.utf8.split(separator: UInt8(ascii: "/")).dropFirst(4)
     if let scope = rest.first.map({ Substring($0) }), DatabaseScope(pathComponent: scope) != nil {
       rest = rest.dropFirst()
     }

@@ -29,17 +29,10 @@ struct RecordsEndpoint: Sendable {
     self.links = links
   }
 
-  /// The name of `records/modify`.
-  ///
-  /// The store keeps the answers to `records/modify`, and answers a repeated request with the first
-  /// answer. Therefore the router does not mark the signature of the request as used. If a repeated
-  /// request cannot get the first answer, ``RecordsEndpoint`` marks the signature.
-  static let modifyName = "records/modify"
-
   var operations: [Operation] {
     [
       Operation(
-        Self.modifyName, of: .anyDatabase, for: .accounts, .changes, modify,
+        "records/modify", of: .anyDatabase, for: .accounts, .changesKeepingAnswer, modify,
         .init(
           "Records", "Save and delete records", answer: "One item for each operation, in order.")),
       Operation(

@@ -37,8 +37,7 @@ package struct RequestContext: Sendable {
   /// The caller that the request's credentials identified.
   package var caller: Caller { credentials.caller }
 
-  /// The pace of an answer about shares; nil for other operations.
-  var pace: AnswerPace?
+  var pace = AnswerPace()
   /// Receives the errors of the items that failed, for the log and the metrics.
   var report: @Sendable ([ServiceError]) -> Void = { _ in }
   /// Receives the replacements of subscriptions by subscriptions of another type, for the log.

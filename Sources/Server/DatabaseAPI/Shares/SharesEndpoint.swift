@@ -12,21 +12,19 @@ struct SharesEndpoint: Sendable {
   /// The maker of the URLs of shares and of the assets in records.
   let links: AssetLinks
 
-  /// The names of the operations.
-  static let operationNames: Set = ["records/resolve", "records/accept", "records/requestAccess"]
-
   var operations: [Operation] {
     let answer = "One item for each short GUID, in order."
     return [
       Operation(
         "records/resolve", of: .anyDatabase, for: .users, .reads, resolve,
+        isOfParticipants: true,
         .init("Sharing", "Look at shares by their short GUIDs", answer: answer)),
       Operation(
         "records/accept", of: .anyDatabase, for: .users, .changes, accept,
-        .init("Sharing", "Take part in shares", answer: answer)),
+        isOfParticipants: true, .init("Sharing", "Take part in shares", answer: answer)),
       Operation(
         "records/requestAccess", of: .anyDatabase, for: .users, .changes, requestAccess,
-        .init("Sharing", "Request access to shares", answer: answer)),
+        isOfParticipants: true, .init("Sharing", "Request access to shares", answer: answer)),
     ]
   }
 
@@ -77,7 +75,7 @@ struct SharesEndpoint: Sendable {
         results.append(.success(try await answer(to: item, share, context)))
       case .failure(let failure):
         // A link that leads nowhere is found out earlier than a share that the user may not see.
-        context.pace?.hideSearch()
+        context.pace.hideSearch()
         results.append(
           .failure(FailedItem(.share(shortGUID: item.shortGUID), ServiceError(failure))))
       }
@@ -124,7 +122,7 @@ struct SharesEndpoint: Sendable {
     _ request: RequestAccessRequest, _ context: RequestContext
   ) async throws -> RequestAccessResponse {
     let user = try context.user()
-    context.pace?.hideSearch()
+    context.pace.hideSearch()
     var results: [Result<RequestAccessResponse.Item, FailedItem>] = []
     for shortGUID in request.shortGUIDs {
       do {

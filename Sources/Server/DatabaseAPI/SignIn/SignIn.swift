@@ -93,11 +93,6 @@ package final class SignIn: Sendable {
     issuers = settings.issuers.mapValues { Issuer($0, fetcher: fetcher, clock: clock) }
   }
 
-  /// Whether a path belongs to the sign-in.
-  package static func isPath(_ path: String) -> Bool {
-    path == Self.path || path.hasPrefix(Self.path + "/")
-  }
-
   /// Returns the URL of the page for an app's request. It is valid for ``urlLifetime`` seconds.
   func url(for request: SignInRequest) async throws -> String {
     let state = try await seal().seal(
@@ -119,7 +114,7 @@ package final class SignIn: Sendable {
           credentials.apiToken, origin: request.header("Origin"))))
   }
 
-  /// Answers a request whose path fulfils ``isPath(_:)``. A failure becomes a page. The server logs
+  /// Answers a request. A failure becomes a page. The server logs
   /// each failure that is no ``Refusal``, except after a cancellation.
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {

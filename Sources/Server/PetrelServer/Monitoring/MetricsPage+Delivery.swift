@@ -29,11 +29,11 @@ extension MetricsPage {
     gauge(
       "petrel_deliveries_waiting", "Approximate pushes that wait in the store.", delivery.waiting)
     gauge(
-      "petrel_deliveries_merging_harder",
+      "petrel_deliveries_merging",
       "1 while so many pushes wait that the silent pushes of a device are merged into one.",
       delivery.isMergingHarder ? 1 : 0)
     gauge(
-      "petrel_delivery_routes_resting", "Routes that rest because they do not work.",
+      "petrel_delivery_routes_paused", "Routes that rest because they do not work.",
       delivery.restingRoutes)
     histogram(
       "petrel_delivery_step_duration_seconds",

@@ -1,16 +1,17 @@
+import Configuration
+import DatabaseAPI
 import Foundation
 import HTTPService
 import JSONCoding
 import Measuring
-import Synchronization
 
 /// The pages for monitoring: `/metrics`, `/health/live` and `/health/ready`.
 ///
 /// The server answers requests for these pages before it checks for damage of the store, so the
 /// pages work with a damaged store too.
 final class OperationPages: Sendable {
-  /// The rules of access. ``reload(_:)`` replaces them.
-  private let currentAccess: Mutex<OperatorAccess>
+  /// The rules of access.
+  let access: Reloadable<OperatorAccess>
   /// Returns the metrics; nil while the server does not run.
   private let metrics: @Sendable () async -> MetricsPage?
   private let health: ServerHealth
@@ -23,37 +24,47 @@ final class OperationPages: Sendable {
     access: OperatorAccess, health: ServerHealth,
     metrics: @escaping @Sendable () async -> MetricsPage?
   ) {
-    currentAccess = Mutex(access)
+    self.access = Reloadable(access)
     self.health = health
     self.metrics = metrics
   }
 
-  private var access: OperatorAccess { currentAccess.withLock { $0 } }
-
-  /// Replaces the rules of access for later requests.
-  func reload(_ access: OperatorAccess) {
-    currentAccess.withLock { $0 = access }
+  /// The paths of the pages. Their requests are not measured.
+  var routes: [Route] {
+    [
+      Route("/metrics", .unmeasured, mayUseReserve: true) { head, _ in
+        .answer(await self.page(head) { await self.metricsAnswer(to: head) })
+      },
+      Route("/health/live", .unmeasured, mayUseReserve: true) { head, _ in
+        .answer(await self.page(head) { self.healthAnswer(self.health.live(), to: head) })
+      },
+      Route("/health/ready", .unmeasured, mayUseReserve: true) { head, _ in
+        .answer(await self.page(head) { self.healthAnswer(await self.health.ready(), to: head) })
+      },
+      Route("/health/{page...}", .unmeasured, mayUseReserve: true) { head, _ in
+        .answer(
+          await self.page(head) {
+            Self.text(404, "no such page: there are /health/live and /health/ready")
+          })
+      },
+    ]
   }
 
-  /// Returns the answer to a request for one of the pages; nil for any other path.
-  func answer(to request: HTTPRequest) async -> HTTPResponse? {
-    let path = request.rawPath
-    guard path == "/metrics" || path.hasPrefix("/health/") else { return nil }
+  /// Returns a page to a request that reads.
+  private func page(
+    _ request: HTTPRequest, _ answer: () async -> HTTPResponse
+  ) async -> HTTPResponse {
     guard ["GET", "HEAD"].contains(request.method) else {
       return Self.text(
-        405, "\(path) takes GET or HEAD, not \(request.method)", [("Allow", "GET, HEAD")])
+        405, "\(request.rawPath) takes GET or HEAD, not \(request.method)", [("Allow", "GET, HEAD")]
+      )
     }
-    switch path {
-    case "/metrics": return await metricsAnswer(to: request)
-    case "/health/live": return healthAnswer(health.live(), to: request)
-    case "/health/ready": return healthAnswer(await health.ready(), to: request)
-    default: return Self.text(404, "no such page: there are /health/live and /health/ready")
-    }
+    return await answer()
   }
 
   /// Returns the metrics, or 403 to a client without access.
   private func metricsAnswer(to request: HTTPRequest) async -> HTTPResponse {
-    guard access.admits(request) else {
+    guard access.value.admits(request) else {
       return Self.text(
         403,
         "metrics are for programs on the server's own machine, unless the key 'metrics' of its "
@@ -71,7 +82,7 @@ final class OperationPages: Sendable {
     HTTPResponse(
       status: report.isGood ? 200 : 503,
       headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-      body: .data(Data((report.json(isDetailed: access.admits(request)).text + "\n").utf8)))
+      body: .data(Data((report.json(isDetailed: access.value.admits(request)).text + "\n").utf8)))
   }
 
   /// Returns an answer of plain text.

@@ -1,3 +1,4 @@
+import Concurrency
 import Dispatch
 import Foundation
 
@@ -21,11 +22,7 @@ struct ProcessFigures: Sendable {
   /// Reads the figures from the kernel. It reads the files in `/proc` on a separate dispatch queue,
   /// because this blocks a thread.
   static func read() async -> ProcessFigures {
-    await withCheckedContinuation { continuation in
-      DispatchQueue(label: "petrel.process-figures").async {
-        continuation.resume(returning: ProcessFigures.now)
-      }
-    }
+    await DispatchQueue(label: "petrel.process-figures").run { now }
   }
 
   /// The present figures. A figure that cannot be read is 0.

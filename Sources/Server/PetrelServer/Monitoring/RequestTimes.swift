@@ -17,7 +17,7 @@ final class RequestTimes: Sendable {
   ///
   /// - Parameter start: the time at which the whole request had arrived.
   func record(_ operation: String, since start: ContinuousClock.Instant) {
-    let isWaiting = operation == OperationTable.courier
+    let isWaiting = operation == Routes.courierName
     let seconds = isWaiting ? 0 : (ContinuousClock.now - start) / .seconds(1)
     times.withLock {
       $0[operation, default: Histogram(bounds: Histogram.seconds)].record(seconds)

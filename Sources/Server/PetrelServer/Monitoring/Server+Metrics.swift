@@ -1,3 +1,4 @@
+import Concurrency
 import Configuration
 import DatabaseAPI
 import Measuring
@@ -22,6 +23,7 @@ extension Server {
     page.add(channels.all)
     page.counter(
       "petrel_log_lines_lost_total", "Lines of the log that could not be written.", log.linesLost)
+    page.add(jobs)
     page.add(process)
     return page
   }
@@ -36,7 +38,7 @@ extension Server {
     page.histogram(
       "petrel_request_duration_seconds",
       "From a complete request to its answer. Web courier polls wait by design and are left out.",
-      times.filter { $0.operation != OperationTable.courier }.map {
+      times.filter { $0.operation != Routes.courierName }.map {
         ([("operation", $0.operation)], $0.histogram)
       })
     let metrics = requestMetrics
@@ -58,7 +60,7 @@ extension Server {
       "Requests that have waited for requests of the same callers.",
       turns.delayed)
     page.counter(
-      "petrel_requests_crowded_out_total",
+      "petrel_requests_throttled_total",
       "Requests that were refused because too many of the same callers waited.", turns.refused)
   }
 
@@ -92,6 +94,25 @@ extension Server {
       "petrel_courier_requests_waiting",
       "Requests of the web courier that wait for the server's attention.",
       service.courierRequestsWaiting)
+  }
+}
+
+extension MetricsPage {
+  /// Adds how the server's background work goes.
+  fileprivate mutating func add(_ jobs: [BackgroundJob]) {
+    let statuses = jobs.map { (labels: [("job", $0.name)], status: $0.status) }
+    counter(
+      "petrel_background_runs_total", "Runs of the jobs that the server does by itself.",
+      statuses.map { .init($0.labels, $0.status.runs) })
+    counter(
+      "petrel_background_failures_total", "Runs of those jobs that failed.",
+      statuses.map { .init($0.labels, $0.status.failures) })
+    gauge(
+      "petrel_background_last_run_timestamp_seconds",
+      "When the last run of those jobs ended, in seconds since 1970.",
+      statuses.compactMap { labels, status in
+        status.lastRun.map { .init(labels, $0.timeIntervalSince1970) }
+      })
   }
 }
 

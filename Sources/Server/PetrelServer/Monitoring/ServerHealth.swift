@@ -1,4 +1,5 @@
 import ChangeDispatch
+import Concurrency
 import Storage
 import StoreModel
 import Synchronization
@@ -37,6 +38,9 @@ final class ServerHealth: Sendable {
     self.reach = reach
     self.dispatchFault = dispatchFault
   }
+
+  /// The checks of the store.
+  var jobs: [BackgroundJob] { [reach.job, probe.job] }
 
   /// Makes ``ready()`` report that the server is about to stop. The server still accepts requests.
   func drain() { draining.store(true, ordering: .relaxed) }

@@ -1,3 +1,4 @@
+import Concurrency
 import Storage
 import StoreModel
 import Synchronization
@@ -16,6 +17,7 @@ final class StoreProbe: Sendable {
     var nextWaiter = 0
   }
 
+  let job: BackgroundJob
   private let check: @Sendable () async throws -> Void
   /// Returns whether a success in the past counts.
   private let isTrusted: @Sendable () -> Bool
@@ -28,9 +30,10 @@ final class StoreProbe: Sendable {
   private let state = Mutex(State())
 
   private init(
-    validity: Duration, patience: Duration, failure: String, lateness: String,
+    _ name: String, validity: Duration, patience: Duration, failure: String, lateness: String,
     isTrusted: @escaping @Sendable () -> Bool, check: @escaping @Sendable () async throws -> Void
   ) {
+    job = BackgroundJob(name, of: "PetrelServer", "when /health/ready is asked")
     self.check = check
     self.isTrusted = isTrusted
     self.failure = failure
@@ -49,7 +52,7 @@ final class StoreProbe: Sendable {
     to store: Store, validity: Duration = .seconds(10), patience: Duration = .seconds(5)
   ) -> StoreProbe {
     StoreProbe(
-      validity: validity, patience: patience, failure: "writing fails",
+      "write probe", validity: validity, patience: patience, failure: "writing fails",
       lateness: "a write was not durable",
       isTrusted: {
         let metrics = store.metrics
@@ -65,7 +68,7 @@ final class StoreProbe: Sendable {
     _ store: Store, validity: Duration = .seconds(1), patience: Duration = .seconds(1)
   ) -> StoreProbe {
     StoreProbe(
-      validity: validity, patience: patience, failure: "the store cannot be reached",
+      "reach probe", validity: validity, patience: patience, failure: "the store cannot be reached",
       lateness: "the store did not answer", isTrusted: { true },
       check: { try await store.checkReaching(within: patience * 2) })
   }
@@ -102,7 +105,7 @@ final class StoreProbe: Sendable {
   private func probe() async {
     var trouble: String?
     do {
-      try await check()
+      try await job.run(check)
     } catch {
       trouble = "\(failure): \(error)"
     }

@@ -1,6 +1,7 @@
 import AdminAPI
 import ChangeDispatch
 import CloudKitModel
+import Concurrency
 import Configuration
 import DatabaseAPI
 import Foundation
@@ -31,13 +32,12 @@ import WebServices
 public final class CloudService: Sendable {
   private let store: Store
   private let log: ServerLog
-  /// The source of the current time. If servers share the store, this is the store's clock.
-  private let clock: @Sendable () -> Timestamp
   private let executor: (any TaskExecutor)?
-  /// The router for new requests. ``reload(_:webPushKey:)`` replaces it.
-  private let currentRouter: Mutex<RequestRouter>
-  /// Creates a router for a configuration.
-  private let makeRouter: @Sendable (ServerConfiguration, WebPushKey?) -> RequestRouter
+  private let client: Reloadable<ClientAPI>
+  /// Creates a client API for a configuration.
+  private let makeClient: @Sendable (ServerConfiguration, WebPushKey?) -> ClientAPI
+  /// The paths that the service answers.
+  let routes: Routes
   /// The settings of the containers, which the dispatcher and the admin API share.
   private let containers: ContainerSettings
   /// The journal that counts and logs failed requests.
@@ -53,17 +53,10 @@ public final class CloudService: Sendable {
   private let dispatcher: Dispatcher
   /// The worker that sends pushes.
   private let worker: DeliveryWorker
-  /// The task that deletes data beyond its retention.
-  private let maintenance = Mutex<Task<Void, Never>?>(nil)
-  /// The task that builds and removes indexes after changes of schemas.
-  private let indexing = Mutex<Task<Void, Never>?>(nil)
-  /// The task that deletes users.
-  private let deleting = Mutex<Task<Void, Never>?>(nil)
-
-  /// The counter of shares, for metrics.
-  private let shareCensus: ShareCensus
-  /// The task of the counter.
-  private let counting = Mutex<Task<Void, Never>?>(nil)
+  private let retention: Retention
+  private let census: ShareCensus
+  /// All that the service does by itself.
+  let work: BackgroundWork
 
   /// Creates a service on an open store. The caller closes the store after the service has stopped.
   ///
@@ -92,77 +85,48 @@ public final class CloudService: Sendable {
     publicURL: @escaping @Sendable () -> String, webPushKey: WebPushKey?,
     route: @escaping @Sendable (DeviceToken) -> PushRoute?
   ) {
-    self.store = store
-    store.quotas.limits = configuration.quotas
-    self.log = log
     let clock = Self.clock(of: store, on: clock)
-    self.clock = clock
-    self.executor = executor
-    let courier = WebCourier(
-      store: store.courier, devices: store.devices, tokens: store.secrets.tokens,
-      pollTime: configuration.courierPollTime,
-      streamsPerUser: configuration.limits.eventStreamsPerUser, clock: clock)
-    self.courier = courier
-    var deliveryConfiguration = DeliveryWorker.Configuration()
-    deliveryConfiguration.executor = executor
-    deliveryConfiguration.silentPushInterval = configuration.limits.silentPushInterval
-    deliveryConfiguration.waitingLimit = configuration.limits.waitingPushes
-    deliveryConfiguration.owedLimit = configuration.limits.undeliveredPushes
-    deliveryConfiguration.owedLimitOfUser = configuration.limits.undeliveredPushesPerUser
-    deliveryConfiguration.trace = log.pushTrace
-    shareCensus = ShareCensus(store: store.shareAdministration, log: log)
+    let containers = ContainerSettings(configuration.containers)
+    let journal = FailureJournal(log: log, clock: clock)
+    let courier = WebCourier(of: store, configuration, log: log, clock: clock)
     let pushes = LivePushes()
-    let membership: ServerMembership? =
-      if let servers = store.servers {
-        ServerMembership(
-          store: servers,
-          configuration: ServerMembership.Configuration(url: publicURL, executor: executor),
-          report: { log.add($0.isRoutine ? .info : .warning, $0) })
-      } else {
-        nil
-      }
-    self.membership = membership
+    let membership = store.servers.map {
+      ServerMembership(
+        store: $0,
+        configuration: ServerMembership.Configuration(url: publicURL, executor: executor),
+        report: { log.add($0.isRoutine ? .info : .warning, $0) })
+    }
     let worker = DeliveryWorker(
-      store: store.deliveries, configuration: deliveryConfiguration,
+      store: store.deliveries,
+      configuration: DeliveryWorker.Configuration(
+        configuration.limits, executor: executor, trace: log.pushTrace),
       server: membership.map { membership in { @Sendable in membership.server } }, clock: clock,
       report: { log.add(.warning, $0) }, route: route)
-    self.worker = worker
-    membership?.handlers = ServerMembership.Handlers(
-      onServersGone: { worker.takeOver() },
-      onAnnounced: { names in
-        if let names { courier.wake(names) } else { courier.wakeAll() }
-      },
-      isListening: { courier.waitingReaderCount > 0 })
-    var dispatchConfiguration = Dispatcher.Configuration()
-    dispatchConfiguration.executor = executor
-    dispatchConfiguration.indexBytes = configuration.limits.matchingIndexBytes
-    let settings = ContainerSettings(configuration.containers)
-    containers = settings
-    dispatchConfiguration.deletionsCarryLastValues = { settings[$0].deletionsCarryLastValues }
+    let receivers = NotificationReceivers(
+      worker: worker, courier: courier, pushes: pushes, membership: membership, log: log)
+    membership?.handlers = receivers.handlers
     let dispatcher = Dispatcher(
-      store: DispatchStore(store), configuration: dispatchConfiguration, membership: membership,
-      clock: clock,
-      report: { log.add(.error, $0) }, capacity: { worker.capacity() },
-      onDispatched: { result in
-        worker.enqueue(result.deliveries, waiting: result.waiting)
-        pushes.add(result.logged)
-        let subscribers = Set(result.logged.map(\.notification.subscriber))
-        courier.wake(subscribers)
-        membership?.announce(subscribers)
-        log.trace(result.logged)
-      },
-      onRecovered: {
-        worker.lookForDueDeliveries()
-        courier.wakeAll()
-      })
-    self.dispatcher = dispatcher
-    let journal = FailureJournal(log: log, clock: clock)
-    self.journal = journal
+      store: DispatchStore(store),
+      configuration: Dispatcher.Configuration(
+        configuration.limits, containers, executor: executor),
+      membership: membership, clock: clock, report: { log.add(.error, $0) },
+      capacity: { worker.capacity() }, onDispatched: { receivers.take($0) },
+      onRecovered: { receivers.lookAgain() })
+    let retention = Retention(
+      maintenance: store.maintenance, log: log, clock: clock,
+      logged: { dispatcher.metrics.loggedNotifications })
+    let census = ShareCensus(store: store.shareAdministration)
+    work = BackgroundWork(
+      membership: membership, worker: worker, dispatcher: dispatcher, courier: courier,
+      retention: retention,
+      indexes: IndexBuilder(maintenance: store.maintenance, log: log),
+      deletions: UserDeleter(maintenance: store.maintenance, log: log, clock: clock),
+      census: census, log: log)
     let webAuthTokens = WebAuthTokens(
       store: store.accounts, isShared: store.isShared, clock: clock)
     let passwords = PasswordHasher()
-    let admin = AdminService(
-      store: store, configuration: configuration, containers: settings,
+    admin = AdminService(
+      store: store, configuration: configuration, containers: containers,
       accounts: AdminAccounts(passwords: passwords, webAuthTokens: webAuthTokens),
       gauges: AdminGauges(
         dispatch: { dispatcher.metrics }, delivery: { worker.metrics },
@@ -171,15 +135,14 @@ public final class CloudService: Sendable {
       index: { change, database in
         try await dispatcher.subscriptions(fitting: change, in: database, atMost: 200)
           .map { ($0.names, $0.count) }
-      }, journal: journal, log: log, clock: clock, publicURL: publicURL)
-    self.admin = admin
+      }, journal: journal, log: log, clock: clock,
+      publicURL: publicURL)
     let turns = RequestTurns()
-    self.turns = turns
-    // The content of this object must survive a reload of the configuration, so all routers share
+    // The content of this object must survive a reload of the configuration, so all client APIs share
     // the object.
     let forgottenSignatures = ForgottenSignatures()
-    makeRouter = { configuration, webPushKey in
-      RequestRouter(
+    makeClient = { configuration, webPushKey in
+      ClientAPI(
         store: store, configuration: configuration, courier: courier,
         webAuthTokens: webAuthTokens, journal: journal, clock: clock, publicURL: publicURL,
         signIn: SignIn(
@@ -190,7 +153,14 @@ public final class CloudService: Sendable {
           publicURL: publicURL),
         webPushKey: webPushKey, turns: turns, forgottenSignatures: forgottenSignatures)
     }
-    currentRouter = Mutex(makeRouter(configuration, webPushKey))
+    client = Reloadable(makeClient(configuration, webPushKey))
+    routes = Routes(client, admin)
+    store.quotas.limits = configuration.quotas
+    (self.store, self.log, self.executor) = (store, log, executor)
+    self.containers = containers
+    (self.journal, self.turns, self.courier) = (journal, turns, courier)
+    (self.membership, self.dispatcher, self.worker) = (membership, dispatcher, worker)
+    (self.retention, self.census) = (retention, census)
   }
 
   /// Returns the clock of the service. Servers that share a store use the store's clock, because
@@ -202,14 +172,10 @@ public final class CloudService: Sendable {
     return { machine().advanced(bySeconds: store.clockOffset) }
   }
 
-  /// The router for a new request.
-  private var router: RequestRouter { currentRouter.withLock { $0 } }
-
   /// Applies a configuration to later requests. Requests under way finish with the previous
   /// configuration, except that the new quotas and container settings apply at once.
   func reload(_ configuration: ServerConfiguration, webPushKey: WebPushKey?) {
-    let router = makeRouter(configuration, webPushKey)
-    currentRouter.withLock { $0 = router }
+    client.replace(by: makeClient(configuration, webPushKey))
     store.quotas.limits = configuration.quotas
     containers.replace(configuration.containers)
     admin.reload(configuration)
@@ -230,7 +196,7 @@ public final class CloudService: Sendable {
   /// The histograms of the steps of a push.
   var deliveryTimes: DeliveryTimes { worker.times }
   /// The operations of the web services protocol.
-  var operations: OperationTable { router.operations }
+  var operations: OperationTable { client.value.operations }
   /// The number of web courier requests that wait to be processed.
   var courierRequestsWaiting: Int { courier.waitingRequestCount }
   /// The number of web courier readers that wait for a notification, and the number of event
@@ -240,81 +206,24 @@ public final class CloudService: Sendable {
   }
 
   /// The latest counts of shares and participants; nil before the first count has ended.
-  var shareCounts: ShareCounts? { shareCensus.counts }
+  var shareCounts: ShareCounts? { census.counts }
 
   /// Returns the body of an answer with which the HTTP server refuses a request itself. The body
   /// has the format of the web services protocol's errors.
   public func body(of refusal: HTTPRefusal) -> Data { journal.body(of: refusal) }
 
-  /// Starts the dispatcher, the delivery worker and the background tasks. These also process
-  /// changes and deliveries that an earlier process left in the store.
-  public func start() {
-    worker.start()
-    dispatcher.start()
-    maintenance.withLock { maintenance in
-      if maintenance == nil {
-        maintenance = Task(executorPreference: executor) { await self.maintain() }
-      }
-    }
-    indexing.withLock { [store, log, executor] indexing in
-      if indexing == nil {
-        indexing = Task(executorPreference: executor) {
-          await IndexBuilder(maintenance: store.maintenance, log: log).run()
-        }
-      }
-    }
-    deleting.withLock { [store, log, clock, executor] deleting in
-      if deleting == nil {
-        deleting = Task(executorPreference: executor) {
-          await UserDeleter(maintenance: store.maintenance, log: log, clock: clock).run()
-        }
-      }
-    }
-    counting.withLock { [shareCensus, executor] counting in
-      if counting == nil {
-        counting = Task(executorPreference: executor) { await shareCensus.run() }
-      }
-    }
-  }
+  /// Starts all background work, such as dispatching and delivering. It also processes changes and
+  /// deliveries that an earlier process left in the store.
+  public func start() { work.start(on: executor) }
 
   /// Returns the answer to a request. All errors become answers.
   ///
   /// A poll of the web courier is answered when a notification arrives, when its time ends, or when
   /// the task is cancelled. For other requests, a cancellation ends the reads of the store.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
-    switch await examine(request) {
+    switch await routes.examine(request) {
     case .answer(let response): response
     case .receive(_, let answer): await answer(request)
-    }
-  }
-
-  /// Returns the answer to a request if its head is enough for one, and otherwise the function that
-  /// answers the request with its body. All errors become answers.
-  func examine(_ head: HTTPRequest) async -> HTTPDecision {
-    do {
-      try head.checkTexts()
-    } catch {
-      return .answer(HTTPResponse(error))
-    }
-    let router = router
-    let path = head.path
-    if path == WebCourier.path {
-      return .receive { await CourierRequest($0, router: router).answer() }
-    }
-    let decision = await AbandonableReads.within {
-      AdminService.isPath(path) ? await admin.examine(head) : await router.examine(head)
-    }
-    guard case .receive(let account, let answer) = decision else { return decision }
-    let isPage = SignIn.isPath(path) || SharePages.isPath(path) || Console.isPath(path)
-    return .receive(account: account) { request in
-      if isPage {
-        do throws(ServiceError) {
-          try request.checkForm()
-        } catch {
-          return HTTPResponse(error)
-        }
-      }
-      return await AbandonableReads.within { await answer(request) }
     }
   }
 
@@ -333,8 +242,12 @@ public final class CloudService: Sendable {
   public func followClock() async {
     worker.lookForDueDeliveries()
     courier.endOverduePolls()
-    await shareCensus.count()
-    await trim()
+    do {
+      _ = try await census.count()
+      try await retention.trim()
+    } catch {
+      log.warning("the work after a change of the clock failed", ["cause": .string("\(error)")])
+    }
   }
 
   /// Ends all polls of the web courier and all event streams, and refuses new ones.
@@ -343,52 +256,10 @@ public final class CloudService: Sendable {
     admin.close()
   }
 
-  /// Ends polls, and then stops the dispatcher, the delivery worker and the background tasks.
-  /// Changes and deliveries that are not finished remain in the store.
+  /// Ends polls, and then stops all background work. Changes and deliveries that are not finished remain
+  /// in the store.
   public func stop() async {
     endPolls()
-    maintenance.withLock { $0 }?.cancel()
-    indexing.withLock { $0 }?.cancel()
-    deleting.withLock { $0 }?.cancel()
-    counting.withLock { $0 }?.cancel()
-    await dispatcher.stop()
-    await worker.stop()
-    await membership?.stop()
-  }
-
-  /// Deletes data beyond its retention now, and again whenever ``RetentionSchedule`` says so. It
-  /// deletes nothing while ``ClockWatch`` reports a jump of the clock. The method returns when the
-  /// task is cancelled.
-  private func maintain() async {
-    let watch = ClockWatch(at: clock(), steady: .now)
-    while !Task.isCancelled {
-      let logged = dispatcher.metrics.loggedNotifications
-      let began = ContinuousClock.now
-      if watch.mayTrim(at: clock(), steady: began) {
-        await trim()
-      } else {
-        log.warning(
-          "the clock was set forward, so the server deletes nothing by its age; restart the server "
-            + "if the clock is right",
-          ["seconds": .double(watch.jump(at: clock(), steady: began))])
-      }
-      let schedule = RetentionSchedule(began: began, ended: .now, logged: logged)
-      repeat {
-        // A cancellation ends the sleep, and then the loop.
-        try? await Task.sleep(for: RetentionSchedule.step)
-      } while !Task.isCancelled
-        && !schedule.isDue(at: .now, logged: dispatcher.metrics.loggedNotifications)
-    }
-  }
-
-  /// Deletes data beyond its retention. A failure is logged, and the next pass tries again.
-  private func trim() async {
-    do {
-      try await store.maintenance.trim(at: clock())
-    } catch {
-      // After a cancellation the store may be closed, which is no fault.
-      guard !Task.isCancelled else { return }
-      log.warning("old notifications could not be deleted", ["cause": .string("\(error)")])
-    }
+    await work.stop()
   }
 }

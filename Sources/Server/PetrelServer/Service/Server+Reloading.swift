@@ -22,7 +22,7 @@ extension Server {
     configuration.publicURL = self.configuration.publicURL
     let next = try channels.prepare(configuration.channelSettings)
     service.reload(configuration, webPushKey: next.channel(WebPushChannel.self)?.key)
-    pages.reload(OperatorAccess(configuration))
+    pages.access.replace(by: OperatorAccess(configuration))
     return channels.use(next)
   }
 }

@@ -1,6 +1,7 @@
 import AdminAPI
 import ChangeDispatch
 import CloudKitModel
+import Concurrency
 import Configuration
 import DatabaseAPI
 import Foundation
@@ -85,11 +86,7 @@ public final class Server: Sendable {
     // A store in memory has no directory for uploads.
     settings.spooling = HTTPServer.Spooling(
       directory: store.assets.files.arrivals ?? NSTemporaryDirectory(),
-      maximumBodySize: ServiceLimits.assetSize, applies: AssetLinks.isUpload)
-    settings.mayBeLarge = { path in
-      path.hasPrefix("/database/") || path.hasPrefix("/device/")
-        || path.hasPrefix(AssetLinks.prefix) || path.hasPrefix(AdminRouter.prefix)
-    }
+      maximumBodySize: ServiceLimits.assetSize)
     settings.connectionsByAddress = configuration.limits.connectionsPerAddress
     settings.connectionsByNetwork = configuration.limits.connectionsPerNetwork
     settings.handlingTime = .seconds(configuration.limits.requestSeconds)
@@ -97,15 +94,8 @@ public final class Server: Sendable {
     settings.forwardedAddress = {
       ClientAddress.forwarded(in: $0, header: configuration.limits.clientAddressHeader)?.bytes
     }
-    settings.mayUseReserve = { path in
-      path.hasPrefix("/health/") || path == "/metrics" || path.hasPrefix(AdminRouter.prefix)
-        || Console.isPath(path)
-    }
     settings.refusalBody = { service.body(of: $0) }
     settings.refusalHeaders = { CrossOrigin.headers(ofRefusedRequest: $0) }
-    settings.mayBeOverdue = { _, path in
-      path.hasPrefix("/database/") || path.hasPrefix("/device/")
-    }
     settings.onStop = { service.endPolls() }
     let health = ServerHealth(
       store: store, probe: .writing(to: store), reach: .reaching(store),
@@ -115,36 +105,31 @@ public final class Server: Sendable {
       await address.server.withLock { $0.server }?.metricsPage()
     }
     self.pages = pages
-    let note: @Sendable (HTTPResponse, HTTPRequest, ContinuousClock.Instant) -> Void = {
-      [requestTimes] response, request, began in
+    let observer: Routes.Observer = { [requestTimes] response, request, info, began in
       KillPoint.beforeAnswer.reach()
-      let operation = service.operations.metricsName(ofPath: request.rawPath)
-      requestTimes.record(operation, since: began)
-      log.note(response, to: request, operation, since: began)
+      requestTimes.record(info.operation, since: began)
+      log.debug(
+        "request answered",
+        [
+          "request": .string("\(info.uuid)"), "operation": .string(info.operation),
+          "status": .int(Int64(response.status)),
+          "seconds": .double((ContinuousClock.now - began) / .seconds(1)),
+          "address": .string(request.remoteAddress),
+        ])
     }
-    http = HTTPServer(configuration: settings) { head in
-      if let answer = await pages.answer(to: head) { return .answer(answer) }
-      if store.damage != nil { return .answer(.refusalOfDamagedStore(to: head)) }
-      let began = ContinuousClock.now
-      switch await service.examine(head) {
-      case .answer(let response):
-        note(response, head, began)
-        return .answer(response)
-      case .receive(let account, let answer):
-        let examined = ContinuousClock.now
-        return .receive(account: account) { request in
-          // The wait for the body is not the server's.
-          let began = began + (.now - examined)
-          let response = await answer(request)
-          note(response, request, began)
-          return response
-        }
-      }
-    }
+    let routes = service.routes.after(
+      pages.routes, unless: { store.damage == nil ? nil : .refusalOfDamagedStore(to: $0) },
+      observer: observer)
+    settings.rules = { routes.route($0, $1).rules }
+    http = HTTPServer(configuration: settings) { await routes.examine($0) }
     address.server.withLock { $0.server = self }
     store.setDamageHandler { log.error("the store is damaged", ["cause": .string($0)]) }
-    service.admin.watch { [weak http] in http?.metrics }
+    service.admin.watch(jobs) { [weak http] in http?.metrics }
   }
+
+  /// The jobs that the server does by itself. They start and stop with the server; the health checks run
+  /// when they are asked for.
+  var jobs: [BackgroundJob] { service.work.jobs + http.jobs + health.jobs }
 
   /// The port on which the server listens; valid after ``start(listeningAt:)``.
   public var port: Int { http.port }
@@ -216,26 +201,5 @@ extension HTTPResponse {
         retryAfter: 60))
     response.headers += CrossOrigin.headers(ofRefusedRequest: request.headers)
     return response
-  }
-}
-
-extension ServerLog {
-  // The function is not inlined. Otherwise a waiting request would keep memory for the values that
-  // are created here.
-  @inline(never)
-  fileprivate func note(
-    _ response: HTTPResponse, to request: HTTPRequest, _ operation: String,
-    since began: ContinuousClock.Instant
-  ) {
-    // Polls of the web courier change nothing and have no UUID.
-    let uuid = response.headers.first { $0.0 == RequestRouter.uuidHeader }?.1 ?? "-"
-    debug(
-      "request answered",
-      [
-        "request": .string(uuid), "operation": .string(operation),
-        "status": .int(Int64(response.status)),
-        "seconds": .double((ContinuousClock.now - began) / .seconds(1)),
-        "address": .string(request.remoteAddress),
-      ])
   }
 }

@@ -105,7 +105,8 @@ struct HeadDecisionTests {
     let gate = Gate()
     let configure: (inout HTTPServer.Configuration) -> Void = {
       $0.isProxy = { _ in true }
-      $0.spooling = .init(directory: directory, maximumBodySize: 100_000) { _, _ in true }
+      $0.rules = { _, _ in RequestRules(body: .file) }
+      $0.spooling = .init(directory: directory, maximumBodySize: 100_000)
     }
     try await withExaminingServer(configure, gate: gate) { server in
       let refused = try RawClient(port: server.port)
@@ -127,7 +128,8 @@ struct HeadDecisionTests {
   @Test("an empty body for a file is examined and answered")
   func emptyFile() async throws {
     try await withExaminingServer {
-      $0.spooling = .init(directory: NSTemporaryDirectory(), maximumBodySize: 100) { _, _ in true }
+      $0.rules = { _, _ in RequestRules(body: .file) }
+      $0.spooling = .init(directory: NSTemporaryDirectory(), maximumBodySize: 100)
     } body: { server in
       let client = try RawClient(port: server.port)
       try await client.send(head("/a", "Content-Length: 0\r\n"))
@@ -166,7 +168,7 @@ struct HeadDecisionTests {
   func smallBodies() async throws {
     let examined = Tally()
     let configure: (inout HTTPServer.Configuration) -> Void = {
-      $0.mayBeLarge = { $0 != "/form" }
+      $0.rules = { _, path in RequestRules(body: path == "/form" ? .small : .large) }
     }
     try await withExaminingServer(configure, examined: examined) { server in
       let client = try RawClient(port: server.port)

@@ -67,9 +67,9 @@ struct UnfinishedBodyTests {
   @Test("unfinished bodies for files leave room for those of other addresses")
   func files() async throws {
     try await withServer {
+      $0.rules = { _, _ in RequestRules(body: .file) }
       var spooling = HTTPServer.Spooling(
-        directory: NSTemporaryDirectory(), maximumBodySize: 1_000_000
-      ) { _, _ in true }
+        directory: NSTemporaryDirectory(), maximumBodySize: 1_000_000)
       spooling.maximumSpooledBytes = 4_000_000
       $0.spooling = spooling
     } body: { server in

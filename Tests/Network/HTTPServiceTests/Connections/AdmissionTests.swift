@@ -80,7 +80,7 @@ struct AdmissionTests {
     try await withServer {
       $0.patience = .milliseconds(20)
       $0.overdueRequests = 2
-      $0.mayBeOverdue = { _, path in path.hasPrefix("/work") }
+      $0.rules = { _, path in RequestRules(mayBeOverdue: path.hasPrefix("/work")) }
     } handler: {
       await handler($0)
     } body: { server in

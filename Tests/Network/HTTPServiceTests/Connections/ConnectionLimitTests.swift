@@ -144,7 +144,7 @@ struct ConnectionLimitTests {
       $0.maximumConnections = 16
       $0.reservedConnections = 4
       $0.maximumRequestsUnderWay = 12
-      $0.mayUseReserve = { $0.hasPrefix("/health/") }
+      $0.rules = { _, path in RequestRules(mayUseReserve: path.hasPrefix("/health/")) }
     } handler: {
       await handler($0)
     } body: { server in

@@ -17,9 +17,10 @@ struct SpoolingTests {
       $0.maximumBodySize = 1000
       // So that no share of an address counts.
       $0.isProxy = { _ in true }
-      var spooling = HTTPServer.Spooling(directory: directory, maximumBodySize: limit) {
-        $0 == "POST" && $1.hasPrefix("/files/")
+      $0.rules = { method, path in
+        RequestRules(body: method == "POST" && path.hasPrefix("/files/") ? .file : .large)
       }
+      var spooling = HTTPServer.Spooling(directory: directory, maximumBodySize: limit)
       spooling.maximumSpooledBytes = total
       $0.spooling = spooling
     } handler: {

@@ -425,6 +425,7 @@ struct AdminDescriptionTests {
       try await ask("POST keys/revoke", ["identifier": other["identifier"] ?? .null])
       try await ask("GET keys", [:])
       try await ask("GET servers", [:])
+      try await ask("GET background", [:])
       let place: [String: JSONValue] = ["container": .string(Service.container)]
       try await ask("GET databases/partition", place)
       try await ask("POST databases/partition", place.merging(["parts": "1"]) { $1 })

@@ -151,9 +151,9 @@ struct FailureJournalTests {
     #expect(failure.code == answered)
     #expect(!failure.reason.contains("cable"), "\(failure.reason)")
     #expect(failure.retryAfter != nil || answered == .internalError)
-    journal.note(
-      failure, status: 503, of: HTTPRequest(method: "POST", target: "/x"), operation: "x", by: nil,
-      cause: cause)
+    _ = journal.refusal(
+      failure, of: HTTPRequest(method: "POST", target: "/x"), RequestInfo(operation: "x"), by: nil,
+      because: cause)
     let line = lines.containing(failure.uuid)
     #expect(line.count == 1)
     #expect(line.first?.hasPrefix("\(level) request failed: ") == true, "\(line)")
@@ -167,9 +167,9 @@ struct FailureJournalTests {
     let cause = StoreError(.badContinuation, "the marker is none of this store")
     let failure = ServiceError(any: cause)
     #expect(failure.reason == cause.reason)
-    journal.note(
-      failure, status: 400, of: HTTPRequest(method: "POST", target: "/x"), operation: "x", by: nil,
-      cause: cause)
+    _ = journal.refusal(
+      failure, of: HTTPRequest(method: "POST", target: "/x"), RequestInfo(operation: "x"), by: nil,
+      because: cause)
     #expect(lines.containing(failure.uuid).count == 1)
     #expect(lines.containing("cause").isEmpty)
     #expect(lines.containing("reason=\"the marker is none of this store\"").count == 1)
@@ -180,8 +180,9 @@ struct FailureJournalTests {
     let lines = LogLines()
     let journal = FailureJournal(log: lines.log) { Timestamp(milliseconds: 0) }
     let failure = ServiceError(.badRequest, "x\n" + String(repeating: "e\u{301}", count: 5000))
-    journal.note(
-      failure, status: 400, of: HTTPRequest(method: "POST", target: "/x"), operation: "x", by: nil)
+    _ = journal.refusal(
+      failure, of: HTTPRequest(method: "POST", target: "/x"), RequestInfo(operation: "x"), by: nil,
+      because: failure)
     let line = try #require(lines.containing(failure.uuid).first)
     #expect(line.utf8.count < 1000 && line.contains("…") && !line.contains("\n"), "\(line)")
   }

@@ -110,18 +110,19 @@ struct SubscriptionsTests {
           subscriptionID: "s \(number)\n", kind: .database(recordType: nil)), .zone)
     }
     journal.note(
-      replaced, of: HTTPRequest(method: "POST", target: "/x"), called: RequestUUID(), by: nil)
+      replaced, of: HTTPRequest(method: "POST", target: "/x"), RequestInfo(operation: "x"), by: nil)
     let line = lines.containing("replaced").first ?? ""
     #expect(line.contains("s4:zone>database more=3"), "\(line)")
     #expect(!line.contains("s5") && !line.contains("\n"))
     journal.note(
       [ReplacedSubscription](), of: HTTPRequest(method: "POST", target: "/x"),
-      called: RequestUUID(), by: nil)
+      RequestInfo(operation: "x"), by: nil)
     #expect(lines.containing("replaced").count == 1)
     // As many lines as the log takes of failures, and no more.
     for _ in 0..<2_000 {
       journal.note(
-        replaced, of: HTTPRequest(method: "POST", target: "/x"), called: RequestUUID(), by: nil)
+        replaced, of: HTTPRequest(method: "POST", target: "/x"), RequestInfo(operation: "x"),
+        by: nil)
     }
     #expect(lines.containing("replaced").count == 1_000)
   }

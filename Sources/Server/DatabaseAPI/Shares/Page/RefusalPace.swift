@@ -14,8 +14,8 @@ enum RefusalPace {
   }
 }
 
-/// The pace of one answer of the protocol about shares. The router waits after the turn of the
-/// request, so a waiting answer holds up no other request.
+/// The pace of one answer of the protocol. The client API waits after the turn of the request, so a
+/// waiting answer holds up no other request.
 final class AnswerPace: Sendable {
   private let began = ContinuousClock.now
   private let hidesSearch = Atomic(false)

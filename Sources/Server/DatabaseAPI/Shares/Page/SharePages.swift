@@ -59,12 +59,7 @@ package struct SharePages: Sendable {
     addresses = RequestThrottle(rates: [.address: Self.rate], sharing: store.sharedLimits)
   }
 
-  /// Whether a path belongs to the pages.
-  package static func isPath(_ path: String) -> Bool {
-    path == ShareURL.folder || path.hasPrefix(ShareURL.path)
-  }
-
-  /// Answers a request whose path fulfils ``isPath(_:)``. A failure becomes a page. The server logs
+  /// Answers a request. A failure becomes a page. The server logs
   /// each failure of its own, with a hash in place of the identifier of the share.
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     let text = String(request.path.dropFirst(ShareURL.path.count))

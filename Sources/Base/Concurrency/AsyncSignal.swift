@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// If no task waits, the signal is kept for the next wait. Several kept signals count as one. At
 /// most one task may wait at a time.
-final class WakeSignal: Sendable {
+package final class AsyncSignal: Sendable {
   /// The state under the lock.
   private struct State {
     /// Whether a signal is kept.
@@ -14,11 +14,15 @@ final class WakeSignal: Sendable {
     var waiter: CheckedContinuation<Void, Never>?
   }
 
-  /// The state.
   private let state = Mutex(State())
 
+  package init() {}
+
+  /// Whether a task waits.
+  package var isAwaited: Bool { state.withLock { $0.waiter != nil } }
+
   /// Wakes the waiting task, or keeps the signal.
-  func signal() {
+  package func signal() {
     let waiter = state.withLock { state in
       guard let waiter = state.waiter else {
         state.isSignalled = true
@@ -30,8 +34,12 @@ final class WakeSignal: Sendable {
     waiter?.resume()
   }
 
-  /// Returns after the next signal, or at once if one is kept.
-  func wait() async {
+  /// Drops a kept signal.
+  package func clear() { state.withLock { $0.isSignalled = false } }
+
+  /// Returns after the next signal, or at once if one is kept. A cancellation of the task does not end
+  /// the wait.
+  package func wait() async {
     await withCheckedContinuation { continuation in
       let isSignalled = state.withLock { state in
         defer { state.isSignalled = false }
@@ -42,8 +50,17 @@ final class WakeSignal: Sendable {
     }
   }
 
+  /// Returns after the next signal, and when the task is cancelled.
+  package func waitOrCancellation() async {
+    await withTaskCancellationHandler {
+      await wait()
+    } onCancel: {
+      signal()
+    }
+  }
+
   /// Returns after the next signal, and after `seconds` at the latest.
-  func wait(atMost seconds: Double) async {
+  package func wait(atMost seconds: Double) async {
     let alarm = DispatchWorkItem { [self] in signal() }
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: alarm)
     await wait()

@@ -3,9 +3,9 @@ import HTTPService
 /// The header fields of the CORS protocol (Fetch standard, section 3.2), which let pages of other
 /// origins use the server.
 ///
-/// The server reads no cookie on the paths of ``applies(to:)``. Therefore a page of any origin may
-/// send requests, and the tokens in a request decide what the request may do. An API token may list
-/// the origins whose pages may use the token: see ``OriginRefusal``.
+/// The server reads no cookie on the routes for pages of any origin (``Route/Origins/any``). Therefore a
+/// page of any origin may send requests there, and the tokens in a request decide what the request may
+/// do. An API token may list the origins whose pages may use the token: see ``OriginRefusal``.
 package enum CrossOrigin {
   /// The value of `Access-Control-Expose-Headers`: the header fields of an answer that a page of
   /// another origin may read, besides those that the CORS protocol always permits.
@@ -14,13 +14,6 @@ package enum CrossOrigin {
     + "Content-Range, \(WebCourier.eventID)"
   /// Seconds for which a browser may reuse the answer to a preflight request.
   private static let maximumAge = 600
-
-  /// Whether pages of any origin may use this path: the client protocol, the web courier and the
-  /// asset URLs.
-  static func applies(to path: String) -> Bool {
-    path.hasPrefix("/database/") || path.hasPrefix("/device/") || path == WebCourier.path
-      || path.hasPrefix(AssetLinks.prefix)
-  }
 
   /// Returns the answer to a preflight request, with status 204.
   ///

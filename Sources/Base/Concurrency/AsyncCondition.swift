@@ -1,18 +1,19 @@
 import Synchronization
 
-/// The list of the tasks that wait until a condition is true, such as "no work is left".
-final class Settlement: Sendable {
-  /// The waiting tasks, under a lock.
+/// The tasks that wait until a condition is true, such as "no work is left".
+package final class AsyncCondition: Sendable {
   private let waiters = Mutex<[CheckedContinuation<Void, Never>]>([])
 
-  /// Returns at once if `isSettled` is true, otherwise at the next ``come()``.
+  package init() {}
+
+  /// Returns at once if `isTrue`, otherwise at the next ``becomeTrue()``.
   ///
-  /// Code that makes the condition true must then call ``come()``. The caller of this method must
-  /// not hold a lock that `isSettled` needs.
-  func wait(unless isSettled: () -> Bool) async {
+  /// Code that makes the condition true must then call ``becomeTrue()``. The caller of this method must
+  /// not hold a lock that `isTrue` needs.
+  package func wait(until isTrue: () -> Bool) async {
     await withCheckedContinuation { continuation in
       let isOver = waiters.withLock { waiters in
-        if isSettled() { return true }
+        if isTrue() { return true }
         waiters.append(continuation)
         return false
       }
@@ -21,7 +22,7 @@ final class Settlement: Sendable {
   }
 
   /// Resumes all waiting tasks. Call the method when the condition has become true.
-  func come() {
+  package func becomeTrue() {
     let all = waiters.withLock { waiters in
       defer { waiters = [] }
       return waiters

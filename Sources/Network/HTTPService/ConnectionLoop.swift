@@ -2,7 +2,7 @@ import CMicroHTTPD
 import Glibc
 
 /// A thread of libmicrohttpd that reads and writes many connections.
-struct EventLoop: @unchecked Sendable {
+struct ConnectionLoop: @unchecked Sendable {
   // Unchecked: the library's own locks guard what the pointer leads to.
   private let daemon: OpaquePointer
   /// The object that the callbacks use. The library has an unretained pointer to it, so this

@@ -1,44 +1,33 @@
 import Logging
 import Storage
 import StoreModel
+import Synchronization
 
-/// The background work that builds and removes indexes after changes of schemas.
+/// Builds and removes indexes after changes of schemas, one step at a time.
 ///
 /// The store contains the work and its progress. The builder continues where an earlier process
 /// stopped. A builder without work searches the store for new work of other processes every
 /// ``idleTime``.
-struct IndexBuilder: Sendable {
+final class IndexBuilder: Sendable {
   /// The time between two searches for work when there was none.
   static let idleTime = Duration.seconds(1)
   /// The time between two steps, so that clients' saves can run.
-  static let pause = Duration.milliseconds(2)
+  private static let pause = Duration.milliseconds(2)
 
-  /// The store's maintenance operations, which do one step at a time.
-  let maintenance: MaintenanceService
-  let log: ServerLog
+  private let maintenance: MaintenanceService
+  private let log: ServerLog
+  private let report = Mutex(IndexWorkReport())
 
-  /// Works until the task is cancelled. After a failure, the method waits for a minute and tries
-  /// again.
-  func run() async {
-    var report = IndexWorkReport()
-    while !Task.isCancelled {
-      do {
-        guard let work = try await maintenance.continueIndexWork() else {
-          try await Task.sleep(for: Self.idleTime)
-          continue
-        }
-        if let line = report.line(after: work, at: ContinuousClock.now) { log.info(line) }
-        try await Task.sleep(for: Self.pause)
-      } catch {
-        // After a cancellation the store may be closed, which is no fault.
-        guard !Task.isCancelled else { return }
-        log.error(
-          "an index could not be built; the server tries again in a minute",
-          ["cause": .string("\(error)")])
-        // A cancellation ends the sleep, and then the loop.
-        try? await Task.sleep(for: .seconds(60))
-      }
-    }
+  init(maintenance: MaintenanceService, log: ServerLog) {
+    self.maintenance = maintenance
+    self.log = log
+  }
+
+  /// Does one step, and returns the pause before the next one; nil if there is no work.
+  func step() async throws -> Duration? {
+    guard let work = try await maintenance.continueIndexWork() else { return nil }
+    if let line = report.withLock({ $0.line(after: work, at: .now) }) { log.info(line) }
+    return Self.pause
   }
 }
 
