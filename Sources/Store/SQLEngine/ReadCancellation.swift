@@ -7,11 +7,10 @@ import Synchronization
 ///
 /// The reading thread checks before each statement, and in SQLite before each row, whether the read
 /// is cancelled. Another thread ends a running statement by a signal to the engine. PostgreSQL gets
-/// the signal over another connection, and the signal names only the session, not the statement. So
-/// the read cannot end until the server has signalled the session, and no statement of a later read
-/// is ended. A read whose connection was lost does not wait, because the signal can only reach the
-/// lost session. Both engines ignore a signal if no statement runs. The signal is repeated until the
-/// read has ended.
+/// the signal over another connection, and the signal names only the session, not the statement.
+/// The read waits until the server has signalled the session, so no statement of a later read is
+/// ended. A read whose connection was lost does not wait. Both engines ignore a signal if no
+/// statement runs. The signal is repeated until the read has ended.
 ///
 /// Unchecked: ``condition`` guards what changes, except for the atomic `cancelled`.
 package final class ReadCancellation: @unchecked Sendable {
@@ -35,7 +34,6 @@ package final class ReadCancellation: @unchecked Sendable {
   private let condition = NSCondition()
   private var phase = Phase.waiting
   private var isSignalling = false
-  /// Written under the lock of ``condition``.
   private let cancelled = Atomic(false)
 
   /// Any thread may read the value.
@@ -51,7 +49,6 @@ package final class ReadCancellation: @unchecked Sendable {
     if isRunning { Self.messages.async { self.interruptRead() } }
   }
 
-  /// Repeats the signal every ``repetition`` seconds until the read has ended.
   private func interruptRead() {
     let running: (@Sendable () -> Void)? = condition.withLock {
       guard case .running(let interrupt) = phase else { return nil }
@@ -69,8 +66,6 @@ package final class ReadCancellation: @unchecked Sendable {
 
   // MARK: On the thread that reads
 
-  /// From now on ``cancel()`` ends the connection's running statement.
-  ///
   /// - Throws: `CancellationError` if the read was cancelled while it waited.
   package func begin(on connection: any SQLConnection) throws {
     let interrupt = connection.interruption()
@@ -82,14 +77,11 @@ package final class ReadCancellation: @unchecked Sendable {
   }
 
   /// Connections call it before each statement.
-  ///
-  /// - Throws: `CancellationError`.
   package func check() throws {
     if isCancelled { throw CancellationError() }
   }
 
-  /// Afterwards ``cancel()`` ends no statement on the connection. Returns whether the read was
-  /// cancelled.
+  /// Returns whether the read was cancelled.
   @discardableResult
   package func end(on connection: any SQLConnection) -> Bool {
     let isCancelled = condition.withLock {

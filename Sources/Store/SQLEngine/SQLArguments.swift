@@ -24,7 +24,6 @@ package struct SQLArguments {
     memory.removeSubrange(memoryCount...)
   }
 
-  /// Keeps the memory for the next row.
   @inlinable package mutating func removeAll() {
     arguments.removeAll(keepingCapacity: true)
     memory.removeAll(keepingCapacity: true)

@@ -14,7 +14,6 @@ package enum SQLValue: Sendable, Equatable {
 }
 
 extension SQLValue: ExpressibleByIntegerLiteral {
-  /// Lets callers write `run(statement, [1, 2])`.
   package init(integerLiteral value: Int64) { self = .integer(value) }
 }
 
@@ -54,7 +53,6 @@ extension SQLRow {
 package struct RowQuery: Sendable {
   package let statement: Statement
   package let kinds: [SQLTable.Kind]
-  /// The values, one row after the other.
   package var rows = SQLArguments()
 
   package init(_ statement: Statement) {
@@ -87,9 +85,7 @@ package struct RowQuery: Sendable {
 package protocol SQLConnection: AnyObject {
   /// Code whose statements differ between engines checks this property.
   var kind: SQLEngineKind { get }
-  /// The database's name, for messages.
   var name: String { get }
-  /// Runs statements without arguments and results.
   func execute(_ script: String) throws
   /// Returns the number of changed rows. Rows that the statement finds are ignored.
   @discardableResult
@@ -121,8 +117,8 @@ package protocol SQLConnection: AnyObject {
   func noteInterruption()
   /// The engine may have ended the transaction after a severe failure.
   var isInTransaction: Bool { get }
-  /// Whether a transaction is open in which statements can still succeed. In PostgreSQL a failed
-  /// statement ends this, until the transaction returns to a savepoint.
+  /// Whether statements of the open transaction can still succeed. In PostgreSQL a failed statement
+  /// ends this, until the transaction returns to a savepoint.
   var canContinue: Bool { get }
   /// Whether other connections can write at the same time, as far as locks permit.
   var isShared: Bool { get }
@@ -142,20 +138,17 @@ package protocol SQLConnection: AnyObject {
   /// The number of pages in the engine's write-ahead log after this connection's last commit; 0 for
   /// an engine that manages its log by itself.
   var loggedPages: Int { get }
-  /// Copies the write-ahead log into the database, and returns the number of the log's pages that
-  /// are now in the database. Do not call it when all pages are copied already (see
-  /// ``CheckpointSchedule``).
+  /// Copies the write-ahead log into the database, and returns the number of its pages that are now
+  /// there. Do not call it when all are copied already (see ``CheckpointSchedule``).
   ///
   /// - Parameter isAlone: whether the caller keeps the writer from writing meanwhile. The call
   ///   then waits a short time for readers, so that the log can restart.
   func copyLog(isAlone: Bool) throws -> Int
-  /// The engine's fastest way to insert thousands of rows.
   func intake(into table: SQLTable) -> any RowIntake
   /// Runs `body`, whose statements are each a transaction by itself. If the connection turns out to
   /// be lost, the method runs `body` once more.
   func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value
-  /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it. It
-  /// does nothing if the engine does so by itself.
+  /// Ensures that the whole log is on the disk, even if an earlier process failed to sync it.
   func renewLog() throws
   /// Whether the file is marked as one whose log must be there (``markLog()``).
   var isLogMarked: Bool { get throws }
@@ -165,8 +158,8 @@ package protocol SQLConnection: AnyObject {
   /// Copies the whole log into the file, and removes the mark of ``markLog()``. The last connection
   /// calls it before it is closed. It does nothing for other engines.
   func settleLog() throws
-  /// Copies the log into the file and truncates the log, so that neither contains deleted or
-  /// overwritten data. If the engine manages its log by itself, the call does nothing.
+  /// Copies the log into the file and truncates it, so that neither has deleted or overwritten
+  /// data.
   ///
   /// - Returns: false if a connection reads from the log for too long.
   func eraseLog() throws -> Bool
@@ -185,10 +178,8 @@ package protocol SQLConnection: AnyObject {
 }
 
 extension SQLConnection {
-  /// Rolls back the open transaction, if any, after a failure in it.
-  ///
-  /// A failed rollback is not reported: the caller reports the first failure, and the engine rolls
-  /// back by itself when the connection is closed or lost.
+  /// Does not report a failed rollback: the engine rolls back by itself when the connection is
+  /// closed or lost.
   package func giveUpTransaction() {
     if isInTransaction { try? rollback() }
   }
@@ -224,7 +215,6 @@ extension SQLConnection {
     }
   }
 
-  /// Whether the statement finds a row.
   package func exists(_ statement: Statement, _ arguments: [SQLValue]) throws -> Bool {
     try first(statement, arguments) { _ in true } ?? false
   }
@@ -239,39 +229,31 @@ extension SQLConnection {
     try rows(statement, arguments) { $0.integer(0) }
   }
 
-  /// Returns the first column of the first row.
   package func text(_ statement: Statement, _ arguments: [SQLValue]) throws -> String? {
     try first(statement, arguments) { $0.text(0) }
   }
 
-  /// Returns the first column of each row.
   package func texts(_ statement: Statement, _ arguments: [SQLValue]) throws -> [String] {
     try rows(statement, arguments) { $0.text(0) }
   }
 
-  /// A connection to a file is not lost.
   package var isLost: Bool { false }
   package func getReady() throws {}
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value { try body() }
-  /// The defaults of engines that manage their log by themselves.
   package func renewLog() throws {}
   package var isLogMarked: Bool { get throws { false } }
   package func markLog() throws {}
   package func settleLog() throws {}
   package func eraseLog() throws -> Bool { true }
-  /// The default of engines that plan without statistics.
   package func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void
   ) {}
-  /// The default of engines whose transactions outlive a failed statement.
   package var canContinue: Bool { isInTransaction }
   package var isShared: Bool { false }
-  /// The default of engines without a pipeline.
   package func runLater(_ statement: Statement, _ arguments: [SQLValue]) throws {
     try run(statement, arguments)
   }
 
-  /// The default of engines that let one connection write at a time.
   package func beginAlone(with table: String, definedBy definition: String) throws {
     try beginWriting()
     try execute(definition)

@@ -1,9 +1,8 @@
 /// A statement, with parameters `$1`, `$2`, ….
 ///
-/// A connection prepares each statement once and finds it by its text, so texts are made once. A
-/// statement on tables of a store names the database of the rows that it reads or changes, and finds
-/// them by an index. The tests check both for each declared statement on each engine, except for its
-/// ``traits``.
+/// A connection finds a prepared statement by its text, so texts are made once. A statement on
+/// tables of a store names the database of its rows, and finds them by an index. The tests check
+/// both on each engine, except for its ``traits``.
 ///
 /// ```swift
 /// let count: Statement = "SELECT COUNT(*) FROM zones WHERE database_id = $1"
@@ -15,7 +14,6 @@ package struct Statement: Sendable, ExpressibleByStringInterpolation {
 
   package init(stringLiteral text: String) { self.init(text) }
 
-  /// ``Swift/String/except(_:)`` is shorter for a constant.
   package init(_ text: String, _ traits: Traits = []) {
     self.text = text
     self.traits = traits
@@ -28,15 +26,13 @@ package struct Statement: Sendable, ExpressibleByStringInterpolation {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Reads rows of all databases, which may be on several nodes: for retention, background work
-    /// and people. No client that saves, reads or subscribes waits for the statement.
+    /// and people, not for requests of clients.
     package static let everyDatabase = Traits(rawValue: 1)
     /// Does not run on a distributed store.
     package static let undistributed = Traits(rawValue: 2)
     /// Reads a whole table or index: a small table, or on behalf of retention and people.
     package static let wholeTable = Traits(rawValue: 4)
-    /// Runs on SQLite alone.
     package static let onSQLite = Traits(rawValue: 8)
-    /// Runs on PostgreSQL alone.
     package static let onPostgreSQL = Traits(rawValue: 16)
   }
 }

@@ -39,11 +39,8 @@ package final class StatementGate {
   /// Whether a ``RowStatement`` runs row by row, because a distributed store finds the node of a
   /// row by an argument.
   package var runsRowByRow = false
-  /// The rows of the open transaction.
   package var rows: Rows?
-  /// Runs before the next statement of any kind.
   package var beforeStatement: (() throws -> Void)?
-  /// The statements so far that wrote.
   package private(set) var writeCount = 0
   private var isOpen = false
 
@@ -108,7 +105,6 @@ package final class StatementGate {
 /// The effects of a statement, as far as its text shows.
 package struct StatementEffects {
   package let tables: StatementGate.Tables
-  /// Whether the statement changes rows.
   package let writes: Bool
 
   init(of text: String, among bits: [[UInt8]: StatementGate.Tables]) {

@@ -20,7 +20,6 @@ package final class StoreDamage: Sendable {
 
   package init() {}
 
-  /// The first damage found.
   package var reason: String? { state.withLock(\.reason) }
 
   /// Calls the handler of the first damage. Later damage is ignored.
@@ -33,8 +32,7 @@ package final class StoreDamage: Sendable {
     handler?(reason)
   }
 
-  /// Records a failed sync, unless damage is recorded. The store must not be read until the next start has
-  /// copied its log into the file again.
+  /// The store must not be read until the next start has copied its log into the file again.
   package func note(unsynced reason: String) {
     let handler = state.withLock { state -> (@Sendable (String) -> Void)? in
       guard state.reason == nil else { return nil }
@@ -54,8 +52,7 @@ package final class StoreDamage: Sendable {
     if let reason { handler?(reason) }
   }
 
-  /// The handler gets the reason of the first damage, at once if there is damage already. A failed
-  /// sync has a handler of its own.
+  /// The handler gets the reason of the first damage, at once if there is damage already.
   package func setHandler(_ handler: (@Sendable (String) -> Void)?) {
     let reason = state.withLock { state in
       state.handler = handler

@@ -76,7 +76,6 @@ extension PostgreSQLConnection {
     return error
   }
 
-  /// libpq's message about the last failure.
   var message: String {
     String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
   }

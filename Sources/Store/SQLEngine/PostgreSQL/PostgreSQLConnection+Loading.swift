@@ -1,8 +1,7 @@
 import CPostgreSQL
 
 extension PostgreSQLConnection {
-  /// Begins a `COPY … FROM STDIN`. Until ``endCopy(_:)``, the connection can run no other
-  /// statement.
+  /// Until ``endCopy(_:)``, the connection can run no other statement.
   package func beginCopy(_ statement: String) throws {
     let result = answer(to: statement)
     defer { PQclear(result) }
@@ -32,9 +31,8 @@ extension PostgreSQLConnection {
 extension PostgreSQLConnection {
   /// Collects the planner's statistics (`ANALYZE`) of tables that have none.
   ///
-  /// PostgreSQL plans for a table without statistics as if it had ten pages and a thousand rows.
-  /// It analyzes a table by itself after 50 changed rows, which some tables never reach, and
-  /// restored tables only some time later.
+  /// PostgreSQL plans for a table without statistics as if it had a thousand rows. It analyzes a
+  /// table by itself after 50 changed rows, which some tables never reach.
   package func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void
   ) {

@@ -20,7 +20,6 @@ extension PostgreSQLConnection {
     try sendLater(known)
   }
 
-  /// The limits of one statement with arrays.
   private static let (rowLimit, byteLimit) = (1_024, 4 << 20)
 
   package func runLater(_ statement: RowStatement, rows: borrowing SQLArguments) throws {
@@ -86,7 +85,6 @@ extension PostgreSQLConnection {
     pipeline.append(text)
   }
 
-  /// Prepares the statement first if it is new.
   private func sendLater(_ statement: PostgreSQLStatement) throws {
     if pipeline.count >= Self.pipelineLimit || !statement.isPrepared { try settle() }
     try prepare(statement)
@@ -104,15 +102,14 @@ extension PostgreSQLConnection {
     guard PQenterPipelineMode(handle) == 1 else { throw failure(nil, text) }
   }
 
-  /// Sends the commit, waits for all statements, and returns the commit's command tag: the name of
-  /// the executed command, such as `ROLLBACK`.
+  /// Waits for all statements, and returns the commit's command tag, such as `ROLLBACK`.
   func commitPipeline() throws -> String {
     try sendAlone("COMMIT")
     return try settle()
   }
 
-  /// Waits for all statements in the pipeline, and leaves the pipeline mode. Returns the command
-  /// tag of the last one, such as `COMMIT`; empty if there were none.
+  /// Waits for all statements, and returns the command tag of the last one; empty if there were
+  /// none.
   ///
   /// - Throws: the error of the first failed statement. The statements after it were not executed.
   @discardableResult

@@ -2,13 +2,10 @@ import CPostgreSQL
 import Foundation
 
 extension PostgreSQLConnection {
-  /// The time that the unread part of a result may take before the statement is cancelled. A
-  /// cancellation needs another connection and another server process, which take 2 to 4 ms of
-  /// processor time.
+  /// The time for the unread part of a result before the statement is cancelled. A cancellation
+  /// costs another connection and 2 to 4 ms of processor time.
   private static let cancellationDelay = Duration.milliseconds(4)
 
-  /// Visits the rows while they arrive. If the visitor throws, the rest is read for
-  /// ``cancellationDelay``, and the statement is then cancelled.
   package func query(
     _ statement: Statement, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
@@ -25,7 +22,6 @@ extension PostgreSQLConnection {
     try self.query(known, visit)
   }
 
-  /// Runs a query with ``arguments``.
   private func query(
     _ statement: PostgreSQLStatement, _ visit: (any SQLRow) throws -> Void
   ) throws {
@@ -63,7 +59,6 @@ extension PostgreSQLConnection {
     if let failure { throw failure }
   }
 
-  /// Reads the rest of a result. Returns true if all rows were read or the connection was lost.
   private func endsSoon() -> Bool {
     let end = ContinuousClock.now + Self.cancellationDelay
     while true {

@@ -30,7 +30,6 @@ package final class PostgreSQLConnection: SQLConnection {
     /// must not depend on the present size of a table.
     package var plansOnce = false
     package var limits = PostgreSQLExchange.Limits()
-    /// The outages of the server, as the connections of the store know them.
     package var outage = PostgreSQLOutage()
 
     package init(statementTimeout: Int = 60_000, serving: PostgreSQLSession.Serving? = nil) {
@@ -44,15 +43,11 @@ package final class PostgreSQLConnection: SQLConnection {
   package let address: PostgreSQLAddress
   package let handle: OpaquePointer
   let settings: Settings
-  /// Sends messages and waits for results.
   let exchange: PostgreSQLExchange
-  /// The record of damage that PostgreSQL found in its files; nil if this connection only throws
-  /// errors about damage.
+  /// nil if this connection only throws errors about damage.
   package var damage: StoreDamage?
-  /// The arguments of the next statement.
   var arguments = PostgreSQLArguments()
   var pipeline: [String] = []
-  /// This session's statements by their texts.
   private var statements: [String: PostgreSQLStatement] = [:]
   private var session: PostgreSQLSession?
   /// Whether the session has its settings and, if ``Settings/serving`` requires it, its lock.
@@ -62,13 +57,10 @@ package final class PostgreSQLConnection: SQLConnection {
   private var isClosed = false
   package var gate: StatementGate?
   package var read: ReadCancellation?
-  /// The time of the last cancelled read on this connection; nil if no late cancellation is
-  /// expected.
+  /// The time of the last cancelled read; nil if no late cancellation is expected.
   private var cancelled: ContinuousClock.Instant?
-  /// The cancellation of this session, made at its first use.
   private var knownCancellation: PostgreSQLCancellation?
-  /// The most seconds by which a pool or proxy between this process and the server may delay a
-  /// cancellation.
+  /// In seconds: the most by which a pool or proxy may delay a cancellation.
   private static let latestCancellation = 10.0
 
   /// - Parameter checksSession: whether to check that no pooler shares the session. Behind a
@@ -99,7 +91,6 @@ package final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  /// Connects for the check of the other connection's session.
   convenience init(besides other: PostgreSQLConnection) throws {
     var settings = other.settings
     settings.serving = nil
@@ -113,8 +104,6 @@ package final class PostgreSQLConnection: SQLConnection {
 
   package var isLost: Bool { PQstatus(handle) != CONNECTION_OK || isUnfit }
 
-  /// Connects if the connection is lost. Then ends the sessions that this and other connections of
-  /// the store have lost.
   package func getReady() throws {
     if !isLost, isPrepared {
       do {
@@ -250,7 +239,6 @@ package final class PostgreSQLConnection: SQLConnection {
     try check(result, script)
   }
 
-  /// Waits for the last result, or the first failure.
   func answer(to script: String) -> OpaquePointer? {
     answer { PQsendQuery(handle, script) }
   }
@@ -262,7 +250,6 @@ package final class PostgreSQLConnection: SQLConnection {
     return send() == 1 ? exchange.result() : nil
   }
 
-  /// Runs after the statements under way.
   @discardableResult
   package func run(_ statement: Statement, _ arguments: [SQLValue]) throws -> Int {
     let known = try pass(statement)
@@ -294,8 +281,6 @@ package final class PostgreSQLConnection: SQLConnection {
     return { session?.send() }
   }
 
-  /// Notes the time of a cancelled read, so that a cancellation that arrives late is recognised
-  /// (``isCancelledByMistake()``).
   package func noteInterruption() { cancelled = .now }
 
   func cancellation() -> PostgreSQLCancellation? {

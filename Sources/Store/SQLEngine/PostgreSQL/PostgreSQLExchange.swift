@@ -28,7 +28,6 @@ package final class PostgreSQLExchange {
   private let handle: OpaquePointer
   private let address: PostgreSQLAddress
   private let limits: Limits
-  /// The bytes of arguments since the last flush.
   private var unflushed = 0
   /// The reason for which a wait closed the connection; nil if none did.
   private(set) var silence: String?
@@ -48,7 +47,6 @@ package final class PostgreSQLExchange {
     PQsetnonblocking(handle, 1)
   }
 
-  /// Ends what a statement has left, such as a `COPY`.
   func clear() {
     while let result = nextResult() {
       defer { PQclear(result) }
@@ -58,13 +56,11 @@ package final class PostgreSQLExchange {
     }
   }
 
-  /// Notes a statement with so many bytes of arguments, and flushes after ``batch`` bytes.
   func sent(_ bytes: Int) {
     unflushed += bytes
     if unflushed >= Self.batch { flush() }
   }
 
-  /// Waits until the server has taken everything. libpq reports a failure with the next result.
   func flush() {
     unflushed = 0
     var isSilent = false
@@ -74,7 +70,6 @@ package final class PostgreSQLExchange {
     }
   }
 
-  /// Waits for the next result, as `PQgetResult` does.
   func nextResult() -> OpaquePointer? {
     flush()
     var isSilent = false
@@ -145,7 +140,6 @@ package final class PostgreSQLExchange {
     }
   }
 
-  /// Closes the socket, so that libpq finds the connection lost.
   private func close(_ detail: String) {
     silence = "PostgreSQL did not answer for some seconds, \(detail)"
     shutdown(PQsocket(handle), Int32(SHUT_RDWR))

@@ -13,7 +13,6 @@ import Synchronization
 package final class PostgreSQLOutage: Sendable {
   /// Guarded by the lock.
   private struct State {
-    /// The error of the last attempt, with its end; nil if it succeeded.
     var failure: (error: StoreError, end: ContinuousClock.Instant)?
     var isTrying = false
     /// The sessions of lost connections, until they have certainly ended.
@@ -49,7 +48,6 @@ package final class PostgreSQLOutage: Sendable {
     }
   }
 
-  /// Lets all connections try again.
   package func end() {
     state.withLock { ($0.failure, $0.isTrying) = (nil, false) }
   }

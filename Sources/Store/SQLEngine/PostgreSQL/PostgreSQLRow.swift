@@ -7,13 +7,11 @@ final class PostgreSQLRow: SQLRow {
   private var row: Int32 = 0
   private let types: [Oid]
 
-  /// Stands on the first row.
   init(columnsOf result: OpaquePointer) {
     self.result = result
     types = (0..<PQnfields(result)).map { PQftype(result, $0) }
   }
 
-  /// Stands on a row, counted from 0, of a result with the same columns.
   func stand(on row: Int32, of result: OpaquePointer) {
     self.row = row
     self.result = result

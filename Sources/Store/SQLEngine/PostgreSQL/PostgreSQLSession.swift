@@ -19,15 +19,13 @@ package struct PostgreSQLSession: Hashable, Sendable {
   /// The microseconds between two attempts.
   private static let pause: UInt32 = 20_000
 
-  /// The number of the session's process on the PostgreSQL server.
   private let number: Int64
-  /// The start of the process. It makes the number unique, since the system reuses process numbers.
+  /// The system reuses process numbers, so the number alone is not unique.
   private let began: String
   /// The ID of the schema with the store's tables, which is a part of the lock's number.
   private let schema: Int64
 
-  /// Reads the identity of a connection's session. The number is PostgreSQL's own: a pooler invents
-  /// the one that libpq has.
+  /// The number is PostgreSQL's own: a pooler invents the one that libpq has.
   ///
   /// The statement is not prepared, because a pooler may lead to a session in which others have
   /// prepared statements (``checkIsOwn(of:)``).

@@ -1,12 +1,9 @@
 /// A statement that ran in a session.
 final class PostgreSQLStatement {
   let text: String
-  /// The statement's name in the session, such as `s12`.
   let name: String
-  /// The highest number of a parameter; 0 without parameters.
   let argumentCount: Int
   var isPrepared = false
-  /// Decides how the statement passes the gate.
   var effects: StatementEffects?
 
   init(_ text: String, number: Int) {

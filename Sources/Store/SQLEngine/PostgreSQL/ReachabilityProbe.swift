@@ -16,7 +16,6 @@ package final class ReachabilityProbe {
 
   private let handle: OpaquePointer
   private var isAsking = false
-  /// The event for which libpq waits.
   private var event = POLLOUT
 
   /// With `other`, connects to that connection's server: one of several, whose name need not be
@@ -43,7 +42,6 @@ package final class ReachabilityProbe {
     ].compactMap(\.self)
   }
 
-  /// The event after which ``proceed()`` can go on.
   var waited: pollfd { pollfd(fd: PQsocket(handle), events: Int16(event), revents: 0) }
 
   func proceed() -> Progress {

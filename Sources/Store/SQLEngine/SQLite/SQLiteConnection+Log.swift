@@ -18,7 +18,6 @@ extension SQLiteConnection {
   /// Milliseconds to wait for readers of the log. Only large searches take longer.
   private static let patienceMilliseconds: Int32 = 10
 
-  /// Waits for readers only if the writer waits.
   package func copyLog(isAlone: Bool) throws -> Int {
     try checkpoint(isAlone ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE).copied
   }
@@ -35,7 +34,6 @@ extension SQLiteConnection {
     return (result == SQLITE_OK, Int(max(0, copied)))
   }
 
-  /// Returns false if a connection reads from the log for longer than `patienceMilliseconds`.
   package func eraseLog() throws -> Bool {
     let (isDone, _) = try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
     if isDone { loggedPages = 0 }

@@ -35,7 +35,6 @@ package final class SQLiteConnection: SQLConnection {
   }
   let handle: OpaquePointer
   let busyTimeout: Int32
-  /// Keyed by their texts; kept until the connection is closed.
   private(set) var statements: [String: SQLiteStatement] = [:]
   /// Some of ``statements``, indexed by the address of their text.
   private var recent = [(text: String, statement: SQLiteStatement)?](repeating: nil, count: 256)
@@ -167,7 +166,6 @@ package final class SQLiteConnection: SQLConnection {
   /// Set before the first statement that names one of its tables.
   package var gate: StatementGate?
 
-  /// ``query(_:_:_:)`` checks it before each row.
   package var read: ReadCancellation?
 
   package func interruption() -> @Sendable () -> Void {
@@ -192,8 +190,8 @@ package final class SQLiteConnection: SQLConnection {
 
   deinit { close() }
 
-  /// The first read of the value configures SQLite, and must come before the first use of SQLite.
-  /// Without memory statistics, SQLite needs no lock for each allocation.
+  /// The first read of the value must come before the first use of SQLite. Without memory
+  /// statistics, SQLite needs no lock for each allocation.
   static let isConfigured =
     sqlite3_config_without_memory_statistics() == SQLITE_OK && PageCache.isInstalled
 
@@ -287,7 +285,6 @@ package final class SQLiteConnection: SQLConnection {
     }
   }
 
-  /// The log's pages after the last commit, from SQLite's hook.
   package internal(set) var loggedPages = 0
 
   /// The last connection to a file copies and deletes the log, unless damage was found or the file
@@ -305,7 +302,6 @@ package final class SQLiteConnection: SQLConnection {
     sqlite3_close_v2(handle)
   }
 
-  /// The statement passes the gate first.
   private func prepare(_ text: String, _ arguments: [SQLValue]) throws -> SQLiteStatement {
     let statement = try statement(for: text)
     // Other statements may run here, so the arguments are bound afterwards.
@@ -318,8 +314,8 @@ package final class SQLiteConnection: SQLConnection {
     return statement
   }
 
-  /// Texts are constants, so equal texts mostly have the same address. Comparing addresses costs
-  /// nothing; hashing a text costs more than binding its arguments.
+  /// Texts are constants, so equal texts mostly have the same address. Hashing a text costs more
+  /// than binding its arguments.
   private func statement(for text: String) throws -> SQLiteStatement {
     let place = text.utf8.withContiguousStorageIfAvailable { Int(bitPattern: $0.baseAddress) }
     let slot = ((place ?? 0) >> 4) % recent.count
@@ -338,8 +334,6 @@ package final class SQLiteConnection: SQLConnection {
     return SQLiteStatement(pointer)
   }
 
-  /// The error of SQLite's extended result code. Damage and failed syncs are also recorded in
-  /// ``damage``.
   func failure(_ statement: String) -> StoreError {
     let result = sqlite3_extended_errcode(handle)
     let message = String(cString: sqlite3_errmsg(handle))

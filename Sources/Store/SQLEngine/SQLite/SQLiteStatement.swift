@@ -7,7 +7,6 @@ final class SQLiteStatement: SQLRow {
   /// The index of each parameter's argument, counted from 0. SQLite numbers parameters in the
   /// order of their first use in the text.
   private let argumentIndexes: [Int]
-  /// Decides how the statement passes the gate.
   var effects: StatementEffects?
 
   init(_ pointer: OpaquePointer) {
@@ -43,8 +42,7 @@ final class SQLiteStatement: SQLRow {
     return true
   }
 
-  /// Does not copy texts and bytes: step the statement only while `memory`, the arguments' memory,
-  /// is valid. `first` is the index of `$1`. Returns false as the method above.
+  /// Does not copy texts and bytes, so they must stay valid. `first` is the index of `$1`.
   func bind(
     _ arguments: borrowing SQLArguments, from first: Int, in memory: UnsafeRawBufferPointer
   ) -> Bool {
@@ -106,13 +104,11 @@ final class SQLiteStatement: SQLRow {
 /// The extended result codes of SQLite (https://sqlite.org/rescode.html), which Swift does not
 /// import. The first byte is the kind of error, and the second byte gives details.
 enum SQLiteResult {
-  /// The file ended before all bytes were read.
   static let shortRead = SQLITE_IOERR | 2 << 8
   /// The bytes do not match their checksum.
   static let wrongData = SQLITE_IOERR | 32 << 8
-  /// The system could not read.
   private static let failedRead = SQLITE_IOERR | 1 << 8
-  /// The file system reported damage of its own, such as a checksum that does not match.
+  /// The file system reported damage of its own.
   private static let failedReadOfFileSystem = SQLITE_IOERR | 33 << 8
 
   /// Turns damage that the file system reported into a failed read. SQLite would treat the

@@ -7,7 +7,6 @@
 package enum CanonicalRow {
   private static let null: UInt8 = 0
 
-  /// Encodes a row's first columns, such as its key.
   package static func append(
     _ row: any SQLRow, _ columns: some Collection<SQLTable.Column>, to bytes: inout [UInt8]
   ) {

@@ -6,12 +6,10 @@
 /// try insertion.finish(in: connection)
 /// ```
 package struct RowInsertion {
-  /// The limits at which ``add(in:_:)`` writes the rows.
   private static let (rowLimit, byteLimit) = (256, 256 << 10)
 
   private let statement: RowStatement
   private var arguments = SQLArguments()
-  /// The rows that are not written.
   package private(set) var count = 0
 
   package init(_ statement: RowStatement) {
@@ -26,8 +24,7 @@ package struct RowInsertion {
     count += 1
   }
 
-  /// Writes the rows if there are many. A later call or statement may throw the statement's error
-  /// (``SQLConnection/runLater(_:_:)``).
+  /// A later call or statement may throw the statement's error (``SQLConnection/runLater(_:_:)``).
   package mutating func add(
     in connection: any SQLConnection, _ appendArguments: (inout SQLArguments) -> Void
   ) throws {

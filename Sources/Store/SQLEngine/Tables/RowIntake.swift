@@ -62,9 +62,7 @@ struct InsertingIntake: RowIntake {
 /// bytes and its content. A length of -1 means null. A number of columns of -1 means the end.
 /// Numbers are big-endian.
 struct CopyingIntake: RowIntake {
-  /// The format's first eleven bytes.
   private static let signature = Array("PGCOPY\n".utf8) + [0xFF] + Array("\r\n".utf8) + [0]
-  /// The bytes that are collected before libpq gets them.
   private static let piece = 64 << 10
 
   private let connection: PostgreSQLConnection
@@ -121,7 +119,6 @@ struct CopyingIntake: RowIntake {
     withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// The error of a text with the character U+0000.
   private func zero(in column: SQLTable.Column, of row: any SQLRow) -> StoreError {
     StoreError(
       .statementFailed,

@@ -10,10 +10,8 @@
 package struct RowStatement: Sendable {
   package let kinds: [SQLTable.Kind]
   let one: Statement
-  /// The statement for ``rowsTogether`` rows, whose arguments follow each other; nil if it takes
-  /// one row.
+  /// For ``rowsTogether`` rows, whose arguments follow each other; nil if it takes one row.
   let several: Statement?
-  /// PostgreSQL's statement for an array of each column.
   let all: Statement
 
   /// The start and the end of a statement cost a third as much as a row.
@@ -43,7 +41,6 @@ package struct RowStatement: Sendable {
     ) { head + "SELECT \(columns.joined(separator: ", ")) FROM \($0) " + tail }
   }
 
-  /// Deletes the rows with certain values in some columns.
   package init(deletingFrom table: String, by key: KeyValuePairs<String, SQLTable.Kind>) {
     func conditions(_ value: (_ number: Int, _ kind: SQLTable.Kind) -> String) -> String {
       key.enumerated().map { "\($1.key) = \(value($0 + 1, $1.value))" }.joined(separator: " AND ")
@@ -57,8 +54,7 @@ package struct RowStatement: Sendable {
     }
   }
 
-  /// The function `all` returns PostgreSQL's statement for all rows. It gets the table of the
-  /// arguments, named `rows`, with the columns `c1`, `c2`, ….
+  /// `all` makes PostgreSQL's statement from the table of the arguments (``rows(of:)``).
   package init(
     _ one: Statement, _ kinds: [SQLTable.Kind], several: Statement? = nil,
     all: (_ rows: String) -> String

@@ -6,11 +6,8 @@ package struct SQLTable: Equatable {
   /// The kind of a column. The raw values are stored in keys (``CanonicalRow``), so they must not
   /// change.
   package enum Kind: UInt8, Equatable {
-    /// `BIGINT`.
     case integer = 1
-    /// `TEXT`.
     case text = 2
-    /// `BYTEA`.
     case bytes = 3
 
     /// Returns nil for a type that stores do not use. Case does not matter.
@@ -34,7 +31,6 @@ package struct SQLTable: Equatable {
   package var name: String
   /// The columns of the primary key in its order, then the others by name.
   package var columns: [Column]
-  /// The columns of the key are the first of ``columns``.
   package var keyCount: Int
 
   package var key: ArraySlice<Column> { columns.prefix(keyCount) }
@@ -57,7 +53,6 @@ package struct SQLTable: Equatable {
     return Statement(statement)
   }
 
-  /// Returns the key of a row of ``selection(follows:limit:)``.
   package func key(of row: any SQLRow) -> [SQLValue] {
     key.enumerated().map { index, column in
       let index = Int32(index)

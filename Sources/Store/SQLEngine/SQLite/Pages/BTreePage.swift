@@ -16,7 +16,6 @@ enum BTreePage {
   private static let types: Set<UInt8> = [2, 5, 10, 13]
   /// The types of interior pages, whose headers have four more bytes than those of leaf pages.
   private static let interiorTypes: Set<UInt8> = [2, 5]
-  /// The size in bytes of the file header at the start of the first page.
   private static let fileHeaderBytes = 100
 
   /// The range of unused bytes; nil if all of them are zero.

@@ -15,15 +15,12 @@ import Foundation
 package struct DatabaseFile {
   /// The data that this type keeps for an open file.
   private struct State {
-    /// The methods of SQLite's own file system, which read and write the file.
     let system: UnsafePointer<sqlite3_io_methods>
-    /// The methods that SQLite calls.
     let methods: UnsafeMutablePointer<sqlite3_io_methods>
     let path: String
     let isSealed: Bool
     let scratch: UnsafeMutableRawPointer
-    /// Whether a checkpoint is under way. SQLite then writes pages from the write-ahead log, which
-    /// already have seals.
+    /// Whether SQLite writes pages from the write-ahead log, which already have seals.
     var isCopyingLog = false
     var damage: PageDamage?
     var hasFailedSync = false
@@ -36,7 +33,6 @@ package struct DatabaseFile {
     self.file = file
   }
 
-  /// Replaces the methods of a file that the system has just opened.
   static func wrap(_ file: UnsafeMutablePointer<sqlite3_file>, path: String) {
     guard let system = file.pointee.pMethods else { return }
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
@@ -62,7 +58,6 @@ package struct DatabaseFile {
     file.pointee.pMethods = UnsafePointer(methods)
   }
 
-  /// The memory after the system's file, which holds the pointer to the state.
   private var place: UnsafeMutableRawPointer {
     UnsafeMutableRawPointer(file) + GatheringFileSystem.systemFileBytes
   }
@@ -86,7 +81,6 @@ package struct DatabaseFile {
 
   package var isSealed: Bool { state.pointee.isSealed }
 
-  /// The last damage found.
   package var damage: PageDamage? { state.pointee.damage }
 
   package func refuse(_ page: UInt32, isInLog: Bool, _ kind: PageDamage.Kind = .changed) -> Int32 {
@@ -168,8 +162,7 @@ package struct DatabaseFile {
     return result
   }
 
-  /// Clears unused bytes and puts the seal. A page from the log has a seal, which must be intact:
-  /// otherwise the page is not written.
+  /// A page from the log must have an intact seal: otherwise it is not written.
   private func write(_ bytes: UnsafeRawPointer, _ count: Int32, at offset: Int64) -> Int32 {
     let state = state
     let system = state.pointee.system
@@ -197,25 +190,21 @@ package struct DatabaseFile {
     return system.pointee.xWrite(file, sealed, count, offset)
   }
 
-  /// Whether a sync failed. Linux may have marked the unwritten pages clean. A later sync then
-  /// neither writes these pages nor reports an error, and SQLite does not copy them from the log
-  /// again.
+  /// Linux may have marked the unwritten pages clean after a failed sync. A later sync then neither
+  /// writes them nor reports an error.
   var hasFailedSync: Bool { state.pointee.hasFailedSync }
 
-  /// The message about a failed sync.
   var unsyncedReason: String {
     "the disk failed to sync '\(state.pointee.path)' (see dmesg); the next start copies the "
       + "contents of its log again"
   }
 
-  /// A failed sync may have lost pages that later syncs no longer report.
   private func sync(_ flags: Int32) -> Int32 {
     let result = state.pointee.system.pointee.xSync(file, flags)
     if result != SQLITE_OK { state.pointee.hasFailedSync = true }
     return result
   }
 
-  /// Notes the beginning and the end of a checkpoint.
   private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
     if operation == SQLITE_FCNTL_CKPT_START { state.pointee.isCopyingLog = true }
     if operation == SQLITE_FCNTL_CKPT_DONE { state.pointee.isCopyingLog = false }

@@ -7,7 +7,6 @@ import Foundation
 ///
 /// Use it only for connections with `synchronous=FULL`: the buffer delays writes until the sync.
 enum GatheringFileSystem {
-  /// The file system's name for connections; nil if SQLite refused to register it.
   static let name: String? = {
     guard let system else { return nil }
     // The memory of the file system and of its name is never freed, because SQLite uses it until

@@ -15,9 +15,7 @@ package struct StoreInspection {
   private let path: String
   /// The database's pages; 0 if no pages are checked.
   private var pages = 0
-  /// The numbers of the pages that the log has in a newer version.
   private var logged: Set<UInt32> = []
-  /// The next page to check, counted from 1.
   private var next = 1
 
   private static let faultLimit = 10
@@ -41,7 +39,6 @@ package struct StoreInspection {
     self = found
   }
 
-  /// Numbers that change when the store or its log is written.
   private static func times(of path: String) -> [Int] {
     [path, path + "-wal"].flatMap { file in
       var information = stat()
@@ -88,7 +85,6 @@ package struct StoreInspection {
     throw StoreError(.corrupt, "\(fault): \(PageDamage.advice)")
   }
 
-  /// Ends when all pages are checked, the time ends, or there are ten faults.
   private mutating func look(at file: SystemFile, until end: ContinuousClock.Instant) throws {
     let buffer = UnsafeMutableRawBufferPointer.allocate(
       byteCount: SystemFile.greatestRead, alignment: PageCache.pageSize)
@@ -168,9 +164,7 @@ package struct StoreInspection {
 public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
   /// The kind of the damage.
   public enum Kind: Sendable, Hashable {
-    /// The page does not match its checksum.
     case changed
-    /// The file ends before the page.
     case missing
   }
 
@@ -191,7 +185,6 @@ public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Advice to the administrator.
   package static let advice =
     "Petrel does not serve a damaged store; stop the server, keep all of the store's files, and "
     + "restore a backup to another place with 'petrel restore'. 'petrel doctor --deep' lists the "

@@ -27,9 +27,7 @@ package struct CheckpointSchedule {
   package let start: Int
   /// The pages at which the writer waits for the end of the run.
   package let limit: Int
-  /// The log's pages after the last commit.
   package private(set) var loggedPages = 0
-  /// The part of ``loggedPages`` that is known to be in the database.
   private var copiedPages = 0
   /// The pages at which the next run begins. After a run, at least ``part`` more than the log has;
   /// a restart of the log resets it to ``start``.
@@ -40,14 +38,12 @@ package struct CheckpointSchedule {
   /// Whether the log was restarted during the pass, which then reports copied pages of the log
   /// before its restart.
   private var isOutdated = false
-  /// Whether a transaction of the writer is under way.
   private(set) var isWriting = false
   /// Whether no pass may begin before the transaction ends: it may have restarted the log, so
   /// `loggedPages` and `copiedPages` may be outdated.
   private var awaitsCommit = false
 
   private static let passLimit = 4
-  /// ``part`` is `start` divided by this number.
   private static let parts = 16
 
   /// A `start` below 1 counts as 1, and a `limit` below `start` as `start`.
@@ -61,7 +57,6 @@ package struct CheckpointSchedule {
   /// grows by as many before the next run.
   private var part: Int { max(1, start / Self.parts) }
 
-  /// Whether the writer must wait before it begins a transaction.
   var holdsWriter: Bool {
     current == .alone || (loggedPages >= limit && (passes != nil || hasMore))
   }
@@ -83,12 +78,10 @@ package struct CheckpointSchedule {
     loggedPages = pages
   }
 
-  /// Whether ``next()`` would return a pass, or a pass alone waits for the writer.
   package var isDue: Bool { current == .alone || (current == nil && !awaitsCommit && hasMore) }
 
   private var rest: Int { loggedPages - copiedPages }
 
-  /// Whether a run is due or under way, and pages are left to copy.
   private var hasMore: Bool { rest > 0 && (passes != nil || loggedPages >= due) }
 
   /// Notes that the returned pass is under way. The caller begins a pass alone only after the

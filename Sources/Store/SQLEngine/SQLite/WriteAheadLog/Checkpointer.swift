@@ -41,7 +41,6 @@ package final class Checkpointer: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// The body of the thread, with the thread's own connection, until ``close()``.
   package func work(over connection: any SQLConnection) {
     while let pass = nextPass() {
       // A failed pass is repeated when the log has grown; the log holds all commits.

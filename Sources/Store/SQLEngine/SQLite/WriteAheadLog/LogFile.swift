@@ -23,7 +23,6 @@ struct LogFile {
     start.assumingMemoryBound(to: sqlite3_file.self)
   }
 
-  /// The log, which the memory retains.
   private var reference: Unmanaged<SealedLog> {
     // `open` sets the pointer before SQLite knows the methods; only the methods read it.
     .fromOpaque(start.load(fromByteOffset: Self.logOffset, as: UnsafeRawPointer.self))
@@ -56,7 +55,6 @@ struct LogFile {
     return SQLITE_OK
   }
 
-  /// Flushes, closes and releases the log.
   private func close() -> Int32 {
     let flushed = buffer.flush()
     let closed = systemFile.pointee.pMethods.pointee.xClose(systemFile)

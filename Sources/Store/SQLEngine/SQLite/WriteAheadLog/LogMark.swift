@@ -51,7 +51,6 @@ extension SQLiteConnection {
     return bytes.elementsEqual([0, 0, 0, 1])
   }
 
-  /// The path; nil for a database in memory.
   private var filePath: String? {
     sqlite3_db_filename(handle, "main").flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
   }

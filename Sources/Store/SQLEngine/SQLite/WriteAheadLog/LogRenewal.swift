@@ -9,7 +9,6 @@ import StoreModel
 /// write. Only rewritten data is safe (Rebello et al., "Can Applications Recover from fsync
 /// Failures?", 2020).
 enum LogRenewal {
-  /// The bytes read and written at once.
   private static let pieceBytes = 1 << 20
 
   /// Rewrites and syncs a log. A missing log needs nothing. No connection may write to the log

@@ -29,7 +29,6 @@ package struct LogScan {
     var salts: UInt64
     /// The header's checksums, over this frame and all frames before it.
     var sums: Sums
-    /// The checksums as computed from the frames.
     var counted: Sums
     var isSealIntact: Bool
   }
@@ -46,7 +45,6 @@ package struct LogScan {
   private let file: SystemFile?
   /// Whether checksums are sums of big-endian words, by the magic number in the header.
   private var beginsWithHighestByte = false
-  /// The memory of a frame, freed at the end of the initializer.
   private let memory = UnsafeMutableRawBufferPointer.allocate(
     byteCount: SealedLog.frameBytes, alignment: 16)
 
@@ -63,7 +61,6 @@ package struct LogScan {
     try scan(file)
   }
 
-  /// Reads up to the first mismatch, then looks for commits after it.
   private mutating func scan(_ file: SystemFile) throws {
     let frames = (file.size - SealedLog.headerBytes) / SealedLog.frameBytes
     guard let start = memory.baseAddress else { return }
@@ -141,7 +138,6 @@ package struct LogScan {
     }
   }
 
-  /// Reads a frame, counted from 1.
   private func frame(_ number: Int, after before: Sums, in file: SystemFile) throws -> Frame {
     guard let start = memory.baseAddress else { throw StoreError(.cannotOpen, "no memory") }
     try file.read(
@@ -157,7 +153,6 @@ package struct LogScan {
       isSealIntact: PageSeal.isIntact(page, number: word(0)))
   }
 
-  /// A big-endian word in ``memory``.
   private func word(_ offset: Int) -> UInt32 {
     UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
   }

@@ -7,7 +7,6 @@ import CSQLite
 /// The log is a header and a sequence of frames; a frame is a header and a page. SQLite itself
 /// checks the checksums in the headers only when it recovers after a crash.
 final class SealedLog {
-  /// The header's bytes (https://sqlite.org/fileformat2.html#the_write_ahead_log).
   static let headerBytes = 32
   static let frameHeaderBytes = 24
   static let frameBytes = frameHeaderBytes + PageCache.pageSize
@@ -32,7 +31,6 @@ final class SealedLog {
   private var frame: UnsafeMutableRawPointer { scratch + 8 }
   private var page: UnsafeMutableRawPointer { frame + Self.frameHeaderBytes }
 
-  /// Exactly the page of a frame.
   private static func isPage(_ count: Int, at offset: sqlite3_int64) -> Bool {
     count == PageCache.pageSize
       && (Int(offset) - headerBytes) % frameBytes == frameHeaderBytes

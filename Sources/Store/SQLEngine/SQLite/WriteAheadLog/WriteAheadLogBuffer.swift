@@ -33,8 +33,7 @@ final class WriteAheadLogBuffer {
 
   deinit { memory?.deallocate() }
 
-  /// Flushes first if the bytes do not continue the collected bytes. Returns SQLite's result code,
-  /// as the other methods do.
+  /// Flushes first if the bytes do not continue the collected ones. Returns SQLite's result code.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: sqlite3_int64) -> Int32 {
     if offset != start + Int64(count) {
       let result = flush()
